@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+#
+#   make run       build, train on the embedded crescents, print the result
+#   make test      build, all tests but the long ones        make check       the quick ones, in seconds
+#   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
+#   make install PREFIX=/usr/local      make clean      make format      make tidy
+#
+# CC=clang, SAN=address,undefined or SAN=thread (builds in build-SAN), WERROR=1 (warnings are errors), BUILD=dir
+ifeq ($(origin CC),default)
+CC := $(if $(findstring thread,$(SAN)),clang,gcc)
+endif
+comma  := ,
+BUILD  ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+sets   := build $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$(SAN)),thread)
+ctest  := ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
+sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)
+
+.PHONY: all run test check test-long bench install clean format tidy deps
+
+all: deps
+	@cmake -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
+	    -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) $(if $(WERROR),-DSPH_WERROR=ON) >$(BUILD).log 2>&1 || \
+	    { cat $(BUILD).log; exit 1; }
+	@mv $(BUILD).log $(BUILD)/configure.log
+	@cmake --build $(BUILD) -j$(JOBS)
+
+deps:
+	@scripts/install-deps $(sets)
+
+run: all
+	$(BUILD)/spherelu train --data crescents --out $(BUILD)/run/crescents
+
+test: all
+	$(ctest) -LE long
+
+check: all
+	$(ctest) -L quick
+
+test-long: all
+	$(ctest)
+	$(MAKE) test SAN=address,undefined
+	$(MAKE) test SAN=thread
+
+bench: all
+	@scripts/install-deps bench
+	/usr/bin/python3 bench/compare.py --tool $(BUILD)/spherelu
+
+install: all
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-*
+
+format:
+	@scripts/install-deps tidy
+	clang-format -i $(sources)
+
+tidy: all
+	@scripts/install-deps tidy
+	clang-tidy -quiet -p $(BUILD) $(filter-out $(shell sed -n 's:.*"\(compute/.*\.c\)".*:src/\1:p' src/compute/variant.c),$(filter src/%.c cli/%.c,$(sources)))
+	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -Iinclude -Isrc -isrc/compute src cli

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""spherelu against PyTorch on the same work in the same run, one thread, alternating, best of several rounds.
+
+    compare.py --tool build/spherelu [--rounds 3] [--only mlp|param] [--check]
+
+Writes bench/results/mlp.csv and bench/results/param.csv. --check fails when a bar is missed.
+"""
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SHAPES = ((404, 13, 15), (1024, 11, 12), (7654, 4, 8))  # rows, inputs, how many times PyTorch GmP must be
+PARAMS = ("sp", "wn", "gmp", "sphere")
+HIDDEN = 100
+GMP_OVER_SP = 1.08  # at 404 x 13
+UNITS, INPUTS = 512, (16, 64, 256, 1024, 4096, 4608, 16384)
+NS_PER_WEIGHT = 2.0  # at 512 x 4608, u(theta) and its gradient together
+
+
+def ours(tool, *words):
+    env = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run([tool, "bench", *map(str, words), "--threads", "1", "--json"], env=env, text=True,
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def write(name, rows):
+    path = os.path.join(HERE, "results", name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", newline="") as out:
+        table = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    print(f"-> {os.path.relpath(path)}\n")
+
+
+def bench_mlp(tool, rounds):
+    import torch
+
+    sys.path.insert(0, HERE)
+    from torch_mlp import time_mlp
+
+    rows_out, bars, best = [], [], {}
+    print(f"{'rows x inputs':>14s}  {'param':7s} {'spherelu us':>12s} {'PyTorch us':>11s} {'ratio':>7s}")
+    for rows, inputs, bar in SHAPES:
+        for param in PARAMS:
+            mine, theirs = float("inf"), float("inf")
+            for _ in range(rounds):
+                said = ours(tool, "mlp", "--rows", rows, "--inputs", inputs, "--hidden", HIDDEN, "--param", param,
+                            "--norm", "none", "--optimizer", "adam")
+                mine = min(mine, said["us_per_step"])
+                theirs = min(theirs, time_mlp(rows, inputs, [HIDDEN], param, "none", "adam", repeats=3))
+            best[rows, param] = mine
+            ratio = theirs / mine
+            print(f"{rows:>8d} x {inputs:<3d}  {param:7s} {mine:12.1f} {theirs:11.1f} {ratio:7.1f}", flush=True)
+            rows_out.append({"machine": said["cpu"], "threads": 1, "dtype": said["dtype"],
+                             "spherelu": said["version"], "torch": torch.__version__, "rows": rows,
+                             "inputs": inputs, "hidden": HIDDEN, "param": param, "norm": "none", "optimizer": "adam",
+                             "spherelu_us_per_step": f"{mine:.2f}", "torch_us_per_step": f"{theirs:.2f}",
+                             "ratio": f"{ratio:.2f}"})
+            if param == "gmp":
+                bars.append((f"gmp {rows} x {inputs}: at least {bar} x PyTorch", ratio >= bar, f"{ratio:.1f}"))
+    over = best[404, "gmp"] / best[404, "sp"]
+    bars.append((f"gmp over sp at 404 x 13: at most {GMP_OVER_SP}", over <= GMP_OVER_SP, f"{over:.3f}"))
+    write("mlp.csv", rows_out)
+    return bars
+
+
+def bench_param(tool, rounds):
+    rows_out, bars = [], []
+    print(f"{'units x inputs':>15s} {'forward':>9s} {'backward':>9s} {'both':>7s}   ns per weight, gmp")
+    for inputs in INPUTS:
+        runs = [ours(tool, "param", "--units", UNITS, "--inputs", inputs, "--param", "gmp") for _ in range(rounds)]
+        forward = min(run["ns_per_weight_forward"] for run in runs)
+        backward = min(run["ns_per_weight_backward"] for run in runs)
+        both = forward + backward
+        print(f"{UNITS:>7d} x {inputs:<5d} {forward:9.3f} {backward:9.3f} {both:7.3f}", flush=True)
+        rows_out.append({"machine": runs[0]["cpu"], "threads": 1, "dtype": runs[0]["dtype"],
+                         "spherelu": runs[0]["version"], "param": "gmp", "units": UNITS, "inputs": inputs,
+                         "ns_per_weight_forward": f"{forward:.4f}", "ns_per_weight_backward": f"{backward:.4f}",
+                         "ns_per_weight": f"{both:.4f}"})
+        if inputs == 4608:
+            bars.append((f"u(theta) and its gradient at {UNITS} x {inputs}: at most {NS_PER_WEIGHT} ns per weight",
+                         both <= NS_PER_WEIGHT, f"{both:.3f}"))
+    write("param.csv", rows_out)
+    return bars
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--tool", default=os.path.join(HERE, "..", "build", "spherelu"))
+    args.add_argument("--rounds", type=int, default=3)
+    args.add_argument("--only", choices=("mlp", "param"))
+    args.add_argument("--check", action="store_true")
+    args = args.parse_args()
+    bars = []
+    if args.only != "param":
+        bars += bench_mlp(args.tool, args.rounds)
+    if args.only != "mlp":
+        bars += bench_param(args.tool, args.rounds)
+    for what, met, value in bars:
+        print(f"{'met   ' if met else 'MISSED'}  {what}: {value}")
+    if args.check and not all(met for _, met, _ in bars):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

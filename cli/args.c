@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A small option parser: --name value, --name=value, switches and positional words, strict about all of them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+const char *const cli_dtypes[SPH_DTYPE_COUNT] = {SPH_DTYPES(CLI_WORD)};
+const char *const cli_params[SPH_PARAM_COUNT] = {SPH_PARAMS(CLI_WORD)};
+const char *const cli_norms[SPH_NORM_COUNT] = {SPH_NORMS(CLI_WORD)};
+const char *const cli_acts[SPH_ACT_COUNT] = {SPH_ACTS(CLI_WORD)};
+const char *const cli_optimizers[SPH_OPTIMIZER_COUNT] = {SPH_OPTIMIZERS(CLI_WORD)};
+
+static const sph_option common[] = {
+    {"json", NULL, "", "common", "machine-readable results on stdout"},
+    {"quiet", NULL, "", "common", "no progress and no notes on stderr"},
+    {"verbose", NULL, "", "common", "more on stderr"},
+    {"help", NULL, "", "common", "this text"},
+    {"version", NULL, "", "common", "the version and what is compiled in"},
+};
+
+static void add_options(struct args *args, const sph_option *options, size_t count)
+{
+    for (size_t i = 0; i < count && args->count < ARGS_OPTIONS; i++)
+        args->option[args->count++] = &options[i];
+}
+
+static int find(const struct args *args, const char *name, size_t length)
+{
+    for (size_t i = 0; i < args->count; i++)
+        if (strlen(args->option[i]->name) == length && !memcmp(args->option[i]->name, name, length))
+            return (int)i;
+    return -1;
+}
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t la = strlen(a), lb = strlen(b), row[LONGEST + 1];
+    if (la > LONGEST || lb > LONGEST)
+        return LONGEST;
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+const char *args_nearest(const char *word, const char *const *words, size_t count)
+{
+    const char *nearest = NULL;
+    size_t best = strlen(word) / 3 + 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, words[i]);
+        if (distance < best && distance < strlen(words[i])) {
+            best = distance;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
+static int unknown_option(const struct args *args, const char *name)
+{
+    const char *known[ARGS_OPTIONS];
+    for (size_t i = 0; i < args->count; i++)
+        known[i] = args->option[i]->name;
+    const char *nearest = args_nearest(name, known, args->count);
+    if (nearest)
+        return cli_fail(args->command, EXIT_USAGE, "unknown option '--%s', did you mean '--%s'?", name,
+                        nearest);
+    return cli_fail(args->command, EXIT_USAGE, "unknown option '--%s' (spherelu %s --help lists them)", name,
+                    args->command->name);
+}
+
+/* argv[*at] is "--name" or "--name=value"; moves *at past a value that stands on its own. */
+static int take_option(struct args *args, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    int i = find(args, name, length);
+
+    if (i < 0) {
+        char shown[64] = "";
+        memcpy(shown, name, length < sizeof shown ? length : sizeof shown - 1);
+        return unknown_option(args, shown);
+    }
+    const sph_option *option = args->option[i];
+    if (!option->argument) {
+        if (value && strcmp(value, "true") && strcmp(value, "false"))
+            return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected no value", option->name,
+                            value);
+        args->value[i] = value ? value : "true";
+        return 0;
+    }
+    if (!value) {
+        /* A negative number is a value; what begins with two dashes is the next option. */
+        if (*at + 1 >= argc || !strncmp(argv[*at + 1], "--", 2))
+            return cli_fail(args->command, EXIT_USAGE, "--%s: found nothing, expected %s", option->name,
+                            option->argument);
+        value = argv[++*at];
+    }
+    args->value[i] = value;
+    return 0;
+}
+
+static int missing_word(const struct args *args)
+{
+    return cli_fail(args->command, EXIT_USAGE, "%s is missing (usage: spherelu %s %s)",
+                    args->command->words[args->words], args->command->name, args->command->usage);
+}
+
+int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+{
+    int plain = 0; /* after "--" */
+
+    *args = (struct args){.command = command};
+    if (command->takes_job) {
+        const sph_option *options;
+        size_t count = sph_options(&options);
+        add_options(args, options, count);
+    }
+    add_options(args, command->options, command->count);
+    add_options(args, common, sizeof common / sizeof *common);
+
+    for (int at = 0; at < argc; at++) {
+        const char *word = argv[at];
+        if (!plain && !strcmp(word, "--")) {
+            plain = 1;
+        } else if (!plain && !strcmp(word, "-h")) {
+            args->value[find(args, "help", 4)] = "true";
+            return 0;
+        } else if (!plain && !strncmp(word, "--", 2)) {
+            int code = take_option(args, argc, argv, &at);
+            if (code)
+                return code;
+            if (args_on(args, "help") || args_on(args, "version"))
+                return 0;
+        } else if (!plain && *word == '-' && word[1]) {
+            return cli_fail(command, EXIT_USAGE, "unknown option '%s' (options begin with two dashes)", word);
+        } else if (args->words < ARGS_WORDS && command->words[args->words]) {
+            args->word[args->words++] = word;
+        } else {
+            return cli_fail(command, EXIT_USAGE,
+                            "found '%s', expected no further argument (usage: spherelu %s %s)", word,
+                            command->name, command->usage);
+        }
+    }
+    return args->words < command->words_needed ? missing_word(args) : 0;
+}
+
+const char *args_value(const struct args *args, const char *name)
+{
+    int i = find(args, name, strlen(name));
+    return i < 0 ? NULL : args->value[i];
+}
+
+int args_on(const struct args *args, const char *name)
+{
+    const char *value = args_value(args, name);
+    return value && !strcmp(value, "true");
+}
+
+static int read_size(const char *text, size_t least, size_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text))
+        return 0;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || *end || value < least)
+        return 0;
+    *out = (size_t)value;
+    return 1;
+}
+
+int args_size(const struct args *args, const char *name, size_t least, size_t *out)
+{
+    const char *value = args_value(args, name);
+    if (!value || read_size(value, least, out))
+        return 0;
+    return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected a whole number, %zu or more", name,
+                    value, least);
+}
+
+int args_word(const struct args *args, const char *name, const char *const *words, size_t count, int *out)
+{
+    const char *value = args_value(args, name);
+    if (!value)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(value, words[i])) {
+            *out = (int)i;
+            return 0;
+        }
+    const char *choices = args->option[find(args, name, strlen(name))]->argument;
+    const char *nearest = args_nearest(value, words, count);
+    if (nearest)
+        return cli_fail(args->command, EXIT_USAGE, "--%s: unknown word '%s', did you mean '%s'? (%s)", name,
+                        value, nearest, choices);
+    return cli_fail(args->command, EXIT_USAGE, "--%s: unknown word '%s' (%s)", name, value, choices);
+}
+
+int args_sizes(const struct args *args, const char *name, size_t *list, size_t capacity, size_t *count)
+{
+    const char *value = args_value(args, name);
+    size_t found = 0;
+    if (!value)
+        return 0;
+    for (const char *at = value;;) {
+        char part[24] = "";
+        size_t length = strcspn(at, ",");
+        if (length < sizeof part)
+            memcpy(part, at, length);
+        if (found >= capacity || !read_size(part, 1, &list[found]))
+            return cli_fail(args->command, EXIT_USAGE,
+                            "--%s: found '%s', expected at most %zu sizes such as 100,50", name, value,
+                            capacity);
+        found++;
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    *count = found;
+    return 0;
+}
+
+int args_check_common(const struct args *args)
+{
+    size_t number;
+    int word, code;
+    if ((code = args_size(args, "threads", 1, &number)) || (code = args_size(args, "seed", 0, &number)))
+        return code;
+    return args_word(args, "dtype", cli_dtypes, SPH_DTYPE_COUNT, &word);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the sub-commands share: a command is a row (words for the help, options, a function), arguments are
+ * parsed once against the row, and a failure is one line on stderr. Of the library the tool sees spherelu.h
+ * alone. */
+#ifndef SPHERELU_CLI_H
+#define SPHERELU_CLI_H
+
+#include <jansson.h>
+
+#include "spherelu.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum { ARGS_OPTIONS = 80, ARGS_WORDS = 2 };
+
+struct args;
+
+struct command {
+    const char *name;
+    const char *summary;       /* one line for the list of commands                     */
+    const char *usage;         /* what follows "spherelu NAME"                          */
+    const char *about;         /* a paragraph, wrapped by the help                      */
+    const char *examples;      /* whole lines                                           */
+    const sph_option *options; /* its own, (count)                                      */
+    size_t count;
+    int takes_job;                     /* the library's table comes first                       */
+    const char *words[ARGS_WORDS + 1]; /* names of the positional arguments, then NULL  */
+    size_t words_needed;
+    int (*run)(const struct args *args);
+};
+
+extern const struct command command_train, command_eval, command_predict, command_convert, command_bench;
+
+enum { COMMANDS = 5 };
+extern const struct command *const cli_commands[COMMANDS]; /* in the order of the help */
+
+/* ---------------------------------------------------------------- arguments (args.c) */
+
+struct args {
+    const struct command *command;
+    const sph_option *option[ARGS_OPTIONS]; /* (count) everything the command takes */
+    const char *value[ARGS_OPTIONS];        /* (count) NULL: not given; switch: "true" */
+    size_t count;
+    const char *word[ARGS_WORDS]; /* (words) positional */
+    size_t words;
+};
+
+/* argv: what follows the command. 0, or EXIT_USAGE after a message. Stops early at --help and --version. */
+int args_parse(struct args *args, const struct command *command, int argc, char **argv);
+
+const char *args_value(const struct args *args, const char *name); /* NULL: not given */
+int args_on(const struct args *args, const char *name);            /* a switch        */
+
+/* Each leaves *out alone when the option is not given; 0, or EXIT_USAGE after a message. */
+int args_size(const struct args *args, const char *name, size_t least, size_t *out);
+int args_word(const struct args *args, const char *name, const char *const *words, size_t count, int *out);
+int args_sizes(const struct args *args, const char *name, size_t *list, size_t capacity, size_t *count);
+
+/* Checks --threads, --seed and --dtype for the commands that accept them only because every command does. */
+int args_check_common(const struct args *args);
+
+/* The known word nearest to word, or NULL when none is near. */
+const char *args_nearest(const char *word, const char *const *words, size_t count);
+
+#define CLI_WORD(id, word, help) word,
+extern const char *const cli_dtypes[SPH_DTYPE_COUNT], *const cli_params[SPH_PARAM_COUNT],
+                                                          *const cli_norms[SPH_NORM_COUNT],
+                                                              *const cli_acts[SPH_ACT_COUNT],
+                                                                  *const cli_optimizers[SPH_OPTIMIZER_COUNT];
+
+/* "a|b|c" of a list of words, for the help. */
+#define CLI_BAR_WORD(id, word, help) "|" word
+#define CLI_WORDS(list)              (&list(CLI_BAR_WORD)[1])
+
+/* ---------------------------------------------------------------- output (output.c) */
+
+/* "spherelu train: ..." on stderr, one line whatever the text holds; returns code. command may be NULL. */
+int cli_fail(const struct command *command, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The library's message; returns EXIT_USAGE for SPH_EARG, else EXIT_FAILED. */
+int cli_fail_with(const struct command *command, int err);
+
+void cli_help(void);
+void cli_help_command(const struct args *args);
+
+/* One line on stdout; takes the object. 0, or EXIT_FAILED after a message. */
+int cli_print_json(const struct command *command, json_t *object, int digits);
+json_t *cli_number(double value); /* null when not finite: JSON has no other word for it */
+
+/* "13-100-1 gmp+bn" */
+void cli_network(char *out, size_t size, const sph_net *net);
+
+#endif

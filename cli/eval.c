@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu eval: a run's scores on other data. */
+#include <stdio.h>
+
+#include "cli.h"
+
+static int print_scores(const struct args *args, const sph_scores *scores)
+{
+    if (args_on(args, "json")) {
+        json_t *object = json_object();
+        json_object_set_new(object, "rows", json_integer((json_int_t)scores->rows));
+        for (size_t i = 0; i < scores->count; i++)
+            json_object_set_new(object, scores->name[i], cli_number(scores->value[i]));
+        return cli_print_json(args->command, object, 17);
+    }
+    printf("%-9s %zu\n", "rows", scores->rows);
+    for (size_t i = 0; i < scores->count; i++)
+        printf("%-9s %.6g\n", scores->name[i], scores->value[i]);
+    return EXIT_DONE;
+}
+
+static int run_eval(const struct args *args)
+{
+    const char *data = args_value(args, "data");
+    sph_run *run = NULL;
+    sph_scores scores = {0};
+    int code = args_check_common(args);
+    if (code)
+        return code;
+    if (!data)
+        return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a file or the name of a set");
+    int err = sph_run_open(&run, args->word[0]);
+    if (!err)
+        err = sph_run_eval(run, data, &scores);
+    code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
+    sph_run_free(run);
+    return code;
+}
+
+static const sph_option options[] = {
+    {"data", "FILE|NAME", "", "data", "table with the columns the run was trained on"},
+    {"threads", "N", "", "common", "taken by every command; one thread works here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
+     "taken by every command; the run's own precision holds here"},
+};
+
+const struct command command_eval = {
+    .name = "eval",
+    .summary = "score a run on other data",
+    .usage = "RUN --data FILE|NAME [--json]",
+    .about = "Reads the table as the run's training did (same columns, same targets, same standardisation) "
+             "and prints "
+             "the number of rows, the loss and the metrics of the task, in the target's own units.",
+    .examples = "  spherelu eval runs/prices --data more-prices.csv\n"
+                "  spherelu eval runs/prices --data more-prices.csv --json\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"RUN"},
+    .words_needed = 1,
+    .run = run_eval,
+};

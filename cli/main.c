@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu: finds the command, parses its arguments, runs it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+const struct command *const cli_commands[COMMANDS] = {&command_train, &command_eval, &command_predict,
+                                                      &command_convert, &command_bench};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (!strcmp(name, cli_commands[i]->name))
+            return cli_commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = cli_commands[i]->name;
+    if (*name == '-')
+        return cli_fail(NULL, EXIT_USAGE, "found '%s', expected a command first (spherelu --help lists them)",
+                        name);
+    const char *nearest = args_nearest(name, names, COMMANDS);
+    if (nearest)
+        return cli_fail(NULL, EXIT_USAGE, "unknown command '%s', did you mean '%s'?", name, nearest);
+    return cli_fail(NULL, EXIT_USAGE, "unknown command '%s' (spherelu --help lists them)", name);
+}
+
+static int print_version(void)
+{
+    printf("spherelu %s\n%scpu: %s\n", sph_version(), sph_features(), sph_cpu());
+    return EXIT_DONE;
+}
+
+static int is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
+static int run(int argc, char **argv)
+{
+    struct args args;
+    if (argc < 2)
+        return cli_fail(NULL, EXIT_USAGE, "a command is missing (spherelu --help lists them)");
+    if (!strcmp(argv[1], "--version"))
+        return print_version();
+    if (is_help(argv[1]) && argc == 2) {
+        cli_help();
+        return EXIT_DONE;
+    }
+    int asked = is_help(argv[1]); /* spherelu help train */
+    const char *name = asked ? argv[2] : argv[1];
+    const struct command *command = find_command(name);
+    if (!command)
+        return unknown_command(name);
+    char *help[] = {"--help"};
+    int code = asked ? args_parse(&args, command, 1, help) : args_parse(&args, command, argc - 2, argv + 2);
+    if (code)
+        return code;
+    if (args_on(&args, "version"))
+        return print_version();
+    if (args_on(&args, "help")) {
+        cli_help_command(&args);
+        return EXIT_DONE;
+    }
+    return command->run(&args);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    /* A full disk behind a redirection shows only when the last bytes leave. */
+    errno = 0;
+    int late = fflush(stdout), error = errno;
+    if ((late || ferror(stdout)) && code == EXIT_DONE)
+        return cli_fail(NULL, EXIT_FAILED, "stdout: cannot be written: %s",
+                        error ? strerror(error) : "write failed");
+    return code;
+}

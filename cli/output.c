@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything the commands print alike: failures, help, JSON, the name of a network. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { HELP_WIDTH = 96, HELP_INDENT = 30 };
+
+int cli_fail(const struct command *command, int code, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    fprintf(stderr, "spherelu%s%s: %s\n", command ? " " : "", command ? command->name : "", text);
+    return code;
+}
+
+int cli_fail_with(const struct command *command, int err)
+{
+    return cli_fail(command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED, "%s", sph_error());
+}
+
+/* ---------------------------------------------------------------- help */
+
+/* Prints text from column `at`, breaking at blanks and going on at column `indent`. */
+static void print_wrapped(const char *text, size_t at, size_t indent)
+{
+    int first = 1;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (!first && at + 1 + length > HELP_WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", (int)length, text);
+        at += length;
+        text += length + (text[length] == ' ');
+        first = 0;
+    }
+    putchar('\n');
+}
+
+static void print_option(const sph_option *option)
+{
+    char help[512];
+    int given = option->argument && *option->initial;
+    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (default " : "",
+             given ? option->initial : "", given ? ")" : "");
+    int at = printf("  --%s%s%s", option->name, option->argument ? " " : "",
+                    option->argument ? option->argument : "");
+    if (at > HELP_INDENT - 2) {
+        putchar('\n');
+        at = 0;
+    }
+    printf("%*s", HELP_INDENT - at, "");
+    print_wrapped(help, HELP_INDENT, HELP_INDENT);
+}
+
+void cli_help_command(const struct args *args)
+{
+    const struct command *command = args->command;
+    printf("spherelu %s: %s\n\nusage: spherelu %s ", command->name, command->summary, command->name);
+    print_wrapped(command->usage, strlen("usage: spherelu ") + strlen(command->name) + 1, 20);
+    putchar('\n');
+    print_wrapped(command->about, 0, 0);
+    const char *section = "";
+    for (size_t i = 0; i < args->count; i++) {
+        if (strcmp(section, args->option[i]->section)) {
+            section = args->option[i]->section;
+            printf("\n%s\n", section);
+        }
+        print_option(args->option[i]);
+    }
+    printf("\nexamples\n%s", command->examples);
+}
+
+void cli_help(void)
+{
+    printf("spherelu %s: train ReLU networks in the coordinates their features live in\n\n"
+           "usage: spherelu COMMAND ...\n\n",
+           sph_version());
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-9s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    printf("\nto begin\n"
+           "  spherelu train --data crescents --out runs/first         a set that is built in\n"
+           "  spherelu train --data prices.csv --target price --out runs/prices\n"
+           "  spherelu eval runs/prices --data more-prices.csv\n"
+           "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n\n"
+           "spherelu COMMAND --help explains a command, spherelu --version says what is compiled in.\n"
+           "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
+           "130 or 143 stopped by a signal.\n");
+}
+
+/* ---------------------------------------------------------------- results */
+
+json_t *cli_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+int cli_print_json(const struct command *command, json_t *object, int digits)
+{
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION((size_t)digits)) : NULL;
+    json_decref(object);
+    if (!text)
+        return cli_fail(command, EXIT_FAILED, "out of memory");
+    puts(text);
+    free(text);
+    return 0;
+}
+
+void cli_network(char *out, size_t size, const sph_net *net)
+{
+    size_t used = 0, layers = sph_net_layers(net);
+    for (size_t k = 0; k < layers && used < size; k++) {
+        size_t inputs;
+        const sph_layer *layer = sph_net_layer(net, k, &inputs);
+        if (!k)
+            used += (size_t)snprintf(out, size, "%zu", inputs);
+        if (used < size)
+            used += (size_t)snprintf(out + used, size - used, "-%zu", layer->units);
+    }
+    if (layers > 1 && used < size) {
+        const sph_layer *layer = sph_net_layer(net, 0, NULL);
+        int norm = layer->norm != SPH_NORM_NONE;
+        snprintf(out + used, size - used, " %s%s%s", cli_params[layer->param], norm ? "+" : "",
+                 norm ? cli_norms[layer->norm] : "");
+    }
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_CELLS = 10, LINE_MAX_CHARS = 240 };
+
+static const double REDRAW_SECONDS = 0.1;
+
+/* Coarse is fine enough for ten frames a second and costs a training step nothing. */
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_init(struct progress *progress, int quiet, int verbose)
+{
+    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    int terminal = isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
+    *progress = (struct progress){0};
+    progress->lines = verbose && !quiet;
+    progress->bar = terminal && !quiet && !verbose;
+    progress->colour = !(no_colour && *no_colour);
+}
+
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
+}
+
+static void time_text(char *out, size_t size, double seconds)
+{
+    unsigned long s = seconds < 0 ? 0 : seconds > 3e7 ? 30000000 : (unsigned long)(seconds + 0.5);
+    if (s >= 3600)
+        snprintf(out, size, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
+}
+
+static void draw(struct progress *progress, const sph_view *view, double clock)
+{
+    double share = view->steps ? (double)view->step / (double)view->steps : 0;
+    double spent = clock - progress->began;
+    double rate = spent > 0 ? (double)(view->step - progress->first) / spent : 0;
+    char left[32] = "?", numbers[LINE_MAX_CHARS], bar[BAR_CELLS + 1];
+    int full = (int)(share * BAR_CELLS + 0.5);
+    full = full < 0 ? 0 : full > BAR_CELLS ? BAR_CELLS : full;
+
+    if (rate > 0 && view->steps >= view->step)
+        time_text(left, sizeof left, (double)(view->steps - view->step) / rate);
+    memset(bar, '#', (size_t)full);
+    memset(bar + full, '.', (size_t)(BAR_CELLS - full));
+    bar[BAR_CELLS] = '\0';
+    size_t columns = terminal_columns() - 1, prefix = BAR_CELLS + 3;
+    int length = snprintf(numbers, sizeof numbers, "epoch %zu/%zu  %.0f steps/s  %s left  loss %.3g  %s",
+                          view->epoch, view->epochs, rate, left, view->loss, progress->watched);
+    if (length > 0 && (size_t)length + prefix > columns)
+        numbers[columns > prefix ? columns - prefix : 0] = '\0'; /* a wrapped line could not be redrawn */
+    fprintf(stderr, "\r%s[%s]%s %s\033[K", progress->colour ? "\033[32m" : "", bar,
+            progress->colour ? "\033[0m" : "", numbers);
+    fflush(stderr);
+    progress->drawn = 1;
+}
+
+static int on_start(void *self, const sph_view *view)
+{
+    struct progress *progress = self;
+    progress->first = view->step;
+    progress->began = now();
+    progress->redraw = progress->began + REDRAW_SECONDS;
+    progress->started = 1;
+    return 0;
+}
+
+static int on_step(void *self, const sph_view *view)
+{
+    struct progress *progress = self;
+    if (!progress->bar)
+        return 0;
+    double clock = now();
+    if (!progress->started)
+        on_start(self, view);
+    if (clock < progress->redraw)
+        return 0;
+    progress->redraw = clock + REDRAW_SECONDS;
+    draw(progress, view, clock);
+    return 0;
+}
+
+static int on_epoch(void *self, const sph_view *view)
+{
+    struct progress *progress = self;
+    if (progress->lines) {
+        fprintf(stderr, "epoch %zu/%zu  lr %g", view->epoch, view->epochs, view->lr);
+        for (size_t i = 0; i < view->values; i++)
+            fprintf(stderr, "  %s %.6g", view->names[i], view->value[i]);
+        fprintf(stderr, "%s\n", view->improved ? "  best" : "");
+    }
+    for (size_t i = 0; i < view->values; i++)
+        if (!strncmp(view->names[i], "val_", 4)) {
+            snprintf(progress->watched, sizeof progress->watched, "%s %.3g", view->names[i], view->value[i]);
+            break;
+        }
+    return 0;
+}
+
+void progress_clear(struct progress *progress)
+{
+    if (progress->drawn)
+        fputs("\r\033[K", stderr);
+    progress->drawn = 0;
+}
+
+sph_observer progress_observer(struct progress *progress)
+{
+    return (sph_observer){.self = progress, .start = on_start, .step = on_step, .epoch = on_epoch};
+}

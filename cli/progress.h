@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a training looks like from the terminal: a bar on stderr, redrawn at most ten times a second and only
+ * when stderr is a terminal; with --verbose a line per epoch instead. */
+#ifndef SPHERELU_CLI_PROGRESS_H
+#define SPHERELU_CLI_PROGRESS_H
+
+#include "spherelu.h"
+
+struct progress {
+    int bar, lines, colour;
+    int drawn;        /* the bar stands on the screen  */
+    int started;      /* the next two are set          */
+    uint64_t first;   /* step this process began with  */
+    double began;     /* clock of that step            */
+    double redraw;    /* clock of the next redraw      */
+    char watched[64]; /* "val_loss 0.123", or ""       */
+};
+
+void progress_init(struct progress *progress, int quiet, int verbose);
+sph_observer progress_observer(struct progress *progress);
+void progress_clear(struct progress *progress); /* takes the bar off the screen */
+
+#endif

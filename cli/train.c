@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu train: one network on one's own data. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "progress.h"
+
+/* ---------------------------------------------------------------- signals
+ * The first one lets the step finish and the checkpoint be written; the second one kills. */
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static int stop_if_asked(void *self, const sph_view *view)
+{
+    (void)self;
+    (void)view;
+    return stop_signal != 0;
+}
+
+/* ---------------------------------------------------------------- before */
+
+static int set_options(sph_job *job, const struct args *args)
+{
+    const sph_option *table;
+    size_t count = sph_options(&table); /* the first `count` of the command's options */
+    for (size_t i = 0; i < count; i++) {
+        if (!args->value[i])
+            continue;
+        int err = sph_job_set(job, table[i].name, args->value[i]);
+        if (err)
+            return cli_fail_with(args->command, err);
+    }
+    if (!args_value(args, "out"))
+        return cli_fail(args->command, EXIT_USAGE, "--out is missing, expected the run folder to write");
+    if (!args_value(args, "data") && !args_on(args, "resume"))
+        return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a file or the name of a set");
+    return 0;
+}
+
+/* What would surprise a user who does not know the method by heart. */
+static void print_notes(const sph_job *job, const struct command *command)
+{
+    const char *norm = sph_job_get(job, "norm"), *hidden = sph_job_get(job, "hidden");
+    if (!strcmp(norm, "imn") && !strchr(hidden, ','))
+        cli_fail(command, 0,
+                 "note: imn stands before every hidden layer but the first, so with one it does nothing");
+    if (*sph_job_get(job, "micro") && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
+        cli_fail(command, 0,
+                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
+                 norm, sph_job_get(job, "micro"));
+}
+
+/* ---------------------------------------------------------------- after */
+
+static void print_scores(const char *part, const sph_scores *scores)
+{
+    if (!scores->rows)
+        return;
+    printf("%-9s %zu rows", part, scores->rows);
+    for (size_t i = 0; i < scores->count; i++)
+        printf(", %s %.5g", scores->name[i], scores->value[i]);
+    putchar('\n');
+}
+
+static int print_table(const sph_job *job, const sph_result *result, const struct command *command)
+{
+    const char *out = sph_job_get(job, "out");
+    char network[256] = "";
+    sph_run *run = NULL;
+    int err = sph_run_open(&run, out);
+    if (err)
+        return cli_fail_with(command, err);
+    const sph_net *net = sph_run_net(run);
+    cli_network(network, sizeof network, net);
+
+    printf("data      %s: %zu rows, %zu features\n", sph_job_get(job, "data"),
+           result->train.rows + result->val.rows + result->test.rows, sph_net_inputs(net));
+    printf("network   %s, %s, %zu learned numbers\n", network, sph_job_get(job, "activation"),
+           sph_net_learned(net));
+    printf("training  %s, %s, lr %s\n", sph_job_get(job, "loss"), sph_job_get(job, "optimizer"),
+           sph_job_get(job, "lr"));
+    printf("epochs    %zu, best %zu\n", result->epochs, result->best_epoch);
+    print_scores("train", &result->train);
+    print_scores("val", &result->val);
+    print_scores("test", &result->test);
+    printf("seconds   %.3g\n", result->seconds);
+    printf("run       %s\n", out);
+    sph_run_free(run);
+    return EXIT_DONE;
+}
+
+/* The folder's own result.json, and where it lies. */
+static int print_result(const sph_job *job, const struct command *command)
+{
+    const char *out = sph_job_get(job, "out");
+    size_t size = strlen(out) + sizeof "/result.json";
+    char *path = malloc(size);
+    json_error_t error;
+    if (!path)
+        return cli_fail(command, EXIT_FAILED, "out of memory");
+    snprintf(path, size, "%s/result.json", out);
+    json_t *object = json_load_file(path, 0, &error);
+    int code;
+    if (!json_is_object(object)) {
+        code = cli_fail(command, EXIT_FAILED, "%s: cannot be read back: %s", path, error.text);
+        json_decref(object);
+    } else {
+        json_object_set_new(object, "out", json_string(out));
+        code = cli_print_json(command, object, 17);
+    }
+    free(path);
+    return code;
+}
+
+static int run_train(const struct args *args)
+{
+    const struct command *command = args->command;
+    struct progress progress;
+    sph_job *job = NULL;
+    sph_result result = {0};
+    int code, err = sph_job_new(&job);
+
+    if (err)
+        return cli_fail_with(command, err);
+    if ((code = set_options(job, args)))
+        goto out;
+    if (!args_on(args, "quiet"))
+        print_notes(job, command);
+
+    progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    const sph_observer observers[] = {{.start = stop_if_asked, .step = stop_if_asked},
+                                      progress_observer(&progress)};
+    catch_signals();
+    err = sph_job_run(job, args_on(args, "resume"), observers, 2, &result);
+    progress_clear(&progress);
+
+    int json = args_on(args, "json");
+    if (stop_signal && (err == SPH_ESTOPPED || (!err && result.stopped))) {
+        cli_fail(command, 0, "stopped; go on with: spherelu train --resume --out %s",
+                 sph_job_get(job, "out"));
+        code = 128 + stop_signal;
+    } else if (err == SPH_EDIVERGED || (!err && result.diverged)) {
+        code = err ? cli_fail_with(command, err)
+                   : cli_fail(command, EXIT_FAILED, "this run diverged: lower --lr");
+        if (json)
+            print_result(job, command);
+    } else if (err) {
+        code = cli_fail_with(command, err);
+    } else {
+        code = json ? print_result(job, command) : print_table(job, &result, command);
+    }
+out:
+    sph_job_free(job);
+    return code;
+}
+
+static const sph_option options[] = {
+    {"resume", NULL, "", "run",
+     "go on from the run folder's checkpoint; options that are given must agree with those it was started "
+     "with"},
+};
+
+const struct command command_train = {
+    .name = "train",
+    .summary = "train a network on a table and keep it in a run folder",
+    .usage = "--data FILE|NAME [--target COL] ... --out DIR",
+    .about =
+        "Reads a table, parts its rows into training, validation and test, trains, and leaves the network, "
+        "its "
+        "scores and everything needed to repeat or resume it in a folder. The defaults are meant for a table "
+        "nobody has looked at yet: 100 hidden units under geometric parameterization, Adam, early stopping. "
+        "Ctrl-C stops after the current step and keeps what was learned; --resume goes on.",
+    .examples = "  spherelu train --data crescents --out runs/first\n"
+                "  spherelu train --data prices.csv --target price --missing mean --out runs/prices\n"
+                "  spherelu train --data prices.csv --target price --hidden 64,64 --param sp --norm bn \\\n"
+                "      --lr 0.01 --epochs 500 --schedule cosine --seed 1 --json --out runs/prices-sp\n"
+                "  spherelu train --resume --out runs/prices\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .takes_job = 1,
+    .run = run_train,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON by jansson, with the library's failures: typed members whose error names file and key, numbers that
+ * come back the same. `where` is what messages begin with: a path, or "path: metadata".
+ *
+ * jansson has its own allocator; where it runs out of memory the functions here return SPH_EMEMORY. */
+#ifndef SPH_BASE_JSON_H
+#define SPH_BASE_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Parses; duplicate keys and bytes that are not UTF-8 are refused (SPH_EFORMAT). Caller frees with
+ * json_decref. */
+int json_parse(json_t **out, const char *where, const char *bytes, size_t length);
+int json_read(json_t **out, const char *path);
+
+/* Appends value as text: 17 significant digits; indent 0 is one line. No newline at the end. */
+int json_print(struct text *out, const json_t *value, size_t indent);
+
+/* print, a newline, file_replace. */
+int json_write(const char *path, const json_t *value, size_t indent);
+
+/* Member `key` of an object, or SPH_EFORMAT: `where: "key" is a string, expected a whole number`. */
+int json_member_size(const json_t *object, const char *where, const char *key, size_t *out);
+int json_member_real(const json_t *object, const char *where, const char *key,
+                     double *out); /* or an integer */
+int json_member_bool(const json_t *object, const char *where, const char *key, int *out);
+int json_member_text(const json_t *object, const char *where, const char *key,
+                     const char **out); /* borrowed */
+int json_member_array(const json_t *object, const char *where, const char *key, const json_t **out);
+int json_member_object(const json_t *object, const char *where, const char *key, const json_t **out);
+int json_member_reals(const json_t *object, const char *where, const char *key, double **out,
+                      size_t *count); /* caller frees out with mem_free */
+
+/* New values to hand to json_object_set_new() and its kin, which refuse the NULL that these give when memory
+ * is short: build freely, collect the results, check once. A number that is not finite becomes null. */
+json_t *json_number(double value);
+json_t *json_numbers(const double *values, size_t count);
+
+/* What a JSON string can hold. */
+int json_is_utf8(const char *text);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every allocation of the library. Memory comes zeroed and aligned to a cache line; a failure has already set the
+ * error message, so callers return SPH_EMEMORY. Tests replace mem_get and mem_resize at link time to fail each
+ * call once in turn. */
+#ifndef SPH_BASE_MEMORY_H
+#define SPH_BASE_MEMORY_H
+
+#include <stddef.h>
+
+enum { MEM_ALIGN = 64 };
+
+/* count * size bytes, zeroed, or NULL with the message set (count * size overflowing counts as out of memory).
+ * A count of 0 gives a valid pointer. Free with mem_free. */
+void *mem_get(size_t count, size_t size);
+
+/* A larger copy of block: old_count of its elements are kept, the rest is zero; block itself is freed.
+ * NULL on failure, block is then untouched. block may be NULL. */
+void *mem_resize(void *block, size_t old_count, size_t new_count, size_t size);
+
+void mem_free(void *block);
+
+/* A copy of text, or of its first length bytes. */
+char *mem_text(const char *text);
+char *mem_text_part(const char *text, size_t length);
+
+/* printf into a new string. */
+char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Appends one element to a growing array: `if (!mem_reserve((void **)&list, &capacity, count + 1, sizeof *list))`
+ * makes room for count elements. Returns 0 on failure. */
+int mem_reserve(void **list, size_t *capacity, size_t count, size_t size);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+int text_to_double(const char *text, double *out)
+{
+    if (!*text || isspace((unsigned char)*text))
+        return 0;
+    /* strtod reads hexadecimal and obeys the locale's decimal point; a program that sets another locale would
+     * otherwise read 1.5 as 1. The library itself never calls setlocale. */
+    if (strpbrk(text, "xX"))
+        return 0;
+    char *end;
+    double value = strtod(text, &end);
+    if (*end)
+        return 0;
+    *out = value;
+    return 1;
+}
+
+int text_to_u64(const char *text, uint64_t *out)
+{
+    if (!isdigit((unsigned char)*text))
+        return 0;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end || errno)
+        return 0;
+    *out = value;
+    return 1;
+}
+
+int text_to_size(const char *text, size_t *out)
+{
+    uint64_t value;
+    if (!text_to_u64(text, &value) || value > SIZE_MAX)
+        return 0;
+    *out = (size_t)value;
+    return 1;
+}
+
+int text_find(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(word, words[i]))
+            return (int)i;
+    return -1;
+}
+
+enum { NEAREST_MAX = 64 };
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t la = strlen(a), lb = strlen(b);
+    if (la >= NEAREST_MAX || lb >= NEAREST_MAX)
+        return SIZE_MAX;
+    size_t row[NEAREST_MAX + 1];
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            size_t best = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+const char *text_nearest(const char *word, const char *const *words, size_t count)
+{
+    const char *nearest = NULL;
+    size_t best = strlen(word) / 3 + 2; /* "larning-rate" may be meant, "foo" is not */
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, words[i]);
+        if (distance < best && distance < strlen(words[i])) {
+            best = distance;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
+void text_add_bytes(struct text *text, const char *bytes, size_t length)
+{
+    if (text->failed)
+        return;
+    if (!mem_reserve((void **)&text->chars, &text->capacity, text->length + length + 1, 1)) {
+        text->failed = 1;
+        return;
+    }
+    memcpy(text->chars + text->length, bytes, length);
+    text->length += length;
+    text->chars[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    char stack[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(stack, sizeof stack, format, args);
+    va_end(args);
+    if ((size_t)length < sizeof stack) {
+        text_add_bytes(text, stack, (size_t)length);
+        return;
+    }
+    if (text->failed || !mem_reserve((void **)&text->chars, &text->capacity, text->length + (size_t)length + 1, 1)) {
+        text->failed = 1;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text->chars + text->length, (size_t)length + 1, format, args);
+    va_end(args);
+    text->length += (size_t)length;
+}
+
+void text_free(struct text *text)
+{
+    mem_free(text->chars);
+    *text = (struct text){0};
+}

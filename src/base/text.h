@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words and numbers: strict parsing, lists of known words, the nearest known word for an error message. */
+#ifndef SPH_BASE_TEXT_H
+#define SPH_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole of text must be one number. 1 on success; nan and inf parse (callers decide). Locale-independent. */
+int text_to_double(const char *text, double *out);
+int text_to_size(const char *text, size_t *out);
+int text_to_u64(const char *text, uint64_t *out);
+
+/* Index of word in words[count], or -1. */
+int text_find(const char *word, const char *const *words, size_t count);
+
+/* The known word nearest to word by edit distance, or NULL when none is near enough to suggest. */
+const char *text_nearest(const char *word, const char *const *words, size_t count);
+
+/* A growing string. After a failed append `failed` is set, later appends do nothing, and the error message stands:
+ * append freely, check once. */
+struct text {
+    char *chars; /* NUL-terminated, or NULL while empty */
+    size_t length, capacity;
+    int failed;
+};
+
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_bytes(struct text *text, const char *bytes, size_t length);
+void text_free(struct text *text);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hyperspherical coordinates: u(theta) by one prefix scan, its gradient by one suffix scan without division, so that
+ * sin(theta) = 0 is as good a place as any other. All units are scanned side by side.
+ *
+ *   p_1 = scale;  w_i = p_i cos_i;  p_{i+1} = p_i sin_i;  w_n = p_n
+ *   s_{n-1} = g_n;  dtheta_a = p_a (cos_a s_a - sin_a g_a);  s_{a-1} = cos_a g_a + sin_a s_a;  s_0 = u . g */
+#include "compute/real.h"
+
+/* ---------------------------------------------------------------- plain: one unit after the other */
+
+KERNEL void plain_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
+                        void *cosine)
+{
+    const real *angle = theta, *length = scale;
+    real *out = w, *sin_out = sine, *cos_out = cosine;
+    for (size_t j = 0; j < m; j++) {
+        real prefix = length[j];
+        for (size_t a = 0; a + 1 < n; a++) {
+            sin_out[a * m + j] = real_sin(angle[a * m + j]);
+            cos_out[a * m + j] = real_cos(angle[a * m + j]);
+            out[a * ldw + j] = prefix * cos_out[a * m + j];
+            prefix *= sin_out[a * m + j];
+        }
+        out[(n - 1) * ldw + j] = prefix;
+    }
+}
+
+KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *scale,
+                             const void *dw, size_t lddw, void *dtheta, void *radial)
+{
+    const real *sin_in = sine, *cos_in = cosine, *length = scale, *g = dw;
+    real *out = dtheta, *along = radial;
+    for (size_t j = 0; j < m; j++) {
+        real prefix = length[j];
+        for (size_t a = 0; a + 1 < n; a++) {
+            out[a * m + j] = prefix;
+            prefix *= sin_in[a * m + j];
+        }
+        real suffix = g[(n - 1) * lddw + j];
+        for (size_t a = n - 1; a-- > 0;) {
+            real s = sin_in[a * m + j], c = cos_in[a * m + j], here = g[a * lddw + j];
+            out[a * m + j] *= c * suffix - s * here;
+            suffix = c * here + s * suffix;
+        }
+        along[j] = suffix;
+    }
+}
+
+/* ---------------------------------------------------------------- fast: all units at each angle */
+
+#ifdef KERNELS_FAST
+
+#include <sleef.h>
+
+/* 3.5 ulp in f32: the rounding of the products hides the difference to 1 ulp, and it takes half the time. */
+static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+{
+#if REAL_BITS == 64 && defined(__AVX2__)
+    Sleef___m256d_2 both = Sleef_sincosd4_u10avx2((__m256d)x);
+#elif REAL_BITS == 64 && defined(__SSE2__)
+    Sleef___m128d_2 both = Sleef_sincosd2_u10sse2((__m128d)x);
+#elif REAL_BITS == 64
+    Sleef_float64x2_t_2 both = Sleef_sincosd2_u10((float64x2_t)x);
+#elif defined(__AVX2__)
+    Sleef___m256_2 both = Sleef_sincosf8_u35avx2((__m256)x);
+#elif defined(__SSE2__)
+    Sleef___m128_2 both = Sleef_sincosf4_u35sse2((__m128)x);
+#else
+    Sleef_float32x4_t_2 both = Sleef_sincosf4_u35((float32x4_t)x);
+#endif
+    *sine = (vec)both.x;
+    *cosine = (vec)both.y;
+}
+
+/* The running product lives in w's last row, where it ends up anyway. */
+KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
+                       void *cosine)
+{
+    const real *angle = theta;
+    real *prefix = (real *)w + (n - 1) * ldw;
+    memcpy(prefix, scale, m * sizeof(real));
+    size_t whole = m / LANES * LANES, rest = m - whole;
+    for (size_t a = 0; a + 1 < n; a++) {
+        const real *from = angle + a * m;
+        real *out = (real *)w + a * ldw, *sin_out = (real *)sine + a * m, *cos_out = (real *)cosine + a * m;
+        vec s, c;
+        for (size_t j = 0; j < whole; j += LANES) {
+            vec_sincos(vec_load(from + j), &s, &c);
+            vec p = vec_load(prefix + j);
+            vec_store(sin_out + j, s);
+            vec_store(cos_out + j, c);
+            vec_store(out + j, p * c);
+            vec_store(prefix + j, p * s);
+        }
+        if (rest) {
+            vec_sincos(vec_load_part(from + whole, rest), &s, &c);
+            vec p = vec_load_part(prefix + whole, rest);
+            vec_store_part(sin_out + whole, s, rest);
+            vec_store_part(cos_out + whole, c, rest);
+            vec_store_part(out + whole, p * c, rest);
+            vec_store_part(prefix + whole, p * s, rest);
+        }
+    }
+}
+
+/* Bytes of dtheta that pass through the cache at a time: the prefix products of a chunk are written to dtheta and
+ * used up while they are still near. */
+enum { CHUNK_BYTES = 32 * 1024 };
+
+static inline void multiply_rows(size_t m, const real *restrict a, const real *restrict b, real *restrict out)
+{
+    for (size_t j = 0; j < m; j++)
+        out[j] = a[j] * b[j];
+}
+
+static inline void suffix_step(size_t m, const real *restrict sine, const real *restrict cosine,
+                               const real *restrict g, real *restrict dtheta, real *restrict suffix)
+{
+    for (size_t j = 0; j < m; j++) {
+        real s = sine[j], c = cosine[j], here = g[j], after = suffix[j];
+        dtheta[j] *= c * after - s * here;
+        suffix[j] = c * here + s * after;
+    }
+}
+
+KERNEL void fast_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *scale,
+                            const void *dw, size_t lddw, void *dtheta, void *radial)
+{
+    const real *sin_in = sine, *cos_in = cosine, *g = dw;
+    real *out = dtheta, *running = radial;
+    size_t chunk = CHUNK_BYTES / (m * sizeof(real)) + 1, angles = n - 1;
+
+    memcpy(running, scale, m * sizeof(real));
+    for (size_t a = 0; a < angles; a++) { /* prefix products at the start of each chunk */
+        if (a % chunk == 0)
+            memcpy(out + a * m, running, m * sizeof(real));
+        if (a < (angles - 1) / chunk * chunk)
+            for (size_t j = 0; j < m; j++)
+                running[j] *= sin_in[a * m + j];
+    }
+    memcpy(running, g + angles * lddw, m * sizeof(real)); /* now the suffix */
+    for (size_t end = angles; end > 0;) {
+        size_t begin = (end - 1) / chunk * chunk;
+        for (size_t a = begin + 1; a < end; a++)
+            multiply_rows(m, out + (a - 1) * m, sin_in + (a - 1) * m, out + a * m);
+        for (size_t a = end; a-- > begin;)
+            suffix_step(m, sin_in + a * m, cos_in + a * m, g + a * lddw, out + a * m, running);
+        end = begin;
+    }
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reductions down the columns of a matrix and per-column combinations. */
+#include "compute/real.h"
+#include "compute/simd.h"
+
+KERNEL void plain_column_dots(size_t n, size_t m, const void *a, size_t lda, const void *b, size_t ldb,
+                              void *out)
+{
+    const real *ra = a, *rb = b;
+    real *dots = out;
+    for (size_t j = 0; j < m; j++) {
+        double dot = 0;
+        for (size_t i = 0; i < n; i++)
+            dot += (double)ra[i * lda + j] * (double)rb[i * ldb + j];
+        dots[j] = (real)dot;
+    }
+}
+
+KERNEL void plain_column_combine(size_t n, size_t m, const void *alpha, const void *a, size_t lda,
+                                 const void *beta, const void *b, size_t ldb, void *y, size_t ldy)
+{
+    const real *ca = alpha, *ra = a, *cb = beta, *rb = b;
+    real *ry = y;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            real value = (ca ? ca[j] : 1) * ra[i * lda + j];
+            ry[i * ldy + j] = rb ? value + cb[j] * rb[i * ldb + j] : value;
+        }
+}
+
+KERNEL void plain_column_sums(size_t rows, size_t m, const void *x, size_t ldx, void *sum)
+{
+    const real *rx = x;
+    real *sums = sum;
+    for (size_t j = 0; j < m; j++) {
+        double column = 0;
+        for (size_t i = 0; i < rows; i++)
+            column += (double)rx[i * ldx + j];
+        sums[j] += (real)column;
+    }
+}
+
+#ifdef KERNELS_FAST
+/* dots[j..] += the products of `vecs` vectors of columns. Raw parameters are not padded: a whole vector can
+ * be read from all rows but the last few, where it would pass the end of the matrix; `whole` counts the safe
+ * ones. */
+KERNEL_INLINE void dots_block(size_t n, const real *a, size_t lda, size_t whole, const real *b, size_t ldb,
+                              size_t width, real *dots, int vecs)
+{
+    vec sums[4] = {{0}};
+    size_t i = 0;
+    for (; i < whole; i++)
+        for (int v = 0; v < vecs; v++)
+            sums[v] += vec_load(a + i * lda + v * LANES) * vec_load(b + i * ldb + v * LANES);
+    for (; i < n; i++)
+        sums[0] += vec_load_part(a + i * lda, width) * vec_load_part(b + i * ldb, width);
+    for (int v = 0; v < vecs; v++)
+        columns_add(dots, (size_t)v * LANES, width, sums[v]);
+}
+
+/* Of the rows of a matrix with `left` columns from here on, those where LANES numbers can be read before its
+ * end. */
+KERNEL_INLINE size_t whole_rows(size_t rows, size_t left, size_t ld)
+{
+    size_t end = (rows - 1) * ld + left;
+    return end < LANES ? 0 : (end - LANES) / ld + 1;
+}
+
+KERNEL void fast_column_dots(size_t n, size_t m, const void *a, size_t lda, const void *b, size_t ldb,
+                             void *out)
+{
+    real *dots = out;
+    memset(dots, 0, m * sizeof *dots);
+    for (size_t top = 0; top < n; top += PASS_ROWS) {
+        size_t rows = smaller(n - top, PASS_ROWS);
+        const real *ra = (const real *)a + top * lda, *rb = (const real *)b + top * ldb;
+        for (size_t j = 0; j < m;) {
+            size_t left = m - j;
+            if (left >= 4 * LANES) {
+                dots_block(rows, ra + j, lda, rows, rb + j, ldb, 4 * LANES, dots + j, 4);
+                j += 4 * LANES;
+                continue;
+            }
+            size_t safe = rows;
+            if (left < LANES)
+                safe = smaller(smaller(rows, whole_rows(rows, left, lda)), whole_rows(rows, left, ldb));
+            dots_block(rows, ra + j, lda, safe, rb + j, ldb, smaller(left, LANES), dots + j, 1);
+            j += LANES;
+        }
+    }
+}
+
+/* y may be a or b, so no pointer is restrict: `omp simd` says that rows do not overlap otherwise. */
+KERNEL void fast_column_combine(size_t n, size_t m, const void *alpha, const void *a, size_t lda,
+                                const void *beta, const void *b, size_t ldb, void *y, size_t ldy)
+{
+    const real *ca = alpha, *cb = beta;
+    for (size_t i = 0; i < n; i++) {
+        const real *ra = (const real *)a + i * lda, *rb = b ? (const real *)b + i * ldb : NULL;
+        real *ry = (real *)y + i * ldy;
+        if (ca && rb) {
+#pragma omp simd
+            for (size_t j = 0; j < m; j++)
+                ry[j] = ca[j] * ra[j] + cb[j] * rb[j];
+        } else if (ca) {
+#pragma omp simd
+            for (size_t j = 0; j < m; j++)
+                ry[j] = ca[j] * ra[j];
+        } else if (rb) {
+#pragma omp simd
+            for (size_t j = 0; j < m; j++)
+                ry[j] = ra[j] + cb[j] * rb[j];
+        } else if (ry != ra) {
+            memcpy(ry, ra, m * sizeof *ry);
+        }
+    }
+}
+
+KERNEL_INLINE void sums_block(size_t rows, size_t width, const real *x, size_t ldx, real *sum, int vecs)
+{
+    vec sums[4] = {{0}};
+    for (size_t i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++)
+            sums[v] += vec_load(x + i * ldx + v * LANES);
+    for (int v = 0; v < vecs; v++)
+        columns_add(sum, (size_t)v * LANES, width, sums[v]);
+}
+
+KERNEL void fast_column_sums(size_t rows, size_t m, const void *x, size_t ldx, void *sum)
+{
+    for (size_t top = 0; top < rows; top += PASS_ROWS) {
+        size_t tile = smaller(rows - top, PASS_ROWS);
+        const real *from = (const real *)x + top * ldx;
+        for (size_t j = 0; j < m;) {
+            real *to = (real *)sum + j;
+            int vecs = columns_block(j, m);
+            if (vecs == 4)
+                sums_block(tile, m - j, from + j, ldx, to, 4);
+            else if (vecs == 2)
+                sums_block(tile, m - j, from + j, ldx, to, 2);
+            else
+                sums_block(tile, m - j, from + j, ldx, to, 1);
+            j += (size_t)vecs * LANES;
+        }
+    }
+}
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "compute/kernels.h"
+
+extern const struct kernels kernels_plain_f32, kernels_base_f32, kernels_plain_f64, kernels_base_f64;
+#ifdef SPH_HAVE_AVX2
+extern const struct kernels kernels_avx2_f32, kernels_avx2_f64;
+#endif
+
+const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice)
+{
+    int wide = dtype == SPH_F64;
+    if (choice == KERNELS_PLAIN)
+        return wide ? &kernels_plain_f64 : &kernels_plain_f32;
+#ifdef SPH_HAVE_AVX2
+    if (choice == KERNELS_FASTEST && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return wide ? &kernels_avx2_f64 : &kernels_avx2_f32;
+#endif
+    return wide ? &kernels_base_f64 : &kernels_base_f32;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workers side by side. One team serves this library, OpenBLAS and oneDNN: OpenMP's. */
+#ifndef SPH_COMPUTE_THREADS_H
+#define SPH_COMPUTE_THREADS_H
+
+#include <stddef.h>
+
+/* Cores this process may use; the most workers a build can run (1 without OpenMP). */
+size_t threads_available(void);
+size_t threads_limit(void);
+
+/* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Inside, and after this
+ * call on the calling thread, BLAS uses no threads of its own beyond `workers`. */
+void threads_run(size_t workers, void (*work)(void *context, size_t worker), void *context);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One variant of the kernel table; see real.h for what the build defines. */
+#include "compute/real.h"
+
+#include "compute/copy.c"
+#include "compute/matrix.c"
+#include "compute/columns.c"
+#include "compute/angles.c"
+#include "compute/units.c"
+#include "compute/activation.c"
+#include "compute/normalize.c"
+#include "compute/loss.c"
+#include "compute/update.c"
+
+#ifdef KERNELS_FAST
+#define PICK(name) fast_##name
+#ifdef __AVX2__
+#define VARIANT "avx2"
+#else
+#define VARIANT "base"
+#endif
+#else
+#define PICK(name) plain_##name
+#define VARIANT "plain"
+#endif
+
+extern const struct kernels KERNELS_TABLE;
+
+const struct kernels KERNELS_TABLE = {
+    .name = VARIANT,
+    .dtype = REAL_DTYPE,
+    .size = sizeof(real),
+    .to_double = plain_to_double,
+    .from_double = plain_from_double,
+    .transpose = PICK(transpose),
+    .add = plain_add,
+    .sum_squares = PICK(sum_squares),
+    .all_finite = plain_all_finite,
+    .gemm = PICK(gemm),
+    .dots = PICK(dots),
+    .column_dots = PICK(column_dots),
+    .column_combine = PICK(column_combine),
+    .column_sums = PICK(column_sums),
+    .polar = PICK(polar),
+    .polar_grad = PICK(polar_grad),
+    .radius = plain_radius,
+    .radius_grad = plain_radius_grad,
+    .negative_product = plain_negative_product,
+    .length = plain_length,
+    .length_grad = plain_length_grad,
+    .act = {PICK(identity), PICK(relu), PICK(leaky_relu), PICK(elu), PICK(srelu)},
+    .act_grad = {PICK(identity_grad), PICK(relu_grad), PICK(leaky_relu_grad), PICK(elu_grad), PICK(srelu_grad)},
+    .moments = PICK(moments),
+    .shift = PICK(shift),
+    .normalize = PICK(normalize),
+    .normalize_sums = PICK(normalize_sums),
+    .normalize_grad = PICK(normalize_grad),
+    .layer_norm = PICK(layer_norm),
+    .layer_norm_grad = PICK(layer_norm_grad),
+    .loss = {PICK(mae), PICK(mse), PICK(bce), PICK(ce)},
+    .update = {PICK(adam), PICK(adam), PICK(sgd)},
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a table to a data set, step by step; used by data.c and schema.c. */
+#ifndef SPH_DATA_BUILD_H
+#define SPH_DATA_BUILD_H
+
+#include "data/data.h"
+#include "data/table.h"
+
+enum { LEVELS_MAX = 50 }; /* of a text feature */
+
+/* columns.c: sets data's columns, targets, features, and the labels of a text target, from options. A column that is
+ * neither dropped nor named as target is a feature. */
+int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts);
+
+/* Gives every feature its place in x; sets features. */
+int columns_place(sph_data *data, const struct table *table);
+
+/* fill.c: reads all rows into x and y. from (column_count): the table's column of each of data's, SIZE_MAX: absent.
+ * with_targets 0: targets are not read. With data->labels set, class numbers are looked up; else y holds the cells. */
+int fill(sph_data *data, const struct table *table, const size_t *from, int with_targets);
+
+/* Keeps rows of numpy's RandomState(seed).choice(rows, count, replace=False), in that order. */
+int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed);
+
+/* targets.c: settles the task (task -1: find out), numbers the classes, refuses targets from which nothing can be
+ * learnt. */
+int targets_settle(sph_data *data, const char *path, int task);
+
+/* 1 when all labels are numbers; these then count by value. */
+int targets_are_numbers(char *const *labels, size_t count);
+
+/* Class number of a cell, or -1. */
+ptrdiff_t targets_find(const sph_data *data, const struct cell *cell);
+
+/* "a, b, c, ..." of the first few, in buffer. */
+const char *targets_list(char *const *texts, size_t count, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a cell's text means: missing, a number, infinite, or text. */
+#include "data/table.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+enum { NUMBER_MAX = 400 }; /* longer than any sensible number */
+
+static const double ten_to[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The whole of text[length] as an unsigned decimal number. Up to 2^53 times a power of ten up to 22 is exact in one
+ * operation; the rest goes to strtod. */
+static int decimal(const char *text, size_t length, double *out)
+{
+    const char *p = text, *end = text + length;
+    uint64_t mantissa = 0;
+    int digits = 0, exponent = 0, seen = 0;
+    for (; p < end && is_digit(*p); p++, seen = 1)
+        if (digits < 19 && (mantissa || *p != '0')) {
+            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+            digits++;
+        } else if (mantissa)
+            digits++;
+    if (p < end && *p == '.')
+        for (p++; p < end && is_digit(*p); p++, seen = 1) {
+            if (digits < 19) {
+                mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+                digits += mantissa != 0;
+                exponent--;
+            } else
+                digits++;
+        }
+    if (!seen)
+        return 0;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        int negative = 0, power = 0;
+        p++;
+        if (p < end && (*p == '+' || *p == '-'))
+            negative = *p++ == '-';
+        if (p == end)
+            return 0;
+        for (; p < end && is_digit(*p); p++)
+            if (power < 100000)
+                power = power * 10 + (*p - '0');
+        exponent += negative ? -power : power;
+    }
+    if (p != end)
+        return 0;
+    if (digits <= 19 && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
+        *out = exponent < 0 ? (double)mantissa / ten_to[-exponent] : (double)mantissa * ten_to[exponent];
+        return 1;
+    }
+    char copy[NUMBER_MAX];
+    if (length >= sizeof copy)
+        return 0;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return text_to_double(copy, out);
+}
+
+/* 1,234,567.8: one to three digits, then groups of three. */
+static int with_thousands(const char *text, size_t length, double *out)
+{
+    char copy[NUMBER_MAX];
+    size_t kept = 0, group = 0, i = 0;
+    int first = 1;
+    if (length >= sizeof copy)
+        return 0;
+    for (; i < length && (is_digit(text[i]) || text[i] == ','); i++) {
+        if (text[i] != ',') {
+            copy[kept++] = text[i];
+            group++;
+            continue;
+        }
+        if (first ? group < 1 || group > 3 : group != 3)
+            return 0;
+        first = 0;
+        group = 0;
+    }
+    if (first || group != 3)
+        return 0;
+    if (i < length && text[i] != '.')
+        return 0;
+    memcpy(copy + kept, text + i, length - i);
+    return decimal(copy, kept + length - i, out);
+}
+
+static const char *const currencies[] = {"$", "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "USD", "EUR", "GBP", "JPY"};
+
+static size_t currency_at_start(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
+        size_t n = strlen(currencies[i]);
+        if (length > n && !memcmp(text, currencies[i], n))
+            return n;
+    }
+    return 0;
+}
+
+static size_t currency_at_end(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
+        size_t n = strlen(currencies[i]);
+        if (length > n && !memcmp(text + length - n, currencies[i], n))
+            return n;
+    }
+    return 0;
+}
+
+static void trim(const char **text, size_t *length)
+{
+    while (*length && (**text == ' ' || **text == '\t')) {
+        ++*text;
+        --*length;
+    }
+    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t'))
+        --*length;
+}
+
+static int sign_at_start(const char **text, size_t *length, int *negative)
+{
+    if (!*length || (**text != '-' && **text != '+'))
+        return 0;
+    *negative = **text == '-';
+    ++*text;
+    --*length;
+    return 1;
+}
+
+static int number(const char *text, size_t length, double *out)
+{
+    int negative = 0, is_signed = sign_at_start(&text, &length, &negative);
+    int found = decimal(text, length, out);
+    if (!found) {
+        size_t n = currency_at_start(text, length);
+        if (n) {
+            text += n;
+            length -= n;
+            trim(&text, &length);
+            if (!is_signed)
+                sign_at_start(&text, &length, &negative);
+        } else {
+            n = length > 1 && text[length - 1] == '%' ? 1 : currency_at_end(text, length);
+            length -= n;
+            trim(&text, &length);
+        }
+        found = decimal(text, length, out) || with_thousands(text, length, out);
+    }
+    if (found && negative)
+        *out = -*out;
+    return found;
+}
+
+static int same(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && !strncasecmp(text, word, length);
+}
+
+void cell_read(struct cell *out, const char *text)
+{
+    static const char *const missing[] = {"na", "n/a", "nan", "null", "?", "-"};
+    size_t length = strlen(text);
+    *out = (struct cell){.kind = CELL_TEXT, .text = text};
+    trim(&text, &length);
+    if (!length) {
+        out->kind = CELL_MISSING;
+        return;
+    }
+    double value;
+    if (number(text, length, &value)) {
+        out->kind = isfinite(value) ? CELL_NUMBER : CELL_INFINITE;
+        out->value = value;
+        return;
+    }
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (same(text, length, missing[i])) {
+            out->kind = CELL_MISSING;
+            return;
+        }
+    if (*text == '+' || *text == '-') {
+        if (same(text + 1, length - 1, "nan"))
+            out->kind = CELL_MISSING;
+        text++;
+        length--;
+    }
+    if (same(text, length, "inf") || same(text, length, "infinity"))
+        out->kind = CELL_INFINITE;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which column is what: roles from the options, kinds from the cells. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/build.h"
+#include "data/levels.h"
+
+/* ---------------------------------------------------------------- roles */
+
+static int unknown_column(const struct table *table, const char *word, const char *option)
+{
+    const char *near = text_nearest(word, (const char *const *)table->names, table->columns);
+    if (near && table->named)
+        return sph_fail(SPH_EARG, "%s: no column '%s' (%s); do you mean '%s'?", table->path, word, option, near);
+    char list[200];
+    if (table->named)
+        return sph_fail(SPH_EARG, "%s: no column '%s' (%s); the columns are %s", table->path, word, option,
+                        targets_list(table->names, table->columns, list, sizeof list));
+    return sph_fail(SPH_EARG, "%s: no column '%s' (%s); the file has no header, its columns are 0 to %zu",
+                    table->path, word, option, table->columns - 1);
+}
+
+/* By name, else by number; negative ones count from the end. */
+static int find_column(const struct table *table, const char *word, const char *option, size_t *out)
+{
+    int found = text_find(word, (const char *const *)table->names, table->columns);
+    if (found >= 0) {
+        *out = (size_t)found;
+        if (table->repeat[found] > 1)
+            return sph_fail(SPH_EARG, "%s: %zu columns are named '%s' (%s); say its number, the first is %d",
+                            table->path, table->repeat[found], word, option, found);
+        return 0;
+    }
+    size_t number;
+    int back = *word == '-';
+    if (!text_to_size(word + back, &number) || (back ? number < 1 || number > table->columns : number >= table->columns))
+        return unknown_column(table, word, option);
+    *out = back ? table->columns - number : number;
+    return 0;
+}
+
+static int find_list(const struct table *table, const char *list, const char *option, size_t *out, size_t *count)
+{
+    *count = 0;
+    if (text_find(list, (const char *const *)table->names, table->columns) >= 0) { /* a name with a comma, too */
+        *count = 1;
+        return find_column(table, list, option, out);
+    }
+    for (const char *p = list;; p++) {
+        size_t length = strcspn(p, ","), head = strspn(p, " ");
+        const char *next = p + length;
+        if (head > length)
+            head = length;
+        p += head;
+        length -= head;
+        while (length && p[length - 1] == ' ')
+            length--;
+        char *word = mem_text_part(p, length);
+        if (!word)
+            return SPH_EMEMORY;
+        int err = *count == table->columns ? sph_fail(SPH_EARG, "%s: more columns than the file has", option)
+                                           : find_column(table, word, option, &out[*count]);
+        mem_free(word);
+        if (err < 0)
+            return err;
+        ++*count;
+        p = next;
+        if (!*p)
+            return 0;
+    }
+}
+
+static int set_targets(sph_data *data, const struct table *table, const char *list, size_t *found)
+{
+    size_t count = 0;
+    if (list) {
+        int err = find_list(table, list, "target", found, &count);
+        if (err < 0)
+            return err;
+    } else
+        for (; count < table->default_targets; count++)
+            found[count] = table->columns - table->default_targets + count;
+    for (size_t i = 0; i < count; i++) {
+        struct column *column = &data->columns[found[i]];
+        if (column->role == COLUMN_TARGET)
+            return sph_fail(SPH_EARG, "%s: column '%s' is named twice (target)", table->path, column->name);
+        column->role = COLUMN_TARGET;
+        column->at = i;
+    }
+    data->targets = count;
+    return 0;
+}
+
+static int set_dropped(sph_data *data, const struct table *table, const char *list, int from_user, size_t *found)
+{
+    size_t count;
+    int err = find_list(table, list, "drop", found, &count);
+    for (size_t i = 0; i < count && !err; i++) {
+        struct column *column = &data->columns[found[i]];
+        if (column->role != COLUMN_TARGET)
+            column->role = COLUMN_DROPPED;
+        else if (from_user)
+            err = sph_fail(SPH_EARG, "%s: column '%s' is both target and dropped", table->path, column->name);
+    }
+    return err;
+}
+
+static int set_roles(sph_data *data, const struct table *table, const sph_data_opts *opts)
+{
+    const char *target = opts->target ? opts->target : table->default_target;
+    size_t *found = mem_get(table->columns, sizeof *found);
+    int err = found ? set_targets(data, table, target, found) : SPH_EMEMORY;
+    if (!err && table->default_drop)
+        err = set_dropped(data, table, table->default_drop, 0, found);
+    if (!err && opts->drop && *opts->drop)
+        err = set_dropped(data, table, opts->drop, 1, found);
+    mem_free(found);
+    return err;
+}
+
+/* ---------------------------------------------------------------- kinds */
+
+struct collect {
+    const sph_data *data;
+    struct levels *levels; /* (columns) collected where profile has texts */
+    const struct table *table;
+};
+
+static int wants_levels(const sph_data *data, const struct table *table, size_t i)
+{
+    return data->columns[i].role != COLUMN_DROPPED && table->profile[i].texts;
+}
+
+static int collect_row(void *user, size_t line, const struct cell *cells)
+{
+    struct collect *collect = user;
+    (void)line;
+    for (size_t i = 0; i < collect->data->column_count; i++)
+        if (wants_levels(collect->data, collect->table, i) && cells[i].kind != CELL_MISSING) {
+            int err = levels_add(&collect->levels[i], cells[i].text);
+            if (err < 0)
+                return err;
+        }
+    return 0;
+}
+
+/* Words among numbers are a slip, unless they come back again and again in a column of few values ("3+"). */
+static int is_slip(const struct profile *profile, const struct levels *levels, size_t words)
+{
+    if (profile->texts >= profile->numbers)
+        return 0;
+    return levels->overflow || levels->count > LEVELS_MAX || profile->texts < 2 * words ||
+           levels->count * 2 > profile->texts + profile->numbers;
+}
+
+static size_t count_words(const struct levels *levels)
+{
+    size_t words = 0;
+    for (size_t i = 0; i < levels->count; i++) {
+        struct cell cell;
+        cell_read(&cell, levels->text[i]);
+        words += cell.kind == CELL_TEXT;
+    }
+    return words;
+}
+
+static int fail_slip(const struct table *table, const struct column *column, const struct profile *profile)
+{
+    return table_fail(table, profile->text_line, "column '%s' holds '%.60s', expected a number like its other cells",
+                      column->name, profile->text_example);
+}
+
+static int settle_feature(struct column *column, const struct table *table, const struct profile *profile,
+                          struct levels *levels)
+{
+    if (is_slip(profile, levels, count_words(levels)))
+        return fail_slip(table, column, profile);
+    size_t cells = profile->texts + profile->numbers + profile->infinite;
+    if (levels->overflow)
+        return sph_fail(SPH_EFORMAT,
+                        "%s: column '%s' is text with more than %d different values: too many for indicator "
+                        "columns; leave it out with --drop %s",
+                        table->path, column->name, LEVELS_MAX, column->name);
+    if (levels->count * 2 > cells)
+        return sph_fail(SPH_EFORMAT,
+                        "%s: column '%s' is text with %zu different values in %zu rows: too many for indicator "
+                        "columns; leave it out with --drop %s",
+                        table->path, column->name, levels->count, cells, column->name);
+    column->kind = COLUMN_TEXT;
+    column->levels = levels->text;
+    column->level_count = levels->count;
+    levels->text = NULL;
+    levels->count = 0;
+    return 0;
+}
+
+static int settle_target(sph_data *data, struct column *column, const struct table *table,
+                         const struct profile *profile, struct levels *levels, int task)
+{
+    if (task == SPH_TASK_REGRESSION || data->targets > 1 ||
+        (task < 0 && is_slip(profile, levels, count_words(levels))))
+        return fail_slip(table, column, profile);
+    column->kind = COLUMN_TEXT;
+    data->labels = levels->text;
+    data->classes = levels->count;
+    levels->text = NULL;
+    levels->count = 0;
+    return 0;
+}
+
+static int settle_kinds(sph_data *data, const struct table *table, int task)
+{
+    int any = 0, err = 0;
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct profile *profile = &table->profile[i];
+        struct column *column = &data->columns[i];
+        any |= wants_levels(data, table, i);
+        if (column->role != COLUMN_FEATURE || profile->texts + profile->numbers + profile->infinite)
+            continue;
+        /* A delimiter at the end of every line makes a column of nothing. */
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        if (!strcmp(column->name, number))
+            column->role = COLUMN_DROPPED;
+        else
+            return sph_fail(SPH_EFORMAT, "%s: column '%s' has no value in any row; leave it out with --drop %s",
+                            table->path, column->name, column->name);
+    }
+    if (!any)
+        return 0;
+    struct collect collect = {.data = data, .table = table};
+    collect.levels = mem_get(data->column_count, sizeof *collect.levels);
+    if (!collect.levels)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < data->column_count; i++)
+        collect.levels[i].limit = data->columns[i].role == COLUMN_FEATURE ? LEVELS_MAX : 0;
+    err = table_scan(table, collect_row, &collect);
+    for (size_t i = 0; i < data->column_count && !err; i++) {
+        struct column *column = &data->columns[i];
+        if (!wants_levels(data, table, i))
+            continue;
+        levels_sort(&collect.levels[i]);
+        err = column->role == COLUMN_FEATURE
+                  ? settle_feature(column, table, &table->profile[i], &collect.levels[i])
+                  : settle_target(data, column, table, &table->profile[i], &collect.levels[i], task);
+    }
+    for (size_t i = 0; i < data->column_count; i++)
+        levels_free(&collect.levels[i]);
+    mem_free(collect.levels);
+    return err;
+}
+
+int columns_place(sph_data *data, const struct table *table)
+{
+    data->features = 0;
+    for (size_t i = 0; i < data->column_count; i++) {
+        struct column *column = &data->columns[i];
+        if (column->role != COLUMN_FEATURE)
+            continue;
+        column->at = data->features;
+        data->features += column->kind == COLUMN_TEXT ? column->level_count : 1;
+    }
+    if (data->features)
+        return 0;
+    return sph_fail(SPH_EFORMAT, "%s: %zu column%s, none of them a feature: nothing to predict from", table->path,
+                    table->columns, table->columns == 1 ? "" : "s");
+}
+
+int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts)
+{
+    data->columns = mem_get(table->columns, sizeof *data->columns);
+    if (!data->columns)
+        return SPH_EMEMORY;
+    data->column_count = table->columns;
+    data->named = table->named;
+    for (size_t i = 0; i < table->columns; i++)
+        if (!(data->columns[i].name = mem_text(table->names[i])))
+            return SPH_EMEMORY;
+    int err = set_roles(data, table, opts);
+    if (!err && table->is_text)
+        err = settle_kinds(data, table, opts->task);
+    return err < 0 ? err : columns_place(data, table);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text tables by libcsv: rows with their line numbers, fields as UTF-8. Runs of blanks, which libcsv does not know as a
+ * delimiter, are turned into single tabs on the way in. */
+#include "data/csv.h"
+
+#include <csv.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { CHUNK = 1 << 16, FIELD_MAX = 1 << 20, FIELD_START = 1 << 10 };
+
+struct reader {
+    struct csv_parser parser;
+    const char *path;
+    csv_row *row;
+    void *user;
+    char *chars; /* the fields of the row, each ended by NUL */
+    size_t length, capacity;
+    size_t *start; /* (fields) where each begins in chars */
+    size_t fields, start_capacity;
+    const char **pointers;
+    size_t pointer_capacity;
+    size_t line, row_line; /* of what is read now; of the row's first field */
+    int after_cr;          /* a following line feed belongs to it */
+    int err;
+    int out_of_memory, too_long;
+};
+
+/* libcsv's buffer, with the reader in front: a failure must be remembered, since libcsv tries again with less. */
+struct buffer {
+    struct reader *reader;
+    size_t capacity;
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+static void *buffer_resize(void *bytes, size_t size)
+{
+    struct buffer *buffer = (struct buffer *)(void *)((char *)bytes - offsetof(struct buffer, bytes));
+    struct reader *reader = buffer->reader;
+    if (size <= buffer->capacity)
+        return bytes;
+    if (reader->out_of_memory || reader->too_long)
+        return NULL;
+    if (size > FIELD_MAX) {
+        reader->too_long = 1;
+        return NULL;
+    }
+    size_t capacity = buffer->capacity * 2 > size ? buffer->capacity * 2 : size;
+    struct buffer *grown = mem_resize(buffer, sizeof *buffer + buffer->capacity, sizeof *buffer + capacity, 1);
+    if (!grown) {
+        reader->out_of_memory = 1;
+        return NULL;
+    }
+    grown->capacity = capacity;
+    return grown->bytes;
+}
+
+static void buffer_free(void *bytes)
+{
+    if (bytes)
+        mem_free((char *)bytes - offsetof(struct buffer, bytes));
+}
+
+/* Length of the UTF-8 sequence at p, 0 if it is none. */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    if (n <= 1)
+        return n;
+    if (n > left)
+        return 0;
+    uint32_t code = p[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (p[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (p[i] & 0x3Fu);
+    }
+    return code < least[n] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : n;
+}
+
+static int is_utf8(const unsigned char *p, size_t length)
+{
+    for (size_t i = 0, n; i < length; i += n)
+        if (!(n = utf8_length(p + i, length - i)))
+            return 0;
+    return 1;
+}
+
+/* Windows-1252, of which only the euro sign is worth telling from Latin-1. out: 3 bytes per byte. */
+static size_t latin1_to_utf8(char *out, const unsigned char *bytes, size_t length)
+{
+    char *p = out;
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] < 0x80)
+            *p++ = (char)bytes[i];
+        else if (bytes[i] == 0x80) {
+            memcpy(p, "\xE2\x82\xAC", 3);
+            p += 3;
+        } else {
+            *p++ = (char)(0xC0 | bytes[i] >> 6);
+            *p++ = (char)(0x80 | (bytes[i] & 0x3F));
+        }
+    return (size_t)(p - out);
+}
+
+static void on_field(void *text, size_t length, void *user)
+{
+    struct reader *reader = user;
+    const unsigned char *bytes = text;
+    if (reader->err)
+        return;
+    if (!reader->fields)
+        reader->row_line = reader->line;
+    if (!mem_reserve((void **)&reader->chars, &reader->capacity, reader->length + 3 * length + 1, 1) ||
+        !mem_reserve((void **)&reader->start, &reader->start_capacity, reader->fields + 1, sizeof *reader->start)) {
+        reader->err = SPH_EMEMORY;
+        return;
+    }
+    char *out = reader->chars + reader->length;
+    reader->start[reader->fields++] = reader->length;
+    if (length && !is_utf8(bytes, length)) {
+        length = latin1_to_utf8(out, bytes, length);
+    } else if (length)
+        memcpy(out, bytes, length);
+    out[length] = '\0';
+    reader->length += length + 1;
+    for (const char *p = out; (p = strpbrk(p, "\r\n")); p++) {
+        if (*p == '\r' && p[1] == '\n')
+            p++;
+        reader->line++;
+    }
+    reader->after_cr = 0;
+}
+
+static int end_row(struct reader *reader)
+{
+    if (!mem_reserve((void **)&reader->pointers, &reader->pointer_capacity, reader->fields,
+                     sizeof *reader->pointers))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < reader->fields; i++)
+        reader->pointers[i] = reader->chars + reader->start[i];
+    return reader->row(reader->user, reader->row_line, reader->pointers, reader->fields);
+}
+
+static void on_row(int terminator, void *user)
+{
+    struct reader *reader = user;
+    if (reader->err)
+        return;
+    if (reader->fields)
+        reader->err = end_row(reader);
+    reader->line += !(terminator == '\n' && reader->after_cr && !reader->fields);
+    reader->after_cr = terminator == '\r';
+    reader->fields = reader->length = 0;
+}
+
+static int parse(struct reader *reader, const char *bytes, size_t length)
+{
+    size_t parsed = csv_parse(&reader->parser, bytes, length, on_field, on_row, reader);
+    if (reader->err)
+        return reader->err;
+    if (reader->out_of_memory)
+        return SPH_EMEMORY;
+    if (reader->too_long)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: a field of more than %d bytes begins here: is a quote left open?",
+                        reader->path, reader->line, FIELD_MAX);
+    if (parsed != length)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s", reader->path, reader->line,
+                        csv_strerror(csv_error(&reader->parser)));
+    return 0;
+}
+
+/* Runs of blanks outside quotes become one tab; those at a line's ends vanish. */
+struct squeezer {
+    char chars[CHUNK];
+    size_t used;
+    int quoted, begun, blank;
+};
+
+static int squeeze(struct reader *reader, struct squeezer *s, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = bytes[i];
+        if (!s->quoted && (c == ' ' || c == '\t')) {
+            s->blank = 1;
+            continue;
+        }
+        if (s->used + 2 > sizeof s->chars) {
+            int err = parse(reader, s->chars, s->used);
+            if (err < 0)
+                return err;
+            s->used = 0;
+        }
+        int ends = !s->quoted && (c == '\n' || c == '\r');
+        if (s->blank && s->begun && !ends)
+            s->chars[s->used++] = '\t';
+        s->blank = 0;
+        s->begun = !ends;
+        s->quoted ^= c == '"';
+        s->chars[s->used++] = c;
+    }
+    return 0;
+}
+
+static int parse_all(struct reader *reader, const char *bytes, size_t length, struct squeezer *squeezer)
+{
+    int err;
+    for (size_t done = 0, n; done < length; done += n) {
+        n = length - done < CHUNK ? length - done : CHUNK;
+        err = squeezer ? squeeze(reader, squeezer, bytes + done, n) : parse(reader, bytes + done, n);
+        if (err < 0)
+            return err;
+    }
+    if (squeezer && (err = parse(reader, squeezer->chars, squeezer->used)) < 0)
+        return err;
+    /* Strict only now: what should fail is an open quote at the end, not one within a field. */
+    csv_set_opts(&reader->parser,
+                 (unsigned char)(csv_get_opts(&reader->parser) | CSV_STRICT | CSV_STRICT_FINI));
+    if (csv_fini(&reader->parser, on_field, on_row, reader) && !reader->err)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: the quote that begins here is never closed", reader->path,
+                        reader->line);
+    return reader->err;
+}
+
+int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_row *row, void *user)
+{
+    int err = SPH_EMEMORY;
+    struct reader reader = {.path = path, .row = row, .user = user, .line = 1};
+    struct squeezer *squeezer = NULL;
+    struct buffer *buffer = mem_get(1, sizeof *buffer + FIELD_START);
+    if (!buffer)
+        return SPH_EMEMORY;
+    *buffer = (struct buffer){.reader = &reader, .capacity = FIELD_START};
+    if (delimiter == ' ' && !(squeezer = mem_get(1, sizeof *squeezer))) {
+        mem_free(buffer);
+        return SPH_EMEMORY;
+    }
+    csv_init(&reader.parser, CSV_APPEND_NULL | CSV_REPALL_NL);
+    csv_set_delim(&reader.parser, (unsigned char)(delimiter == ' ' ? '\t' : delimiter));
+    csv_set_realloc_func(&reader.parser, buffer_resize);
+    csv_set_free_func(&reader.parser, buffer_free);
+    reader.parser.entry_buf = buffer->bytes;
+    reader.parser.entry_size = FIELD_START;
+
+    err = parse_all(&reader, bytes, length, squeezer);
+
+    csv_free(&reader.parser);
+    mem_free(squeezer);
+    mem_free(reader.chars);
+    mem_free(reader.start);
+    mem_free(reader.pointers);
+    return err;
+}
+
+/* ---------------------------------------------------------------- which delimiter */
+
+enum { SNIFF_LINES = 20, SNIFF_BYTES = 1 << 16 };
+
+struct counts {
+    size_t of[3];  /* comma, semicolon, tab */
+    size_t tokens; /* separated by blanks */
+};
+
+static size_t count_line(struct counts *out, const char *bytes, size_t length)
+{
+    *out = (struct counts){0};
+    int quoted = 0, within = 0;
+    size_t i = 0;
+    for (; i < length && (quoted || (bytes[i] != '\n' && bytes[i] != '\r')); i++) {
+        char c = bytes[i];
+        quoted ^= c == '"';
+        int blank = !quoted && (c == ' ' || c == '\t');
+        if (!quoted) {
+            out->of[0] += c == ',';
+            out->of[1] += c == ';';
+            out->of[2] += c == '\t';
+        }
+        out->tokens += !blank && !within;
+        within = !blank;
+    }
+    return i;
+}
+
+/* A delimiter that stands equally often in each of the first lines; failing that, the most frequent of the first. */
+char csv_sniff(const char *bytes, size_t length)
+{
+    static const char sign[] = {',', ';', '\t'};
+    struct counts first = {0}, line;
+    int same[3] = {1, 1, 1}, same_tokens = 1;
+    size_t lines = 0;
+    if (length > SNIFF_BYTES)
+        length = SNIFF_BYTES;
+    for (size_t at = 0; at < length && lines < SNIFF_LINES; at++) {
+        at += count_line(&line, bytes + at, length - at);
+        if (!line.tokens || (at == length && length == SNIFF_BYTES))
+            continue;
+        if (!lines++)
+            first = line;
+        for (int i = 0; i < 3; i++)
+            same[i] = same[i] && line.of[i] == first.of[i] && line.of[i];
+        same_tokens = same_tokens && line.tokens == first.tokens && line.tokens > 1;
+    }
+    if (!lines)
+        return ',';
+    for (int i = 2; i >= 0; i--)
+        if (same[i])
+            return sign[i];
+    if (same_tokens)
+        return ' ';
+    int best = 0;
+    for (int i = 1; i < 3; i++)
+        if (first.of[i] > first.of[best])
+            best = i;
+    return first.of[best] || first.tokens < 2 ? sign[best] : ' ';
+}

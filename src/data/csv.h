@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Delimited text to rows of fields. Knows nothing of what the fields mean. */
+#ifndef SPH_DATA_CSV_H
+#define SPH_DATA_CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* fields (count): UTF-8 (bytes that are not are taken as Latin-1), valid during the call. line: where the row begins,
+ * from 1. Empty lines give no row. A negative return ends the reading and is returned. */
+typedef int csv_row(void *user, size_t line, const char *const *fields, size_t count);
+
+/* delimiter ' ' means runs of blanks and tabs. path is for messages. */
+int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_row *row, void *user);
+
+/* The likely delimiter: comma, semicolon, tab or ' '. */
+char csv_sniff(const char *bytes, size_t length);
+
+#endif

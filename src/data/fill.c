@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pass that stores numbers: cells to x and y. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/mt19937.h"
+#include "data/build.h"
+#include "data/levels.h"
+
+struct filling {
+    sph_data *data;
+    const struct table *table;
+    const size_t *from;
+    int with_targets;
+};
+
+enum { LEFT_OUT = 1 };
+
+static int fail_missing(const struct filling *f, size_t line, const struct column *column, const char *hint)
+{
+    return table_fail(f->table, line, "column '%s' has a missing cell; %s", column->name, hint);
+}
+
+static int fail_infinite(const struct filling *f, size_t line, const struct column *column, const struct cell *cell)
+{
+    if (cell->text)
+        return table_fail(f->table, line, "column '%s' holds '%.60s', expected a finite number", column->name,
+                          cell->text);
+    return table_fail(f->table, line, "column '%s' holds %g, expected a finite number", column->name, cell->value);
+}
+
+static int fail_text(const struct filling *f, size_t line, const struct column *column, const struct cell *cell)
+{
+    return table_fail(f->table, line, "column '%s' holds '%.60s', expected a number", column->name, cell->text);
+}
+
+static int fail_unknown(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
+                        char *const *known, size_t count)
+{
+    char list[200];
+    targets_list(known, count, list, sizeof list);
+    if (cell->text)
+        return table_fail(f->table, line, "column '%s' holds '%.60s', which is not among the known values: %s",
+                          column->name, cell->text, list);
+    return table_fail(f->table, line, "column '%s' holds %g, which is not among the known values: %s", column->name,
+                      cell->value, list);
+}
+
+static int fill_number(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
+                       double *out)
+{
+    switch (cell->kind) {
+    case CELL_NUMBER:
+        *out = cell->value;
+        return 0;
+    case CELL_INFINITE:
+        return fail_infinite(f, line, column, cell);
+    case CELL_TEXT:
+        return fail_text(f, line, column, cell);
+    case CELL_MISSING:
+        break;
+    }
+    *out = NAN;
+    return 0;
+}
+
+static int fill_feature(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
+                        double *x)
+{
+    sph_data *data = f->data;
+    if (cell->kind == CELL_MISSING) {
+        if (data->missing == SPH_MISSING_ERROR)
+            return fail_missing(f, line, column, "--missing mean or drop would accept it");
+        if (data->missing == SPH_MISSING_DROP)
+            return f->with_targets
+                       ? LEFT_OUT
+                       : fail_missing(f, line, column, "the net was trained with --missing drop and cannot fill it");
+        data->has_missing = 1;
+    }
+    if (column->kind == COLUMN_NUMBER)
+        return fill_number(f, line, column, cell, &x[column->at]);
+    memset(x + column->at, 0, column->level_count * sizeof *x);
+    if (cell->kind == CELL_MISSING)
+        return 0;
+    ptrdiff_t level = cell->text ? levels_find(column->levels, column->level_count, cell->text) : -1;
+    if (level < 0)
+        return fail_unknown(f, line, column, cell, column->levels, column->level_count);
+    x[column->at + (size_t)level] = 1.0;
+    return 0;
+}
+
+static int fill_target(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
+                       double *y)
+{
+    const sph_data *data = f->data;
+    if (cell->kind == CELL_MISSING) {
+        if (data->missing == SPH_MISSING_ERROR)
+            return fail_missing(f, line, column, "--missing drop or mean would leave the row out");
+        return LEFT_OUT;
+    }
+    if (!data->labels)
+        return fill_number(f, line, column, cell, &y[column->at]);
+    ptrdiff_t number = targets_find(data, cell);
+    if (number < 0)
+        return fail_unknown(f, line, column, cell, data->labels, data->classes);
+    y[column->at] = (double)number;
+    return 0;
+}
+
+static int fill_row(void *user, size_t line, const struct cell *cells)
+{
+    struct filling *f = user;
+    sph_data *data = f->data;
+    int had_missing = data->has_missing;
+    double *x = data->x + data->rows * data->features;
+    double *y = data->y ? data->y + data->rows * data->targets : NULL;
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &data->columns[i];
+        int err = 0;
+        if (column->role == COLUMN_FEATURE)
+            err = fill_feature(f, line, column, &cells[f->from[i]], x);
+        else if (column->role == COLUMN_TARGET && y)
+            err = fill_target(f, line, column, &cells[f->from[i]], y);
+        if (err < 0)
+            return err;
+        if (err == LEFT_OUT) {
+            data->has_missing = had_missing;
+            data->left_out++;
+            return 0;
+        }
+    }
+    data->rows++;
+    return 0;
+}
+
+int fill(sph_data *data, const struct table *table, const size_t *from, int with_targets)
+{
+    struct filling f = {.data = data, .table = table, .from = from, .with_targets = with_targets};
+    size_t x_count, y_count;
+    if (!table->rows)
+        return sph_fail(SPH_EFORMAT, table->header ? "%s: a header and no rows" : "%s: no rows", table->path);
+    if (__builtin_mul_overflow(table->rows, data->features, &x_count) ||
+        __builtin_mul_overflow(table->rows, data->targets, &y_count))
+        return sph_fail(SPH_EMEMORY, "%s: out of memory: %zu rows of %zu numbers", table->path, table->rows,
+                        data->features);
+    data->rows = 0;
+    data->x = mem_get(x_count, sizeof *data->x);
+    if (!data->x)
+        return SPH_EMEMORY;
+    if (with_targets && !(data->y = mem_get(y_count, sizeof *data->y)))
+        return SPH_EMEMORY;
+    int err = table_scan(table, fill_row, &f);
+    if (err < 0)
+        return err;
+    if (!data->rows)
+        return sph_fail(SPH_EFORMAT, "%s: all %zu rows have missing cells and are left out", table->path,
+                        data->left_out);
+    return 0;
+}
+
+static int take_rows(double **values, size_t width, const uint32_t *rows, size_t count)
+{
+    double *taken = mem_get(count * width, sizeof *taken);
+    if (!taken)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        memcpy(taken + i * width, *values + rows[i] * width, width * sizeof *taken);
+    mem_free(*values);
+    *values = taken;
+    return 0;
+}
+
+int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed)
+{
+    if (count > data->rows)
+        return sph_fail(SPH_EARG, "%s: %zu rows, fewer than the %zu asked for", path, data->rows, count);
+    if (seed > UINT32_MAX || data->rows > UINT32_MAX)
+        return sph_fail(SPH_EARG, "rows: numpy's choice takes seeds and rows below 2^32");
+    struct mt19937 *mt = mem_get(1, sizeof *mt);
+    uint32_t *rows = mem_get(data->rows, sizeof *rows);
+    int err = mt && rows ? 0 : SPH_EMEMORY;
+    if (!err) {
+        mt19937_seed(mt, (uint32_t)seed);
+        mt19937_permutation(mt, rows, data->rows);
+        err = take_rows(&data->x, data->features, rows, count);
+    }
+    if (!err && data->y)
+        err = take_rows(&data->y, data->targets, rows, count);
+    if (!err)
+        data->rows = count;
+    mem_free(mt);
+    mem_free(rows);
+    return err;
+}

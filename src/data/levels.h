@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The different texts of a column, counted. */
+#ifndef SPH_DATA_LEVELS_H
+#define SPH_DATA_LEVELS_H
+
+#include <stddef.h>
+
+struct levels {
+    char **text; /* (count) */
+    size_t count, capacity;
+    size_t *slot; /* open addressing: index + 1, 0 is free */
+    size_t slots;
+    size_t limit; /* more than this many: stop counting */
+    int overflow; /* there were more */
+};
+
+int  levels_add(struct levels *levels, const char *text); /* limit 0: none */
+void levels_free(struct levels *levels);
+
+/* Sorts bytewise; levels_add must not follow. */
+void levels_sort(struct levels *levels);
+
+/* Index of text in sorted words, or -1. */
+ptrdiff_t levels_find(char *const *sorted, size_t count, const char *text);
+
+/* Frees an array of owned texts. */
+void levels_free_texts(char **text, size_t count);
+
+#endif

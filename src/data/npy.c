@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NPY, versions 1 to 3: numpy's header (a Python dict literal) and the numbers after it, read in place. */
+#include "data/table.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ---------------------------------------------------------------- numbers */
+
+double array_at(const struct array *array, size_t row, size_t column)
+{
+    size_t index = array->fortran ? column * array->rows + row : row * array->columns + column;
+    const unsigned char *p = array->bytes + index * array->size;
+    unsigned char b[8] = {0};
+    for (size_t i = 0; i < array->size; i++)
+        b[i] = array->swapped ? p[array->size - 1 - i] : p[i];
+    union {
+        unsigned char b[8];
+        float f4;
+        double f8;
+        int8_t i1;
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        uint16_t u2;
+        uint32_t u4;
+        uint64_t u8;
+    } v;
+    memcpy(v.b, b, sizeof b);
+    switch (array->type) {
+    case 'f':
+        return array->size == 4 ? (double)v.f4 : v.f8;
+    case 'i':
+        return array->size == 1 ? v.i1 : array->size == 2 ? v.i2 : array->size == 4 ? v.i4 : (double)v.i8;
+    case 'u':
+        return array->size == 1 ? b[0] : array->size == 2 ? v.u2 : array->size == 4 ? v.u4 : (double)v.u8;
+    default:
+        return b[0] != 0;
+    }
+}
+
+/* ---------------------------------------------------------------- the header */
+
+struct literal {
+    const char *p, *end;
+};
+
+static void skip_blanks(struct literal *in)
+{
+    while (in->p < in->end && (*in->p == ' ' || *in->p == '\n' || *in->p == '\t'))
+        in->p++;
+}
+
+static int take(struct literal *in, char c)
+{
+    skip_blanks(in);
+    if (in->p == in->end || *in->p != c)
+        return 0;
+    in->p++;
+    return 1;
+}
+
+static int take_word(struct literal *in, const char *word)
+{
+    size_t n = strlen(word);
+    skip_blanks(in);
+    if ((size_t)(in->end - in->p) < n || memcmp(in->p, word, n) != 0)
+        return 0;
+    in->p += n;
+    return 1;
+}
+
+static int take_string(struct literal *in, char *out, size_t size)
+{
+    char quote = take(in, '\'') ? '\'' : take(in, '"') ? '"' : '\0';
+    size_t n = 0;
+    if (!quote)
+        return 0;
+    for (; in->p < in->end && *in->p != quote; in->p++) {
+        if (n + 1 >= size)
+            return 0;
+        out[n++] = *in->p;
+    }
+    out[n] = '\0';
+    return take(in, quote);
+}
+
+/* -1: no number; 0: too big; 1: taken. */
+static int take_size(struct literal *in, size_t *out)
+{
+    skip_blanks(in);
+    if (in->p == in->end || *in->p < '0' || *in->p > '9')
+        return -1;
+    size_t value = 0;
+    for (; in->p < in->end && *in->p >= '0' && *in->p <= '9'; in->p++)
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, (size_t)(*in->p - '0'), &value))
+            return 0;
+    if (in->p < in->end && *in->p == 'L') /* Python 2 */
+        in->p++;
+    *out = value;
+    return 1;
+}
+
+struct npy_header {
+    char descr[32];
+    int fortran;
+    size_t shape[2], ndim;
+    int too_big;
+};
+
+static int take_shape(struct literal *in, struct npy_header *out)
+{
+    if (!take(in, '('))
+        return 0;
+    while (!take(in, ')')) {
+        size_t value = 0;
+        int taken = take_size(in, &value);
+        if (taken < 0)
+            return 0;
+        out->too_big |= !taken;
+        if (out->ndim < 2)
+            out->shape[out->ndim] = value;
+        out->ndim++;
+        if (!take(in, ',')) {
+            if (!take(in, ')'))
+                return 0;
+            break;
+        }
+    }
+    return 1;
+}
+
+static int take_header(struct literal *in, struct npy_header *out)
+{
+    int seen = 0;
+    if (!take(in, '{'))
+        return 0;
+    while (!take(in, '}')) {
+        char key[32];
+        if (!take_string(in, key, sizeof key) || !take(in, ':'))
+            return 0;
+        if (!strcmp(key, "descr")) {
+            /* A list describes a record; it is refused below like any other foreign type. */
+            if (take(in, '[')) {
+                memcpy(out->descr, "record", 7);
+                return 1;
+            }
+            if (!take_string(in, out->descr, sizeof out->descr))
+                return 0;
+            seen |= 1;
+        } else if (!strcmp(key, "fortran_order")) {
+            if (take_word(in, "True"))
+                out->fortran = 1;
+            else if (!take_word(in, "False"))
+                return 0;
+            seen |= 2;
+        } else if (!strcmp(key, "shape")) {
+            if (!take_shape(in, out))
+                return 0;
+            seen |= 4;
+        } else
+            return 0;
+        if (!take(in, ',')) {
+            if (!take(in, '}'))
+                return 0;
+            break;
+        }
+    }
+    return seen == 7;
+}
+
+static int set_type(struct array *out, const char *descr, const char *where)
+{
+    static const char *const known[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
+    static const char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    const char *name = descr;
+    char order = '|';
+    if (*name && strchr("<>|=", *name))
+        order = *name++;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i])) {
+            out->type = name[0];
+            out->size = (size_t)(name[1] - '0');
+            out->swapped = (order == '<' || order == '>') && order != ours;
+            return 0;
+        }
+    return sph_fail(SPH_EFORMAT, "%s: numbers of type '%s', expected floats, integers or bool", where, descr);
+}
+
+int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where)
+{
+    *out = (struct array){0};
+    if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+        return sph_fail(SPH_EFORMAT, "%s: not an NPY file: it does not begin with \\x93NUMPY", where);
+    unsigned major = bytes[6];
+    size_t start = major == 1 ? 10 : 12;
+    if (major < 1 || major > 3)
+        return sph_fail(SPH_EFORMAT, "%s: NPY version %u, expected 1, 2 or 3", where, major);
+    size_t header_length = bytes[8] | (size_t)bytes[9] << 8;
+    if (major > 1 && length >= start)
+        header_length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (length < start || length - start < header_length)
+        return sph_fail(SPH_EFORMAT, "%s: the file ends within its NPY header", where);
+
+    struct literal in = {(const char *)bytes + start, (const char *)bytes + start + header_length};
+    struct npy_header header = {0};
+    int understood = take_header(&in, &header);
+    if (understood && !strcmp(header.descr, "record"))
+        return sph_fail(SPH_EFORMAT, "%s: records (a structured type), expected plain numbers", where);
+    if (!understood)
+        return sph_fail(SPH_EFORMAT, "%s: the NPY header is not understood near byte %zu", where,
+                        (size_t)(in.p - (const char *)bytes));
+    int err = set_type(out, header.descr, where);
+    if (err < 0)
+        return err;
+    if (header.ndim != 1 && header.ndim != 2)
+        return sph_fail(SPH_EFORMAT, "%s: an array of %zu dimensions, expected 1 or 2", where, header.ndim);
+    out->rows = header.shape[0];
+    out->columns = header.ndim == 2 ? header.shape[1] : 1;
+    out->fortran = header.fortran;
+    size_t count, size;
+    if (header.too_big || __builtin_mul_overflow(out->rows, out->columns, &count) ||
+        __builtin_mul_overflow(count, out->size, &size))
+        return sph_fail(SPH_EFORMAT, "%s: the array's shape is too big for any memory", where);
+    size_t held = length - start - header_length;
+    if (held != size)
+        return sph_fail(SPH_EFORMAT, "%s: %zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)", where, held,
+                        size, out->rows, out->columns, out->size);
+    out->bytes = bytes + start + header_length;
+    return 0;
+}
+
+int npy_open(struct table *table)
+{
+    int err = npy_parse(&table->x, (const unsigned char *)table->bytes, table->length, table->path);
+    if (err < 0)
+        return err;
+    table->rows = table->x.rows;
+    table->columns = table->x.columns;
+    return table_set_names(table, NULL);
+}

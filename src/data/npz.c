@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NPZ: a zip of NPY files by libarchive. x holds the features, y the targets. */
+#include "data/table.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+static const char *const x_keys[] = {"x", "X", "data"};
+static const char *const y_keys[] = {"y", "Y", "labels", "target"};
+
+/* The member's bytes, whatever size the directory claims. */
+static int read_member(unsigned char **out, size_t *length, struct archive *zip, const char *where)
+{
+    unsigned char *bytes = NULL;
+    size_t used = 0, capacity = 0;
+    int err = SPH_EMEMORY;
+    for (;;) {
+        if (!mem_reserve((void **)&bytes, &capacity, used + (1 << 16), 1))
+            goto fail;
+        la_ssize_t got = archive_read_data(zip, bytes + used, capacity - used);
+        if (got < 0) {
+            const char *reason = archive_error_string(zip);
+            err = sph_fail(SPH_EFORMAT, "%s: %s", where, reason ? reason : "cannot be unpacked");
+            goto fail;
+        }
+        if (!got)
+            break;
+        used += (size_t)got;
+    }
+    *out = bytes;
+    *length = used;
+    return 0;
+fail:
+    mem_free(bytes);
+    return err;
+}
+
+struct npz {
+    struct table *table;
+    struct archive *zip;
+    struct text keys;
+    size_t length[2];
+};
+
+static int read_entry(struct npz *npz, struct archive_entry *entry)
+{
+    const char *path = archive_entry_pathname(entry);
+    size_t n = path ? strlen(path) : 0;
+    if (n < 4 || strcmp(path + n - 4, ".npy") != 0)
+        return 0;
+    char *key = mem_text_part(path, n - 4);
+    if (!key)
+        return SPH_EMEMORY;
+    text_add(&npz->keys, "%s%s", npz->keys.length ? ", " : "", key);
+    int is_x = text_find(key, x_keys, sizeof x_keys / sizeof *x_keys) >= 0;
+    int is_y = text_find(key, y_keys, sizeof y_keys / sizeof *y_keys) >= 0;
+    int err = npz->keys.failed ? SPH_EMEMORY : 0;
+    if (!err && (is_x || is_y)) {
+        char *where = mem_format("%s: %s", npz->table->path, key);
+        struct array *array = is_x ? &npz->table->x : &npz->table->y;
+        unsigned char **own = &npz->table->own[is_x ? 0 : 1];
+        size_t length = 0;
+        if (!where)
+            err = SPH_EMEMORY;
+        else if (*own)
+            err = sph_fail(SPH_EFORMAT, "%s: a second array that could be the %s", where,
+                           is_x ? "features" : "targets");
+        else if (!(err = read_member(own, &length, npz->zip, where)))
+            err = npy_parse(array, *own, length, where);
+        mem_free(where);
+    }
+    mem_free(key);
+    return err;
+}
+
+static int name_columns(struct table *table)
+{
+    char **names = mem_get(table->columns, sizeof *names);
+    int err = names ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < table->columns && !err; i++) {
+        if (i < table->x.columns)
+            names[i] = mem_format("x%zu", i);
+        else
+            names[i] = table->y.columns == 1 ? mem_text("y") : mem_format("y%zu", i - table->x.columns);
+        err = names[i] ? 0 : SPH_EMEMORY;
+    }
+    if (!err)
+        err = table_set_names(table, (const char *const *)names);
+    for (size_t i = 0; names && i < table->columns; i++)
+        mem_free(names[i]);
+    mem_free(names);
+    table->named = 1;
+    return err;
+}
+
+static int check(struct npz *npz, int need_targets)
+{
+    struct table *table = npz->table;
+    const char *keys = npz->keys.chars ? npz->keys.chars : "none";
+    if (!table->own[0])
+        return sph_fail(SPH_EFORMAT, "%s: no array named x or data; found: %s", table->path, keys);
+    if (!table->own[1] && need_targets)
+        return sph_fail(SPH_EFORMAT, "%s: no array named y, labels or target; found: %s", table->path, keys);
+    if (table->own[1] && table->y.rows != table->x.rows)
+        return sph_fail(SPH_EFORMAT, "%s: %zu rows of features and %zu of targets", table->path, table->x.rows,
+                        table->y.rows);
+    table->rows = table->x.rows;
+    if (__builtin_add_overflow(table->x.columns, table->y.columns, &table->columns))
+        return sph_fail(SPH_EFORMAT, "%s: too many columns", table->path);
+    table->default_targets = table->y.columns;
+    return name_columns(table);
+}
+
+int npz_open(struct table *table, int need_targets)
+{
+    struct npz npz = {.table = table, .zip = archive_read_new()};
+    struct archive_entry *entry;
+    int err = 0, status;
+    if (!npz.zip)
+        return sph_fail(SPH_EMEMORY, "out of memory: opening %s", table->path);
+    if (archive_read_support_format_zip(npz.zip) != ARCHIVE_OK ||
+        archive_read_open_memory(npz.zip, table->bytes, table->length) != ARCHIVE_OK) {
+        err = sph_fail(SPH_EFORMAT, "%s: not a zip file: %s", table->path, archive_error_string(npz.zip));
+        goto out;
+    }
+    while ((status = archive_read_next_header(npz.zip, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN)
+        if ((err = read_entry(&npz, entry)) < 0)
+            goto out;
+    if (status != ARCHIVE_EOF)
+        err = sph_fail(SPH_EFORMAT, "%s: not a zip file: %s", table->path, archive_error_string(npz.zip));
+    else
+        err = check(&npz, need_targets);
+out:
+    archive_read_free(npz.zip);
+    text_free(&npz.keys);
+    return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The known sets: what they are called, where their files may lie, which columns are what. */
+#ifndef SPH_DATA_REGISTRY_H
+#define SPH_DATA_REGISTRY_H
+
+#include "data/table.h"
+
+struct known_set {
+    const char *name;
+    const char *file;  /* below a data folder; NULL: made by `make` */
+    const char *names; /* of the columns, comma-separated; NULL: the file has a header */
+    const char *target, *drop;
+    int (*make)(struct table *table, size_t rows, uint64_t seed);
+};
+
+const struct known_set *registry_find(const char *name); /* NULL: none */
+
+/* The path of a set's file: $SPHERELU_DATA (a list separated by colons), then the cache: $SPHERELU_CACHE, else
+ * $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu. Caller frees. Not found: an error that says where it looked. */
+int registry_path(char **out, const struct known_set *set);
+
+#endif

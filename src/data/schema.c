@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The columns of a data set as JSON, and other files read by it. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/build.h"
+#include "data/levels.h"
+
+#define WORD(id, word, help) word,
+static const char *const task_words[] = {SPH_TASKS(WORD)};
+static const char *const missing_words[] = {SPH_MISSINGS(WORD)};
+static const char *const role_words[] = {"feature", "target", "dropped"};
+static const char *const kind_words[] = {"number", "text"};
+
+static const char where[] = "data schema";
+
+/* ---------------------------------------------------------------- writing */
+
+static json_t *text_array(char *const *texts, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(array, json_string(texts[i])) < 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *column_object(const struct column *column)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "name", json_string(column->name)) |
+              json_object_set_new(object, "role", json_string(role_words[column->role])) |
+              json_object_set_new(object, "kind", json_string(kind_words[column->kind]));
+    if (column->role == COLUMN_FEATURE && column->kind == COLUMN_TEXT)
+        bad |= json_object_set_new(object, "levels", text_array(column->levels, column->level_count));
+    if (column->role == COLUMN_TARGET)
+        bad |= json_object_set_new(object, "at", json_integer((json_int_t)column->at));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+int data_schema(const sph_data *data, json_t **out)
+{
+    json_t *schema = json_object(), *columns = json_array();
+    int bad = json_object_set_new(schema, "named", json_boolean(data->named)) |
+              json_object_set_new(schema, "missing", json_string(missing_words[data->missing])) |
+              json_object_set_new(schema, "task", json_string(task_words[data->task]));
+    if (data->labels)
+        bad |= json_object_set_new(schema, "classes", text_array(data->labels, data->classes));
+    for (size_t i = 0; i < data->column_count && !bad; i++)
+        bad |= json_array_append_new(columns, column_object(&data->columns[i]));
+    if (!bad)
+        bad = json_object_set(schema, "columns", columns);
+    json_decref(columns);
+    if (bad) {
+        json_decref(schema);
+        *out = NULL;
+        return sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu columns", data->column_count);
+    }
+    *out = schema;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static int member_word(const json_t *object, const char *key, const char *const *words, size_t count, int *out)
+{
+    const char *word;
+    int err = json_member_text(object, where, key, &word);
+    if (err < 0)
+        return err;
+    if ((*out = text_find(word, words, count)) < 0)
+        return sph_fail(SPH_EFORMAT, "%s: \"%s\" is '%.60s', which is not one of its words", where, key, word);
+    return 0;
+}
+
+static int member_texts(const json_t *object, const char *key, char ***out, size_t *count)
+{
+    const json_t *array;
+    int err = json_member_array(object, where, key, &array);
+    if (err < 0)
+        return err;
+    *out = mem_get(json_array_size(array), sizeof **out);
+    if (!*out)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *text = json_string_value(json_array_get(array, i));
+        if (!text)
+            return sph_fail(SPH_EFORMAT, "%s: \"%s\" holds something that is not a string", where, key);
+        if (!((*out)[i] = mem_text(text)))
+            return SPH_EMEMORY;
+        ++*count;
+    }
+    return 0;
+}
+
+static double label_value(const char *label)
+{
+    struct cell cell;
+    cell_read(&cell, label);
+    return cell.value;
+}
+
+/* Searches rely on the order. */
+static int check_order(char *const *texts, size_t count, int by_value, const char *key)
+{
+    for (size_t i = 1; i < count; i++)
+        if (by_value ? label_value(texts[i - 1]) >= label_value(texts[i]) : strcmp(texts[i - 1], texts[i]) >= 0)
+            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has '%.60s' before '%.60s', expected ascending order", where,
+                            key, texts[i - 1], texts[i]);
+    return 0;
+}
+
+static int read_column(struct column *out, const json_t *object)
+{
+    const char *name;
+    int role, kind, err;
+    if (!json_is_object(object))
+        return sph_fail(SPH_EFORMAT, "%s: \"columns\" holds something that is not an object", where);
+    if ((err = json_member_text(object, where, "name", &name)) < 0 ||
+        (err = member_word(object, "role", role_words, 3, &role)) < 0 ||
+        (err = member_word(object, "kind", kind_words, 2, &kind)) < 0)
+        return err;
+    out->role = (enum column_role)role;
+    out->kind = (enum column_kind)kind;
+    if (!(out->name = mem_text(name)))
+        return SPH_EMEMORY;
+    if (out->role == COLUMN_TARGET)
+        return json_member_size(object, where, "at", &out->at);
+    if (out->role != COLUMN_FEATURE || out->kind != COLUMN_TEXT)
+        return 0;
+    if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
+        return err;
+    if (!out->level_count)
+        return sph_fail(SPH_EFORMAT, "%s: column '%s' is text without levels", where, name);
+    return check_order(out->levels, out->level_count, 0, "levels");
+}
+
+static int check_targets(sph_data *data)
+{
+    for (size_t i = 0; i < data->column_count; i++)
+        data->targets += data->columns[i].role == COLUMN_TARGET;
+    for (size_t j = 0; j < data->targets; j++) {
+        size_t there = 0;
+        for (size_t i = 0; i < data->column_count; i++)
+            there += data->columns[i].role == COLUMN_TARGET && data->columns[i].at == j;
+        if (there != 1)
+            return sph_fail(SPH_EFORMAT, "%s: %zu target columns at place %zu, expected 1", where, there, j);
+    }
+    if (!data->targets)
+        return sph_fail(SPH_EFORMAT, "%s: no target column", where);
+    if (data->task != SPH_TASK_REGRESSION && data->targets != 1)
+        return sph_fail(SPH_EFORMAT, "%s: %zu target columns for a task of classes", where, data->targets);
+    return 0;
+}
+
+static int read_schema(sph_data *data, const json_t *schema)
+{
+    const json_t *columns;
+    int task, missing, err;
+    if (!json_is_object(schema))
+        return sph_fail(SPH_EFORMAT, "%s: not a JSON object", where);
+    if ((err = json_member_bool(schema, where, "named", &data->named)) < 0 ||
+        (err = member_word(schema, "missing", missing_words, SPH_MISSING_COUNT, &missing)) < 0 ||
+        (err = member_word(schema, "task", task_words, SPH_TASK_COUNT, &task)) < 0 ||
+        (err = json_member_array(schema, where, "columns", &columns)) < 0)
+        return err;
+    data->missing = (sph_missing)missing;
+    data->task = (sph_task)task;
+    if (data->task != SPH_TASK_REGRESSION) {
+        if ((err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
+            return err;
+        if (data->classes < 2 || (data->task == SPH_TASK_BINARY && data->classes != 2))
+            return sph_fail(SPH_EFORMAT, "%s: %zu classes for the task %s", where, data->classes, task_words[task]);
+        if ((err = check_order(data->labels, data->classes, targets_are_numbers(data->labels, data->classes),
+                               "classes")) < 0)
+            return err;
+    }
+    size_t count = json_array_size(columns);
+    data->columns = mem_get(count, sizeof *data->columns);
+    if (!data->columns)
+        return SPH_EMEMORY;
+    data->column_count = count;
+    for (size_t i = 0; i < count; i++)
+        if ((err = read_column(&data->columns[i], json_array_get(columns, i))) < 0)
+            return err;
+    return check_targets(data);
+}
+
+/* ---------------------------------------------------------------- matching */
+
+static int schema_has(const sph_data *data, const char *name, const char *suffix)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < data->column_count; i++)
+        if (!strncmp(data->columns[i].name, name, n) && !strcmp(data->columns[i].name + n, suffix))
+            return 1;
+    return 0;
+}
+
+static int match_names(const sph_data *data, const struct table *table, size_t *from, int with_targets)
+{
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &data->columns[i];
+        if (column->role == COLUMN_DROPPED || (column->role == COLUMN_TARGET && !with_targets))
+            continue;
+        int found = text_find(column->name, (const char *const *)table->names, table->columns);
+        if (found < 0) {
+            char list[200];
+            return sph_fail(SPH_EFORMAT, "%s: no %s column '%s'; the columns are %s", table->path,
+                            role_words[column->role], column->name,
+                            targets_list(table->names, table->columns, list, sizeof list));
+        }
+        if (table->repeat[found] > 1 && !schema_has(data, column->name, ".1"))
+            return sph_fail(SPH_EFORMAT, "%s: %zu columns are named '%s', expected one", table->path,
+                            table->repeat[found], column->name);
+        from[i] = (size_t)found;
+    }
+    return 0;
+}
+
+static int match_positions(const sph_data *data, const struct table *table, size_t *from, int with_targets)
+{
+    size_t features = 0, kept = 0, all = data->column_count;
+    for (size_t i = 0; i < all; i++) {
+        features += data->columns[i].role == COLUMN_FEATURE;
+        kept += data->columns[i].role != COLUMN_DROPPED;
+    }
+    size_t have = table->columns;
+    if (have != all && have != kept && (have != features || with_targets)) {
+        char alone[64] = "";
+        if (!with_targets)
+            snprintf(alone, sizeof alone, " or %zu features alone", features);
+        return sph_fail(SPH_EFORMAT, "%s: %zu column%s, expected the %zu the model was trained on%s", table->path, have,
+                        have == 1 ? "" : "s", all, alone);
+    }
+    for (size_t i = 0, at = 0; i < all; i++) {
+        enum column_role role = data->columns[i].role;
+        int present = role == COLUMN_FEATURE || (role == COLUMN_TARGET && have != features) || have == all;
+        from[i] = present ? at++ : SIZE_MAX;
+    }
+    return 0;
+}
+
+static int expected_names(const sph_data *data, const char ***out, size_t *count)
+{
+    *out = mem_get(data->column_count, sizeof **out);
+    if (!*out)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < data->column_count; i++)
+        (*out)[i] = data->columns[i].name;
+    *count = data->named ? data->column_count : 0;
+    return 0;
+}
+
+static int read_table(sph_data *data, const struct table *table, int with_targets)
+{
+    size_t *from = mem_get(data->column_count, sizeof *from);
+    if (!from)
+        return SPH_EMEMORY;
+    int err = data->named && table->named ? match_names(data, table, from, with_targets)
+                                          : match_positions(data, table, from, with_targets);
+    if (!err)
+        err = columns_place(data, table);
+    if (!err)
+        err = fill(data, table, from, with_targets);
+    mem_free(from);
+    return err;
+}
+
+int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets)
+{
+    sph_data_opts opts = sph_data_defaults();
+    struct table table = {0};
+    const char **expected = NULL;
+    size_t expected_count = 0;
+    *out = NULL;
+    sph_data *data = mem_get(1, sizeof *data);
+    int err = data ? read_schema(data, schema) : SPH_EMEMORY;
+    if (!err)
+        err = expected_names(data, &expected, &expected_count);
+    if (!err)
+        err = table_open(&table, source, &opts, need_targets, expected, expected_count);
+    if (!err) {
+        err = read_table(data, &table, need_targets);
+        table_free(&table);
+    }
+    mem_free(expected);
+    if (err < 0) {
+        sph_data_free(data);
+        return err;
+    }
+    *out = data;
+    return 0;
+}

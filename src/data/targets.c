@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is to be learnt: regression or classes, which classes, and whether there is anything to learn. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/build.h"
+#include "data/levels.h"
+
+const char *targets_list(char *const *texts, size_t count, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        size_t need = strlen(texts[i]) + 2;
+        if (used + need + 6 > size) {
+            snprintf(buffer + used, size - used, "%s...", i ? ", " : "");
+            break;
+        }
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", texts[i]);
+    }
+    return buffer;
+}
+
+int targets_are_numbers(char *const *labels, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct cell cell;
+        cell_read(&cell, labels[i]);
+        if (cell.kind != CELL_NUMBER)
+            return 0;
+    }
+    return count > 0;
+}
+
+static double number_of(const char *label)
+{
+    struct cell cell;
+    cell_read(&cell, label);
+    return cell.value;
+}
+
+/* Labels are numbers in ascending order, or words in bytewise order (data.h). */
+ptrdiff_t targets_find(const sph_data *data, const struct cell *cell)
+{
+    ptrdiff_t found = cell->text ? levels_find(data->labels, data->classes, cell->text) : -1;
+    if (found >= 0 || cell->kind != CELL_NUMBER)
+        return found;
+    /* the same number written otherwise, or labels in numeric order */
+    for (size_t low = 0, high = data->classes; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        struct cell label;
+        cell_read(&label, data->labels[middle]);
+        if (label.kind != CELL_NUMBER)
+            return -1;
+        if (label.value == cell->value)
+            return (ptrdiff_t)middle;
+        if (label.value < cell->value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The shortest text that reads back as value. */
+static char *number_text(double value)
+{
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (number_of(text) == value)
+            break;
+    }
+    return mem_text(text);
+}
+
+/* Makes classes of the different values in y. */
+static int number_classes(sph_data *data)
+{
+    double *sorted = mem_get(data->rows, sizeof *sorted);
+    if (!sorted)
+        return SPH_EMEMORY;
+    memcpy(sorted, data->y, data->rows * sizeof *sorted);
+    qsort(sorted, data->rows, sizeof *sorted, compare_doubles);
+    size_t count = 0;
+    for (size_t i = 0; i < data->rows; i++)
+        if (!i || sorted[i] != sorted[i - 1])
+            sorted[count++] = sorted[i];
+    int err = 0;
+    data->labels = mem_get(count, sizeof *data->labels);
+    if (!data->labels)
+        err = SPH_EMEMORY;
+    for (size_t i = 0; i < count && !err; i++) {
+        data->labels[i] = number_text(sorted[i]);
+        if (data->labels[i])
+            data->classes++;
+        else
+            err = SPH_EMEMORY;
+    }
+    for (size_t i = 0; i < data->rows && !err; i++) {
+        const double *at = bsearch(&data->y[i], sorted, count, sizeof *sorted, compare_doubles);
+        data->y[i] = (double)(at - sorted);
+    }
+    mem_free(sorted);
+    return err;
+}
+
+/* 2 stands for any number above 1 but 2 itself: 3. */
+static size_t count_values_to_three(const double *y, size_t rows)
+{
+    double seen[2] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < rows && count < 3; i++) {
+        if ((count > 0 && y[i] == seen[0]) || (count > 1 && y[i] == seen[1]))
+            continue;
+        if (count < 2)
+            seen[count] = y[i];
+        count++;
+    }
+    return count;
+}
+
+static int check_varies(const sph_data *data, const char *path)
+{
+    for (size_t j = 0; j < data->targets; j++) {
+        size_t i = 1;
+        while (i < data->rows && data->y[i * data->targets + j] == data->y[j])
+            i++;
+        if (i < data->rows)
+            continue;
+        const char *name = data_target_name(data, j);
+        if (data->task == SPH_TASK_REGRESSION)
+            return sph_fail(SPH_EFORMAT, "%s: target '%s' is %g in all %zu rows: nothing to learn", path, name,
+                            data->y[j], data->rows);
+        return sph_fail(SPH_EFORMAT, "%s: target '%s' is the class '%s' in all %zu rows: nothing to learn", path, name,
+                        data->labels[(size_t)data->y[j]], data->rows);
+    }
+    return 0;
+}
+
+static int check_classes(const sph_data *data, const char *path)
+{
+    char list[200];
+    const char *name = data_target_name(data, 0);
+    if (data->task == SPH_TASK_BINARY && data->classes > 2)
+        return sph_fail(SPH_EARG, "%s: target '%s' has %zu classes (%s), expected 2 for the task binary", path, name,
+                        data->classes, targets_list(data->labels, data->classes, list, sizeof list));
+    if (data->classes > 2 && data->classes > data->rows / 2)
+        return sph_fail(SPH_EFORMAT, "%s: target '%s' has %zu different values in %zu rows: too many for classes",
+                        path, name, data->classes, data->rows);
+    return 0;
+}
+
+int targets_settle(sph_data *data, const char *path, int task)
+{
+    int err = 0;
+    if (data->rows < 2)
+        return sph_fail(SPH_EFORMAT, "%s: one row of data, expected at least 2", path);
+    if (data->targets > 1) {
+        if (task > 0)
+            return sph_fail(SPH_EARG, "%s: %zu targets, expected one for a task of classes", path, data->targets);
+        data->task = SPH_TASK_REGRESSION;
+        return check_varies(data, path);
+    }
+    if (task < 0) {
+        int binary = data->labels ? data->classes <= 2 : count_values_to_three(data->y, data->rows) == 2;
+        task = binary ? SPH_TASK_BINARY : data->labels ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION;
+    }
+    data->task = (sph_task)task;
+    if (data->task != SPH_TASK_REGRESSION && !data->labels)
+        err = number_classes(data);
+    if (!err)
+        err = check_varies(data, path);
+    if (!err && data->task != SPH_TASK_REGRESSION)
+        err = check_classes(data, path);
+    return err;
+}

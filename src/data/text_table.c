@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A text file as a table: the first pass finds its shape, whether it has a header, and what each column holds. */
+#include "data/table.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/csv.h"
+
+/* ---------------------------------------------------------------- the first pass */
+
+struct first_pass {
+    struct table *table;
+    char **first;        /* (columns) the first row's fields */
+    size_t first_line;
+    size_t *again;       /* (columns) how often a later cell equals the first */
+    size_t width;
+    size_t rows;
+};
+
+static int add_to_profile(struct profile *profile, size_t line, const struct cell *cell)
+{
+    switch (cell->kind) {
+    case CELL_MISSING:
+        profile->missing++;
+        return 0;
+    case CELL_NUMBER:
+        profile->numbers++;
+        return 0;
+    case CELL_INFINITE:
+        profile->infinite++;
+        return 0;
+    case CELL_TEXT:
+        break;
+    }
+    if (!profile->texts++ || line < profile->text_line) {
+        char *example = mem_text(cell->text);
+        if (!example)
+            return SPH_EMEMORY;
+        mem_free(profile->text_example);
+        profile->text_example = example;
+        profile->text_line = line;
+    }
+    return 0;
+}
+
+static int keep_first(struct first_pass *pass, size_t line, const char *const *fields, size_t count)
+{
+    pass->first_line = line;
+    pass->first = mem_get(count, sizeof *pass->first);
+    pass->again = mem_get(count, sizeof *pass->again);
+    pass->table->profile = mem_get(count, sizeof *pass->table->profile);
+    if (!pass->first || !pass->again || !pass->table->profile)
+        return SPH_EMEMORY;
+    pass->width = pass->table->columns = count;
+    for (size_t i = 0; i < count; i++)
+        if (!(pass->first[i] = mem_text(fields[i])))
+            return SPH_EMEMORY;
+    return 0;
+}
+
+static int wrong_width(const struct table *table, size_t line, size_t count)
+{
+    return table_fail(table, line, "%zu column%s, expected %zu as in the first row", count, count == 1 ? "" : "s",
+                      table->columns);
+}
+
+static int first_row(void *user, size_t line, const char *const *fields, size_t count)
+{
+    struct first_pass *pass = user;
+    int err;
+    if (!pass->rows++)
+        return keep_first(pass, line, fields, count);
+    if (count != pass->width)
+        return wrong_width(pass->table, line, count);
+    for (size_t i = 0; i < count; i++) {
+        struct cell cell;
+        cell_read(&cell, fields[i]);
+        if ((err = add_to_profile(&pass->table->profile[i], line, &cell)) < 0)
+            return err;
+        pass->again[i] += !strcmp(fields[i], pass->first[i]);
+    }
+    return 0;
+}
+
+/* A header has a word over a column of numbers. Where no column is of numbers, it has distinct words that its columns
+ * do not hold. Names that are expected settle it. */
+static int has_header(const struct first_pass *pass, const char *const *expected, size_t expected_count)
+{
+    size_t words = 0, number_columns = 0;
+    for (size_t i = 0; i < pass->width; i++) {
+        struct cell cell;
+        cell_read(&cell, pass->first[i]);
+        if (expected && cell.kind == CELL_TEXT && text_find(pass->first[i], expected, expected_count) >= 0 &&
+            !pass->again[i])
+            return 1;
+        const struct profile *profile = &pass->table->profile[i];
+        /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a value. */
+        int numbers = profile->numbers > profile->texts;
+        number_columns += (size_t)numbers;
+        if (cell.kind == CELL_TEXT) {
+            if (numbers && !pass->again[i])
+                return 1;
+            int distinct = !pass->again[i];
+            for (size_t j = 0; j < i && distinct; j++)
+                distinct = strcmp(pass->first[i], pass->first[j]) != 0;
+            words += (size_t)distinct;
+        }
+    }
+    return words == pass->width && !number_columns;
+}
+
+static int finish(struct first_pass *pass, const char *const *expected, size_t expected_count)
+{
+    struct table *table = pass->table;
+    if (!pass->rows)
+        return sph_fail(SPH_EFORMAT, "%s: no rows, only empty lines", table->path);
+    table->header = has_header(pass, expected, expected_count);
+    table->rows = pass->rows - (size_t)table->header;
+    table->named = table->header;
+    if (!table->header) {
+        for (size_t i = 0; i < pass->width; i++) {
+            struct cell cell;
+            cell_read(&cell, pass->first[i]);
+            int err = add_to_profile(&table->profile[i], pass->first_line, &cell);
+            if (err < 0)
+                return err;
+        }
+    }
+    return table_set_names(table, table->header ? (const char *const *)pass->first : NULL);
+}
+
+/* ---------------------------------------------------------------- opening */
+
+static int check_bytes(struct table *table)
+{
+    const unsigned char *b = (const unsigned char *)table->bytes;
+    if (!table->length)
+        return sph_fail(SPH_EFORMAT, "%s: the file is empty", table->path);
+    if (table->length >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF)))
+        return sph_fail(SPH_EFORMAT, "%s: the text is UTF-16: save it as UTF-8", table->path);
+    const unsigned char *nul = memchr(b, 0, table->length);
+    if (nul)
+        return sph_fail(SPH_EFORMAT, "%s: not a text table: byte %zu is zero", table->path, (size_t)(nul - b));
+    if (table->length >= 3 && !memcmp(b, "\xEF\xBB\xBF", 3)) {
+        table->bytes += 3;
+        table->length -= 3;
+    }
+    return 0;
+}
+
+int text_table_open(struct table *table, char delimiter, const char *const *expected, size_t expected_count)
+{
+    struct first_pass pass = {.table = table};
+    int err = check_bytes(table);
+    if (err < 0)
+        return err;
+    if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
+        return sph_fail(SPH_EARG, "delimiter: a quote or line end cannot be one");
+    table->is_text = 1;
+    table->delimiter = delimiter ? delimiter : csv_sniff(table->bytes, table->length);
+    err = csv_read(table->path, table->bytes, table->length, table->delimiter, first_row, &pass);
+    if (!err)
+        err = finish(&pass, expected, expected_count);
+    for (size_t i = 0; i < pass.width && pass.first; i++)
+        mem_free(pass.first[i]);
+    mem_free(pass.first);
+    mem_free(pass.again);
+    return err;
+}
+
+/* ---------------------------------------------------------------- later passes */
+
+struct later_pass {
+    const struct table *table;
+    struct cell *cells;
+    table_row *row;
+    void *user;
+    size_t rows;
+};
+
+static int later_row(void *user, size_t line, const char *const *fields, size_t count)
+{
+    struct later_pass *pass = user;
+    if (!pass->rows++ && pass->table->header)
+        return 0;
+    if (count != pass->table->columns) /* a file that changes while it is read */
+        return wrong_width(pass->table, line, count);
+    for (size_t i = 0; i < count; i++)
+        cell_read(&pass->cells[i], fields[i]);
+    return pass->row(pass->user, line, pass->cells);
+}
+
+int text_table_scan(const struct table *table, table_row *row, void *user)
+{
+    struct later_pass pass = {.table = table, .row = row, .user = user};
+    pass.cells = mem_get(table->columns, sizeof *pass.cells);
+    if (!pass.cells)
+        return SPH_EMEMORY;
+    int err = csv_read(table->path, table->bytes, table->length, table->delimiter, later_row, &pass);
+    mem_free(pass.cells);
+    return err;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every option of a training job, once. One list gives the field, the word on the command line, the key in
+ * files, the default, the check and the help; the tool, config.yaml and experiment files all read it.
+ *
+ * A job holds each value twice: parsed, for the program (struct job_options), and as canonical text, for
+ * people and files. An option whose default depends on others is unset until the job resolves it with
+ * options_put(); unset reads as "" in text and, parsed, as: size 0, real NaN, word -1, text NULL, character
+ * 0. */
+#ifndef SPH_EXPERIMENT_OPTIONS_H
+#define SPH_EXPERIMENT_OPTIONS_H
+
+#include "spherelu.h"
+
+/* Networks a job may name; which of them exist is for the job to say. */
+#define OPTION_NETS(X)                                                                                       \
+    X(MLP, "mlp", "dense layers")                                                                            \
+    X(VGG6, "vgg6", "VGG-6")                                                                                 \
+    X(RESNET18, "resnet18", "ResNet-18")                                                                     \
+    X(RESNET50, "resnet50", "ResNet-50")
+
+#define OPTION_NET_ENUM(id, word, help) NET_##id,
+enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
+
+/* Turns a list of words into "a|b|c". */
+#define OPTION_BAR_WORD(id, word, help) "|" word
+#define OPTION_WORDS(list)              (&list(OPTION_BAR_WORD)[1])
+
+/* X(ID, field, name, KIND, CHECK, default, section, key, argument, help)
+ * KIND: SIZE, BATCH (a size, or "full" = 0), SIZES (a list, or "none"), U64, REAL, WORD, SWITCH, CHAR, TEXT.
+ * CHECK: the range of a number, the list of a word, the shape of a text.
+ * section: "data", "net", "training" (`train:` in files) or "run" (the top level of files).
+ * key: the name in files, where `data: {name: x}` and `net: {kind: x}` read better than the option's own
+ * word. */
+#define OPTION_LIST(X)                                                                                       \
+    X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
+      "table to learn from: .csv .tsv .txt .npy .npz, or a known set (crescents, levy, banana, boston, "     \
+      "...)")                                                                                                \
+    X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
+      "column(s) to predict, by name or number from 0; the last column if not given")                        \
+    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...", "columns to leave out")                  \
+    X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
+      "what separates cells: a character, tab or blank; found out if not given")                             \
+    X(TASK, task, "task", WORD, TASKS, "", "data", "task", OPTION_WORDS(SPH_TASKS),                          \
+      "what the target is; found out if not given")                                                          \
+    X(MISSING, missing, "missing", WORD, MISSINGS, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),    \
+      "empty cells: refuse, take the column's training mean, or drop the row")                               \
+    X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZES, "", "data", "standardize",                \
+      OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
+      "bring columns to mean 0 and deviation 1; auto: both for regression, features otherwise; "             \
+      "results stay in the target's own units")                                                              \
+    X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F", "share of all rows kept for the test") \
+    X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
+      "share of the remaining rows that chooses the epoch")                                                  \
+    X(SPLIT, split, "split", WORD, SPLITS, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),              \
+      "how rows are parted: uniform, each class in proportion, or as scikit-learn does")                     \
+    X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
+      "take N rows only, drawn by the seed; all if not given")                                               \
+                                                                                                             \
+    X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", "mlp", "kind of network: dense layers")             \
+    X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
+      "units of each hidden layer; none: a linear model")                                                    \
+    X(PARAM, param, "param", WORD, PARAMS, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                  \
+      "parameterization of the hidden layers")                                                               \
+    X(NORM, norm, "norm", WORD, NORMS, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                       \
+      "normalization of the hidden layers")                                                                  \
+    X(ACTIVATION, activation, "activation", WORD, ACTS, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS), \
+      "activation of the hidden layers")                                                                     \
+    X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|FILE.safetensors",                 \
+      "first values; paper for gmp and glorot for the others if not given")                                  \
+                                                                                                             \
+    X(LOSS, loss, "loss", WORD, LOSSES, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                    \
+      "what is minimised; chosen by the task if not given")                                                  \
+    X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
+      "label_smoothing", "X", "share of a class target spread over all classes")                             \
+    X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZERS, "adam", "training", "optimizer",                  \
+      OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
+    X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
+      "learning rate; chosen by the parameterization if not given")                                          \
+    X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
+      "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
+    X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
+      "factor on lr for offsets (gmp, sphere)")                                                              \
+    X(LR_R, lr_r, "lr-r", REAL, NOT_NEGATIVE, "1", "training", "lr_r", "X",                                  \
+      "factor on lr for scales (gmp, sphere)")                                                               \
+    X(MOMENTUM, momentum, "momentum", REAL, FRACTION, "0.9", "training", "momentum", "X", "momentum of sgd") \
+    X(NESTEROV, nesterov, "nesterov", SWITCH, ANY, "false", "training", "nesterov", NULL,                    \
+      "Nesterov's momentum in sgd")                                                                          \
+    X(WEIGHT_DECAY, weight_decay, "weight-decay", REAL, NOT_NEGATIVE, "0", "training", "weight_decay", "X",  \
+      "pull of weights towards 0; never on angles, offsets, biases or norms")                                \
+    X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
+      "largest norm of a gradient; 0: no limit")                                                             \
+    X(BATCH, batch, "batch", BATCH, POSITIVE, "1024", "training", "batch", "N|full", "rows in a step")       \
+    X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
+      "rows at a time within a batch, to save memory; all if not given")                                     \
+    X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
+      "passes over the training rows, at most")                                                              \
+    X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
+      "none|step:E,E:F|plateau:N:F:D|cosine",                                                                \
+      "how lr changes: step:30,60,80:0.1 multiplies it at those epochs, plateau:50:0.1:0.0001 after N "      \
+      "epochs "                                                                                              \
+      "without a gain of D, cosine lets it fall to 0")                                                       \
+    X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
+      "epochs in which lr rises to its value")                                                               \
+    X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
+      "stop after N epochs without a better value; 0: never")                                                \
+    X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
+      "value that chooses the epoch; val_loss, or train_loss without a validation part, if not given")       \
+    X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
+      "share of the newest batch in running statistics")                                                     \
+    X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
+      "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
+    X(RECORD, record, "record", TEXT, ANY, "", "training", "record", "WHAT",                                 \
+      "what to record while training: boundaries")                                                           \
+                                                                                                             \
+    X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
+    X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "seed of everything random")                    \
+    X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N", "threads of one network")      \
+    X(DTYPE, dtype, "dtype", WORD, DTYPES, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
+
+struct option_sizes {
+    size_t *list; /* (count) */
+    size_t count; /* 0: "none" */
+};
+
+typedef size_t option_SIZE, option_BATCH;
+typedef struct option_sizes option_SIZES;
+typedef uint64_t option_U64;
+typedef double option_REAL;
+typedef int option_WORD, option_SWITCH; /* a value of the list's enum, or -1 */
+typedef char option_CHAR;
+typedef const char *option_TEXT;
+
+#define OPTION_FIELD(id, field, name, kind, check, initial, section, key, argument, help) option_##kind field;
+#define OPTION_ID(id, field, name, kind, check, initial, section, key, argument, help)    OPTION_##id,
+
+struct job_options {
+    OPTION_LIST(OPTION_FIELD)
+};
+
+enum option_id { OPTION_LIST(OPTION_ID) OPTION_COUNT };
+
+struct sph_job {
+    struct job_options options;        /* parsed; texts point into `text`       */
+    char *text[OPTION_COUNT];          /* canonical, owned; NULL: unset         */
+    unsigned char given[OPTION_COUNT]; /* set by sph_job_set or a file          */
+};
+
+/* What files need beside the public table. */
+const sph_option *option_row(enum option_id id); /* borrowed */
+const char *option_key(enum option_id id);
+int option_is_number(enum option_id id); /* a plain number, list of numbers or switch in a file */
+int option_is_list(enum option_id id);   /* may be a sequence in a file                         */
+
+/* The option called name ('-' and '_' are the same), or -1. */
+int option_find(const char *name);
+
+/* Parses, checks and keeps a value without marking it as given; NULL unsets it. On failure the job is as
+ * before and the message says what was found and expected, without naming the option: the caller knows how it
+ * was called. */
+int options_put(struct sph_job *job, enum option_id id, const char *value);
+int options_put_real(struct sph_job *job, enum option_id id, double value);
+
+/* As options_put, and marks it as given: what sph_job_set does once it has found the option. */
+int options_give(struct sph_job *job, enum option_id id, const char *value);
+
+/* Takes every value that was not given to mine, whether set or unset, from theirs; `out` stays. */
+int options_adopt(struct sph_job *mine, const struct sph_job *theirs);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * y = s * act(z). Where s is 1 and the activation's gradient can be told from its value, y takes z's place and no
+ * memory is touched twice. */
+#include "layer/op.h"
+
+static int can_overwrite(const struct op *op)
+{
+    return !op->weights->scaled && (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU ||
+                                    op->act == SPH_ACT_IDENTITY);
+}
+
+/* Whether some s is not 1 changes from step to step, as scales change sign. */
+static void act_prepare(struct op *op)
+{
+    *op->out = can_overwrite(op) ? *op->in : op->spare;
+}
+
+static void act_forward(const struct op *op, const struct tile *tile)
+{
+    if (op->act == SPH_ACT_IDENTITY && !op->weights->scaled)
+        return;
+    op->k->act[op->act](&(struct act_args){
+        .rows = tile->rows,
+        .m = op->weights->m,
+        .z = buffer_at(op->in, op->k, tile),
+        .ldz = op->in->ld,
+        .s = op->weights->scaled ? op->weights->s : NULL,
+        .shape = op->weights->act_shape,
+        .y = buffer_at(op->out, op->k, tile),
+        .ldy = op->out->ld,
+    });
+}
+
+static void act_backward(const struct op *op, const struct tile *tile)
+{
+    if (op->act == SPH_ACT_IDENTITY && !op->weights->scaled)
+        return;
+    const struct layer_grads *grads = &op->grads[tile->worker];
+    void *d = buffer_at(op->dout, op->k, tile);
+    op->k->act_grad[op->act](&(struct act_args){
+        .rows = tile->rows,
+        .m = op->weights->m,
+        .z = buffer_at(op->in, op->k, tile),
+        .ldz = op->in->ld,
+        .s = op->weights->scaled ? op->weights->s : NULL,
+        .shape = op->weights->act_shape,
+        .dy = d,
+        .lddy = op->dout->ld,
+        .dz = d,
+        .lddz = op->dout->ld,
+        .ds = op->weights->scaled ? grads->ds : NULL,
+        .dshape = grads->dshape,
+    });
+}
+
+void op_act(struct op *op)
+{
+    op->name = "activation";
+    op->prepare = act_prepare;
+    op->forward = act_forward;
+    op->backward = act_backward;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An op is one pass of a plan over a tile of rows: dense product, normalization, activation, addition. Ops know
+ * materialised weights and buffers, nothing of parameterizations, graphs or training.
+ *
+ * Rows of a batch are independent except where a batch statistic joins them. An op with a join is run over all tiles
+ * before join_forward (or, on the way back, join_backward) runs once; then the ops behind it go on, tile by tile. A
+ * batch-normalized layer is therefore two ops with a join in between in both directions: one that gathers (forward)
+ * and applies the correction (backward), one that applies (forward) and gathers (backward). */
+#ifndef SPH_LAYER_OP_H
+#define SPH_LAYER_OP_H
+
+#include <stddef.h>
+
+#include "compute/kernels.h"
+
+/* Some consecutive rows of the batch, run by one worker. */
+struct tile {
+    size_t row, rows; /* first row, number of rows */
+    size_t index;     /* of the tile in the batch  */
+    size_t worker;
+};
+
+/* Rows of one value. Where nothing joins the batch only the rows of the tiles at work exist, one set per worker. */
+struct buffer {
+    void *data; /* (capacity, width) */
+    size_t width, ld;
+    size_t worker_rows; /* > 0: rows of a worker's own set; 0: rows of the whole batch */
+};
+
+static inline void *buffer_at(const struct buffer *buffer, const struct kernels *k, const struct tile *tile)
+{
+    size_t row = buffer->worker_rows ? tile->worker * buffer->worker_rows : tile->row;
+    return (char *)buffer->data + row * buffer->ld * k->size;
+}
+
+/* A layer's numbers as its ops see them. */
+struct layer_weights {
+    size_t m, n;
+    void *w;     /* (n, m) unit-minor                               */
+    size_t ldw;
+    void *wt;    /* (m, n), where the backward pass or a narrow layer needs it, else NULL */
+    size_t ldwt;
+    int narrow;  /* few units: products run over wt                 */
+    void *b;     /* (m) or NULL                                     */
+    void *s;     /* (m)                                             */
+    int scaled;  /* some s is not 1                                 */
+    const void *gamma, *beta;  /* (m) of bn, ln; else NULL          */
+    const void *act_shape;     /* (4, m) of srelu; else NULL        */
+    void *running_mean;        /* (m), imn (n); else NULL           */
+    void *running_var;         /* (m) of bn; else NULL              */
+};
+
+/* Gradients of one layer, one set per worker; all accumulate. */
+struct layer_grads {
+    void *dw;  /* (n, m), narrow: (m, n) */
+    void *db, *ds;
+    void *dgamma, *dbeta, *dshape;
+};
+
+struct norm_state; /* norm.c */
+
+struct op {
+    const char *name;
+    void (*prepare)(struct op *op); /* before each run, once; or NULL */
+    void (*forward)(const struct op *op, const struct tile *tile);
+    void (*backward)(const struct op *op, const struct tile *tile);
+    void (*join_forward)(const struct op *op, size_t tiles, size_t rows); /* or NULL */
+    void (*join_backward)(const struct op *op, size_t tiles, size_t rows);
+
+    const struct kernels *k;
+    const struct layer_weights *weights;
+    const struct layer_grads *grads; /* (workers) */
+    struct buffer *in, *in2, *out;   /* values                                                        */
+    struct buffer *din, *din2;       /* gradient of the inputs, NULL where nobody wants it            */
+    struct buffer *dout;             /* gradient of the output; ops may work in place in it           */
+    int add_din, add_din2;           /* the gradient already holds another consumer's part: add to it */
+    struct norm_state *norm;
+    void *row_scratch;               /* (rows of the batch) of ln */
+    sph_act act;
+    int no_bias;                     /* dense: the bias comes later, behind a mean (mbn) */
+    struct buffer spare;             /* activation: its own output, when the input cannot be overwritten */
+};
+
+/* Statistics of a batch-coupled op pair. tiles: most tiles of a batch. */
+int  norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles, double momentum);
+void norm_state_free(struct norm_state *state);
+
+static const double norm_epsilon = 1e-5;
+
+/* Each fills in the functions of an op whose fields are set; train chooses batch over running statistics. */
+void op_dense(struct op *op);
+void op_act(struct op *op);
+void op_add(struct op *op);
+void op_layer_norm(struct op *op);
+void op_norm_gather(struct op *op, sph_norm norm);          /* bn, mbn, imn: first half, training only */
+void op_norm_apply(struct op *op, sph_norm norm, int train); /* second half */
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A net as a function: f64 in, f64 out, evaluation mode, in the user's units. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "net/plan.h"
+
+enum { FORWARD_ROWS = 256 };
+
+struct collect {
+    const struct kernels *k;
+    size_t outputs;
+    double *y; /* (rows, outputs) of the batch at work */
+};
+
+static double collect_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
+{
+    (void)dy;
+    (void)lddy;
+    struct collect *collect = self;
+    for (size_t i = 0; i < tile->rows; i++)
+        collect->k->to_double(collect->outputs, (const char *)y + i * ldy * collect->k->size,
+                              collect->y + (tile->row + i) * collect->outputs);
+    return 0;
+}
+
+int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
+{
+    if (!net->ready)
+        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+    size_t n = sph_net_inputs(net), ld = kernel_pad(n), outputs = sph_net_outputs(net);
+    size_t batch = rows < FORWARD_ROWS ? rows : FORWARD_ROWS;
+    if (!rows)
+        return 0;
+    struct weights *weights = NULL;
+    struct plan *plan = NULL;
+    double *scaled = mem_get(batch * n, sizeof *scaled);
+    char *in = mem_get(batch * ld, net->k->size);
+    int err = SPH_EMEMORY;
+    if (!scaled || !in)
+        goto out;
+    if ((err = weights_new(&weights, net, net->k, 0)) < 0 ||
+        (err = plan_new(&plan, weights, batch, PLAN_EVALUATE, 1, 0)) < 0)
+        goto out;
+    weights_materialize(weights);
+    for (size_t row = 0; row < rows; row += batch) {
+        size_t count = rows - row < batch ? rows - row : batch;
+        scaling_apply_x(&net->scaling, count, x + row * n, scaled);
+        if (!net->scaling.features)
+            memcpy(scaled, x + row * n, count * n * sizeof *scaled);
+        for (size_t i = 0; i < count; i++)
+            net->k->from_double(n, scaled + i * n, in + i * ld * net->k->size);
+        struct collect collect = {net->k, outputs, y + row * outputs};
+        plan_run(plan, in, ld, count, &(struct plan_head){&collect, collect_tile});
+    }
+    if (net->scaling.y_mean)
+        scaling_undo_y(&net->scaling, rows, y, y);
+out:
+    plan_free(plan);
+    weights_free(weights);
+    mem_free(in);
+    mem_free(scaled);
+    return err;
+}
+
+int sph_net_weight(const sph_net *net, size_t k, double *w, double *b, double *s)
+{
+    if (!net->ready || k >= net->layer_count)
+        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", k, net->ready ? net->layer_count : 0);
+    struct weights *weights = NULL;
+    int err = weights_new(&weights, (sph_net *)net, net->k, 0);
+    if (err < 0)
+        return err;
+    weights_materialize(weights);
+    const struct layer_weights *from = &weights->layer[k];
+    size_t size = net->k->size;
+    for (size_t j = 0; w && j < from->m; j++)
+        for (size_t i = 0; i < from->n; i++)
+            net->k->to_double(1, (char *)from->w + (i * from->ldw + j) * size, &w[j * from->n + i]);
+    for (size_t j = 0; j < from->m; j++) {
+        if (b && from->b)
+            net->k->to_double(1, (char *)from->b + j * size, &b[j]);
+        else if (b)
+            b[j] = 0;
+        if (s && from->scaled)
+            net->k->to_double(1, (char *)from->s + j * size, &s[j]);
+        else if (s)
+            s[j] = 1;
+    }
+    weights_free(weights);
+    return 0;
+}

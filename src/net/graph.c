@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building a net: nodes, shapes, first values. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "net/net.h"
+
+int sph_net_new(sph_net **out, sph_dtype dtype)
+{
+    if ((unsigned)dtype >= SPH_DTYPE_COUNT)
+        return sph_fail(SPH_EARG, "unknown dtype %d", (int)dtype);
+    sph_net *net = mem_get(1, sizeof *net);
+    if (!net)
+        return SPH_EMEMORY;
+    net->dtype = dtype;
+    net->k = kernels_pick(dtype, KERNELS_FASTEST);
+    net->output = -1;
+    *out = net;
+    return 0;
+}
+
+void sph_net_free(sph_net *net)
+{
+    if (!net)
+        return;
+    mem_free(net->nodes);
+    mem_free(net->layers);
+    mem_free(net->tensors);
+    mem_free(net->params);
+    mem_free(net->state);
+    scaling_free(&net->scaling);
+    mem_free(net);
+}
+
+/* ---------------------------------------------------------------- nodes */
+
+static int add_node(sph_net *net, struct net_node node)
+{
+    if (net->ready)
+        return sph_fail(SPH_EARG, "the net is ready: no node can be added");
+    if (!mem_reserve((void **)&net->nodes, &net->node_capacity, net->node_count + 1, sizeof *net->nodes))
+        return SPH_EMEMORY;
+    net->nodes[net->node_count] = node;
+    return (int)net->node_count++;
+}
+
+static int check_node(const sph_net *net, int node, const char *what)
+{
+    if (node < 0 || (size_t)node >= net->node_count)
+        return sph_fail(SPH_EARG, "%s: its input is node %d, but nodes are 0..%zu", what, node, net->node_count - 1);
+    return 0;
+}
+
+int sph_net_input(sph_net *net, size_t features)
+{
+    if (!features)
+        return sph_fail(SPH_EARG, "input: 0 features, expected at least 1");
+    if (net->node_count)
+        return sph_fail(SPH_EARG, "input: the net has one already; it must be the first node");
+    return add_node(net, (struct net_node){.kind = NODE_INPUT, .in = {-1, -1}, .features = features});
+}
+
+static int is_homogeneous(sph_act act)
+{
+    return act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU || act == SPH_ACT_IDENTITY;
+}
+
+static int check_layer(const sph_layer *spec, const char *path)
+{
+    if (!spec->units)
+        return sph_fail(SPH_EARG, "%s: 0 units, expected at least 1", path);
+    if ((unsigned)spec->param >= SPH_PARAM_COUNT || (unsigned)spec->norm >= SPH_NORM_COUNT ||
+        (unsigned)spec->act >= SPH_ACT_COUNT || (unsigned)spec->init >= SPH_INIT_COUNT)
+        return sph_fail(SPH_EARG, "%s: a word of its description is not one of the known values", path);
+    int has_radius = spec->param == SPH_PARAM_GMP || spec->param == SPH_PARAM_SPHERE;
+    if (spec->init == SPH_INIT_PAPER && !has_radius)
+        return sph_fail(SPH_EARG, "%s: init paper draws directions and sets r to 1: it is for gmp and sphere only",
+                        path);
+    if (spec->signs && has_radius)
+        return sph_fail(SPH_EARG, "%s: output signs are for sp and wn: gmp and sphere have r", path);
+    return 0;
+}
+
+int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
+{
+    struct net_layer layer = {.spec = *spec};
+    if (spec->path)
+        snprintf(layer.path, sizeof layer.path, "%s", spec->path);
+    else
+        snprintf(layer.path, sizeof layer.path, "layers.%zu", net->layer_count);
+    int err;
+    if ((err = check_layer(spec, layer.path)) < 0 || (err = check_node(net, from, layer.path)) < 0)
+        return err;
+    for (size_t l = 0; l < net->layer_count; l++)
+        if (!strcmp(net->layers[l].path, layer.path))
+            return sph_fail(SPH_EARG, "%s: two layers of one name", layer.path);
+
+    size_t inputs = net->nodes[from].features;
+    int between = spec->norm == SPH_NORM_BN || spec->norm == SPH_NORM_LN || spec->norm == SPH_NORM_MBN;
+    layer.ops = param_ops(spec->param);
+    layer.shape = (struct param_shape){
+        .m = spec->units,
+        .n = inputs,
+        .fan_in = inputs,
+        .fan_out = spec->units,
+        .has_bias = spec->norm != SPH_NORM_BN,
+        .fold = is_homogeneous(spec->act) && !between,
+    };
+    if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
+        return SPH_EMEMORY;
+    layer.node = add_node(net, (struct net_node){.kind = NODE_DENSE,
+                                                 .in = {from, -1},
+                                                 .features = spec->units,
+                                                 .layer = net->layer_count});
+    if (layer.node < 0)
+        return layer.node;
+    net->layers[net->layer_count++] = layer;
+    return layer.node;
+}
+
+int sph_net_add(sph_net *net, int a, int b)
+{
+    int err;
+    if ((err = check_node(net, a, "add")) < 0 || (err = check_node(net, b, "add")) < 0)
+        return err;
+    size_t fa = net->nodes[a].features, fb = net->nodes[b].features;
+    if (fa != fb)
+        return sph_fail(SPH_EARG, "add: node %d has %zu features, node %d has %zu; they must be equal", a, fa, b, fb);
+    return add_node(net, (struct net_node){.kind = NODE_ADD, .in = {a, b}, .features = fa});
+}
+
+int sph_net_ready(sph_net *net, int output, uint64_t seed)
+{
+    int err;
+    if (net->ready)
+        return sph_fail(SPH_EARG, "the net is ready already");
+    if ((err = check_node(net, output, "output")) < 0)
+        return err;
+    if (!net->layer_count)
+        return sph_fail(SPH_EARG, "the net has no layer");
+    if ((size_t)output + 1 != net->node_count)
+        return sph_fail(SPH_EARG, "output: node %d is not the last one; nodes behind it would never be used", output);
+    net->output = output;
+    if ((err = net_lay_out(net)) < 0)
+        return err;
+    net->ready = 1;
+    return net_draw(net, seed);
+}
+
+/* ---------------------------------------------------------------- first values */
+
+static void fill(const sph_net *net, void *values, size_t count, double value)
+{
+    for (size_t i = 0; i < count; i++)
+        net->k->from_double(1, &value, (char *)values + i * net->k->size);
+}
+
+/* srelu starts as relu would with a gentle bend far right: t_right 1, slope 1 beyond it, t_left 0, slope 0. */
+static const double srelu_first[SRELU_SHAPE] = {[SRELU_T_RIGHT] = 1, [SRELU_A_RIGHT] = 1, [SRELU_T_LEFT] = 0, [SRELU_A_LEFT] = 0};
+
+int net_draw(sph_net *net, uint64_t seed)
+{
+    for (size_t l = 0; l < net->layer_count; l++) {
+        const struct net_layer *layer = &net->layers[l];
+        size_t m = layer->shape.m;
+        struct param_values values;
+        int err = net_values_new(layer->ops, &layer->shape, &values);
+        if (err < 0)
+            return err;
+        struct rng rng = rng_stream(seed, RNG_INIT, (uint32_t)l);
+        err = param_init(layer->ops, &layer->shape, layer->spec.init, &rng, &values);
+        if (!err)
+            net_set_layer_values(net, l, &values);
+        net_values_free(&values);
+        if (err < 0)
+            return err;
+        if (layer->gamma != NET_NOWHERE)
+            fill(net, net_param(net, layer->gamma), m, 1);
+        if (layer->output_sign != NET_NOWHERE)
+            fill(net, net_state(net, layer->output_sign), m, 1);
+        if (layer->var != NET_NOWHERE)
+            fill(net, net_state(net, layer->var), m, 1);
+        for (size_t q = 0; layer->act_shape != NET_NOWHERE && q < SRELU_SHAPE; q++)
+            fill(net, net_param(net, layer->act_shape + q * m), m, srelu_first[q]);
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- ready-made and copied nets */
+
+int sph_net_mlp(sph_net **out, const sph_mlp *spec)
+{
+    sph_net *net = NULL;
+    int err = sph_net_new(&net, spec->dtype);
+    if (err < 0)
+        return err;
+    int node = sph_net_input(net, spec->inputs);
+    for (size_t d = 0; node >= 0 && d < spec->depth; d++) {
+        sph_layer layer = {.units = spec->hidden[d],
+                           .param = spec->param,
+                           .norm = spec->norm,
+                           .act = spec->act,
+                           .init = spec->init};
+        if (d == 0 && layer.norm == SPH_NORM_IMN)
+            layer.norm = SPH_NORM_NONE; /* the first layer's input is the data */
+        node = sph_net_dense(net, node, &layer);
+    }
+    /* The output layer is plain, whatever the hidden ones are. */
+    sph_layer last = {.units = spec->outputs, .init = spec->init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
+    if (node >= 0)
+        node = sph_net_dense(net, node, &last);
+    err = node < 0 ? node : sph_net_ready(net, node, spec->seed);
+    if (err < 0) {
+        sph_net_free(net);
+        return err;
+    }
+    *out = net;
+    return 0;
+}
+
+int net_copy_graph(sph_net **out, const sph_net *net, const sph_param *params)
+{
+    sph_net *copy = NULL;
+    int err = sph_net_new(&copy, net->dtype);
+    for (size_t i = 0; err >= 0 && i < net->node_count; i++) {
+        const struct net_node *node = &net->nodes[i];
+        switch (node->kind) {
+        case NODE_INPUT:
+            err = sph_net_input(copy, node->features);
+            break;
+        case NODE_ADD:
+            err = sph_net_add(copy, node->in[0], node->in[1]);
+            break;
+        case NODE_DENSE: {
+            sph_layer spec = net->layers[node->layer].spec;
+            spec.path = net->layers[node->layer].path;
+            if (params) {
+                spec.param = params[node->layer];
+                spec.init = SPH_INIT_DEFAULT;
+            }
+            err = sph_net_dense(copy, node->in[0], &spec);
+            break;
+        }
+        }
+    }
+    if (err < 0) {
+        sph_net_free(copy);
+        return err;
+    }
+    *out = copy;
+    return 0;
+}
+
+int sph_net_copy(sph_net **out, const sph_net *net)
+{
+    sph_net *copy = NULL;
+    int err = net_copy_graph(&copy, net, NULL);
+    if (err < 0)
+        return err;
+    if ((err = sph_net_ready(copy, net->output, 0)) < 0 || (err = scaling_copy(&copy->scaling, &net->scaling)) < 0) {
+        sph_net_free(copy);
+        return err;
+    }
+    memcpy(copy->params, net->params, net->learned * net->k->size);
+    memcpy(copy->state, net->state, net->state_len * net->k->size);
+    *out = copy;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- looking at a net */
+
+sph_dtype sph_net_dtype(const sph_net *net)
+{
+    return net->dtype;
+}
+
+size_t sph_net_inputs(const sph_net *net)
+{
+    return net->node_count ? net->nodes[0].features : 0;
+}
+
+size_t sph_net_outputs(const sph_net *net)
+{
+    return net->output < 0 ? 0 : net->nodes[net->output].features;
+}
+
+size_t sph_net_layers(const sph_net *net)
+{
+    return net->layer_count;
+}
+
+size_t sph_net_learned(const sph_net *net)
+{
+    return net->learned;
+}
+
+const sph_layer *sph_net_layer(const sph_net *net, size_t k, size_t *inputs)
+{
+    if (k >= net->layer_count)
+        return NULL;
+    struct net_layer *layer = &net->layers[k];
+    layer->spec.path = layer->path; /* the array may have moved while the net grew */
+    if (inputs)
+        *inputs = layer->shape.n;
+    return &layer->spec;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A net: a graph of layers and, once ready, its learned numbers in one arena ordered by group, and its constants and
+ * running statistics in another. Nodes come in the order of computation. Start reading at graph.c, then plan.c. */
+#ifndef SPH_NET_NET_H
+#define SPH_NET_NET_H
+
+#include <stddef.h>
+
+#include "compute/kernels.h"
+#include "net/scaling.h"
+#include "param/param.h"
+#include "spherelu.h"
+
+enum node_kind { NODE_INPUT, NODE_DENSE, NODE_ADD };
+
+struct net_node {
+    enum node_kind kind;
+    int in[2];       /* nodes, -1 where there is none */
+    size_t features; /* of the output                 */
+    size_t layer;    /* NODE_DENSE: its number        */
+};
+
+#define NET_NOWHERE ((size_t)-1)
+
+/* Where a layer's numbers lie: offsets in elements, NET_NOWHERE where it has none. */
+struct net_layer {
+    sph_layer spec; /* spec.path points to path */
+    char path[96];
+    int node;
+    const struct param_ops *ops;
+    struct param_shape shape;
+    size_t raw[PARAM_TENSORS];      /* in params */
+    size_t gamma, beta, act_shape;  /* in params */
+    size_t sign, mean, var;         /* in state  */
+    size_t output_sign;             /* in state: PATH.r of a converted sp or wn layer */
+    size_t mean_width;              /* m, imn n  */
+};
+
+struct net_tensor {
+    sph_tensor view;
+    size_t at;             /* offset in params or state */
+    size_t layer;
+    size_t per_unit, units; /* in memory (per_unit, units); in files (units, per_unit) */
+};
+
+struct sph_net {
+    sph_dtype dtype;
+    const struct kernels *k;
+    struct net_node *nodes;
+    size_t node_count, node_capacity;
+    struct net_layer *layers;
+    size_t layer_count, layer_capacity;
+    int output;
+    int ready;
+
+    struct net_tensor *tensors;
+    size_t tensor_count, tensor_capacity;
+    void *params;                          /* (learned) */
+    size_t learned;
+    size_t group_at[SPH_GROUP_COUNT + 1];  /* group g is [group_at[g], group_at[g+1]) */
+    void *state;                           /* (state_len) signs, running statistics */
+    size_t state_len;
+
+    struct scaling scaling; /* between a user's units and the net's; empty: none */
+};
+
+static inline void *net_param(const struct sph_net *net, size_t at)
+{
+    return at == NET_NOWHERE ? NULL : (char *)net->params + at * net->k->size;
+}
+
+static inline void *net_state(const struct sph_net *net, size_t at)
+{
+    return at == NET_NOWHERE ? NULL : (char *)net->state + at * net->k->size;
+}
+
+/* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
+int net_lay_out(struct sph_net *net);
+
+/* First values. (graph.c) */
+int net_draw(struct sph_net *net, uint64_t seed);
+
+const struct net_tensor *net_find_tensor(const struct sph_net *net, const char *name);
+void net_read_tensor(const struct sph_net *net, const struct net_tensor *tensor, double *values);
+void net_write_tensor(struct sph_net *net, const struct net_tensor *tensor, const double *values);
+
+/* One layer's numbers in f64, in a file's order; memory in one block at out->raw[0]..., free with net_values_free. */
+int  net_layer_values(const struct sph_net *net, size_t layer, struct param_values *out);
+void net_values_free(struct param_values *values);
+int  net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out);
+void net_set_layer_values(struct sph_net *net, size_t layer, const struct param_values *values);
+
+/* The same nodes and layers with parameterizations of the caller's choice; not ready yet. (graph.c) */
+int net_copy_graph(struct sph_net **out, const struct sph_net *net, const sph_param *params);
+
+#endif

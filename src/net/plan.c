@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+#include "net/plan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "compute/threads.h"
+
+/* Bytes of activations and gradients a tile may touch: about the first-level cache, so that the product that reads
+ * them finds them there. */
+enum { TILE_BYTES = 40 * 1024, TILE_MOST = 256, TILE_LEAST = 12 };
+
+/* From this many weights on, products go to BLAS, which wants tall matrices. */
+enum { LARGE_LAYER = 48 * 1024 };
+
+enum { OPS_PER_NODE = 4, BLOCKS_PER_NODE = 8 };
+
+struct plan {
+    struct weights *weights; /* borrowed */
+    const struct kernels *k;
+    size_t rows, tile_rows, tiles, workers;
+    enum plan_mode mode;
+    int coupled; /* a batch statistic joins the rows */
+
+    struct buffer *value, *grad; /* (nodes) */
+    struct op *ops;
+    size_t op_count;
+    struct norm_state **norms; /* owned, (norm_count) */
+    size_t norm_count;
+    void **blocks; /* owned, (block_count) */
+    size_t block_count;
+    double *tile_sum; /* (tiles) what the head returned */
+
+    /* one run */
+    const struct plan_head *head;
+    size_t run_rows, run_tiles;
+    size_t begin, end;    /* ops of the segment at work */
+    int forward, backward;
+};
+
+/* ---------------------------------------------------------------- making */
+
+static void *own_block(struct plan *plan, size_t count)
+{
+    void *block = mem_get(count, plan->k->size);
+    if (block)
+        plan->blocks[plan->block_count++] = block;
+    return block;
+}
+
+static int new_buffer(struct plan *plan, size_t width, struct buffer *out)
+{
+    size_t rows = plan->coupled ? plan->rows : plan->workers * plan->tile_rows;
+    *out = (struct buffer){.width = width, .ld = kernel_pad(width), .worker_rows = plan->coupled ? 0 : plan->tile_rows};
+    out->data = own_block(plan, rows * out->ld);
+    return out->data ? 0 : SPH_EMEMORY;
+}
+
+static int new_norm(struct plan *plan, size_t width, double momentum, struct norm_state **out)
+{
+    int err = norm_state_new(out, plan->k, width, plan->tiles, momentum);
+    if (!err)
+        plan->norms[plan->norm_count++] = *out;
+    return err;
+}
+
+static struct op *new_op(struct plan *plan, const struct op *like)
+{
+    struct op *op = &plan->ops[plan->op_count++];
+    *op = *like;
+    return op;
+}
+
+/* imn (gather, apply) | dense | bn, mbn (gather, apply) or ln | activation */
+static int plan_dense(struct plan *plan, size_t node, double momentum)
+{
+    const sph_net *net = plan->weights->net;
+    const struct net_layer *layer = &net->layers[net->nodes[node].layer];
+    size_t l = net->nodes[node].layer, m = layer->shape.m, n = layer->shape.n;
+    sph_norm norm = layer->spec.norm;
+    int train = plan->mode == PLAN_TRAIN, from = net->nodes[node].in[0], err;
+    struct op base = {.k = plan->k,
+                      .weights = &plan->weights->layer[l],
+                      .grads = &plan->weights->grads[l * plan->weights->workers],
+                      .dout = &plan->grad[node]};
+    struct buffer *held = mem_get(4, sizeof *held); /* buffers that ops point to: centred x, its gradient, z, y */
+    if (!held)
+        return SPH_EMEMORY;
+    plan->blocks[plan->block_count++] = held;
+    struct buffer *in = &plan->value[from], *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
+
+    if (norm == SPH_NORM_IMN) {
+        struct buffer *centred = &held[0], *dcentred = din ? &held[1] : NULL;
+        if ((err = new_norm(plan, n, momentum, &base.norm)) < 0 || (err = new_buffer(plan, n, centred)) < 0 ||
+            (dcentred && (err = new_buffer(plan, n, dcentred)) < 0))
+            return err;
+        struct op half = base;
+        half.in = in;
+        half.out = centred;
+        half.dout = dcentred;
+        half.din = din;
+        struct op *gather = train ? new_op(plan, &half) : NULL, *apply = new_op(plan, &half);
+        if (gather)
+            op_norm_gather(gather, norm);
+        op_norm_apply(apply, norm, train);
+        apply->din = NULL;
+        if (gather && !dcentred) { /* the data's gradient is nobody's business */
+            gather->backward = apply->backward = NULL;
+            apply->join_backward = NULL;
+        }
+        in = centred;
+        din = dcentred;
+        base.norm = NULL;
+    }
+
+    struct buffer *z = &held[2];
+    if ((err = new_buffer(plan, m, z)) < 0 || (train && (err = new_buffer(plan, m, &plan->grad[node])) < 0))
+        return err;
+    struct op *dense = new_op(plan, &base);
+    dense->in = in;
+    dense->din = din;
+    dense->out = z;
+    dense->no_bias = norm == SPH_NORM_MBN;
+    op_dense(dense);
+
+    struct op half = base;
+    half.in = half.out = z;
+    if (norm == SPH_NORM_BN || norm == SPH_NORM_LN) {
+        half.out = &held[3];
+        if ((err = new_buffer(plan, m, half.out)) < 0)
+            return err;
+    }
+    if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN) {
+        if ((err = new_norm(plan, m, momentum, &half.norm)) < 0)
+            return err;
+        if (train)
+            op_norm_gather(new_op(plan, &half), norm);
+        op_norm_apply(new_op(plan, &half), norm, train);
+    } else if (norm == SPH_NORM_LN) {
+        if (!(half.row_scratch = own_block(plan, plan->rows)))
+            return SPH_EMEMORY;
+        op_layer_norm(new_op(plan, &half));
+    }
+
+    struct op *act = new_op(plan, &base);
+    act->in = half.out;
+    act->out = &plan->value[node];
+    act->act = layer->spec.act;
+    if ((err = new_buffer(plan, m, &act->spare)) < 0)
+        return err;
+    op_act(act);
+    return 0;
+}
+
+static int plan_add(struct plan *plan, size_t node)
+{
+    const sph_net *net = plan->weights->net;
+    const struct net_node *from = &net->nodes[node];
+    int train = plan->mode == PLAN_TRAIN, err;
+    struct op op = {.k = plan->k, .out = &plan->value[node], .dout = &plan->grad[node]};
+    op.in = &plan->value[from->in[0]];
+    op.in2 = &plan->value[from->in[1]];
+    if (train && net->nodes[from->in[0]].kind != NODE_INPUT)
+        op.din = &plan->grad[from->in[0]];
+    if (train && net->nodes[from->in[1]].kind != NODE_INPUT)
+        op.din2 = &plan->grad[from->in[1]];
+    if ((err = new_buffer(plan, from->features, &plan->value[node])) < 0 ||
+        (train && (err = new_buffer(plan, from->features, &plan->grad[node])) < 0))
+        return err;
+    op_add(new_op(plan, &op));
+    return 0;
+}
+
+/* On the way back the first op to reach a node's gradient writes it, the others add. */
+static void mark_additions(struct plan *plan)
+{
+    for (size_t node = 0; node < plan->weights->net->node_count; node++) {
+        int written = 0;
+        for (size_t i = plan->op_count; i-- > 0;) {
+            struct op *op = &plan->ops[i];
+            if (op->din == &plan->grad[node]) {
+                op->add_din = written;
+                written = 1;
+            }
+            if (op->din2 == &plan->grad[node]) {
+                op->add_din2 = written;
+                written = 1;
+            }
+        }
+    }
+}
+
+static int is_coupled(const sph_net *net)
+{
+    for (size_t l = 0; l < net->layer_count; l++) {
+        sph_norm norm = net->layers[l].spec.norm;
+        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN || norm == SPH_NORM_IMN)
+            return 1;
+    }
+    return 0;
+}
+
+static size_t choose_tile_rows(const sph_net *net, size_t size, size_t rows)
+{
+    size_t width = kernel_pad(net->nodes[0].features), largest = 0;
+    for (size_t l = 0; l < net->layer_count; l++) {
+        width += 3 * kernel_pad(net->layers[l].shape.m);
+        if (net->layers[l].shape.m * net->layers[l].shape.n > largest)
+            largest = net->layers[l].shape.m * net->layers[l].shape.n;
+    }
+    size_t tile = TILE_BYTES / (width * size);
+    if (tile < TILE_LEAST)
+        tile = TILE_LEAST;
+    if (tile > TILE_MOST || largest >= LARGE_LAYER)
+        tile = TILE_MOST;
+    tile = tile / TILE_LEAST * TILE_LEAST; /* whole register tiles */
+    size_t tiles = (rows + tile - 1) / tile;
+    return (rows + tiles - 1) / tiles; /* even, so that the last one is not a stub */
+}
+
+int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
+             double norm_momentum)
+{
+    const sph_net *net = weights->net;
+    struct plan *plan = mem_get(1, sizeof *plan);
+    if (!plan)
+        return SPH_EMEMORY;
+    plan->weights = weights;
+    plan->k = weights->k;
+    plan->rows = rows;
+    plan->mode = mode;
+    plan->coupled = mode == PLAN_TRAIN && is_coupled(net);
+    plan->tile_rows = choose_tile_rows(net, plan->k->size, rows);
+    plan->tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
+    plan->workers = workers < plan->tiles ? workers : plan->tiles;
+    plan->value = mem_get(net->node_count, sizeof *plan->value);
+    plan->grad = mem_get(net->node_count, sizeof *plan->grad);
+    plan->ops = mem_get(net->node_count * OPS_PER_NODE, sizeof *plan->ops);
+    plan->norms = mem_get(net->layer_count, sizeof *plan->norms);
+    plan->blocks = mem_get(net->node_count * BLOCKS_PER_NODE, sizeof *plan->blocks);
+    plan->tile_sum = mem_get(plan->tiles, sizeof *plan->tile_sum);
+    int err = SPH_EMEMORY;
+    if (!plan->value || !plan->grad || !plan->ops || !plan->norms || !plan->blocks || !plan->tile_sum)
+        goto fail;
+    for (size_t node = 0; node < net->node_count; node++) {
+        if (net->nodes[node].kind == NODE_DENSE)
+            err = plan_dense(plan, node, norm_momentum);
+        else if (net->nodes[node].kind == NODE_ADD)
+            err = plan_add(plan, node);
+        else
+            err = 0;
+        if (err < 0)
+            goto fail;
+    }
+    mark_additions(plan);
+    *out = plan;
+    return 0;
+fail:
+    plan_free(plan);
+    return err;
+}
+
+void plan_free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->norm_count; i++)
+        norm_state_free(plan->norms[i]);
+    for (size_t i = 0; i < plan->block_count; i++)
+        mem_free(plan->blocks[i]);
+    mem_free(plan->value);
+    mem_free(plan->grad);
+    mem_free(plan->ops);
+    mem_free(plan->norms);
+    mem_free(plan->blocks);
+    mem_free(plan->tile_sum);
+    mem_free(plan);
+}
+
+/* ---------------------------------------------------------------- running */
+
+static void run_tile(struct plan *plan, const struct tile *tile)
+{
+    int last = plan->end == plan->op_count;
+    if (plan->forward)
+        for (size_t i = plan->begin; i < plan->end; i++)
+            plan->ops[i].forward(&plan->ops[i], tile);
+    if (plan->forward && last && plan->head) {
+        int output = plan->weights->net->output;
+        const struct buffer *y = &plan->value[output], *dy = &plan->grad[output];
+        int train = plan->mode == PLAN_TRAIN;
+        plan->tile_sum[tile->index] =
+            plan->head->run(plan->head->self, tile, buffer_at(y, plan->k, tile), y->ld,
+                            train ? buffer_at(dy, plan->k, tile) : NULL, train ? dy->ld : 0);
+    }
+    if (plan->backward)
+        for (size_t i = plan->end; i-- > plan->begin;)
+            if (plan->ops[i].backward)
+                plan->ops[i].backward(&plan->ops[i], tile);
+}
+
+/* Tiles are dealt in consecutive shares, the same for every run. */
+static void run_worker(void *context, size_t worker)
+{
+    struct plan *plan = context;
+    size_t first = worker * plan->run_tiles / plan->workers, stop = (worker + 1) * plan->run_tiles / plan->workers;
+    for (size_t t = first; t < stop; t++) {
+        size_t row = t * plan->tile_rows, left = plan->run_rows - row;
+        struct tile tile = {.row = row,
+                            .rows = left < plan->tile_rows ? left : plan->tile_rows,
+                            .index = t,
+                            .worker = worker};
+        run_tile(plan, &tile);
+    }
+}
+
+static void run_segment(struct plan *plan, size_t begin, size_t end, int forward, int backward)
+{
+    plan->begin = begin;
+    plan->end = end;
+    plan->forward = forward;
+    plan->backward = backward;
+    threads_run(plan->workers, run_worker, plan);
+}
+
+static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
+{
+    plan->head = head;
+    plan->run_rows = rows;
+    plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
+    plan->value[0] = (struct buffer){.data = (void *)x, .width = plan->weights->net->nodes[0].features, .ld = ldx};
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].prepare)
+            plan->ops[i].prepare(&plan->ops[i]);
+}
+
+double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
+{
+    begin_run(plan, x, ldx, rows, head);
+    int train = plan->mode == PLAN_TRAIN;
+    size_t begin = 0;
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].join_forward) {
+            run_segment(plan, begin, i + 1, 1, 0);
+            plan->ops[i].join_forward(&plan->ops[i], plan->run_tiles, rows);
+            begin = i + 1;
+        }
+    run_segment(plan, begin, plan->op_count, 1, train);
+    while (train && begin > 0) {
+        size_t end = begin;
+        struct op *op = &plan->ops[end]; /* the applying half: its way back gathered */
+        if (op->join_backward)
+            op->join_backward(op, plan->run_tiles, rows);
+        for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].join_forward; begin--)
+            ;
+        run_segment(plan, begin, end, 0, 1);
+    }
+    double sum = 0;
+    for (size_t t = 0; t < plan->run_tiles; t++)
+        sum += plan->tile_sum[t];
+    return sum;
+}
+
+/* ---------------------------------------------------------------- who is to blame */
+
+size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
+{
+    const sph_net *net = plan->weights->net;
+    size_t bad = weights_first_bad(plan->weights);
+    if (bad < net->layer_count)
+        return bad;
+    begin_run(plan, x, ldx, rows, NULL);
+    for (size_t i = 0; i < plan->op_count; i++) {
+        struct op *op = &plan->ops[i];
+        for (size_t t = 0; t < plan->run_tiles; t++) {
+            size_t row = t * plan->tile_rows, left = rows - row;
+            struct tile tile = {.row = row, .rows = left < plan->tile_rows ? left : plan->tile_rows, .index = t};
+            size_t first = plan->coupled ? i : 0; /* a tile's own buffers hold only what was just run */
+            for (size_t j = first; j <= i; j++)
+                plan->ops[j].forward(&plan->ops[j], &tile);
+            char *out = buffer_at(op->out, plan->k, &tile);
+            for (size_t r = 0; op->weights && !op->join_forward && r < tile.rows; r++)
+                if (!plan->k->all_finite(op->out->width, out + r * op->out->ld * plan->k->size))
+                    return (size_t)(op->weights - plan->weights->layer);
+        }
+        if (op->join_forward)
+            op->join_forward(op, plan->run_tiles, rows);
+    }
+    return net->layer_count;
+}

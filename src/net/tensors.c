@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Named tensors: where each lies in the arenas, and its numbers in a file's order. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "net/net.h"
+
+/* ---------------------------------------------------------------- layout */
+
+/* per_unit 0: a vector of `units` numbers; else a matrix (units, per_unit) in files, (per_unit, units) in memory. */
+static int add_tensor(sph_net *net, size_t layer, const char *name, int learned, sph_group group, size_t units,
+                      size_t per_unit, size_t *at)
+{
+    size_t count = units * (per_unit ? per_unit : 1);
+    *at = NET_NOWHERE;
+    if (!count)
+        return 0;
+    if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1, sizeof *net->tensors))
+        return SPH_EMEMORY;
+    struct net_tensor *tensor = &net->tensors[net->tensor_count++];
+    size_t *length = learned ? &net->learned : &net->state_len;
+    *tensor = (struct net_tensor){.at = *length, .layer = layer, .units = units, .per_unit = per_unit ? per_unit : 1};
+    tensor->view = (sph_tensor){.shape = {units, per_unit},
+                                .ndim = per_unit ? 2 : 1,
+                                .count = count,
+                                .learned = learned,
+                                .group = group};
+    snprintf(tensor->view.name, sizeof tensor->view.name, "%s.%s", net->layers[layer].path, name);
+    *at = *length;
+    *length += count;
+    return 0;
+}
+
+static int lay_out_params(sph_net *net, size_t l, sph_group group)
+{
+    struct net_layer *layer = &net->layers[l];
+    for (size_t t = 0; t < layer->ops->tensors; t++) {
+        const struct param_tensor *tensor = &layer->ops->tensor[t];
+        if (tensor->group != group)
+            continue;
+        size_t per_unit = param_per_unit(layer->ops, t, &layer->shape);
+        int vector = tensor->extent == PARAM_ONE;
+        int err = add_tensor(net, l, tensor->name, 1, group, per_unit ? layer->shape.m : 0, vector ? 0 : per_unit,
+                             &layer->raw[t]);
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+static int lay_out_norm(sph_net *net, size_t l)
+{
+    struct net_layer *layer = &net->layers[l];
+    sph_norm norm = layer->spec.norm;
+    size_t affine = norm == SPH_NORM_BN || norm == SPH_NORM_LN ? layer->shape.m : 0;
+    int err = add_tensor(net, l, "norm.scale", 1, SPH_GROUP_NORM, affine, 0, &layer->gamma);
+    return err < 0 ? err : add_tensor(net, l, "norm.shift", 1, SPH_GROUP_NORM, affine, 0, &layer->beta);
+}
+
+static int lay_out_act(sph_net *net, size_t l)
+{
+    static const char *const names[SRELU_SHAPE] = {"act.t_right", "act.a_right", "act.t_left", "act.a_left"};
+    struct net_layer *layer = &net->layers[l];
+    layer->act_shape = NET_NOWHERE;
+    if (layer->spec.act != SPH_ACT_SRELU)
+        return 0;
+    for (size_t q = 0; q < SRELU_SHAPE; q++) {
+        size_t at;
+        int err = add_tensor(net, l, names[q], 1, SPH_GROUP_ACT, layer->shape.m, 0, &at);
+        if (err < 0)
+            return err;
+        if (q == 0)
+            layer->act_shape = at; /* the four follow each other */
+    }
+    return 0;
+}
+
+static int lay_out_state(sph_net *net, size_t l)
+{
+    struct net_layer *layer = &net->layers[l];
+    sph_norm norm = layer->spec.norm;
+    size_t m = layer->shape.m;
+    layer->mean_width = norm == SPH_NORM_IMN ? layer->shape.n : norm == SPH_NORM_BN || norm == SPH_NORM_MBN ? m : 0;
+    int signs = layer->ops->has_sign && layer->shape.n == 1;
+    int err;
+    if ((err = add_tensor(net, l, "sign", 0, 0, signs ? m : 0, 0, &layer->sign)) < 0 ||
+        (err = add_tensor(net, l, "r", 0, 0, layer->spec.signs ? m : 0, 0, &layer->output_sign)) < 0 ||
+        (err = add_tensor(net, l, "norm.mean", 0, 0, layer->mean_width, 0, &layer->mean)) < 0 ||
+        (err = add_tensor(net, l, "norm.var", 0, 0, norm == SPH_NORM_BN ? m : 0, 0, &layer->var)) < 0)
+        return err;
+    return 0;
+}
+
+int net_lay_out(sph_net *net)
+{
+    int err = 0;
+    for (size_t l = 0; l < net->layer_count; l++)
+        for (size_t t = 0; t < PARAM_TENSORS; t++)
+            net->layers[l].raw[t] = NET_NOWHERE;
+    for (int group = 0; group < SPH_GROUP_COUNT && err >= 0; group++) {
+        net->group_at[group] = net->learned;
+        for (size_t l = 0; l < net->layer_count && err >= 0; l++) {
+            if (group == SPH_GROUP_NORM)
+                err = lay_out_norm(net, l);
+            else if (group == SPH_GROUP_ACT)
+                err = lay_out_act(net, l);
+            else
+                err = lay_out_params(net, l, (sph_group)group);
+        }
+    }
+    net->group_at[SPH_GROUP_COUNT] = net->learned;
+    for (size_t l = 0; l < net->layer_count && err >= 0; l++)
+        err = lay_out_state(net, l);
+    if (err < 0)
+        return err;
+    net->params = mem_get(net->learned, net->k->size);
+    net->state = mem_get(net->state_len, net->k->size);
+    return net->params && net->state ? 0 : SPH_EMEMORY;
+}
+
+/* ---------------------------------------------------------------- access by name */
+
+size_t sph_net_tensors(const sph_net *net)
+{
+    return net->tensor_count;
+}
+
+int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out)
+{
+    if (i >= net->tensor_count)
+        return sph_fail(SPH_EARG, "tensor %zu of a net that has %zu", i, net->tensor_count);
+    *out = net->tensors[i].view;
+    return 0;
+}
+
+const struct net_tensor *net_find_tensor(const sph_net *net, const char *name)
+{
+    for (size_t i = 0; i < net->tensor_count; i++)
+        if (!strcmp(net->tensors[i].view.name, name))
+            return &net->tensors[i];
+    return NULL;
+}
+
+static void *tensor_at(const sph_net *net, const struct net_tensor *tensor)
+{
+    return tensor->view.learned ? net_param(net, tensor->at) : net_state(net, tensor->at);
+}
+
+void net_read_tensor(const sph_net *net, const struct net_tensor *tensor, double *values)
+{
+    const char *from = tensor_at(net, tensor);
+    for (size_t i = 0; i < tensor->per_unit; i++)
+        for (size_t j = 0; j < tensor->units; j++)
+            net->k->to_double(1, from + (i * tensor->units + j) * net->k->size, &values[j * tensor->per_unit + i]);
+}
+
+void net_write_tensor(sph_net *net, const struct net_tensor *tensor, const double *values)
+{
+    char *to = tensor_at(net, tensor);
+    for (size_t i = 0; i < tensor->per_unit; i++)
+        for (size_t j = 0; j < tensor->units; j++)
+            net->k->from_double(1, &values[j * tensor->per_unit + i], to + (i * tensor->units + j) * net->k->size);
+}
+
+static int find_for(const sph_net *net, const char *name, size_t count, const struct net_tensor **out)
+{
+    *out = net_find_tensor(net, name);
+    if (!*out)
+        return sph_fail(SPH_EARG, "the net has no tensor %s", name);
+    if ((*out)->view.count != count)
+        return sph_fail(SPH_EARG, "%s has %zu numbers, %zu were given", name, (*out)->view.count, count);
+    return 0;
+}
+
+int sph_net_get(const sph_net *net, const char *name, double *values, size_t count)
+{
+    const struct net_tensor *tensor;
+    int err = find_for(net, name, count, &tensor);
+    if (!err)
+        net_read_tensor(net, tensor, values);
+    return err;
+}
+
+int sph_net_set(sph_net *net, const char *name, const double *values, size_t count)
+{
+    const struct net_tensor *tensor;
+    int err = find_for(net, name, count, &tensor);
+    if (!err)
+        net_write_tensor(net, tensor, values);
+    return err;
+}
+
+/* ---------------------------------------------------------------- one layer's raw numbers */
+
+int net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out)
+{
+    *out = (struct param_values){{0}, NULL};
+    int missing = 0;
+    for (size_t t = 0; t < ops->tensors; t++) {
+        size_t per_unit = param_per_unit(ops, t, shape);
+        if (per_unit)
+            missing |= !(out->raw[t] = mem_get(shape->m * per_unit, sizeof(double)));
+    }
+    if (ops->has_sign && shape->n == 1)
+        missing |= !(out->sign = mem_get(shape->m, sizeof(double)));
+    if (missing) {
+        net_values_free(out);
+        return SPH_EMEMORY;
+    }
+    return 0;
+}
+
+void net_values_free(struct param_values *values)
+{
+    for (size_t t = 0; t < PARAM_TENSORS; t++)
+        mem_free(values->raw[t]);
+    mem_free(values->sign);
+    *values = (struct param_values){{0}, NULL};
+}
+
+/* Calls visit for each tensor of the layer that holds raw numbers or signs. */
+static void each_value(const sph_net *net, size_t layer, const struct param_values *values,
+                       void (*visit)(sph_net *net, const struct net_tensor *tensor, double *numbers))
+{
+    const struct net_layer *from = &net->layers[layer];
+    for (size_t i = 0; i < net->tensor_count; i++) {
+        const struct net_tensor *tensor = &net->tensors[i];
+        if (tensor->layer != layer)
+            continue;
+        for (size_t t = 0; t < from->ops->tensors; t++)
+            if (tensor->view.learned && tensor->at == from->raw[t])
+                visit((sph_net *)net, tensor, values->raw[t]);
+        if (!tensor->view.learned && tensor->at == from->sign)
+            visit((sph_net *)net, tensor, values->sign);
+    }
+}
+
+static void visit_read(sph_net *net, const struct net_tensor *tensor, double *numbers)
+{
+    net_read_tensor(net, tensor, numbers);
+}
+
+static void visit_write(sph_net *net, const struct net_tensor *tensor, double *numbers)
+{
+    net_write_tensor(net, tensor, numbers);
+}
+
+int net_layer_values(const sph_net *net, size_t layer, struct param_values *out)
+{
+    int err = net_values_new(net->layers[layer].ops, &net->layers[layer].shape, out);
+    if (!err)
+        each_value(net, layer, out, visit_read);
+    return err;
+}
+
+void net_set_layer_values(sph_net *net, size_t layer, const struct param_values *values)
+{
+    each_value(net, layer, values, visit_write);
+}

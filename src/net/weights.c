@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "net/weights.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Below this many units a product runs as dot products: vectors across units would be mostly padding. */
+enum { NARROW = 4 };
+
+/* Hands out pieces of one block: first with base NULL to measure, then for good. Pieces are cache-line aligned. */
+struct carver {
+    char *base;
+    size_t size, used; /* bytes of a number; numbers used */
+};
+
+static void *carve(struct carver *carver, size_t count)
+{
+    size_t line = MEM_ALIGN / carver->size;
+    void *piece = carver->base ? carver->base + carver->used * carver->size : NULL;
+    carver->used += (count + line - 1) / line * line;
+    return piece;
+}
+
+static void carve_layer(struct weights *weights, size_t l, struct carver *carver)
+{
+    const struct net_layer *layer = &weights->net->layers[l];
+    struct layer_weights *w = &weights->layer[l];
+    struct param_step *step = &weights->step[l];
+    size_t m = layer->shape.m, n = layer->shape.n;
+    w->m = m;
+    w->n = n;
+    w->ldw = kernel_pad(m);
+    w->ldwt = kernel_pad(n);
+    w->narrow = m < NARROW;
+    w->w = carve(carver, n * w->ldw);
+    w->wt = carve(carver, m * w->ldwt);
+    w->b = carve(carver, w->ldw);
+    w->s = carve(carver, w->ldw);
+    step->scratch = carve(carver, layer->ops->scratch_len(&layer->shape));
+    void *dw = w->narrow ? carve(carver, n * w->ldw) : NULL; /* narrow: gradients come the other way round */
+    if (!layer->shape.has_bias)
+        w->b = NULL;
+    step->dw = dw;
+}
+
+static void carve_grads(struct weights *weights, size_t l, struct carver *carver, struct layer_grads *out)
+{
+    const struct net_layer *layer = &weights->net->layers[l];
+    const struct layer_weights *w = &weights->layer[l];
+    size_t m = w->m;
+    out->dw = carve(carver, w->narrow ? m * w->ldwt : w->n * w->ldw);
+    out->db = carve(carver, m);
+    out->ds = carve(carver, m);
+    out->dgamma = carve(carver, layer->gamma == NET_NOWHERE ? 0 : m);
+    out->dbeta = carve(carver, layer->beta == NET_NOWHERE ? 0 : m);
+    out->dshape = carve(carver, layer->act_shape == NET_NOWHERE ? 0 : SRELU_SHAPE * m);
+}
+
+static void bind_layer(struct weights *weights, size_t l)
+{
+    const sph_net *net = weights->net;
+    const struct net_layer *layer = &net->layers[l];
+    struct layer_weights *w = &weights->layer[l];
+    struct param_step *step = &weights->step[l];
+    w->gamma = net_param(net, layer->gamma);
+    w->beta = net_param(net, layer->beta);
+    w->act_shape = net_param(net, layer->act_shape);
+    w->running_mean = net_state(net, layer->mean);
+    w->running_var = net_state(net, layer->var);
+
+    step->k = weights->k;
+    step->shape = layer->shape;
+    step->sign = net_state(net, layer->sign);
+    for (size_t t = 0; t < layer->ops->tensors; t++) {
+        step->raw[t] = net_param(net, layer->raw[t]);
+        if (weights->workers && layer->raw[t] != NET_NOWHERE)
+            step->draw[t] = (char *)weights->learned_grad + layer->raw[t] * weights->k->size;
+    }
+    step->w = w->w;
+    step->ldw = w->ldw;
+    step->b = w->b;
+    step->s = w->s;
+    if (weights->workers) {
+        const struct layer_grads *first = &weights->grads[l * weights->workers];
+        if (!w->narrow)
+            step->dw = first->dw;
+        step->db = w->b ? first->db : NULL;
+        step->ds = first->ds;
+    }
+}
+
+int weights_new(struct weights **out, sph_net *net, const struct kernels *k, size_t workers)
+{
+    struct weights *weights = mem_get(1, sizeof *weights);
+    if (!weights)
+        return SPH_EMEMORY;
+    size_t layers = net->layer_count;
+    weights->net = net;
+    weights->k = k;
+    weights->workers = workers;
+    weights->layer = mem_get(layers, sizeof *weights->layer);
+    weights->step = mem_get(layers, sizeof *weights->step);
+    weights->grads = mem_get(layers * (workers ? workers : 1), sizeof *weights->grads);
+    if (!weights->layer || !weights->step || !weights->grads)
+        goto fail;
+
+    struct carver measure = {.size = k->size}, measure_slab = {.size = k->size};
+    for (size_t l = 0; l < layers; l++) {
+        carve_layer(weights, l, &measure);
+        carve_grads(weights, l, &measure_slab, &weights->grads[0]);
+    }
+    weights->slab_len = measure_slab.used;
+    weights->block = mem_get(measure.used, k->size);
+    weights->slab = mem_get(workers * weights->slab_len, k->size);
+    weights->learned_grad = workers ? mem_get(net->learned, k->size) : NULL;
+    if (!weights->block || !weights->slab || (workers && !weights->learned_grad))
+        goto fail;
+
+    struct carver carver = {.base = weights->block, .size = k->size};
+    for (size_t l = 0; l < layers; l++)
+        carve_layer(weights, l, &carver);
+    for (size_t worker = 0; worker < workers; worker++) {
+        struct carver slab = {.base = (char *)weights->slab + worker * weights->slab_len * k->size, .size = k->size};
+        for (size_t l = 0; l < layers; l++)
+            carve_grads(weights, l, &slab, &weights->grads[l * workers + worker]);
+    }
+    for (size_t l = 0; l < layers; l++)
+        bind_layer(weights, l);
+    *out = weights;
+    return 0;
+fail:
+    weights_free(weights);
+    return SPH_EMEMORY;
+}
+
+void weights_free(struct weights *weights)
+{
+    if (!weights)
+        return;
+    mem_free(weights->layer);
+    mem_free(weights->step);
+    mem_free(weights->grads);
+    mem_free(weights->block);
+    mem_free(weights->slab);
+    mem_free(weights->learned_grad);
+    mem_free(weights);
+}
+
+void weights_materialize(struct weights *weights)
+{
+    const sph_net *net = weights->net;
+    const struct kernels *k = weights->k;
+    for (size_t l = 0; l < net->layer_count; l++) {
+        const struct net_layer *layer = &net->layers[l];
+        struct layer_weights *w = &weights->layer[l];
+        layer->ops->to_weight(&weights->step[l]);
+        w->scaled = weights->step[l].scaled;
+        if (layer->output_sign != NET_NOWHERE) {
+            memcpy(w->s, net_state(net, layer->output_sign), w->m * k->size);
+            w->scaled = 1;
+        }
+        int reads_data = net->nodes[net->nodes[layer->node].in[0]].kind == NODE_INPUT;
+        if (w->narrow || (weights->workers && !reads_data))
+            k->transpose(w->n, w->m, w->w, w->ldw, w->wt, w->ldwt);
+    }
+}
+
+void weights_clear(struct weights *weights)
+{
+    memset(weights->slab, 0, weights->workers * weights->slab_len * weights->k->size);
+}
+
+static void copy_grad(struct weights *weights, const void *from, size_t at, size_t count)
+{
+    if (at != NET_NOWHERE)
+        memcpy((char *)weights->learned_grad + at * weights->k->size, from, count * weights->k->size);
+}
+
+void weights_pull(struct weights *weights)
+{
+    const struct kernels *k = weights->k;
+    size_t length = weights->slab_len;
+    for (size_t worker = 1; worker < weights->workers; worker++)
+        k->add(1, length, (char *)weights->slab + worker * length * k->size, length, weights->slab, length);
+    for (size_t l = 0; l < weights->net->layer_count; l++) {
+        const struct net_layer *layer = &weights->net->layers[l];
+        const struct layer_weights *w = &weights->layer[l];
+        const struct layer_grads *grads = &weights->grads[l * weights->workers];
+        if (w->narrow)
+            k->transpose(w->m, w->n, grads->dw, w->ldwt, (void *)weights->step[l].dw, w->ldw);
+        layer->ops->pull_grad(&weights->step[l]);
+        copy_grad(weights, grads->dgamma, layer->gamma, w->m);
+        copy_grad(weights, grads->dbeta, layer->beta, w->m);
+        copy_grad(weights, grads->dshape, layer->act_shape, SRELU_SHAPE * w->m);
+    }
+}
+
+void weights_after_step(struct weights *weights)
+{
+    for (size_t l = 0; l < weights->net->layer_count; l++)
+        if (weights->net->layers[l].ops->after_step)
+            weights->net->layers[l].ops->after_step(&weights->step[l]);
+}
+
+size_t weights_first_bad(const struct weights *weights)
+{
+    for (size_t l = 0; l < weights->net->layer_count; l++) {
+        const struct layer_weights *w = &weights->layer[l];
+        for (size_t i = 0; i < w->n; i++)
+            if (!weights->k->all_finite(w->m, (char *)w->w + i * w->ldw * weights->k->size))
+                return l;
+        if ((w->b && !weights->k->all_finite(w->m, w->b)) || (w->scaled && !weights->k->all_finite(w->m, w->s)))
+            return l;
+    }
+    return weights->net->layer_count;
+}

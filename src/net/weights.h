@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A net's layers materialised: W, b, s of each, and room for their gradients, one slab per worker. Shared by all
+ * plans of the net. Per step: materialize, clear, (plans run), pull, (update), after_step. */
+#ifndef SPH_NET_WEIGHTS_H
+#define SPH_NET_WEIGHTS_H
+
+#include "layer/op.h"
+#include "net/net.h"
+
+struct weights {
+    struct sph_net *net; /* borrowed */
+    const struct kernels *k;
+    size_t workers; /* 0: evaluation only, no gradients */
+    struct layer_weights *layer; /* (layers) */
+    struct layer_grads *grads;   /* (layers, workers) */
+    struct param_step *step;     /* (layers) */
+    void *block;                 /* everything materialised      */
+    void *slab;                  /* (workers, slab_len) gradients */
+    size_t slab_len;
+    void *learned_grad; /* (net->learned) gradients of the learned numbers, NULL in evaluation */
+};
+
+int  weights_new(struct weights **out, struct sph_net *net, const struct kernels *k, size_t workers);
+void weights_free(struct weights *weights);
+
+void weights_materialize(struct weights *weights);
+void weights_clear(struct weights *weights);      /* gradients <- 0 */
+void weights_pull(struct weights *weights);       /* learned_grad <- slabs */
+void weights_after_step(struct weights *weights);
+
+/* The first layer whose materialised numbers are not all finite, or the number of layers. */
+size_t weights_first_bad(const struct weights *weights);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Geometric parameterization: n-1 angles, an offset lambda and a scale r per unit, z = r act(u(theta)^T x + lambda).
+ * One input has no angle: the direction is a fixed sign. */
+#include <math.h>
+#include <string.h>
+
+#include "param/rows.h"
+
+enum { THETA, LAMBDA, R };
+
+/* scratch: (m) |r| or 1, (m) u.dw, (n-1, m) sines, (n-1, m) cosines */
+static size_t gmp_scratch_len(const struct param_shape *shape)
+{
+    return 2 * shape->m + 2 * (shape->n - 1) * shape->m;
+}
+
+static void gmp_to_weight(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *scale = step->scratch;
+    void *sine = param_at(k, step->scratch, 2 * m), *cosine = param_at(k, sine, (n - 1) * m);
+    step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], scale, step->b, step->s);
+    if (n == 1)
+        k->column_combine(1, m, step->sign, scale, m, NULL, NULL, 0, step->w, step->ldw);
+    else
+        k->polar(n, m, step->raw[THETA], scale, step->w, step->ldw, sine, cosine);
+}
+
+static void gmp_pull_grad(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *scale = step->scratch, *radial = param_at(k, step->scratch, m);
+    void *sine = param_at(k, step->scratch, 2 * m), *cosine = param_at(k, sine, (n - 1) * m);
+    if (n == 1)
+        k->column_combine(1, m, step->sign, step->dw, step->ldw, NULL, NULL, 0, radial, m);
+    else
+        k->polar_grad(n, m, sine, cosine, scale, step->dw, step->ldw, step->draw[THETA], radial);
+    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], radial, step->db, step->ds, step->draw[R],
+                   step->draw[LAMBDA]);
+}
+
+/* theta_i = atan2(|w_{i+1..n}|, w_i), the last atan2(w_n, w_{n-1}); the tail's length is summed from the end. */
+static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
+{
+    double tail = 0; /* |w_{i+1..n}|, by hypot: no overflow, no loss */
+    for (size_t i = n; i-- > 0;) {
+        if (i + 1 < n)
+            unit[THETA][i] = i + 2 == n ? atan2(w[n - 1], w[n - 2]) : atan2(tail, w[i]);
+        tail = hypot(tail, w[i]);
+    }
+    if (sign)
+        *sign = w[0] < 0 ? -1 : 1;
+    *unit[R] = tail;
+    *unit[LAMBDA] = tail > 0 ? b / tail : 0;
+}
+
+const struct param_ops param_gmp = {
+    .name = "gmp",
+    .tensor = {{"theta", SPH_GROUP_THETA, PARAM_ANGLES, 0},
+               {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, 1},
+               {"r", SPH_GROUP_R, PARAM_ONE, 0}},
+    .tensors = 3,
+    .has_sign = 1,
+    .first_init = SPH_INIT_PAPER,
+    .scratch_len = gmp_scratch_len,
+    .to_weight = gmp_to_weight,
+    .pull_grad = gmp_pull_grad,
+    .from_unit = gmp_from_unit,
+};

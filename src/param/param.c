@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "param/param.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "param/rows.h"
+
+const struct param_ops *param_ops(sph_param param)
+{
+    static const struct param_ops *const table[SPH_PARAM_COUNT] = {
+        [SPH_PARAM_SP] = &param_sp,
+        [SPH_PARAM_WN] = &param_wn,
+        [SPH_PARAM_GMP] = &param_gmp,
+        [SPH_PARAM_SPHERE] = &param_sphere,
+    };
+    return table[param];
+}
+
+size_t param_per_unit(const struct param_ops *ops, size_t tensor, const struct param_shape *shape)
+{
+    const struct param_tensor *t = &ops->tensor[tensor];
+    if (t->is_bias && !shape->has_bias)
+        return 0;
+    switch (t->extent) {
+    case PARAM_WEIGHTS:
+        return shape->n;
+    case PARAM_ANGLES:
+        return shape->n - 1;
+    default:
+        return 1;
+    }
+}
+
+/* Directions uniform on the sphere: a Gaussian vector. Its length is set to 1 (paper) or is the draw's own. */
+static void draw_unit(struct rng *rng, sph_init init, const struct param_shape *shape, double *w)
+{
+    size_t n = shape->n;
+    double limit = sqrt(6.0 / (double)(shape->fan_in + shape->fan_out));
+    double deviation = sqrt(2.0 / (double)shape->fan_in);
+    for (size_t i = 0; i < n; i++)
+        w[i] = init == SPH_INIT_GLOROT ? limit * (2 * rng_unit(rng) - 1) : rng_normal(rng) * deviation;
+    if (init != SPH_INIT_PAPER)
+        return;
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+        square += w[i] * w[i];
+    for (size_t i = 0; i < n; i++)
+        w[i] = square > 0 ? w[i] / sqrt(square) : (i == 0);
+}
+
+static void set_unit(const struct param_ops *ops, const struct param_shape *shape, size_t j, const double *w, double b,
+                     struct param_values *out)
+{
+    double absent = 0;
+    double *unit[PARAM_TENSORS] = {0};
+    for (size_t t = 0; t < ops->tensors; t++)
+        unit[t] = out->raw[t] ? out->raw[t] + j * param_per_unit(ops, t, shape) : &absent;
+    ops->from_unit(shape->n, w, b, unit, out->sign ? out->sign + j : NULL);
+}
+
+int param_init(const struct param_ops *ops, const struct param_shape *shape, sph_init init, struct rng *rng,
+               struct param_values *out)
+{
+    if (init == SPH_INIT_DEFAULT)
+        init = ops->first_init;
+    double *w = mem_get(shape->n, sizeof *w);
+    if (!w)
+        return SPH_EMEMORY;
+    for (size_t j = 0; j < shape->m; j++) {
+        draw_unit(rng, init, shape, w);
+        set_unit(ops, shape, j, w, 0, out);
+    }
+    mem_free(w);
+    return 0;
+}
+
+void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w, const double *b,
+                       struct param_values *out)
+{
+    for (size_t j = 0; j < shape->m; j++)
+        set_unit(ops, shape, j, w + j * shape->n, b ? b[j] : 0, out);
+}

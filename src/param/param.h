@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The heart: a parameterization is one row of a table. It says how a layer's weight W (m units of n inputs), bias b
+ * and output scale s come from raw, learned numbers, and how gradients go back. A layer computes
+ * s * act(norm(W x + b)) and sees W, b and s only, so every layer kind works under every parameterization.
+ *
+ * In a step everything lies unit-minor, (n, m), and passes through the kernel table. Drawing and converting happen
+ * rarely: they run in f64, one unit at a time, on plain (m, n) matrices. */
+#ifndef SPH_PARAM_PARAM_H
+#define SPH_PARAM_PARAM_H
+
+#include <stddef.h>
+
+#include "base/random.h"
+#include "compute/kernels.h"
+#include "spherelu.h"
+
+struct param_shape {
+    size_t m, n;            /* units, inputs of a unit; conv: n = cin * kh * kw */
+    size_t fan_in, fan_out; /* what initialisations count; conv: times the kernel's area */
+    int has_bias;           /* 0 under batch normalization, whose shift is one */
+    int fold;               /* r may move into W and b: the activation is homogeneous, no norm stands between */
+};
+
+enum { PARAM_TENSORS = 3 };
+
+/* How many numbers a raw tensor has for each unit. */
+enum param_extent { PARAM_WEIGHTS, PARAM_ANGLES, PARAM_ONE };
+
+struct param_tensor {
+    const char *name; /* "theta": the file's name for it after the layer's path */
+    sph_group group;
+    enum param_extent extent;
+    int is_bias; /* absent when the shape has no bias */
+};
+
+/* One layer's numbers in a step, in the dtype of the kernel table. */
+struct param_step {
+    const struct kernels *k;
+    struct param_shape shape;
+    void *raw[PARAM_TENSORS];  /* as the row's tensors: (n, m), (n-1, m) or (m); NULL for an absent bias */
+    void *draw[PARAM_TENSORS]; /* their gradients                                                        */
+    const void *sign;          /* (m) fixed directions when n = 1 and the row needs them, else NULL      */
+    void *scratch;             /* scratch_len numbers, kept from to_weight to pull_grad                  */
+
+    void *w; /* (n, m) leading dimension ldw */
+    size_t ldw;
+    void *b;    /* (m), NULL without bias */
+    void *s;    /* (m) */
+    int scaled; /* to_weight: some s is not 1 */
+
+    const void *dw; /* (n, m) leading dimension ldw */
+    const void *db; /* (m) */
+    const void *ds; /* (m), only counted where scaled */
+};
+
+struct param_ops {
+    const char *name;
+    struct param_tensor tensor[PARAM_TENSORS];
+    size_t tensors;
+    int has_sign; /* a one-input unit's direction is a constant of the layer */
+    sph_init first_init; /* what SPH_INIT_DEFAULT means */
+
+    size_t (*scratch_len)(const struct param_shape *shape);
+    void (*to_weight)(struct param_step *step); /* w, b, s <- raw: once per step   */
+    void (*pull_grad)(struct param_step *step); /* draw <- dw, db, ds: once per step */
+    void (*after_step)(struct param_step *step); /* or NULL: back onto the manifold  */
+
+    /* One unit: its n + 1 or so numbers in the order of the tensors, theta or v or u consecutive. */
+    void (*from_unit)(size_t n, const double *w /* (n) */, double b, double *unit[PARAM_TENSORS], double *sign);
+};
+
+/* The row of a parameterization; never NULL. */
+const struct param_ops *param_ops(sph_param param);
+
+/* Numbers of a row's tensor for one unit, 0 for an absent bias. */
+size_t param_per_unit(const struct param_ops *ops, size_t tensor, const struct param_shape *shape);
+
+/* Where the numbers of one layer lie in f64, (m, per_unit) each: how they look in a file. */
+struct param_values {
+    double *raw[PARAM_TENSORS]; /* NULL where absent */
+    double *sign;               /* (m) or NULL */
+};
+
+/* Draws first values. init must fit the row (paper only where there is a radius). */
+int param_init(const struct param_ops *ops, const struct param_shape *shape, sph_init init, struct rng *rng,
+               struct param_values *out);
+
+/* raw <- w (m, n), b (m, or NULL): exact for homogeneous activations. A zero row gets length or r 0, offset 0;
+ * callers take care of its constant act(b). */
+void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w, const double *b,
+                       struct param_values *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rows of the table, one file each. */
+#ifndef SPH_PARAM_ROWS_H
+#define SPH_PARAM_ROWS_H
+
+#include "param/param.h"
+
+extern const struct param_ops param_sp, param_wn, param_gmp, param_sphere;
+
+/* Element `index` of an array of the table's dtype. */
+static inline void *param_at(const struct kernels *k, const void *base, size_t index)
+{
+    return (char *)base + index * k->size;
+}
+
+/* Copies a bias and sets s to 1: what rows without a radius do. */
+void param_plain_bias(struct param_step *step, const void *bias);
+
+#endif

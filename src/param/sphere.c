@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sphere: the geometry of GmP without coordinates. The unit vector u itself is learned: its gradient is projected on
+ * the tangent space, and after the optimizer's step u goes back to length 1. */
+#include <math.h>
+#include <string.h>
+
+#include "param/rows.h"
+
+enum { U, LAMBDA, R };
+
+/* scratch: (m) |r| or 1, (m) u.dw, (m) -|r| u.dw or u.u */
+static size_t sphere_scratch_len(const struct param_shape *shape)
+{
+    return 3 * shape->m;
+}
+
+static void sphere_to_weight(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *scale = step->scratch;
+    step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], scale, step->b, step->s);
+    k->column_combine(n, m, scale, step->raw[U], m, NULL, NULL, 0, step->w, step->ldw);
+}
+
+static void sphere_pull_grad(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *scale = step->scratch, *radial = param_at(k, step->scratch, m), *back = param_at(k, step->scratch, 2 * m);
+    k->column_dots(n, m, step->raw[U], m, step->dw, step->ldw, radial);
+    k->negative_product(m, scale, radial, back);
+    k->column_combine(n, m, scale, step->dw, step->ldw, back, step->raw[U], m, step->draw[U], m);
+    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], radial, step->db, step->ds, step->draw[R],
+                   step->draw[LAMBDA]);
+}
+
+static void sphere_after_step(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *scale = step->scratch, *square = param_at(k, step->scratch, 2 * m);
+    k->column_dots(n, m, step->raw[U], m, step->raw[U], m, square);
+    k->length(m, NULL, square, scale);
+    k->column_combine(n, m, scale, step->raw[U], m, NULL, NULL, 0, step->raw[U], m);
+}
+
+static void sphere_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
+{
+    (void)sign;
+    double length = 0;
+    for (size_t i = 0; i < n; i++)
+        length = hypot(length, w[i]);
+    for (size_t i = 0; i < n; i++)
+        unit[U][i] = length > 0 ? w[i] / length : (i == 0);
+    *unit[R] = length;
+    *unit[LAMBDA] = length > 0 ? b / length : 0;
+}
+
+const struct param_ops param_sphere = {
+    .name = "sphere",
+    .tensor = {{"u", SPH_GROUP_THETA, PARAM_WEIGHTS, 0},
+               {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, 1},
+               {"r", SPH_GROUP_R, PARAM_ONE, 0}},
+    .tensors = 3,
+    .first_init = SPH_INIT_GLOROT,
+    .scratch_len = sphere_scratch_len,
+    .to_weight = sphere_to_weight,
+    .pull_grad = sphere_pull_grad,
+    .after_step = sphere_after_step,
+    .from_unit = sphere_from_unit,
+};

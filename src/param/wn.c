@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Weight normalization: w = g v / |v|. A zero v has no direction: its weight and its gradients are 0, never NaN. */
+#include <math.h>
+#include <string.h>
+
+#include "param/rows.h"
+
+enum { V, G, BIAS };
+
+/* scratch: (m) v.v, (m) g/|v|, (m) v.dw, (m) across */
+static size_t wn_scratch_len(const struct param_shape *shape)
+{
+    return 4 * shape->m;
+}
+
+static void wn_to_weight(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *square = step->scratch, *scale = param_at(k, step->scratch, m);
+    k->column_dots(n, m, step->raw[V], m, step->raw[V], m, square);
+    k->length(m, step->raw[G], square, scale);
+    k->column_combine(n, m, scale, step->raw[V], m, NULL, NULL, 0, step->w, step->ldw);
+    param_plain_bias(step, step->raw[BIAS]);
+}
+
+static void wn_pull_grad(struct param_step *step)
+{
+    const struct kernels *k = step->k;
+    size_t n = step->shape.n, m = step->shape.m;
+    void *square = step->scratch, *scale = param_at(k, step->scratch, m);
+    void *along = param_at(k, step->scratch, 2 * m), *across = param_at(k, step->scratch, 3 * m);
+    k->column_dots(n, m, step->raw[V], m, step->dw, step->ldw, along);
+    k->length_grad(m, step->raw[G], square, along, step->draw[G], across);
+    k->column_combine(n, m, scale, step->dw, step->ldw, across, step->raw[V], m, step->draw[V], m);
+    if (step->raw[BIAS])
+        memcpy(step->draw[BIAS], step->db, m * k->size);
+}
+
+static void wn_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
+{
+    (void)sign;
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+        square += w[i] * w[i];
+    memcpy(unit[V], w, n * sizeof *w);
+    *unit[G] = sqrt(square);
+    *unit[BIAS] = b;
+}
+
+const struct param_ops param_wn = {
+    .name = "wn",
+    .tensor = {{"v", SPH_GROUP_V, PARAM_WEIGHTS, 0},
+               {"g", SPH_GROUP_G, PARAM_ONE, 0},
+               {"bias", SPH_GROUP_BIAS, PARAM_ONE, 1}},
+    .tensors = 3,
+    .first_init = SPH_INIT_GLOROT,
+    .scratch_len = wn_scratch_len,
+    .to_weight = wn_to_weight,
+    .pull_grad = wn_pull_grad,
+    .from_unit = wn_from_unit,
+};

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/runfolder.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+static const double flush_seconds = 1.0;
+
+static int out_of_memory(const char *name)
+{
+    return sph_fail(SPH_EMEMORY, "%s: out of memory", name);
+}
+
+/* ---------------------------------------------------------------- metrics.jsonl */
+
+int metrics_open(struct metrics *out, const char *dir, uint64_t keep_bytes)
+{
+    *out = (struct metrics){.log.fd = -1, .flushed = clock_seconds()};
+    char *path = file_join(dir, RUNFOLDER_METRICS);
+    if (!path)
+        return SPH_EMEMORY;
+    int err = file_log_open(&out->log, path, keep_bytes);
+    mem_free(path);
+    return err;
+}
+
+int metrics_add(struct metrics *metrics, const sph_view *view)
+{
+    struct text line = {0};
+    json_t *object = json_object();
+    int failed = json_object_set_new(object, "epoch", json_integer((json_int_t)view->epoch));
+    failed |= json_object_set_new(object, "step", json_integer((json_int_t)view->step));
+    failed |= json_object_set_new(object, "lr", json_number(view->lr));
+    for (size_t i = 0; i < view->values; i++)
+        failed |= json_object_set_new(object, view->names[i], json_number(view->value[i]));
+    failed |= json_object_set_new(object, "seconds", json_number(view->seconds));
+
+    int err = failed ? out_of_memory(RUNFOLDER_METRICS) : json_print(&line, object, 0);
+    json_decref(object);
+    if (!err) {
+        text_add(&line, "\n");
+        err = line.failed ? SPH_EMEMORY : file_log_add(&metrics->log, line.chars, line.length);
+    }
+    text_free(&line);
+    if (!err && clock_seconds() - metrics->flushed >= flush_seconds)
+        err = metrics_flush(metrics);
+    return err;
+}
+
+int metrics_flush(struct metrics *metrics)
+{
+    metrics->flushed = clock_seconds();
+    return file_log_flush(&metrics->log);
+}
+
+int metrics_sync(struct metrics *metrics, uint64_t *offset)
+{
+    metrics->flushed = clock_seconds();
+    int err = file_log_sync(&metrics->log);
+    *offset = metrics->log.offset;
+    return err;
+}
+
+void metrics_close(struct metrics *metrics)
+{
+    file_log_close(&metrics->log);
+}
+
+/* ---------------------------------------------------------------- split.json */
+
+static int write_json(const char *dir, const char *name, const json_t *value, size_t indent)
+{
+    char *path = file_join(dir, name);
+    if (!path)
+        return SPH_EMEMORY;
+    int err = json_write(path, value, indent);
+    mem_free(path);
+    return err;
+}
+
+static json_t *rows_to_json(const uint32_t *rows, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(array, json_integer(rows[i])) < 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+int runfolder_write_split(const char *dir, const sph_split *split)
+{
+    json_t *object = json_object();
+    int failed = json_object_set_new(object, "train", rows_to_json(split->train, split->train_rows));
+    failed |= json_object_set_new(object, "val", rows_to_json(split->val, split->val_rows));
+    failed |= json_object_set_new(object, "test", rows_to_json(split->test, split->test_rows));
+    int err = failed ? out_of_memory(RUNFOLDER_SPLIT) : write_json(dir, RUNFOLDER_SPLIT, object, 0);
+    json_decref(object);
+    return err;
+}
+
+/* seen: (rows) marks of the rows met so far, in this part and the ones before. */
+static int read_part(uint32_t **out, size_t *count, const json_t *object, const char *path, const char *key,
+                     unsigned char *seen, size_t rows)
+{
+    const json_t *array;
+    int err = json_member_array(object, path, key, &array);
+    if (err)
+        return err;
+    *count = json_array_size(array);
+    *out = mem_get(*count, sizeof **out);
+    if (!*out)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < *count; i++) {
+        const json_t *value = json_array_get(array, i);
+        json_int_t row = json_is_integer(value) ? json_integer_value(value) : -1;
+        if (row < 0 || (size_t)row >= rows || row > UINT32_MAX)
+            return sph_fail(SPH_EFORMAT,
+                            "%s: \"%s\"[%zu] is not a row of the data, expected a whole number below %zu",
+                            path, key, i, rows);
+        if (seen[row]++)
+            return sph_fail(SPH_EFORMAT,
+                            "%s: \"%s\"[%zu] is row %lld, which stood before, expected each row once", path,
+                            key, i, (long long)row);
+        (*out)[i] = (uint32_t)row;
+    }
+    return 0;
+}
+
+int runfolder_read_split(sph_split *out, const char *dir, size_t rows)
+{
+    *out = (sph_split){0};
+    int err = SPH_EMEMORY;
+    json_t *object = NULL;
+    char *path = file_join(dir, RUNFOLDER_SPLIT);
+    unsigned char *seen = mem_get(rows, 1);
+    if (!path || !seen)
+        goto out;
+    if ((err = json_read(&object, path)) < 0)
+        goto out;
+    if (!json_is_object(object)) {
+        err = sph_fail(SPH_EFORMAT, "%s: not an object, expected train, val and test", path);
+        goto out;
+    }
+    if ((err = read_part(&out->train, &out->train_rows, object, path, "train", seen, rows)) < 0)
+        goto out;
+    if ((err = read_part(&out->val, &out->val_rows, object, path, "val", seen, rows)) < 0)
+        goto out;
+    err = read_part(&out->test, &out->test_rows, object, path, "test", seen, rows);
+out:
+    if (err) {
+        mem_free(out->train);
+        mem_free(out->val);
+        mem_free(out->test);
+        *out = (sph_split){0};
+    }
+    json_decref(object);
+    mem_free(seen);
+    mem_free(path);
+    return err;
+}
+
+/* ---------------------------------------------------------------- result.json */
+
+static int add_scores(json_t *object, const char *key, const sph_scores *scores)
+{
+    if (!scores->rows)
+        return 0;
+    json_t *part = json_object();
+    int failed = part ? 0 : -1;
+    for (size_t i = 0; i < scores->count; i++)
+        failed |= json_object_set_new(part, scores->name[i], json_number(scores->value[i]));
+    return failed | json_object_set_new(object, key, part);
+}
+
+int runfolder_write_result(const char *dir, const sph_result *result)
+{
+    json_t *object = json_object();
+    int failed = object ? 0 : -1;
+    if (!result->diverged) {
+        failed |= add_scores(object, "test", &result->test);
+        failed |= add_scores(object, "val", &result->val);
+        failed |= add_scores(object, "train", &result->train);
+    }
+    failed |= json_object_set_new(object, "epochs", json_integer((json_int_t)result->epochs));
+    failed |= json_object_set_new(object, "best_epoch", json_integer((json_int_t)result->best_epoch));
+    failed |= json_object_set_new(object, "seconds", json_number(result->seconds));
+    failed |= json_object_set_new(object, "diverged", json_boolean(result->diverged));
+    int err = failed ? out_of_memory(RUNFOLDER_RESULT) : write_json(dir, RUNFOLDER_RESULT, object, 2);
+    json_decref(object);
+    return err;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The names in a run folder, and its plain files: metrics.jsonl (appended), split.json and result.json
+ * (replaced whole). Numbers carry 17 digits; what is not finite is null. */
+#ifndef SPH_STORE_RUNFOLDER_H
+#define SPH_STORE_RUNFOLDER_H
+
+#include <stdint.h>
+
+#include "base/file.h"
+#include "spherelu.h"
+
+#define RUNFOLDER_CONFIG     "config.yaml"
+#define RUNFOLDER_METRICS    "metrics.jsonl"
+#define RUNFOLDER_MODEL      "model.safetensors"
+#define RUNFOLDER_CHECKPOINT "checkpoint.safetensors"
+#define RUNFOLDER_RESULT     "result.json"
+#define RUNFOLDER_SPLIT      "split.json"
+
+/* ---------------------------------------------------------------- metrics.jsonl
+ * One object per epoch: epoch, step, lr, the view's named values, seconds. Lines reach the file at most once
+ * a second, and on flush. Before a checkpoint, sync: its offset is what resume passes as keep_bytes. */
+struct metrics {
+    struct file_log log;
+    double flushed; /* when, by clock_seconds */
+};
+
+int metrics_open(struct metrics *out, const char *dir, uint64_t keep_bytes); /* 0: begin anew */
+int metrics_add(struct metrics *metrics, const sph_view *view);
+int metrics_flush(struct metrics *metrics);
+int metrics_sync(struct metrics *metrics, uint64_t *offset);
+void metrics_close(struct metrics *metrics); /* does not flush */
+
+/* ---------------------------------------------------------------- split.json, result.json */
+
+int runfolder_write_split(const char *dir, const sph_split *split);
+
+/* rows of the data: each number must be below it and stand in one place only. Caller frees with
+ * sph_split_free. */
+int runfolder_read_split(sph_split *out, const char *dir, size_t rows);
+
+/* Parts without rows are left out, and all of them when the run diverged. */
+int runfolder_write_result(const char *dir, const sph_result *result);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading. The header is hostile until every number in it has been checked against the file's real size. */
+#include "store/safetensors.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the format is little-endian, and data are used as mapped");
+_Static_assert(sizeof(size_t) == 8 && sizeof(float) == 4 && sizeof(double) == 8,
+               "64-bit hosts with IEEE numbers");
+
+#define DTYPE_NAME(id, size) #id,
+#define DTYPE_SIZE(id, size) size,
+#define DTYPE_LIST(id, size) " " #id
+static const char *const dtype_names[] = {ST_DTYPES(DTYPE_NAME)};
+static const size_t dtype_sizes[] = {ST_DTYPES(DTYPE_SIZE)};
+
+const char *st_dtype_name(enum st_dtype dtype)
+{
+    return dtype_names[dtype];
+}
+
+size_t st_dtype_size(enum st_dtype dtype)
+{
+    return dtype_sizes[dtype];
+}
+
+/* `return fail_tensor(tensor, "found, expected")`; names may be megabytes long, so a message quotes their
+ * start. */
+#define fail_tensor(tensor, format, ...)                                                                     \
+    sph_fail(SPH_EFORMAT, "%.400s: tensor \"%.120s\": " format, (tensor)->file, (tensor)->name, __VA_ARGS__)
+
+static const char *shape_text(char buffer[static 256], const struct st_tensor *tensor)
+{
+    size_t used = 0;
+    buffer[used++] = '[';
+    for (size_t i = 0; i < tensor->ndim; i++) /* at most ST_DIMS times 22 characters */
+        used += (size_t)snprintf(buffer + used, 256 - used, "%s%zu", i ? ", " : "", tensor->shape[i]);
+    snprintf(buffer + used, 256 - used, "]");
+    return buffer;
+}
+
+static int read_size(const struct st_tensor *tensor, const char *key, size_t i, const json_t *value,
+                     size_t *out)
+{
+    if (json_is_integer(value) && json_integer_value(value) >= 0) {
+        *out = (size_t)json_integer_value(value);
+        return 0;
+    }
+    if (json_is_integer(value))
+        return fail_tensor(tensor, "%s[%zu] is %lld, expected a whole number from 0", key, i,
+                           (long long)json_integer_value(value));
+    return fail_tensor(tensor, "%s[%zu] is not a whole number, expected one from 0", key, i);
+}
+
+static int read_shape(struct st_tensor *tensor, const json_t *shape)
+{
+    if (!json_is_array(shape))
+        return fail_tensor(tensor, "%s, expected an array", shape ? "shape is something else" : "no shape");
+    tensor->ndim = json_array_size(shape);
+    if (tensor->ndim > ST_DIMS)
+        return fail_tensor(tensor, "shape has %zu dimensions, expected at most %d", tensor->ndim, ST_DIMS);
+    int overflow = 0;
+    tensor->count = 1;
+    for (size_t i = 0; i < tensor->ndim; i++) {
+        int err = read_size(tensor, "shape", i, json_array_get(shape, i), &tensor->shape[i]);
+        if (err)
+            return err;
+        overflow |= __builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count);
+    }
+    overflow |= __builtin_mul_overflow(tensor->count, dtype_sizes[tensor->dtype], &tensor->bytes);
+    char buffer[256];
+    if (overflow)
+        return fail_tensor(tensor, "shape %s of %s is too large, expected less than 2^64 bytes",
+                           shape_text(buffer, tensor), dtype_names[tensor->dtype]);
+    return 0;
+}
+
+static int read_offsets(struct st_tensor *tensor, const json_t *offsets, const unsigned char *data,
+                        size_t length)
+{
+    size_t begin, end;
+    if (!json_is_array(offsets) || json_array_size(offsets) != 2)
+        return fail_tensor(tensor, "%s, expected [begin, end]",
+                           offsets ? "data_offsets is something else" : "no data_offsets");
+    int err = read_size(tensor, "data_offsets", 0, json_array_get(offsets, 0), &begin);
+    if (!err)
+        err = read_size(tensor, "data_offsets", 1, json_array_get(offsets, 1), &end);
+    if (err)
+        return err;
+    char buffer[256];
+    if (end < begin)
+        return fail_tensor(tensor, "data_offsets [%zu, %zu], expected begin before end", begin, end);
+    if (end > length)
+        return fail_tensor(tensor, "data_offsets [%zu, %zu], but the file has %zu bytes of data", begin, end,
+                           length);
+    if (end - begin != tensor->bytes)
+        return fail_tensor(tensor, "data_offsets [%zu, %zu] hold %zu bytes, shape %s of %s takes %zu", begin,
+                           end, end - begin, shape_text(buffer, tensor), dtype_names[tensor->dtype],
+                           tensor->bytes);
+    tensor->data = data + begin;
+    return 0;
+}
+
+static int read_tensor(struct st_tensor *tensor, const json_t *entry, const unsigned char *data,
+                       size_t length)
+{
+    if (!json_is_object(entry))
+        return fail_tensor(tensor, "not an object, expected one with %s", "dtype, shape and data_offsets");
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)entry, key, value)
+    {
+        static const char *const known[] = {"dtype", "shape", "data_offsets"};
+        if (text_find(key, known, 3) < 0)
+            return fail_tensor(tensor, "unknown key \"%.120s\", expected dtype, shape and data_offsets", key);
+    }
+    const json_t *dtype = json_object_get(entry, "dtype");
+    if (!json_is_string(dtype))
+        return fail_tensor(tensor, "%s, expected one of" ST_DTYPES(DTYPE_LIST),
+                           dtype ? "dtype is not a string" : "no dtype");
+    int found = text_find(json_string_value(dtype), dtype_names, ST_DTYPE_COUNT);
+    if (found < 0)
+        return fail_tensor(tensor, "dtype \"%.120s\", expected one of" ST_DTYPES(DTYPE_LIST),
+                           json_string_value(dtype));
+    tensor->dtype = (enum st_dtype)found;
+    int err = read_shape(tensor, json_object_get(entry, "shape"));
+    return err ? err : read_offsets(tensor, json_object_get(entry, "data_offsets"), data, length);
+}
+
+static int read_metadata(const struct safetensors *file, const json_t *metadata)
+{
+    if (!json_is_object(metadata))
+        return sph_fail(SPH_EFORMAT, "%s: __metadata__ is not an object, expected one of strings",
+                        file->path);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)metadata, key, value)
+    {
+        if (!json_is_string(value))
+            return sph_fail(SPH_EFORMAT, "%.400s: __metadata__ \"%.120s\" is not a string, expected one",
+                            file->path, key);
+    }
+    return 0;
+}
+
+/* Empty tensors share their offset with the one that follows: they come first. */
+static int compare_data(const void *a, const void *b)
+{
+    const struct st_tensor *ta = a, *tb = b;
+    const unsigned char *da = ta->data, *db = tb->data;
+    if (da != db)
+        return da < db ? -1 : 1;
+    if (ta->bytes != tb->bytes)
+        return ta->bytes < tb->bytes ? -1 : 1;
+    return strcmp(ta->name, tb->name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp((*(struct st_tensor *const *)a)->name, (*(struct st_tensor *const *)b)->name);
+}
+
+/* In the order of their offsets the tensors must lie end to end from the first byte of data to the last. */
+static int check_cover(const struct safetensors *file, const unsigned char *data, size_t length)
+{
+    size_t expected = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const struct st_tensor *tensor = &file->tensor[i];
+        size_t begin = (size_t)((const unsigned char *)tensor->data - data);
+        if (begin != expected && i == 0)
+            return fail_tensor(tensor, "data_offsets begin at %zu, expected 0 for the first", begin);
+        if (begin != expected)
+            return fail_tensor(tensor, "data_offsets begin at %zu, expected %zu: %s tensor \"%.120s\"", begin,
+                               expected, begin < expected ? "it overlaps" : "there is a hole after",
+                               tensor[-1].name);
+        expected = begin + tensor->bytes;
+    }
+    if (expected != length)
+        return sph_fail(SPH_EFORMAT, "%s: %zu bytes of data, expected %zu: the last tensor ends there",
+                        file->path, length, expected);
+    return 0;
+}
+
+/* header <- the JSON object; *data, *length <- what follows it. */
+static int read_header(struct safetensors *file, const unsigned char **data, size_t *length)
+{
+    const struct file_map *map = &file->map;
+    uint64_t claimed;
+    if (map->length < sizeof claimed)
+        return sph_fail(SPH_EFORMAT, "%s: %zu bytes, expected at least 8 for the header's length", file->path,
+                        map->length);
+    memcpy(&claimed, map->data, sizeof claimed);
+    if (claimed > ST_HEADER_MAX)
+        return sph_fail(SPH_EFORMAT, "%s: a header of %llu bytes, expected at most %d", file->path,
+                        (unsigned long long)claimed, ST_HEADER_MAX);
+    size_t after = map->length - sizeof claimed;
+    if (claimed > after)
+        return sph_fail(SPH_EFORMAT, "%s: a header of %llu bytes, but only %zu bytes follow its length",
+                        file->path, (unsigned long long)claimed, after);
+    const unsigned char *header = map->data + sizeof claimed;
+    if (!claimed)
+        return sph_fail(SPH_EFORMAT, "%s: an empty header, expected '{'", file->path);
+    if (*header != '{')
+        return sph_fail(SPH_EFORMAT, "%s: the header begins with byte 0x%02x, expected '{'", file->path,
+                        *header);
+    int err = json_parse(&file->header, "header", (const char *)header, (size_t)claimed);
+    if (err)
+        return sph_fail_in(err, "%.400s", file->path);
+    *data = header + claimed;
+    *length = after - (size_t)claimed;
+    return 0;
+}
+
+static int read_all(struct safetensors *file)
+{
+    const unsigned char *data = NULL;
+    size_t length = 0;
+    int err = read_header(file, &data, &length);
+    if (err)
+        return err;
+    size_t entries = json_object_size(file->header);
+    file->tensor = mem_get(entries, sizeof *file->tensor);
+    file->by_name = file->tensor ? mem_get(entries, sizeof(struct st_tensor *)) : NULL;
+    if (!file->by_name)
+        return SPH_EMEMORY;
+
+    const char *name;
+    json_t *entry;
+    json_object_foreach(file->header, name, entry)
+    {
+        if (!strcmp(name, "__metadata__")) {
+            err = read_metadata(file, entry);
+        } else {
+            struct st_tensor *tensor = &file->tensor[file->count++];
+            tensor->name = name;
+            tensor->file = file->path;
+            err = read_tensor(tensor, entry, data, length);
+        }
+        if (err)
+            return err;
+    }
+    qsort(file->tensor, file->count, sizeof *file->tensor, compare_data);
+    for (size_t i = 0; i < file->count; i++)
+        file->by_name[i] = &file->tensor[i];
+    qsort(file->by_name, file->count, sizeof *file->by_name, compare_names);
+    return check_cover(file, data, length);
+}
+
+int safetensors_open(struct safetensors *out, const char *path)
+{
+    *out = (struct safetensors){0};
+    int err = file_map(&out->map, path);
+    if (!err) {
+        out->path = mem_text(path);
+        err = out->path ? read_all(out) : SPH_EMEMORY;
+    }
+    if (err)
+        safetensors_close(out);
+    return err;
+}
+
+void safetensors_close(struct safetensors *file)
+{
+    mem_free(file->path);
+    mem_free(file->tensor);
+    mem_free(file->by_name);
+    json_decref(file->header);
+    file_unmap(&file->map);
+    *file = (struct safetensors){0};
+}
+
+const struct st_tensor *safetensors_find(const struct safetensors *file, const char *name)
+{
+    const struct st_tensor wanted = {.name = name}, *key = &wanted;
+    if (!file->count)
+        return NULL;
+    struct st_tensor **found =
+        bsearch(&key, file->by_name, file->count, sizeof *file->by_name, compare_names);
+    return found ? *found : NULL;
+}
+
+const char *safetensors_metadata(const struct safetensors *file, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
+}
+
+/* ---------------------------------------------------------------- values */
+
+/* One loop per type: an element is copied out (it may not be aligned), then converted. */
+#define CONVERT(id, type)                                                                                    \
+    case ST_##id:                                                                                            \
+        for (size_t i = 0; i < tensor->count; i++) {                                                         \
+            type element;                                                                                    \
+            memcpy(&element, bytes + i * sizeof element, sizeof element);                                    \
+            out[i] = (double)element;                                                                        \
+        }                                                                                                    \
+        return 0;
+
+/* 2^64 and 2^63 themselves are what the largest integers round to, and no integer of the type converts back.
+ */
+#define CONVERT_WIDE(id, type, format, limit)                                                                \
+    case ST_##id:                                                                                            \
+        for (size_t i = 0; i < tensor->count; i++) {                                                         \
+            type element;                                                                                    \
+            memcpy(&element, bytes + i * sizeof element, sizeof element);                                    \
+            out[i] = (double)element;                                                                        \
+            if (out[i] >= limit || (type)out[i] != element)                                                  \
+                return fail_tensor(tensor, "element %zu is " format ", which no double equals", i, element); \
+        }                                                                                                    \
+        return 0;
+
+int safetensors_to_double(const struct st_tensor *tensor, double *out)
+{
+    const unsigned char *bytes = tensor->data;
+    switch (tensor->dtype) {
+        CONVERT(F64, double)
+        CONVERT(F32, float)
+        CONVERT(I32, int32_t)
+        CONVERT(I16, int16_t)
+        CONVERT(I8, int8_t)
+        CONVERT(U32, uint32_t)
+        CONVERT(U16, uint16_t)
+        CONVERT(U8, uint8_t)
+        CONVERT_WIDE(I64, long long, "%lld", 0x1p63)
+        CONVERT_WIDE(U64, unsigned long long, "%llu", 0x1p64)
+    case ST_BOOL:
+        for (size_t i = 0; i < tensor->count; i++)
+            out[i] = bytes[i] != 0;
+        return 0;
+    default:
+        return fail_tensor(tensor, "dtype %s, expected F64, F32, an integer or BOOL",
+                           dtype_names[tensor->dtype]);
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The safetensors format: a header length, a JSON header, tensors end to end. Reading maps the file and
+ * checks all of the header before anything is handed out; writing replaces the file whole.
+ *
+ * Accepted is what the format allows: a header of at most 100,000,000 bytes of UTF-8 JSON that begins with
+ * '{' (and may end in blanks), no key twice, string-to-string __metadata__, tensors that fill the data
+ * exactly: no hole, no overlap, nothing left over. Beyond that, tensors of more than ST_DIMS dimensions,
+ * dtypes not listed here and NUL characters in names are refused. */
+#ifndef SPH_STORE_SAFETENSORS_H
+#define SPH_STORE_SAFETENSORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file.h"
+
+/* id, the format's word (the same), bytes of an element */
+#define ST_DTYPES(X)                                                                                         \
+    X(F64, 8)                                                                                                \
+    X(F32, 4)                                                                                                \
+    X(F16, 2)                                                                                                \
+    X(BF16, 2)                                                                                               \
+    X(I64, 8)                                                                                                \
+    X(I32, 4)                                                                                                \
+    X(I16, 2)                                                                                                \
+    X(I8, 1)                                                                                                 \
+    X(U64, 8)                                                                                                \
+    X(U32, 4)                                                                                                \
+    X(U16, 2)                                                                                                \
+    X(U8, 1)                                                                                                 \
+    X(BOOL, 1)
+
+#define ST_DTYPE_ENUM(id, size) ST_##id,
+enum st_dtype { ST_DTYPES(ST_DTYPE_ENUM) ST_DTYPE_COUNT }; /* ST_F64 ... */
+
+enum { ST_DIMS = 8, ST_HEADER_MAX = 100000000 };
+
+const char *st_dtype_name(enum st_dtype dtype);
+size_t st_dtype_size(enum st_dtype dtype);
+
+/* ---------------------------------------------------------------- reading */
+
+struct st_tensor {
+    const char *name;
+    enum st_dtype dtype;
+    size_t shape[ST_DIMS], ndim; /* ndim 0: one element */
+    size_t count;                /* elements */
+    const void *data;            /* (count), not aligned: read it with memcpy or safetensors_to_double */
+    size_t bytes;
+    const char *file; /* for messages */
+};
+
+struct json_t;
+
+struct safetensors {
+    char *path;
+    struct st_tensor *tensor; /* (count) in the order of the data */
+    size_t count;
+    /* the rest is the reader's own */
+    struct st_tensor **by_name;
+    struct json_t *header; /* owns the names and the metadata */
+    struct file_map map;   /* owns the data */
+};
+
+/* Everything that out hands out is borrowed until safetensors_close, which is fine twice, and after a failed
+ * open. */
+int safetensors_open(struct safetensors *out, const char *path);
+void safetensors_close(struct safetensors *file);
+
+const struct st_tensor *safetensors_find(const struct safetensors *file, const char *name); /* or NULL */
+const char *safetensors_metadata(const struct safetensors *file, const char *key);          /* or NULL */
+
+/* out (count) <- the elements. f32, f64, integers and booleans; F16 and BF16 are refused, and so is an
+ * integer that no double equals. */
+int safetensors_to_double(const struct st_tensor *tensor, double *out);
+
+/* ---------------------------------------------------------------- writing
+ * begin; metadata and tensor in any number and order; then the data of all tensors in that order, in pieces
+ * of any size; commit. So a file larger than memory can be written. Any failure has already aborted the
+ * writing; abort then, or after commit, does nothing. */
+
+struct st_writer {
+    struct file_replace file;
+    struct json_t *tensors, *metadata;
+    uint64_t declared, written; /* bytes of data */
+    int data;                   /* the header is written */
+};
+
+int st_writer_begin(struct st_writer *out, const char *path);
+int st_writer_metadata(struct st_writer *writer, const char *key, const char *value);
+int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype dtype, const size_t *shape,
+                     size_t ndim);
+int st_writer_data(struct st_writer *writer, const void *bytes, size_t length);
+int st_writer_commit(struct st_writer *writer);
+void st_writer_abort(struct st_writer *writer);
+
+/* All of it in one call, for tensors that are in memory. */
+struct st_item {
+    const char *name;
+    enum st_dtype dtype;
+    const size_t *shape; /* (ndim) */
+    size_t ndim;
+    const void *data;
+};
+struct st_meta {
+    const char *key, *value;
+};
+int safetensors_write(const char *path, const struct st_item *items, size_t count, const struct st_meta *meta,
+                      size_t metas);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "train/optimizer.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+int optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts)
+{
+    *out = (struct optimizer){.opts = opts, .slots = opts->optimizer == SPH_OPTIMIZER_SGD ? 1 : 2};
+    for (size_t i = 0; i < out->slots; i++)
+        if (!(out->slot[i] = mem_get(weights->net->learned, weights->k->size))) {
+            optimizer_free(out);
+            return SPH_EMEMORY;
+        }
+    return 0;
+}
+
+void optimizer_free(struct optimizer *optimizer)
+{
+    for (size_t i = 0; i < OPTIMIZER_SLOTS; i++)
+        mem_free(optimizer->slot[i]);
+    *optimizer = (struct optimizer){0};
+}
+
+/* The factor that brings the gradient's norm down to the limit. */
+static double clip_factor(const struct weights *weights, double limit)
+{
+    if (!(limit > 0))
+        return 1;
+    double norm = sqrt(weights->k->sum_squares(weights->net->learned, weights->learned_grad));
+    return norm > limit ? limit / norm : 1;
+}
+
+void optimizer_step(struct optimizer *optimizer, struct weights *weights, double lr, uint64_t step)
+{
+    const sph_train_opts *opts = optimizer->opts;
+    const sph_net *net = weights->net;
+    const struct kernels *k = weights->k;
+    struct update_args args = {
+        .grad_scale = clip_factor(weights, opts->clip),
+        .momentum = opts->momentum,
+        .nesterov = opts->nesterov,
+        .beta1 = opts->beta1,
+        .beta2 = opts->beta2,
+        .epsilon = opts->epsilon,
+        .correct1 = 1 - pow(opts->beta1, (double)step),
+        .correct2 = 1 - pow(opts->beta2, (double)step),
+        .decoupled = opts->optimizer == SPH_OPTIMIZER_ADAMW,
+    };
+    for (int group = 0; group < SPH_GROUP_COUNT; group++) {
+        size_t at = net->group_at[group];
+        args.count = net->group_at[group + 1] - at;
+        if (!args.count)
+            continue;
+        args.p = (char *)net->params + at * k->size;
+        args.g = (char *)weights->learned_grad + at * k->size;
+        for (size_t i = 0; i < optimizer->slots; i++)
+            args.slot[i] = (char *)optimizer->slot[i] + at * k->size;
+        args.lr = lr * opts->group_lr[group];
+        args.decay = opts->weight_decay * opts->group_decay[group];
+        k->update[opts->optimizer](&args);
+    }
+}

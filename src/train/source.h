@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where batches come from, as the trainer sees it: rows by number, standardised, in the net's dtype. */
+#ifndef SPH_TRAIN_SOURCE_H
+#define SPH_TRAIN_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+    void *self;
+    size_t rows;
+    size_t targets;         /* columns of y */
+    int varies;             /* the same row may come out differently (augmentation): fetch it every time */
+    /* x (count, ldx), y (count, ldy) <- the rows index[count] */
+    int (*fetch)(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y, size_t ldy);
+};
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "compute/threads.h"
+#include "net/plan.h"
+#include "train/evaluate.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
+
+enum { EVALUATE_ROWS = 1024, VALUES_MAX = SPH_METRICS_MAX + 1 };
+
+struct trainer {
+    sph_net *net;
+    const sph_train_opts *opts;
+    const struct source *train, *val;
+    const struct kernels *k;
+    struct weights *weights;
+    struct plan *plan;           /* for `micro` rows or a batch */
+    struct evaluator *evaluator;
+    struct optimizer optimizer;
+    struct schedule schedule;
+
+    size_t batch, batches; /* rows of a step; steps of an epoch, the last one takes what is left */
+    size_t longest;        /* rows of the longest step */
+    size_t micro;
+    uint32_t *order;       /* (train rows) of the epoch at work */
+    char *x, *y;           /* (longest, ld) the batch at work */
+    size_t ldx, ldy, targets;
+    int fetched;           /* x and y hold the whole, unchanging training part */
+
+    void *best_params, *best_state;
+    double scalar[TRAINER_SCALAR_COUNT];
+    size_t monitor; /* index of the monitored value */
+    int monitor_up; /* larger is better */
+    int keep_best;
+
+    const char *name[VALUES_MAX]; /* of the epoch's values */
+    char name_text[VALUES_MAX][32];
+    double value[VALUES_MAX];
+    size_t values;
+    double began, before; /* clock at the start; seconds of earlier parts of a resumed run */
+    int stopped;
+};
+
+/* ---------------------------------------------------------------- making */
+
+static int has_batch_statistic(const sph_net *net)
+{
+    for (size_t l = 0; l < net->layer_count; l++) {
+        sph_norm norm = net->layers[l].spec.norm;
+        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN || norm == SPH_NORM_IMN)
+            return 1;
+    }
+    return 0;
+}
+
+/* A last batch of one row has no statistics: it joins the one before. */
+static int plan_batches(struct trainer *t)
+{
+    size_t rows = t->train->rows;
+    int statistic = has_batch_statistic(t->net);
+    t->batch = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
+    t->batches = (rows + t->batch - 1) / t->batch;
+    t->longest = t->batch;
+    if (statistic && t->batch == 1)
+        return sph_fail(SPH_EARG, "batch: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
+    if (statistic && t->batches > 1 && rows % t->batch == 1) {
+        t->batches--;
+        t->longest++;
+    }
+    t->micro = t->opts->micro && t->opts->micro < t->longest ? t->opts->micro : t->longest;
+    if (statistic && t->micro == 1)
+        return sph_fail(SPH_EARG, "micro: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
+    if (statistic && t->micro < t->longest && t->longest % t->micro == 1)
+        return sph_fail(SPH_EARG, "micro: %zu rows at a time leave a last one alone in a batch of %zu", t->micro,
+                        t->longest);
+    return 0;
+}
+
+static int choose_monitor(struct trainer *t)
+{
+    const char *scores[SPH_METRICS_MAX];
+    size_t count = t->val ? evaluator_names(t->opts->loss, sph_net_outputs(t->net), scores) : 0;
+    snprintf(t->name_text[0], sizeof t->name_text[0], "train_loss");
+    for (size_t i = 0; i < count; i++)
+        snprintf(t->name_text[i + 1], sizeof t->name_text[0], "val_%s", scores[i]);
+    t->values = count + 1;
+    for (size_t i = 0; i < t->values; i++)
+        t->name[i] = t->name_text[i];
+    const char *wanted = t->opts->monitor ? t->opts->monitor : t->val ? "val_loss" : "train_loss";
+    int found = text_find(wanted, t->name, t->values);
+    if (found < 0) {
+        const char *near = text_nearest(wanted, t->name, t->values);
+        return sph_fail(SPH_EARG, "monitor: no value %s%s%s%s", wanted, near ? ", did you mean " : "", near ? near : "",
+                        t->val ? "" : " (there is no validation part)");
+    }
+    t->monitor = (size_t)found;
+    t->monitor_up = strstr(wanted, "accuracy") || strstr(wanted, "top5");
+    t->keep_best = t->val || t->opts->monitor || t->opts->patience;
+    return 0;
+}
+
+static int check_opts(const sph_train_opts *o, size_t outputs)
+{
+    if (!(o->lr > 0) || !isfinite(o->lr))
+        return sph_fail(SPH_EARG, "lr: %g, expected a number above 0", o->lr);
+    if (!o->epochs)
+        return sph_fail(SPH_EARG, "epochs: 0, expected at least 1");
+    if (!(o->momentum >= 0 && o->momentum < 1))
+        return sph_fail(SPH_EARG, "momentum: %g, expected 0 or more and below 1", o->momentum);
+    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay))
+        return sph_fail(SPH_EARG, "weight_decay: %g, expected 0 or more", o->weight_decay);
+    if (!(o->clip >= 0) || !isfinite(o->clip))
+        return sph_fail(SPH_EARG, "clip: %g, expected 0 or more", o->clip);
+    if (!(o->label_smoothing >= 0 && o->label_smoothing < 1))
+        return sph_fail(SPH_EARG, "label_smoothing: %g, expected 0 or more and below 1", o->label_smoothing);
+    if (!(o->norm_momentum > 0 && o->norm_momentum <= 1))
+        return sph_fail(SPH_EARG, "norm_momentum: %g, expected above 0 and at most 1", o->norm_momentum);
+    if (o->loss == SPH_LOSS_CE && outputs < 2)
+        return sph_fail(SPH_EARG, "loss: ce needs a net with an output per class, this one has 1; use bce");
+    if (o->threads < 1 || (size_t)o->threads > threads_limit())
+        return sph_fail(SPH_EARG, "threads: %d, this build runs 1 to %zu", o->threads, threads_limit());
+    return 0;
+}
+
+int trainer_new(struct trainer **out, const struct trainer_setup *setup)
+{
+    const sph_train_opts *opts = setup->opts;
+    size_t outputs = sph_net_outputs(setup->net);
+    int err = check_opts(opts, outputs);
+    if (err < 0)
+        return err;
+    struct trainer *t = mem_get(1, sizeof *t);
+    if (!t)
+        return SPH_EMEMORY;
+    t->net = setup->net;
+    t->opts = opts;
+    t->train = setup->train;
+    t->val = setup->val && setup->val->rows ? setup->val : NULL;
+    t->k = t->net->k;
+    t->targets = opts->loss == SPH_LOSS_CE ? 1 : outputs;
+    t->ldx = kernel_pad(sph_net_inputs(t->net));
+    t->ldy = kernel_pad(t->targets);
+    t->scalar[TRAINER_BEST] = INFINITY;
+    if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 || (err = plan_batches(t)) < 0 ||
+        (err = choose_monitor(t)) < 0)
+        goto fail;
+    size_t workers = (size_t)opts->threads, score_rows = EVALUATE_ROWS;
+    if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
+        score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
+    struct evaluator_opts eval = {opts->loss, opts->label_smoothing, setup->y_scale, workers};
+    if ((err = weights_new(&t->weights, t->net, t->k, workers)) < 0 ||
+        (err = plan_new(&t->plan, t->weights, t->micro, PLAN_TRAIN, workers, opts->norm_momentum)) < 0 ||
+        (err = evaluator_new(&t->evaluator, t->weights, &eval, score_rows)) < 0 ||
+        (err = optimizer_new(&t->optimizer, t->weights, opts)) < 0)
+        goto fail;
+    t->order = mem_get(t->train->rows, sizeof *t->order);
+    t->x = mem_get(t->longest * t->ldx, t->k->size);
+    t->y = mem_get(t->longest * t->ldy, t->k->size);
+    t->best_params = mem_get(t->net->learned, t->k->size);
+    t->best_state = mem_get(t->net->state_len, t->k->size);
+    err = t->order && t->x && t->y && t->best_params && t->best_state ? 0 : SPH_EMEMORY;
+    if (err < 0)
+        goto fail;
+    *out = t;
+    return 0;
+fail:
+    trainer_free(t);
+    return err;
+}
+
+void trainer_free(struct trainer *t)
+{
+    if (!t)
+        return;
+    plan_free(t->plan);
+    evaluator_free(t->evaluator);
+    weights_free(t->weights);
+    optimizer_free(&t->optimizer);
+    mem_free(t->order);
+    mem_free(t->x);
+    mem_free(t->y);
+    mem_free(t->best_params);
+    mem_free(t->best_state);
+    mem_free(t);
+}
+
+/* ---------------------------------------------------------------- one step */
+
+struct loss_head {
+    const struct trainer *trainer;
+    const char *y; /* targets of the rows at work */
+    double weight;
+};
+
+static double loss_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
+{
+    const struct loss_head *head = self;
+    const struct trainer *t = head->trainer;
+    return t->k->loss[t->opts->loss](&(struct loss_args){.rows = tile->rows,
+                                                         .k = sph_net_outputs(t->net),
+                                                         .p = y,
+                                                         .ldp = ldy,
+                                                         .t = head->y + tile->row * t->ldy * t->k->size,
+                                                         .ldt = t->ldy,
+                                                         .weight = head->weight,
+                                                         .smoothing = t->opts->label_smoothing,
+                                                         .dp = dy,
+                                                         .lddp = lddy});
+}
+
+/* The loss of a batch of rows that lie in x and y, and its gradients. */
+static double loss_and_gradient(struct trainer *t, size_t rows)
+{
+    struct loss_head head = {.trainer = t};
+    double per_row = t->opts->loss == SPH_LOSS_CE ? 1 : (double)sph_net_outputs(t->net), loss = 0;
+    head.weight = 1 / ((double)rows * per_row);
+    weights_clear(t->weights);
+    for (size_t row = 0; row < rows; row += t->micro) {
+        size_t count = rows - row < t->micro ? rows - row : t->micro;
+        head.y = t->y + row * t->ldy * t->k->size;
+        loss += plan_run(t->plan, t->x + row * t->ldx * t->k->size, t->ldx, count,
+                         &(struct plan_head){&head, loss_tile});
+    }
+    return loss;
+}
+
+static int diverged(struct trainer *t, double loss, size_t rows)
+{
+    size_t bad = plan_blame(t->plan, t->x, t->ldx, rows < t->micro ? rows : t->micro);
+    const char *where = bad < t->net->layer_count ? t->net->layers[bad].path : "the loss itself";
+    t->stopped = 0;
+    return sph_fail(SPH_EDIVERGED, "the loss became %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g",
+                    loss, t->scalar[TRAINER_STEP] + 1, t->scalar[TRAINER_EPOCH] + 1, where, t->opts->lr);
+}
+
+static uint64_t all_steps(const struct trainer *t)
+{
+    return (uint64_t)t->opts->epochs * t->batches;
+}
+
+static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
+{
+    size_t first = batch * t->batch;
+    *rows = batch + 1 == t->batches ? t->train->rows - first : t->batch;
+    if (t->fetched)
+        return 0;
+    t->fetched = t->batches == 1 && !t->train->varies;
+    return t->train->fetch(t->train->self, t->order + first, *rows, t->x, t->ldx, t->y, t->ldy);
+}
+
+static int train_step(struct trainer *t, double *loss, double *lr)
+{
+    size_t batch = (size_t)t->scalar[TRAINER_BATCH], rows;
+    uint64_t step = (uint64_t)t->scalar[TRAINER_STEP];
+    int err = fetch_batch(t, batch, &rows);
+    if (err < 0)
+        return err;
+    *loss = loss_and_gradient(t, rows);
+    if (!isfinite(*loss))
+        return diverged(t, *loss, rows);
+    weights_pull(t->weights);
+    *lr = t->opts->lr * schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], t->opts->epochs, step,
+                                        all_steps(t), t->batches);
+    optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
+    weights_after_step(t->weights);
+    weights_materialize(t->weights);
+    t->scalar[TRAINER_STEP]++;
+    t->scalar[TRAINER_BATCH]++;
+    t->scalar[TRAINER_LOSS_SUM] += *loss;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- epochs */
+
+/* A full batch sees all rows whatever their order: no shuffling, so that sums keep theirs. */
+static void begin_epoch(struct trainer *t)
+{
+    for (size_t i = 0; i < t->train->rows; i++)
+        t->order[i] = (uint32_t)i;
+    if (t->batches == 1)
+        return;
+    struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->scalar[TRAINER_EPOCH]);
+    rng_shuffle(&rng, t->order, t->train->rows);
+}
+
+static void keep_best(struct trainer *t)
+{
+    memcpy(t->best_params, t->net->params, t->net->learned * t->k->size);
+    memcpy(t->best_state, t->net->state, t->net->state_len * t->k->size);
+}
+
+/* Values of the finished epoch, the schedule's and the stopping rule's memory. */
+static int end_epoch(struct trainer *t, int *improved)
+{
+    t->value[0] = t->scalar[TRAINER_LOSS_SUM] / (double)t->batches;
+    if (t->val) {
+        sph_scores scores;
+        int err = evaluator_run(t->evaluator, t->val, &scores);
+        if (err < 0)
+            return err;
+        memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
+    }
+    t->scalar[TRAINER_EPOCH]++;
+    t->scalar[TRAINER_BATCH] = 0;
+    t->scalar[TRAINER_LOSS_SUM] = 0;
+    double value = t->monitor_up ? -t->value[t->monitor] : t->value[t->monitor];
+    schedule_epoch(&t->schedule, value);
+    *improved = value < t->scalar[TRAINER_BEST];
+    if (*improved) {
+        t->scalar[TRAINER_BEST] = value;
+        t->scalar[TRAINER_BEST_EPOCH] = t->scalar[TRAINER_EPOCH];
+        t->scalar[TRAINER_WAITED] = 0;
+        if (t->keep_best)
+            keep_best(t);
+    } else {
+        t->scalar[TRAINER_WAITED]++;
+    }
+    int patient = !t->opts->patience || t->scalar[TRAINER_WAITED] < (double)t->opts->patience;
+    t->scalar[TRAINER_FINISHED] = !patient || t->scalar[TRAINER_EPOCH] >= (double)t->opts->epochs;
+    return 0;
+}
+
+enum moment { AT_START, AT_STEP, AT_EPOCH, AT_END };
+
+static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count, double loss,
+                   double lr, int improved)
+{
+    sph_view view = {
+        .net = t->net,
+        .epoch = (size_t)t->scalar[TRAINER_EPOCH],
+        .epochs = t->opts->epochs,
+        .step = (uint64_t)t->scalar[TRAINER_STEP],
+        .steps = all_steps(t),
+        .lr = lr,
+        .loss = loss,
+        .names = t->name,
+        .value = t->value,
+        .values = moment == AT_EPOCH ? t->values : 0,
+        .seconds = moment == AT_STEP ? 0 : trainer_seconds(t),
+        .improved = improved,
+    };
+    int stop = 0;
+    for (size_t i = 0; i < count; i++) {
+        const sph_observer *o = &observers[i];
+        int (*call)(void *, const sph_view *) = moment == AT_START  ? o->start
+                                                : moment == AT_STEP ? o->step
+                                                : moment == AT_EPOCH ? o->epoch
+                                                                     : o->end;
+        if (!call)
+            continue;
+        int answer = call(o->self, &view);
+        if (answer < 0)
+            return answer; /* an observer failed: its message stands */
+        stop |= answer;
+    }
+    t->stopped |= stop && moment != AT_END;
+    return 0;
+}
+
+int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
+{
+    double loss = 0, lr = t->opts->lr;
+    int err, improved = 0;
+    t->stopped = 0;
+    t->began = clock_seconds();
+    weights_materialize(t->weights);
+    if ((err = observe(t, AT_START, observers, count, 0, lr, 0)) < 0)
+        return err;
+    while (!t->stopped && !t->scalar[TRAINER_FINISHED]) {
+        if (t->scalar[TRAINER_BATCH] == 0 || !t->fetched)
+            begin_epoch(t);
+        while (!t->stopped && t->scalar[TRAINER_BATCH] < (double)t->batches) {
+            if ((err = train_step(t, &loss, &lr)) < 0 ||
+                (err = observe(t, AT_STEP, observers, count, loss, lr, 0)) < 0)
+                return err;
+        }
+        if (t->scalar[TRAINER_BATCH] < (double)t->batches)
+            break;
+        if ((err = end_epoch(t, &improved)) < 0 ||
+            (err = observe(t, AT_EPOCH, observers, count, t->value[0], lr, improved)) < 0)
+            return err;
+    }
+    return observe(t, AT_END, observers, count, loss, lr, 0);
+}
+
+int trainer_stopped(const struct trainer *t)
+{
+    return t->stopped && !t->scalar[TRAINER_FINISHED];
+}
+
+void trainer_take_best(struct trainer *t)
+{
+    if (t->keep_best && t->scalar[TRAINER_BEST_EPOCH] > 0) {
+        memcpy(t->net->params, t->best_params, t->net->learned * t->k->size);
+        memcpy(t->net->state, t->best_state, t->net->state_len * t->k->size);
+    }
+    weights_materialize(t->weights);
+}
+
+int trainer_score(struct trainer *t, const struct source *source, sph_scores *out)
+{
+    return evaluator_run(t->evaluator, source, out);
+}
+
+/* ---------------------------------------------------------------- checkpoints */
+
+size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
+{
+    static const char *const slots[OPTIMIZER_SLOTS] = {"optimizer.0", "optimizer.1"};
+    size_t count = 0, learned = t->net->learned, state = t->net->state_len;
+    t->scalar[TRAINER_PLATEAU_BEST] = t->schedule.best;
+    t->scalar[TRAINER_PLATEAU_LOWERED] = t->schedule.lowered;
+    t->scalar[TRAINER_PLATEAU_WAITED] = (double)t->schedule.waited;
+    out[count++] = (struct trainer_span){"scalars", t->scalar, TRAINER_SCALAR_COUNT, 1};
+    out[count++] = (struct trainer_span){"params", t->net->params, learned, 0};
+    out[count++] = (struct trainer_span){"state", t->net->state, state, 0};
+    for (size_t i = 0; i < t->optimizer.slots; i++)
+        out[count++] = (struct trainer_span){slots[i], t->optimizer.slot[i], learned, 0};
+    if (t->keep_best) {
+        out[count++] = (struct trainer_span){"best.params", t->best_params, learned, 0};
+        out[count++] = (struct trainer_span){"best.state", t->best_state, state, 0};
+    }
+    return count;
+}
+
+void trainer_restored(struct trainer *t)
+{
+    t->schedule.best = t->scalar[TRAINER_PLATEAU_BEST];
+    t->schedule.lowered = t->scalar[TRAINER_PLATEAU_LOWERED];
+    t->schedule.waited = (size_t)t->scalar[TRAINER_PLATEAU_WAITED];
+    t->fetched = 0;
+}
+
+double trainer_scalar(const struct trainer *t, enum trainer_scalar which)
+{
+    return t->scalar[which];
+}
+
+double trainer_seconds(const struct trainer *t)
+{
+    return clock_seconds() - t->began;
+}

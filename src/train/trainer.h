@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The training loop. It knows steps, epochs, schedules and early stopping, and nothing of progress bars, logs,
+ * checkpoints or boundaries: those are observers. Everything a run depends on is in `net`, the optimizer's slots, the
+ * best weights so far and the scalars below, so that a checkpoint is a copy of these. */
+#ifndef SPH_TRAIN_TRAINER_H
+#define SPH_TRAIN_TRAINER_H
+
+#include "net/net.h"
+#include "spherelu.h"
+#include "train/source.h"
+
+/* The loop's position and memory, as numbers that a checkpoint keeps (counts stay below 2^53). */
+#define TRAINER_SCALARS(X)                                                                                           \
+    X(STEP)         /* steps finished                                  */                                            \
+    X(EPOCH)        /* epochs finished                                 */                                            \
+    X(BATCH)        /* batches finished in the epoch at work           */                                            \
+    X(LOSS_SUM)     /* of this epoch's steps                           */                                            \
+    X(BEST)         /* best monitored value, smaller is better         */                                            \
+    X(BEST_EPOCH)   /* 0: none yet                                     */                                            \
+    X(WAITED)       /* epochs since                                    */                                            \
+    X(FINISHED)     /* 1: no more epochs to come                       */                                            \
+    X(PLATEAU_BEST)                                                                                                  \
+    X(PLATEAU_LOWERED)                                                                                               \
+    X(PLATEAU_WAITED)
+
+#define TRAINER_SCALAR_ENUM(id) TRAINER_##id,
+enum trainer_scalar { TRAINER_SCALARS(TRAINER_SCALAR_ENUM) TRAINER_SCALAR_COUNT };
+
+struct trainer;
+
+struct trainer_setup {
+    sph_net *net;
+    const sph_train_opts *opts;  /* borrowed for the trainer's life */
+    const struct source *train;  /* likewise */
+    const struct source *val;    /* NULL: none */
+    const double *y_scale;       /* (targets) or NULL */
+};
+
+int  trainer_new(struct trainer **out, const struct trainer_setup *setup);
+void trainer_free(struct trainer *trainer);
+
+/* Trains to the end, to an observer's wish, or to divergence (SPH_EDIVERGED, message says where). Afterwards
+ * trainer_stopped tells whether an observer asked. The net holds the last weights. */
+int trainer_run(struct trainer *trainer, const sph_observer *observers, size_t count);
+int trainer_stopped(const struct trainer *trainer);
+
+/* Puts the best weights into the net, where there is a monitored best. */
+void trainer_take_best(struct trainer *trainer);
+
+/* Scores of the net as it is. */
+int trainer_score(struct trainer *trainer, const struct source *source, sph_scores *out);
+
+/* A checkpoint's content: named spans of numbers, all to be written or all to be read between steps. */
+struct trainer_span {
+    const char *name;
+    void *data;
+    size_t count;
+    int is_f64; /* else the net's dtype */
+};
+enum { TRAINER_SPANS = 8 };
+size_t trainer_spans(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS]);
+
+/* After the spans were read: picks the loop up from them. */
+void trainer_restored(struct trainer *trainer);
+
+double trainer_scalar(const struct trainer *trainer, enum trainer_scalar which);
+double trainer_seconds(const struct trainer *trainer);
+
+#endif

@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# How the tool answers before any training: help, version, wrong usage, exit codes. Needs SPHERELU, the built tool.
+: "${SPHERELU:?set SPHERELU to the built tool}"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+case $SPHERELU in /*) ;; *) SPHERELU=$PWD/$SPHERELU ;; esac
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0 checks=0
+
+wrong() {
+    echo "FAILED: $*"
+    echo "  stdout: $(head -c 300 out)"
+    echo "  stderr: $(head -c 300 err)"
+    failed=$((failed + 1))
+}
+
+# run CODE ARGS...: the tool ends with CODE
+run() {
+    expected=$1
+    shift
+    "$SPHERELU" "$@" >out 2>err
+    code=$?
+    checks=$((checks + 1))
+    [ $code -eq "$expected" ] || wrong "spherelu $*: exit $code, expected $expected"
+}
+
+# says TEXT: exactly one line on stderr, it holds TEXT, and nothing on stdout
+says() {
+    checks=$((checks + 1))
+    [ "$(wc -l <err)" -eq 1 ] || wrong "not one line: $*"
+    grep -qF -- "$1" err || wrong "stderr lacks: $1"
+    [ -s out ] && wrong "stdout is not empty: $*"
+}
+
+shows() {
+    checks=$((checks + 1))
+    grep -qF -- "$1" out || wrong "stdout lacks: $1"
+    [ -s err ] && wrong "stderr is not empty: $1"
+}
+
+# ---- help and version
+run 0 --help; shows "spherelu train --data"
+for command in train eval predict convert bench; do
+    run 0 --help; shows "  $command "
+    run 0 $command --help; shows "examples"; shows "--json"
+    run 0 $command -h; shows "usage: spherelu $command"
+    run 0 help $command; shows "usage: spherelu $command"
+    checks=$((checks + 1))
+    awk 'length > 100 { exit 1 }' out || wrong "help of $command is wider than 100 columns"
+done
+run 0 help; shows "usage"
+run 0 train --help
+for option in data target drop delimiter task missing standardize test val split rows net hidden param norm activation \
+    init loss label-smoothing optimizer lr lr-theta lr-lambda lr-r momentum nesterov weight-decay clip batch micro epochs \
+    schedule warmup patience monitor norm-momentum checkpoint-seconds resume record out seed threads dtype json quiet \
+    verbose help version; do
+    checks=$((checks + 1))
+    grep -qE -- "^  --$option( |\$)" out || wrong "train --help lacks --$option"
+done
+run 0 --version; shows "kernels: "; shows "cpu: "
+grep -qE '^spherelu [0-9]+\.[0-9]+\.[0-9]+$' out || wrong "--version does not begin with the version"
+run 0 train --version; shows "kernels: "
+
+# ---- commands
+run 2; says "a command is missing"
+run 2 trian; says "unknown command 'trian', did you mean 'train'?"
+run 2 zzzzzz; says "unknown command 'zzzzzz'"
+run 2 --quiet; says "expected a command first"
+run 2 help trian; says "did you mean 'train'?"
+
+# ---- options
+run 2 train --data x --out r --epoch 3; says "unknown option '--epoch', did you mean '--epochs'?"
+run 2 train --data x --out r --resme; says "did you mean '--resume'?"
+run 2 train --data x --out r --zzzzzzzzz 1; says "unknown option '--zzzzzzzzz'"
+run 2 train --data x --out r -e 3; says "unknown option '-e'"
+run 2 train --data x --out r stray; says "found 'stray'"
+run 2 train --data; says "--data: found nothing"
+run 2 train --data --out r; says "--data: found nothing"
+run 2 train --data x --out r --quiet=3; says "--quiet: found '3', expected no value"
+run 2 train; says "--out is missing"
+run 2 train --out r; says "--data is missing"
+run 2 train --data x; says "--out is missing"
+run 2 train --data x --out ''; says "--out: found nothing"
+
+# ---- values
+for bad in "lr 0" "lr -1" "lr nan" "lr=x" "batch 0" "batch 1.5" "epochs 0" "test 1" "val=-0.5" "momentum 1" "hidden 10,0" \
+    "hidden ,"  "threads 0" "seed -1" "norm-momentum 0" "label-smoothing 1" "clip -1" "delimiter ab"; do
+    # shellcheck disable=SC2086 # a name and a value
+    run 2 train --data x --out r --$bad; says "--${bad%%[ =]*}: found '"; says "expected "
+done
+run 2 train --data x --out r --optimizer adan; says "--optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd)"
+run 2 train --data x --out r --param=gpm; says "did you mean 'gmp'? (sp|wn|gmp|sphere)"
+run 2 train --data x --out r --init glorott; says "did you mean 'glorot'?"
+run 2 train --data "$(printf 'a\nb')" --out r --optimizer "$(printf 'a\nb')"; says "--optimizer"
+[ -e r ] && wrong "wrong usage left a run folder"
+
+# ---- what is not there is a failure, not wrong usage
+run 1 train --data nothere.csv --out r; says "nothere.csv"
+[ -e r/model.safetensors ] && wrong "a failed run left a model"
+run 1 eval nothere --data x; says "nothere"
+run 1 predict nothere --data x --out p.csv; says "nothere"
+[ -e p.csv ] && wrong "a failed prediction left a file"
+run 1 convert nothere.safetensors o.safetensors --to sp; says "nothere.safetensors"
+[ -e o.safetensors ] && wrong "a failed conversion left a file"
+
+# ---- the other commands
+run 2 eval; says "RUN is missing"
+run 2 eval a b --data x; says "found 'b'"
+run 2 eval a; says "--data is missing"
+run 2 eval a --data x --dtype f16; says "--dtype: unknown word 'f16'"
+run 2 eval a --data x --threads 0; says "--threads: found '0'"
+run 2 eval a --dat x; says "did you mean '--data'?"
+run 2 predict; says "RUN is missing"
+run 2 predict a; says "--data is missing"
+run 2 predict a --data x --json; says "--json needs --out"
+run 2 convert a; says "OUT.safetensors is missing"
+run 2 convert a b; says "--to is missing"
+run 2 convert a b --to gpm; says "did you mean 'gmp'?"
+run 2 bench mpl; says "did you mean 'mlp'?"
+run 2 bench mlp --hidden 3,x; says "--hidden: found '3,x'"
+run 2 bench mlp --repeats 2; says "--repeats: found '2'"
+run 2 bench param --param gpm; says "did you mean 'gmp'?"
+
+# ---- a full disk behind stdout is noticed
+if [ -e /dev/full ]; then
+    checks=$((checks + 1))
+    "$SPHERELU" --help >/dev/full 2>err
+    [ $? -eq 1 ] || wrong "--help into a full disk does not fail"
+fi
+
+# ---- the document is what the help says
+checks=$((checks + 1))
+SPHERELU=$SPHERELU sh "$root/scripts/make-cli-docs" >out 2>err
+cmp -s out "$root/docs/cli.md" || wrong "docs/cli.md is old: run scripts/make-cli-docs > docs/cli.md"
+
+echo "$checks checks, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files: what is written is what is read, and whatever fails or is killed on the way leaves the old file or
+ * the new. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/file_sys.h"
+#include "base/memory.h"
+#include "short_memory.h"
+
+/* ---------------------------------------------------------------- the system, made to fail */
+
+ssize_t __real_file_sys_write(int fd, const void *bytes, size_t length);
+int __real_file_sys_fsync(int fd);
+int __real_file_sys_rename(const char *from, const char *to);
+ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length);
+int __wrap_file_sys_fsync(int fd);
+int __wrap_file_sys_rename(const char *from, const char *to);
+
+enum action { PASS, FAIL, KILL_BEFORE, KILL_AFTER };
+
+static struct {
+    int calls, at; /* the call that misbehaves, from 1; 0: none */
+    enum action action;
+    int reason;      /* errno of FAIL */
+    size_t piece;    /* longest write; 0: no limit */
+    int interrupted; /* every other call is interrupted */
+} sys;
+
+static void sys_plan(int at, enum action action, int reason)
+{
+    memset(&sys, 0, sizeof sys);
+    sys.at = at;
+    sys.action = action;
+    sys.reason = reason;
+}
+
+/* -1 with errno: the call fails. */
+static int sys_before(void)
+{
+    sys.calls++;
+    if (sys.interrupted && sys.calls % 2) {
+        errno = EINTR;
+        return -1;
+    }
+    if (sys.calls != sys.at)
+        return 0;
+    if (sys.action == KILL_BEFORE)
+        raise(SIGKILL);
+    if (sys.action == FAIL) {
+        errno = sys.reason;
+        return -1;
+    }
+    return 0;
+}
+
+static void sys_after(void)
+{
+    if (sys.calls == sys.at && sys.action == KILL_AFTER)
+        raise(SIGKILL);
+}
+
+ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length)
+{
+    if (sys_before() < 0)
+        return -1;
+    ssize_t written = __real_file_sys_write(fd, bytes, sys.piece && sys.piece < length ? sys.piece : length);
+    sys_after();
+    return written;
+}
+
+int __wrap_file_sys_fsync(int fd)
+{
+    if (sys_before() < 0)
+        return -1;
+    int err = __real_file_sys_fsync(fd);
+    sys_after();
+    return err;
+}
+
+int __wrap_file_sys_rename(const char *from, const char *to)
+{
+    int interrupted = sys.interrupted;
+    sys.interrupted = 0; /* this call never is */
+    int refused = sys_before();
+    sys.interrupted = interrupted;
+    if (refused < 0)
+        return -1;
+    int err = __real_file_sys_rename(from, to);
+    sys_after();
+    return err;
+}
+
+/* ---------------------------------------------------------------- a folder for each test */
+
+static char dir[64], path[80]; /* path: a file in dir */
+
+static int make_folder(void **state)
+{
+    (void)state;
+    sys_plan(0, PASS, 0);
+    strcpy(dir, "/tmp/spherelu-file-XXXXXX");
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(path, sizeof path, "%s/a", dir);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    return system(command);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char joined[160]; /* until the next call */
+    snprintf(joined, sizeof joined, "%s/%s", dir, name);
+    return joined;
+}
+
+static void assert_holds(const char *name, const char *expected)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    assert_int_equal(file_read(&bytes, &length, name), 0);
+    assert_int_equal(length, strlen(expected));
+    assert_string_equal(bytes, expected);
+    mem_free(bytes);
+}
+
+static void assert_message(const char *name, const char *rest)
+{
+    char expected[512];
+    snprintf(expected, sizeof expected, "%s: %s", name, rest);
+    assert_string_equal(sph_error(), expected);
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static void read_gives_all_bytes_and_a_nul(void **state)
+{
+    (void)state;
+    enum { SIZE = 100001 };
+    char *bytes = malloc(SIZE), *back;
+    size_t length;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (char)(i * 7);
+    assert_int_equal(file_replace_with(path, bytes, SIZE), 0);
+    assert_int_equal(file_read(&back, &length, path), 0);
+    assert_int_equal(length, SIZE);
+    assert_memory_equal(back, bytes, SIZE);
+    assert_int_equal(back[SIZE], 0);
+    mem_free(back);
+    free(bytes);
+}
+
+static void read_follows_files_that_do_not_know_their_size(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t length;
+    assert_int_equal(file_read(&bytes, &length, "/proc/self/status"), 0);
+    assert_true(length > 100);
+    assert_int_equal(strlen(bytes), length);
+    mem_free(bytes);
+    assert_int_equal(file_read(&bytes, &length, "/dev/null"), 0);
+    assert_int_equal(length, 0);
+    assert_string_equal(bytes, "");
+    mem_free(bytes);
+
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 30000; i++)
+            if (write(ends[1], "0123456789", 10) != 10)
+                _exit(1);
+        _exit(0);
+    }
+    close(ends[1]);
+    char name[64];
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    assert_int_equal(file_read(&bytes, &length, name), 0);
+    assert_int_equal(length, 300000);
+    mem_free(bytes);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+}
+
+static void what_cannot_be_read_is_named_with_its_reason(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t length;
+    struct file_map map;
+    int files = open_files();
+    assert_int_equal(file_read(&bytes, &length, in_folder("none")), SPH_EIO);
+    assert_message(in_folder("none"), "cannot open: No such file or directory");
+    assert_null(bytes);
+    assert_int_equal(file_read(&bytes, &length, dir), SPH_EIO);
+    assert_message(dir, "cannot read: it is a directory");
+    assert_int_equal(file_map(&map, in_folder("none")), SPH_EIO);
+    assert_message(in_folder("none"), "cannot open: No such file or directory");
+    assert_int_equal(file_map(&map, dir), SPH_EIO);
+    assert_message(dir, "cannot read: it is a directory");
+    assert_int_equal(file_map(&map, "/dev/null"), SPH_EIO);
+    assert_message("/dev/null", "cannot map: not a regular file");
+    assert_int_equal(open_files(), files);
+}
+
+static void map_shows_the_bytes_and_an_empty_file_is_no_exception(void **state)
+{
+    (void)state;
+    struct file_map map;
+    assert_int_equal(file_replace_with(path, "seven b", 7), 0);
+    assert_int_equal(file_map(&map, path), 0);
+    assert_int_equal(map.length, 7);
+    assert_memory_equal(map.data, "seven b", 7);
+    file_unmap(&map);
+    assert_null(map.data);
+    file_unmap(&map);
+    assert_int_equal(file_replace_with(in_folder("b"), "", 0), 0);
+    assert_int_equal(file_map(&map, in_folder("b")), 0);
+    assert_non_null(map.data);
+    assert_int_equal(map.length, 0);
+    file_unmap(&map);
+}
+
+/* ---------------------------------------------------------------- directories */
+
+static void directories_are_made_with_their_parents(void **state)
+{
+    (void)state;
+    assert_false(file_exists(in_folder("x")));
+    assert_int_equal(file_make_directory(in_folder("x/y//z/")), 0);
+    assert_true(file_is_directory(in_folder("x/y/z")));
+    assert_int_equal(file_make_directory(in_folder("x/y/z")), 0);
+    assert_int_equal(file_make_directory("/"), 0);
+    assert_int_equal(file_replace_with(in_folder("x/f"), "1", 1), 0);
+    assert_true(file_exists(in_folder("x/f")));
+    assert_false(file_is_directory(in_folder("x/f")));
+    assert_int_equal(file_make_directory(in_folder("x/f")), SPH_EIO);
+    assert_message(in_folder("x/f"), "cannot make directory: File exists");
+    assert_int_equal(file_make_directory(in_folder("x/f/g")), SPH_EIO);
+    assert_message(in_folder("x/f"), "cannot make directory: File exists");
+    assert_int_equal(file_make_directory(""), SPH_EIO);
+}
+
+static void join_puts_one_slash_between(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"", "b", "b"}, {"/", "b", "/b"}, {"a", "b/c", "a/b/c"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *joined = file_join(cases[i][0], cases[i][1]);
+        assert_string_equal(joined, cases[i][2]);
+        mem_free(joined);
+    }
+}
+
+/* ---------------------------------------------------------------- replacing */
+
+static void replace_shows_the_new_file_only_after_commit(void **state)
+{
+    (void)state;
+    struct file_replace file;
+    int files = open_files();
+    assert_int_equal(file_replace_with(path, "old", 3), 0);
+    assert_int_equal(file_replace_begin(&file, path), 0);
+    assert_int_equal(file_replace_write(&file, "ne", 2), 0);
+    assert_holds(path, "old");
+    assert_int_equal(file_replace_write(&file, "wer", 3), 0);
+    assert_int_equal(file_replace_commit(&file), 0);
+    assert_holds(path, "newer");
+    assert_false(file_exists(in_folder("a.tmp")));
+    file_replace_abort(&file); /* after commit: nothing */
+    assert_holds(path, "newer");
+
+    assert_int_equal(file_replace_begin(&file, path), 0);
+    assert_int_equal(file_replace_write(&file, "x", 1), 0);
+    assert_true(file_exists(in_folder("a.tmp")));
+    file_replace_abort(&file);
+    file_replace_abort(&file);
+    assert_false(file_exists(in_folder("a.tmp")));
+    assert_holds(path, "newer");
+    struct file_replace zero = {0};
+    file_replace_abort(&zero); /* must not close descriptor 0 */
+    assert_int_equal(open_files(), files);
+}
+
+static void a_left_over_temporary_does_not_show_in_the_new_file(void **state)
+{
+    (void)state;
+    FILE *left = fopen(in_folder("a.tmp"), "w");
+    fputs("a long left-over text", left);
+    fclose(left);
+    assert_int_equal(file_replace_with(path, "new", 3), 0);
+    assert_holds(path, "new");
+}
+
+static void short_and_interrupted_writes_are_carried_on(void **state)
+{
+    (void)state;
+    sys.piece = 3;
+    sys.interrupted = 1;
+    assert_int_equal(file_replace_with(path, "all of these bytes arrive", 25), 0);
+    assert_true(sys.calls > 16);
+    assert_holds(path, "all of these bytes arrive");
+}
+
+/* write, write, fsync, rename, fsync of the directory */
+enum { REPLACE_CALLS = 5 };
+
+static int replace_in_two_pieces(void)
+{
+    struct file_replace file;
+    int err = file_replace_begin(&file, path);
+    if (!err)
+        err = file_replace_write(&file, "ne", 2);
+    if (!err)
+        err = file_replace_write(&file, "w", 1);
+    if (!err)
+        err = file_replace_commit(&file);
+    return err;
+}
+
+static void each_call_that_fails_once_leaves_the_old_file_and_no_temporary(void **state)
+{
+    (void)state;
+    static const char *const messages[REPLACE_CALLS] = {
+        "cannot write: No space left on device", "cannot write: No space left on device",
+        "cannot sync: No space left on device", "cannot replace: No space left on device",
+        "cannot sync its directory: No space left on device"};
+    int files = open_files();
+    for (int at = 1; at <= REPLACE_CALLS + 1; at++) {
+        sys_plan(0, PASS, 0);
+        assert_int_equal(file_replace_with(path, "old", 3), 0);
+        sys_plan(at, FAIL, ENOSPC);
+        int err = replace_in_two_pieces();
+        if (at > REPLACE_CALLS) {
+            assert_int_equal(err, 0);
+            assert_int_equal(sys.calls, REPLACE_CALLS);
+        } else {
+            assert_int_equal(err, SPH_EIO);
+            assert_message(path, messages[at - 1]);
+        }
+        assert_holds(path, at >= REPLACE_CALLS ? "new" : "old");
+        assert_false(file_exists(in_folder("a.tmp")));
+        assert_int_equal(open_files(), files);
+    }
+}
+
+static void killed_at_any_call_the_file_is_the_old_or_the_new_one(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= REPLACE_CALLS; at++)
+        for (int after = 0; after < 2; after++) {
+            sys_plan(0, PASS, 0);
+            assert_int_equal(file_replace_with(path, "old", 3), 0);
+            pid_t child = fork();
+            if (child == 0) {
+                sys_plan(at, after ? KILL_AFTER : KILL_BEFORE, 0);
+                _exit(replace_in_two_pieces() ? 1 : 0);
+            }
+            int status;
+            assert_int_equal(waitpid(child, &status, 0), child);
+            assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+            assert_holds(path, at == 5 || (at == 4 && after) ? "new" : "old");
+            assert_int_equal(file_replace_with(path, "next", 4), 0);
+            assert_holds(path, "next");
+            assert_false(file_exists(in_folder("a.tmp")));
+        }
+}
+
+static void a_full_disk_gives_one_clear_line_and_the_old_file(void **state)
+{
+    (void)state;
+    assert_int_equal(file_replace_with(path, "old", 3), 0);
+    assert_int_equal(symlink("/dev/full", in_folder("a.tmp")), 0);
+    assert_int_equal(file_replace_with(path, "new", 3), SPH_EIO);
+    assert_message(path, "cannot write: No space left on device");
+    assert_holds(path, "old");
+    struct stat info;
+    assert_int_equal(lstat(in_folder("a.tmp"), &info), -1);
+}
+
+static void a_limit_on_file_sizes_is_an_ordinary_failure(void **state)
+{
+    (void)state;
+    assert_int_equal(file_replace_with(path, "old", 3), 0);
+    struct rlimit held, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &held), 0);
+    small = held;
+    small.rlim_cur = 10;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int err = file_replace_with(path, "more than ten bytes", 19);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &held), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(err, SPH_EIO);
+    assert_message(path, "cannot write: File too large");
+    assert_holds(path, "old");
+    assert_false(file_exists(in_folder("a.tmp")));
+}
+
+static void a_place_that_takes_no_file_is_refused_at_begin(void **state)
+{
+    (void)state;
+    struct file_replace file;
+    assert_int_equal(file_replace_begin(&file, in_folder("none/a")), SPH_EIO);
+    assert_message(in_folder("none/a"), "cannot create: No such file or directory");
+    assert_int_equal(file_replace_with(dir, "x", 1), SPH_EIO);
+    assert_message(dir, "cannot replace: Is a directory");
+    char temporary[80];
+    snprintf(temporary, sizeof temporary, "%s.tmp", dir);
+    assert_false(file_exists(temporary));
+}
+
+/* ---------------------------------------------------------------- logs */
+
+static void log_appends_on_flush_and_is_cut_to_an_offset(void **state)
+{
+    (void)state;
+    struct file_log log;
+    assert_int_equal(file_log_open(&log, path, 0), 0);
+    assert_int_equal(file_log_add(&log, "one\n", 4), 0);
+    assert_holds(path, "");
+    assert_int_equal(log.offset, 0);
+    assert_int_equal(file_log_flush(&log), 0);
+    assert_int_equal(log.offset, 4);
+    assert_int_equal(file_log_add(&log, "two\n", 4), 0);
+    assert_int_equal(file_log_add(&log, "three\n", 6), 0);
+    assert_int_equal(file_log_sync(&log), 0);
+    assert_int_equal(log.offset, 14);
+    assert_holds(path, "one\ntwo\nthree\n");
+    assert_int_equal(file_log_add(&log, "lost", 4), 0);
+    file_log_close(&log);
+    file_log_close(&log);
+    assert_holds(path, "one\ntwo\nthree\n");
+
+    assert_int_equal(file_log_open(&log, path, 8), 0);
+    assert_holds(path, "one\ntwo\n");
+    assert_int_equal(file_log_add(&log, "3\n", 2), 0);
+    assert_int_equal(file_log_flush(&log), 0);
+    assert_int_equal(log.offset, 10);
+    file_log_close(&log);
+    assert_holds(path, "one\ntwo\n3\n");
+
+    assert_int_equal(file_log_open(&log, path, 11), SPH_EIO);
+    assert_message(path, "cannot go on: it has 10 bytes, expected at least 11");
+    assert_holds(path, "one\ntwo\n3\n");
+    assert_int_equal(file_log_open(&log, path, 0), 0);
+    assert_holds(path, "");
+    file_log_close(&log);
+    assert_int_equal(file_log_open(&log, in_folder("none/log"), 0), SPH_EIO);
+    assert_message(in_folder("none/log"), "cannot open: No such file or directory");
+}
+
+static void a_failed_flush_leaves_whole_lines_and_can_be_repeated(void **state)
+{
+    (void)state;
+    struct file_log log;
+    assert_int_equal(file_log_open(&log, path, 0), 0);
+    assert_int_equal(file_log_add(&log, "one\n", 4), 0);
+    assert_int_equal(file_log_flush(&log), 0);
+    assert_int_equal(file_log_add(&log, "two\n", 4), 0);
+    sys_plan(2, FAIL, ENOSPC);
+    sys.piece = 2; /* half the line arrives, then the disk is full */
+    assert_int_equal(file_log_flush(&log), SPH_EIO);
+    assert_message(path, "cannot write: No space left on device");
+    assert_holds(path, "one\n");
+    assert_int_equal(log.offset, 4);
+    assert_int_equal(file_log_flush(&log), 0);
+    assert_holds(path, "one\ntwo\n");
+    sys_plan(1, FAIL, EIO);
+    assert_int_equal(file_log_sync(&log), SPH_EIO);
+    assert_message(path, "cannot sync: Input/output error");
+    file_log_close(&log);
+
+    assert_int_equal(symlink("/dev/full", in_folder("full")), 0);
+    sys_plan(0, PASS, 0);
+    assert_int_equal(file_log_open(&log, in_folder("full"), 0), 0);
+    assert_int_equal(file_log_add(&log, "one\n", 4), 0);
+    assert_int_equal(file_log_flush(&log), SPH_EIO);
+    assert_message(in_folder("full"), "cannot write: No space left on device");
+    file_log_close(&log);
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static void each_allocation_that_fails_leaves_nothing_open_or_half_written(void **state)
+{
+    (void)state;
+    int files = open_files(), failures, err;
+    assert_int_equal(file_replace_with(path, "old", 3), 0);
+    char *bytes = NULL;
+    SHORT_OF_MEMORY(failures, err, err = file_read(&bytes, NULL, path));
+    assert_true(failures >= 1);
+    mem_free(bytes);
+    SHORT_OF_MEMORY(failures, err, err = file_make_directory(in_folder("x/y")));
+    assert_true(failures >= 1);
+    char *joined = NULL;
+    SHORT_OF_MEMORY(failures, err, err = (joined = file_join("a", "b")) ? 0 : SPH_EMEMORY);
+    assert_true(failures >= 1);
+    mem_free(joined);
+    struct file_log log;
+    SHORT_OF_MEMORY(failures, err, err = file_log_open(&log, in_folder("log"), 0));
+    assert_true(failures >= 1);
+    SHORT_OF_MEMORY(failures, err, err = file_log_add(&log, "text", 4));
+    assert_true(failures >= 1);
+    assert_int_equal(log.length, 4);
+    file_log_close(&log);
+    SHORT_OF_MEMORY(failures, err, err = replace_in_two_pieces();
+                    assert_false(file_exists(in_folder("a.tmp"))));
+    assert_true(failures >= 3);
+    assert_holds(path, "new");
+    assert_int_equal(open_files(), files);
+}
+
+static void clock_does_not_run_backwards(void **state)
+{
+    (void)state;
+    double before = clock_seconds();
+    usleep(2000);
+    double passed = clock_seconds() - before;
+    assert_true(passed >= 0.002 && passed < 60);
+}
+
+#define in_a_folder(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_a_folder(read_gives_all_bytes_and_a_nul),
+        in_a_folder(read_follows_files_that_do_not_know_their_size),
+        in_a_folder(what_cannot_be_read_is_named_with_its_reason),
+        in_a_folder(map_shows_the_bytes_and_an_empty_file_is_no_exception),
+        in_a_folder(directories_are_made_with_their_parents),
+        in_a_folder(join_puts_one_slash_between),
+        in_a_folder(replace_shows_the_new_file_only_after_commit),
+        in_a_folder(a_left_over_temporary_does_not_show_in_the_new_file),
+        in_a_folder(short_and_interrupted_writes_are_carried_on),
+        in_a_folder(each_call_that_fails_once_leaves_the_old_file_and_no_temporary),
+        in_a_folder(killed_at_any_call_the_file_is_the_old_or_the_new_one),
+        in_a_folder(a_full_disk_gives_one_clear_line_and_the_old_file),
+        in_a_folder(a_limit_on_file_sizes_is_an_ordinary_failure),
+        in_a_folder(a_place_that_takes_no_file_is_refused_at_begin),
+        in_a_folder(log_appends_on_flush_and_is_cut_to_an_offset),
+        in_a_folder(a_failed_flush_leaves_whole_lines_and_can_be_repeated),
+        in_a_folder(each_allocation_that_fails_leaves_nothing_open_or_half_written),
+        cmocka_unit_test(clock_does_not_run_backwards),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

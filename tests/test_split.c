@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Splits: scikit-learn's row for row, ours complete and in proportion, what cannot be split refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/mt19937.h"
+#include "data/data.h"
+
+static uint64_t fnv(const uint32_t *rows, size_t count)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < count; i++)
+        for (int b = 0; b < 4; b++)
+            h = (h ^ (rows[i] >> 8 * b & 0xff)) * 1099511628211u;
+    return h;
+}
+
+/* rows with one feature; class of row i is i % classes, or regression when classes is 0. */
+static sph_data *numbered(size_t rows, size_t classes)
+{
+    double *x = mem_get(rows, sizeof *x), *y = mem_get(rows, sizeof *y);
+    assert_non_null(x);
+    assert_non_null(y);
+    for (size_t i = 0; i < rows; i++) {
+        x[i] = (double)i;
+        y[i] = classes ? (double)(i % classes) : (double)i;
+    }
+    sph_data *data;
+    assert_int_equal(sph_data_from_arrays(&data, x, y, rows, 1, 1, classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION),
+                     0);
+    mem_free(x);
+    mem_free(y);
+    return data;
+}
+
+static FILE *expectations(void)
+{
+    FILE *file = fopen(SPH_TESTS_DIR "/sklearn_splits.csv", "r");
+    assert_non_null(file);
+    return file;
+}
+
+static void sklearn_split_and_numpy_choice_match_row_for_row(void **state)
+{
+    (void)state;
+    FILE *file = expectations();
+    char line[512];
+    size_t cases = 0;
+    while (fgets(line, sizeof line, file) && strncmp(line, "full", 4) != 0) {
+        size_t n, rows[3];
+        unsigned long seed;
+        double test, val;
+        unsigned long long hash[4];
+        assert_int_equal(sscanf(line, "%zu,%lu,%lf,%lf,%zu,%zu,%zu,%llx,%llx,%llx,%llx", &n, &seed, &test, &val,
+                                &rows[0], &rows[1], &rows[2], &hash[0], &hash[1], &hash[2], &hash[3]),
+                         11);
+        sph_data *data = numbered(n, 0);
+        sph_split split;
+        assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_SKLEARN, test, val, seed), 0);
+        assert_int_equal(split.test_rows, rows[0]);
+        assert_int_equal(split.val_rows, rows[1]);
+        assert_int_equal(split.train_rows, rows[2]);
+        assert_true(fnv(split.test, split.test_rows) == hash[0]);
+        assert_true(fnv(split.val, split.val_rows) == hash[1]);
+        assert_true(fnv(split.train, split.train_rows) == hash[2]);
+        sph_split_free(&split);
+        sph_data_free(data);
+
+        struct mt19937 mt;
+        uint32_t *order = mem_get(n, sizeof *order);
+        mt19937_seed(&mt, (uint32_t)seed);
+        mt19937_permutation(&mt, order, n);
+        assert_true(fnv(order, (n + 2) / 3) == hash[3]);
+        mem_free(order);
+        cases++;
+    }
+    fclose(file);
+    assert_int_equal(cases, 100);
+}
+
+static void sklearn_split_matches_whole_lists(void **state)
+{
+    (void)state;
+    FILE *file = expectations();
+    char line[512];
+    size_t lists = 0;
+    while (fgets(line, sizeof line, file) && strncmp(line, "full", 4) != 0)
+        continue;
+    while (fgets(line, sizeof line, file)) {
+        size_t n;
+        unsigned long seed;
+        double test, val;
+        char part[8];
+        int at;
+        assert_int_equal(sscanf(line, "%zu,%lu,%lf,%lf,%7[a-z],%n", &n, &seed, &test, &val, part, &at), 5);
+        sph_data *data = numbered(n, 0);
+        sph_split split;
+        assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_SKLEARN, test, val, seed), 0);
+        const uint32_t *rows = part[0] == 'v' ? split.val : part[1] == 'e' ? split.test : split.train;
+        size_t count = part[0] == 'v' ? split.val_rows : part[1] == 'e' ? split.test_rows : split.train_rows;
+        char *p = line + at;
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(strtoul(p, &p, 10), rows[i]);
+        assert_string_equal(p, "\n");
+        sph_split_free(&split);
+        sph_data_free(data);
+        lists++;
+    }
+    fclose(file);
+    assert_int_equal(lists, 9);
+}
+
+static void assert_each_row_once(const sph_split *split, size_t rows)
+{
+    unsigned char *seen = mem_get(rows, 1);
+    const uint32_t *part[] = {split->train, split->val, split->test};
+    size_t count[] = {split->train_rows, split->val_rows, split->test_rows};
+    assert_int_equal(count[0] + count[1] + count[2], rows);
+    for (int p = 0; p < 3; p++)
+        for (size_t i = 0; i < count[p]; i++) {
+            assert_true(part[p][i] < rows);
+            assert_int_equal(seen[part[p][i]]++, 0);
+        }
+    mem_free(seen);
+}
+
+static void every_kind_deals_each_row_once_and_depends_on_the_seed_alone(void **state)
+{
+    (void)state;
+    sph_data *data = numbered(101, 3);
+    for (int kind = 0; kind < SPH_SPLIT_COUNT; kind++) {
+        sph_split a, b, c;
+        assert_int_equal(sph_split_make(&a, data, (sph_split_kind)kind, 0.2, 0.25, 5), 0);
+        assert_int_equal(sph_split_make(&b, data, (sph_split_kind)kind, 0.2, 0.25, 5), 0);
+        assert_int_equal(sph_split_make(&c, data, (sph_split_kind)kind, 0.2, 0.25, 6), 0);
+        assert_int_equal(a.test_rows, 21);
+        assert_int_equal(a.val_rows, 20);
+        assert_each_row_once(&a, 101);
+        assert_memory_equal(a.train, b.train, a.train_rows * sizeof *a.train);
+        assert_memory_equal(a.val, b.val, a.val_rows * sizeof *a.val);
+        assert_memory_equal(a.test, b.test, a.test_rows * sizeof *a.test);
+        assert_memory_not_equal(a.train, c.train, a.train_rows * sizeof *a.train);
+        sph_split_free(&a);
+        sph_split_free(&b);
+        sph_split_free(&c);
+    }
+    sph_data_free(data);
+}
+
+static void stratified_split_keeps_each_class_in_proportion(void **state)
+{
+    (void)state;
+    enum { ROWS = 200 };
+    double x[ROWS], y[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        x[i] = (double)i;
+        y[i] = i < 150 ? 0 : i < 190 ? 1 : 2; /* 150, 40, 10 */
+    }
+    sph_data *data;
+    sph_split split;
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, 1, 1, SPH_TASK_CLASSES), 0);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_STRATIFIED, 0.2, 0.25, seed), 0);
+        size_t test[3] = {0}, val[3] = {0};
+        for (size_t i = 0; i < split.test_rows; i++)
+            test[(size_t)y[split.test[i]]]++;
+        for (size_t i = 0; i < split.val_rows; i++)
+            val[(size_t)y[split.val[i]]]++;
+        assert_each_row_once(&split, ROWS);
+        assert_int_equal(test[0], 30);
+        assert_int_equal(test[1], 8);
+        assert_int_equal(test[2], 2);
+        assert_int_equal(val[0], 30);
+        assert_int_equal(val[1], 8);
+        assert_int_equal(val[2], 2);
+        sph_split_free(&split);
+    }
+    sph_data_free(data);
+}
+
+static void a_share_of_zero_gives_an_empty_part(void **state)
+{
+    (void)state;
+    sph_data *data = numbered(10, 2);
+    for (int kind = 0; kind < SPH_SPLIT_COUNT; kind++) {
+        sph_split split;
+        assert_int_equal(sph_split_make(&split, data, (sph_split_kind)kind, 0, 0, 1), 0);
+        assert_int_equal(split.train_rows, 10);
+        assert_int_equal(split.val_rows + split.test_rows, 0);
+        assert_each_row_once(&split, 10);
+        sph_split_free(&split);
+    }
+    sph_data_free(data);
+}
+
+static void fails(sph_data *data, sph_split_kind kind, double test, double val, uint64_t seed, const char *message)
+{
+    sph_split split;
+    assert_int_equal(sph_split_make(&split, data, kind, test, val, seed), SPH_EARG);
+    assert_string_equal(sph_error(), message);
+    assert_null(split.train);
+    sph_split_free(&split);
+}
+
+static void what_cannot_be_split_is_refused(void **state)
+{
+    (void)state;
+    sph_data *one = numbered(1, 0), *two = numbered(2, 0), *ten = numbered(10, 0);
+    fails(one, SPH_SPLIT_RANDOM, 0.2, 0, 0, "split: 1 row with test 0.2 and val 0 leave none to train on");
+    fails(two, SPH_SPLIT_SKLEARN, 0.2, 0.2, 0, "split: 2 rows with test 0.2 and val 0.2 leave none to train on");
+    fails(ten, SPH_SPLIT_RANDOM, 0.99, 0, 0, "split: 10 rows with test 0.99 and val 0 leave none to train on");
+    fails(ten, SPH_SPLIT_RANDOM, 1, 0, 0, "test: a share of 1, expected 0 or more and less than 1");
+    fails(ten, SPH_SPLIT_RANDOM, 0, -0.1, 0, "val: a share of -0.1, expected 0 or more and less than 1");
+    fails(ten, SPH_SPLIT_STRATIFIED, 0.2, 0.2, 0,
+          "split: stratified needs classes, and the task is regression; use random");
+    fails(ten, SPH_SPLIT_SKLEARN, 0.2, 0.2, (uint64_t)1 << 32, "split: scikit-learn's seeds are below 2^32");
+    sph_data_free(one);
+    sph_data_free(two);
+    sph_data_free(ten);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sklearn_split_and_numpy_choice_match_row_for_row),
+        cmocka_unit_test(sklearn_split_matches_whole_lists),
+        cmocka_unit_test(every_kind_deals_each_row_once_and_depends_on_the_seed_alone),
+        cmocka_unit_test(stratified_split_keeps_each_class_in_proportion),
+        cmocka_unit_test(a_share_of_zero_gives_an_empty_part),
+        cmocka_unit_test(what_cannot_be_split_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
