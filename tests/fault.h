@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allocations that fail on demand. Test programs are linked with --wrap=mem_get and --wrap=mem_resize, so that every
- * call the library makes of them comes here first. */
+ * Allocations that fail on demand. Test programs are linked with --wrap=mem_get and --wrap=mem_resize, so
+ * that every call the library makes of them comes here first. */
 #ifndef TESTS_FAULT_H
 #define TESTS_FAULT_H
 

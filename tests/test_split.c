@@ -35,8 +35,8 @@ static sph_data *numbered(size_t rows, size_t classes)
         y[i] = classes ? (double)(i % classes) : (double)i;
     }
     sph_data *data;
-    assert_int_equal(sph_data_from_arrays(&data, x, y, rows, 1, 1, classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION),
-                     0);
+    assert_int_equal(
+        sph_data_from_arrays(&data, x, y, rows, 1, 1, classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION), 0);
     mem_free(x);
     mem_free(y);
     return data;
@@ -60,8 +60,8 @@ static void sklearn_split_and_numpy_choice_match_row_for_row(void **state)
         unsigned long seed;
         double test, val;
         unsigned long long hash[4];
-        assert_int_equal(sscanf(line, "%zu,%lu,%lf,%lf,%zu,%zu,%zu,%llx,%llx,%llx,%llx", &n, &seed, &test, &val,
-                                &rows[0], &rows[1], &rows[2], &hash[0], &hash[1], &hash[2], &hash[3]),
+        assert_int_equal(sscanf(line, "%zu,%lu,%lf,%lf,%zu,%zu,%zu,%llx,%llx,%llx,%llx", &n, &seed, &test,
+                                &val, &rows[0], &rows[1], &rows[2], &hash[0], &hash[1], &hash[2], &hash[3]),
                          11);
         sph_data *data = numbered(n, 0);
         sph_split split;
@@ -202,7 +202,8 @@ static void a_share_of_zero_gives_an_empty_part(void **state)
     sph_data_free(data);
 }
 
-static void fails(sph_data *data, sph_split_kind kind, double test, double val, uint64_t seed, const char *message)
+static void fails(sph_data *data, sph_split_kind kind, double test, double val, uint64_t seed,
+                  const char *message)
 {
     sph_split split;
     assert_int_equal(sph_split_make(&split, data, kind, test, val, seed), SPH_EARG);
@@ -216,8 +217,10 @@ static void what_cannot_be_split_is_refused(void **state)
     (void)state;
     sph_data *one = numbered(1, 0), *two = numbered(2, 0), *ten = numbered(10, 0);
     fails(one, SPH_SPLIT_RANDOM, 0.2, 0, 0, "split: 1 row with test 0.2 and val 0 leave none to train on");
-    fails(two, SPH_SPLIT_SKLEARN, 0.2, 0.2, 0, "split: 2 rows with test 0.2 and val 0.2 leave none to train on");
-    fails(ten, SPH_SPLIT_RANDOM, 0.99, 0, 0, "split: 10 rows with test 0.99 and val 0 leave none to train on");
+    fails(two, SPH_SPLIT_SKLEARN, 0.2, 0.2, 0,
+          "split: 2 rows with test 0.2 and val 0.2 leave none to train on");
+    fails(ten, SPH_SPLIT_RANDOM, 0.99, 0, 0,
+          "split: 10 rows with test 0.99 and val 0 leave none to train on");
     fails(ten, SPH_SPLIT_RANDOM, 1, 0, 0, "test: a share of 1, expected 0 or more and less than 1");
     fails(ten, SPH_SPLIT_RANDOM, 0, -0.1, 0, "val: a share of -0.1, expected 0 or more and less than 1");
     fails(ten, SPH_SPLIT_STRATIFIED, 0.2, 0.2, 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The Mersenne Twister exactly as numpy's legacy RandomState(seed) drives it, for splits and row choices that must
- * equal numpy's and scikit-learn's row for row. Everything else draws from base/random.h. */
+ * The Mersenne Twister exactly as numpy's legacy RandomState(seed) drives it, for splits and row choices that
+ * must equal numpy's and scikit-learn's row for row. Everything else draws from base/random.h. */
 #ifndef SPH_BASE_MT19937_H
 #define SPH_BASE_MT19937_H
 
@@ -15,7 +15,7 @@ struct mt19937 {
     size_t used;
 };
 
-void     mt19937_seed(struct mt19937 *mt, uint32_t seed); /* RandomState(seed) */
+void mt19937_seed(struct mt19937 *mt, uint32_t seed); /* RandomState(seed) */
 uint32_t mt19937_u32(struct mt19937 *mt);
 uint32_t mt19937_interval(struct mt19937 *mt, uint32_t max); /* 0 .. max, by masking and rejection */
 

@@ -11,16 +11,36 @@
 
 #include "base/memory.h"
 
+enum { NUMBER_MAX = 128 };
+
+/* strtod obeys the locale's decimal point, which the program around the library may have set: give it that one. */
+static double to_double_here(const char *text, const char **end)
+{
+    const char *point = localeconv()->decimal_point, *dot = strchr(text, '.');
+    char local[NUMBER_MAX], *stop;
+    if (!dot || !strcmp(point, ".") || strlen(text) + strlen(point) >= sizeof local) {
+        double value = strtod(text, &stop);
+        *end = stop;
+        return value;
+    }
+    size_t before = (size_t)(dot - text), width = strlen(point);
+    memcpy(local, text, before);
+    memcpy(local + before, point, width);
+    memcpy(local + before + width, dot + 1, strlen(dot + 1) + 1);
+    double value = strtod(local, &stop);
+    size_t used = (size_t)(stop - local);
+    *end = text + (used > before ? used - width + 1 : used);
+    return value;
+}
+
 int text_to_double(const char *text, double *out)
 {
     if (!*text || isspace((unsigned char)*text))
         return 0;
-    /* strtod reads hexadecimal and obeys the locale's decimal point; a program that sets another locale would
-     * otherwise read 1.5 as 1. The library itself never calls setlocale. */
-    if (strpbrk(text, "xX"))
+    if (strpbrk(text, "xX,")) /* hexadecimal, and the comma of another locale */
         return 0;
-    char *end;
-    double value = strtod(text, &end);
+    const char *end;
+    double value = to_double_here(text, &end);
     if (*end)
         return 0;
     *out = value;

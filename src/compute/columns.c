@@ -91,30 +91,41 @@ KERNEL void fast_column_dots(size_t n, size_t m, const void *a, size_t lda, cons
     }
 }
 
-/* y may be a or b, so no pointer is restrict: `omp simd` says that rows do not overlap otherwise. */
+KERNEL_INLINE void combine(size_t n, size_t m, const real *alpha, const real *a, size_t lda, const real *beta,
+                           const real *b, size_t ldb, real *y, size_t ldy)
+{
+    size_t whole = m / LANES * LANES, rest = m - whole;
+    vec alpha_tail = alpha ? columns_tail(alpha, m) : vec_all(1),
+        beta_tail = b ? columns_tail(beta, m) : vec_all(0);
+    for (size_t i = 0; i < n; i++, a += lda, y += ldy) {
+        for (size_t j = 0; j < whole; j += LANES) {
+            vec value = vec_load(a + j);
+            if (alpha)
+                value *= vec_load(alpha + j);
+            if (b)
+                value += vec_load(beta + j) * vec_load(b + i * ldb + j);
+            vec_store(y + j, value);
+        }
+        if (rest) {
+            vec value = alpha_tail * vec_load_part(a + whole, rest);
+            if (b)
+                value += beta_tail * vec_load_part(b + i * ldb + whole, rest);
+            vec_store_part(y + whole, value, rest);
+        }
+    }
+}
+
 KERNEL void fast_column_combine(size_t n, size_t m, const void *alpha, const void *a, size_t lda,
                                 const void *beta, const void *b, size_t ldb, void *y, size_t ldy)
 {
-    const real *ca = alpha, *cb = beta;
-    for (size_t i = 0; i < n; i++) {
-        const real *ra = (const real *)a + i * lda, *rb = b ? (const real *)b + i * ldb : NULL;
-        real *ry = (real *)y + i * ldy;
-        if (ca && rb) {
-#pragma omp simd
-            for (size_t j = 0; j < m; j++)
-                ry[j] = ca[j] * ra[j] + cb[j] * rb[j];
-        } else if (ca) {
-#pragma omp simd
-            for (size_t j = 0; j < m; j++)
-                ry[j] = ca[j] * ra[j];
-        } else if (rb) {
-#pragma omp simd
-            for (size_t j = 0; j < m; j++)
-                ry[j] = ra[j] + cb[j] * rb[j];
-        } else if (ry != ra) {
-            memcpy(ry, ra, m * sizeof *ry);
-        }
-    }
+    if (alpha && b)
+        combine(n, m, alpha, a, lda, beta, b, ldb, y, ldy);
+    else if (alpha)
+        combine(n, m, alpha, a, lda, NULL, NULL, 0, y, ldy);
+    else if (b)
+        combine(n, m, NULL, a, lda, beta, b, ldb, y, ldy);
+    else
+        combine(n, m, NULL, a, lda, NULL, NULL, 0, y, ldy);
 }
 
 KERNEL_INLINE void sums_block(size_t rows, size_t width, const real *x, size_t ldx, real *sum, int vecs)

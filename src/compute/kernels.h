@@ -92,7 +92,7 @@ struct kernels {
 
     /* ---- matrix products
      * c (rows, cols) = [c +] a b [+ bias], a (rows, inner) with element (i,p) at a[i*a_row + p*a_step],
-     * b (inner, cols) with leading dimension ldb. b and c are padded to KERNEL_PAD columns; c's padding is written. */
+     * b (inner, cols) with leading dimension ldb. b, bias and c are padded to KERNEL_PAD columns; c's padding is written. */
     void (*gemm)(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step, const void *b,
                  size_t ldb, void *c, size_t ldc, const void *bias, int accumulate);
     /* z (rows, m) = x (rows, n) . w (m, n) + bias, for small m: a dot product each. */

@@ -241,7 +241,6 @@ KERNEL double fast_ce_row(const struct loss_args *args, const real *p, size_t la
     double total = (double)vec_sum(sum), smoothing = args->smoothing;
     if (dp) {
         real scale = (real)(args->weight / total), spread = (real)(args->weight * smoothing / (double)k);
-#pragma omp simd
         for (size_t j = 0; j < k; j++)
             dp[j] = scale * dp[j] - spread;
         dp[label] -= (real)(args->weight * (1 - smoothing));

@@ -52,26 +52,25 @@ KERNEL void plain_dots(size_t rows, size_t m, size_t n, const void *x, size_t ld
 
 #ifdef KERNELS_FAST
 
-/* 6 x 2 accumulators, two vectors of b and one broadcast of a fill the sixteen registers of AVX2. */
-enum { TILE_ROWS = 6, TILE_VECS = 2 };
+/* 6 x 2 accumulators, two vectors of b and one broadcast of a fill the sixteen registers of AVX2. One or two rows make
+ * up for it in width, or they would wait for each product. */
+enum { TILE_ROWS = 6, TILE_VECS = 2, WIDE_VECS = 6 };
 
 /* From this many multiplications on, packing pays: measured on 256 rows, square layers. */
 static const double blas_from = 1.5e6;
 
-/* mr and nv are constants where this is inlined, so acc stays in registers. */
+/* mr and nv are constants where this is inlined, so acc stays in registers: it starts from zero, and what c becomes
+ * the sum with is added at the end. */
 static inline __attribute__((always_inline)) void micro_tile(size_t mr, size_t nv, size_t inner, const real *a,
                                                              size_t a_row, size_t a_step, const real *b, size_t ldb,
-                                                             real *c, size_t ldc, const vec *bias, int accumulate)
+                                                             real *c, size_t ldc, const real *bias, int accumulate)
 {
-    vec acc[TILE_ROWS][TILE_VECS];
+    vec acc[TILE_ROWS][WIDE_VECS];
     for (size_t i = 0; i < mr; i++)
-        for (size_t v = 0; v < nv; v++) {
-            acc[i][v] = bias[v];
-            if (accumulate)
-                acc[i][v] += vec_load(c + i * ldc + v * LANES);
-        }
+        for (size_t v = 0; v < nv; v++)
+            acc[i][v] = (vec){0};
     for (size_t p = 0; p < inner; p++) {
-        vec right[TILE_VECS];
+        vec right[WIDE_VECS];
         for (size_t v = 0; v < nv; v++)
             right[v] = vec_load(b + p * ldb + v * LANES);
         for (size_t i = 0; i < mr; i++) {
@@ -80,33 +79,47 @@ static inline __attribute__((always_inline)) void micro_tile(size_t mr, size_t n
                 acc[i][v] += left * right[v];
         }
     }
+    if (bias)
+        for (size_t i = 0; i < mr; i++)
+            for (size_t v = 0; v < nv; v++)
+                acc[i][v] += vec_load(bias + v * LANES);
+    if (accumulate)
+        for (size_t i = 0; i < mr; i++)
+            for (size_t v = 0; v < nv; v++)
+                acc[i][v] += vec_load(c + i * ldc + v * LANES);
     for (size_t i = 0; i < mr; i++)
         for (size_t v = 0; v < nv; v++)
             vec_store(c + i * ldc + v * LANES, acc[i][v]);
 }
 
-static inline __attribute__((always_inline)) void micro_rows(size_t mr, size_t nv, size_t inner, const real *a,
-                                                             size_t a_row, size_t a_step, const real *b, size_t ldb,
-                                                             real *c, size_t ldc, const vec *bias, int accumulate)
+typedef void tile_function(size_t inner, const real *a, size_t a_row, size_t a_step, const real *b, size_t ldb, real *c,
+                           size_t ldc, const real *bias, int accumulate);
+
+#define TILE(rows, vecs)                                                                                             \
+    static void tile_##rows##x##vecs(size_t inner, const real *a, size_t a_row, size_t a_step, const real *b,        \
+                                     size_t ldb, real *c, size_t ldc, const real *bias, int accumulate)              \
+    {                                                                                                                \
+        micro_tile(rows, vecs, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);                           \
+    }
+
+TILE(1, 1) TILE(1, 2) TILE(1, 6)
+TILE(2, 1) TILE(2, 2) TILE(2, 6)
+TILE(3, 1) TILE(3, 2)
+TILE(4, 1) TILE(4, 2)
+TILE(5, 1) TILE(5, 2)
+TILE(6, 1) TILE(6, 2)
+
+/* c = a b of one column of a and one row of b: nothing to keep in registers. cols is a multiple of KERNEL_PAD. */
+static void outer_product(size_t rows, size_t cols, const real *a, size_t a_row, const real *b, real *c,
+                          size_t ldc, int accumulate)
 {
-    switch (mr) {
-    case 6:
-        micro_tile(6, nv, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
-        break;
-    case 5:
-        micro_tile(5, nv, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
-        break;
-    case 4:
-        micro_tile(4, nv, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
-        break;
-    case 3:
-        micro_tile(3, nv, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
-        break;
-    case 2:
-        micro_tile(2, nv, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
-        break;
-    default:
-        micro_tile(1, nv, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
+    for (size_t i = 0; i < rows; i++) {
+        vec left = vec_all(a[i * a_row]);
+        real *out = c + i * ldc;
+        for (size_t j = 0; j < cols; j += LANES) {
+            vec product = left * vec_load(b + j);
+            vec_store(out + j, accumulate ? vec_load(out + j) + product : product);
+        }
     }
 }
 
@@ -114,23 +127,20 @@ static inline __attribute__((always_inline)) void micro_rows(size_t mr, size_t n
 static void micro_gemm(size_t rows, size_t cols, size_t inner, const real *a, size_t a_row, size_t a_step,
                        const real *b, size_t ldb, real *c, size_t ldc, const real *bias, int accumulate)
 {
-    size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
-    for (size_t j = 0; j < cols; j += TILE_VECS * LANES) {
-        vec start[TILE_VECS] = {{0}};
-        for (size_t v = 0; bias && v < TILE_VECS; v++) {
-            size_t from = j + v * LANES;
-            if (from < cols)
-                start[v] = cols - from >= LANES ? vec_load(bias + from) : vec_load_part(bias + from, cols - from);
-        }
-        int both = kernel_pad(cols) - j >= TILE_VECS * LANES;
+    static tile_function *const one[] = {tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1};
+    static tile_function *const two[] = {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2};
+    static tile_function *const wide[] = {tile_1x6, tile_2x6};
+    size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, base = rows / tiles, longer = rows % tiles;
+    size_t padded = kernel_pad(cols), step;
+    for (size_t j = 0; j < cols; j += step) {
+        size_t vecs = (padded - j) / LANES, i = 0;
+        tile_function *const *by_rows = vecs >= WIDE_VECS && rows <= 2 ? wide : vecs >= TILE_VECS ? two : one;
+        step = (by_rows == wide ? WIDE_VECS : by_rows == two ? TILE_VECS : 1) * LANES;
         for (size_t t = 0; t < tiles; t++) {
-            size_t i = t * rows / tiles, count = (t + 1) * rows / tiles - i;
-            if (both)
-                micro_rows(count, 2, inner, a + i * a_row, a_row, a_step, b + j, ldb, c + i * ldc + j, ldc, start,
-                           accumulate);
-            else
-                micro_rows(count, 1, inner, a + i * a_row, a_row, a_step, b + j, ldb, c + i * ldc + j, ldc, start,
-                           accumulate);
+            size_t count = base + (t < longer);
+            by_rows[count - 1](inner, a + i * a_row, a_row, a_step, b + j, ldb, c + i * ldc + j, ldc,
+                               bias ? bias + j : NULL, accumulate);
+            i += count;
         }
     }
 }
@@ -163,6 +173,8 @@ KERNEL void fast_gemm(size_t rows, size_t cols, size_t inner, const void *a, siz
 {
     if ((double)rows * (double)cols * (double)inner >= blas_from && (a_step == 1 || a_row == 1))
         blas_gemm(rows, cols, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
+    else if (inner == 1 && !bias)
+        outer_product(rows, kernel_pad(cols), a, a_row, b, c, ldc, accumulate);
     else
         micro_gemm(rows, cols, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
 }

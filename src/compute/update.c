@@ -60,7 +60,6 @@ KERNEL void fast_adam(const struct update_args *args)
     const real *restrict g = args->g;
     real *restrict p = args->p, *restrict m = args->slot[0], *restrict v = args->slot[1];
     real inverse2 = (real)(1 / sqrt(args->correct2));
-#pragma omp simd
     for (size_t i = 0; i < args->count; i++) {
         real slope = by.scale * g[i] + by.decay * p[i];
         real first = by.beta1 * m[i] + by.rest1 * slope;
@@ -80,13 +79,11 @@ KERNEL void fast_sgd(const struct update_args *args)
     real decay = (real)(args->decoupled ? 0 : args->decay);
     real shrink = (real)(args->decoupled ? 1 - args->lr * args->decay : 1);
     if (args->momentum == 0) {
-#pragma omp simd
         for (size_t i = 0; i < count; i++)
             p[i] = shrink * p[i] - lr * (scale * g[i] + decay * p[i]);
         return;
     }
     real direct = args->nesterov ? 1 : 0, along = args->nesterov ? mu : 1;
-#pragma omp simd
     for (size_t i = 0; i < count; i++) {
         real slope = scale * g[i] + decay * p[i], speed = mu * v[i] + slope;
         v[i] = speed;

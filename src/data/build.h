@@ -9,22 +9,23 @@
 
 enum { LEVELS_MAX = 50 }; /* of a text feature */
 
-/* columns.c: sets data's columns, targets, features, and the labels of a text target, from options. A column that is
- * neither dropped nor named as target is a feature. */
+/* columns.c: sets data's columns, targets, features, and the labels of a text target, from options. A column
+ * that is neither dropped nor named as target is a feature. */
 int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts);
 
 /* Gives every feature its place in x; sets features. */
 int columns_place(sph_data *data, const struct table *table);
 
-/* fill.c: reads all rows into x and y. from (column_count): the table's column of each of data's, SIZE_MAX: absent.
- * with_targets 0: targets are not read. With data->labels set, class numbers are looked up; else y holds the cells. */
-int fill(sph_data *data, const struct table *table, const size_t *from, int with_targets);
+/* fill.c: reads all rows into x and y. from (column_count): the table's column of each of data's, SIZE_MAX:
+ * absent. with_targets 0: targets are not read. With data->labels set, class numbers are looked up; else y
+ * holds the cells. */
+int fill_rows(sph_data *data, const struct table *table, const size_t *from, int with_targets);
 
 /* Keeps rows of numpy's RandomState(seed).choice(rows, count, replace=False), in that order. */
 int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed);
 
-/* targets.c: settles the task (task -1: find out), numbers the classes, refuses targets from which nothing can be
- * learnt. */
+/* targets.c: settles the task (task -1: find out), numbers the classes, refuses targets from which nothing
+ * can be learnt. */
 int targets_settle(sph_data *data, const char *path, int task);
 
 /* 1 when all labels are numbers; these then count by value. */

@@ -19,8 +19,8 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The whole of text[length] as an unsigned decimal number. Up to 2^53 times a power of ten up to 22 is exact in one
- * operation; the rest goes to strtod. */
+/* The whole of text[length] as an unsigned decimal number. Up to 2^53 times a power of ten up to 22 is exact
+ * in one operation; the rest goes to strtod. */
 static int decimal(const char *text, size_t length, double *out)
 {
     const char *p = text, *end = text + length;
@@ -96,7 +96,8 @@ static int with_thousands(const char *text, size_t length, double *out)
     return decimal(copy, kept + length - i, out);
 }
 
-static const char *const currencies[] = {"$", "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "USD", "EUR", "GBP", "JPY"};
+static const char *const currencies[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5",
+                                         "USD", "EUR",          "GBP",      "JPY"};
 
 static size_t currency_at_start(const char *text, size_t length)
 {

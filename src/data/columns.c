@@ -16,7 +16,8 @@ static int unknown_column(const struct table *table, const char *word, const cha
 {
     const char *near = text_nearest(word, (const char *const *)table->names, table->columns);
     if (near && table->named)
-        return sph_fail(SPH_EARG, "%s: no column '%s' (%s); do you mean '%s'?", table->path, word, option, near);
+        return sph_fail(SPH_EARG, "%s: no column '%s' (%s); do you mean '%s'?", table->path, word, option,
+                        near);
     char list[200];
     if (table->named)
         return sph_fail(SPH_EARG, "%s: no column '%s' (%s); the columns are %s", table->path, word, option,
@@ -38,16 +39,19 @@ static int find_column(const struct table *table, const char *word, const char *
     }
     size_t number;
     int back = *word == '-';
-    if (!text_to_size(word + back, &number) || (back ? number < 1 || number > table->columns : number >= table->columns))
+    if (!text_to_size(word + back, &number) ||
+        (back ? number < 1 || number > table->columns : number >= table->columns))
         return unknown_column(table, word, option);
     *out = back ? table->columns - number : number;
     return 0;
 }
 
-static int find_list(const struct table *table, const char *list, const char *option, size_t *out, size_t *count)
+static int find_list(const struct table *table, const char *list, const char *option, size_t *out,
+                     size_t *count)
 {
     *count = 0;
-    if (text_find(list, (const char *const *)table->names, table->columns) >= 0) { /* a name with a comma, too */
+    if (text_find(list, (const char *const *)table->names, table->columns) >=
+        0) { /* a name with a comma, too */
         *count = 1;
         return find_column(table, list, option, out);
     }
@@ -96,7 +100,8 @@ static int set_targets(sph_data *data, const struct table *table, const char *li
     return 0;
 }
 
-static int set_dropped(sph_data *data, const struct table *table, const char *list, int from_user, size_t *found)
+static int set_dropped(sph_data *data, const struct table *table, const char *list, int from_user,
+                       size_t *found)
 {
     size_t count;
     int err = find_list(table, list, "drop", found, &count);
@@ -171,8 +176,9 @@ static size_t count_words(const struct levels *levels)
 
 static int fail_slip(const struct table *table, const struct column *column, const struct profile *profile)
 {
-    return table_fail(table, profile->text_line, "column '%s' holds '%.60s', expected a number like its other cells",
-                      column->name, profile->text_example);
+    return table_fail(table, profile->text_line, "column '%s' holds '%.60s', expected a number%s",
+                      column->name, profile->text_example,
+                      profile->numbers > profile->texts ? " like its other cells" : "");
 }
 
 static int settle_feature(struct column *column, const struct table *table, const struct profile *profile,
@@ -187,10 +193,11 @@ static int settle_feature(struct column *column, const struct table *table, cons
                         "columns; leave it out with --drop %s",
                         table->path, column->name, LEVELS_MAX, column->name);
     if (levels->count * 2 > cells)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: column '%s' is text with %zu different values in %zu rows: too many for indicator "
-                        "columns; leave it out with --drop %s",
-                        table->path, column->name, levels->count, cells, column->name);
+        return sph_fail(
+            SPH_EFORMAT,
+            "%s: column '%s' is text with %zu different values in %zu rows: too many for indicator "
+            "columns; leave it out with --drop %s",
+            table->path, column->name, levels->count, cells, column->name);
     column->kind = COLUMN_TEXT;
     column->levels = levels->text;
     column->level_count = levels->count;
@@ -228,7 +235,8 @@ static int settle_kinds(sph_data *data, const struct table *table, int task)
         if (!strcmp(column->name, number))
             column->role = COLUMN_DROPPED;
         else
-            return sph_fail(SPH_EFORMAT, "%s: column '%s' has no value in any row; leave it out with --drop %s",
+            return sph_fail(SPH_EFORMAT,
+                            "%s: column '%s' has no value in any row; leave it out with --drop %s",
                             table->path, column->name, column->name);
     }
     if (!any)
@@ -267,8 +275,8 @@ int columns_place(sph_data *data, const struct table *table)
     }
     if (data->features)
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s: %zu column%s, none of them a feature: nothing to predict from", table->path,
-                    table->columns, table->columns == 1 ? "" : "s");
+    return sph_fail(SPH_EFORMAT, "%s: %zu column%s, none of them a feature: nothing to predict from",
+                    table->path, table->columns, table->columns == 1 ? "" : "s");
 }
 
 int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text tables by libcsv: rows with their line numbers, fields as UTF-8. Runs of blanks, which libcsv does not know as a
- * delimiter, are turned into single tabs on the way in. */
+ * Text tables by libcsv: rows with their line numbers, fields as UTF-8. Runs of blanks, which libcsv does not
+ * know as a delimiter, are turned into single tabs on the way in. */
 #include "data/csv.h"
 
 #include <csv.h>
@@ -30,7 +30,8 @@ struct reader {
     int out_of_memory, too_long;
 };
 
-/* libcsv's buffer, with the reader in front: a failure must be remembered, since libcsv tries again with less. */
+/* libcsv's buffer, with the reader in front: a failure must be remembered, since libcsv tries again with
+ * less. */
 struct buffer {
     struct reader *reader;
     size_t capacity;
@@ -50,7 +51,8 @@ static void *buffer_resize(void *bytes, size_t size)
         return NULL;
     }
     size_t capacity = buffer->capacity * 2 > size ? buffer->capacity * 2 : size;
-    struct buffer *grown = mem_resize(buffer, sizeof *buffer + buffer->capacity, sizeof *buffer + capacity, 1);
+    struct buffer *grown =
+        mem_resize(buffer, sizeof *buffer + buffer->capacity, sizeof *buffer + capacity, 1);
     if (!grown) {
         reader->out_of_memory = 1;
         return NULL;
@@ -117,19 +119,25 @@ static void on_field(void *text, size_t length, void *user)
     if (!reader->fields)
         reader->row_line = reader->line;
     if (!mem_reserve((void **)&reader->chars, &reader->capacity, reader->length + 3 * length + 1, 1) ||
-        !mem_reserve((void **)&reader->start, &reader->start_capacity, reader->fields + 1, sizeof *reader->start)) {
+        !mem_reserve((void **)&reader->start, &reader->start_capacity, reader->fields + 1,
+                     sizeof *reader->start)) {
         reader->err = SPH_EMEMORY;
         return;
     }
     char *out = reader->chars + reader->length;
+    unsigned high = 0, ends = 0;
+    for (size_t i = 0; i < length; i++) { /* nearly every field has neither */
+        high |= bytes[i];
+        ends |= bytes[i] == '\n' || bytes[i] == '\r';
+    }
     reader->start[reader->fields++] = reader->length;
-    if (length && !is_utf8(bytes, length)) {
+    if (high & 0x80 && !is_utf8(bytes, length))
         length = latin1_to_utf8(out, bytes, length);
-    } else if (length)
+    else if (length)
         memcpy(out, bytes, length);
     out[length] = '\0';
     reader->length += length + 1;
-    for (const char *p = out; (p = strpbrk(p, "\r\n")); p++) {
+    for (const char *p = out; ends && (p = strpbrk(p, "\r\n")); p++) {
         if (*p == '\r' && p[1] == '\n')
             p++;
         reader->line++;
@@ -167,7 +175,8 @@ static int parse(struct reader *reader, const char *bytes, size_t length)
     if (reader->out_of_memory)
         return SPH_EMEMORY;
     if (reader->too_long)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: a field of more than %d bytes begins here: is a quote left open?",
+        return sph_fail(SPH_EFORMAT,
+                        "%s:%zu: a field of more than %d bytes begins here: is a quote left open?",
                         reader->path, reader->line, FIELD_MAX);
     if (parsed != length)
         return sph_fail(SPH_EFORMAT, "%s:%zu: %s", reader->path, reader->line,
@@ -264,6 +273,7 @@ enum { SNIFF_LINES = 20, SNIFF_BYTES = 1 << 16 };
 struct counts {
     size_t of[3];  /* comma, semicolon, tab */
     size_t tokens; /* separated by blanks */
+    int words;     /* there are other signs than those of numbers */
 };
 
 static size_t count_line(struct counts *out, const char *bytes, size_t length)
@@ -281,17 +291,19 @@ static size_t count_line(struct counts *out, const char *bytes, size_t length)
             out->of[2] += c == '\t';
         }
         out->tokens += !blank && !within;
+        out->words |= !blank && !strchr("0123456789+-.eE", c);
         within = !blank;
     }
     return i;
 }
 
-/* A delimiter that stands equally often in each of the first lines; failing that, the most frequent of the first. */
+/* A delimiter that stands equally often in each of the first lines; failing that, the most frequent of the
+ * first. */
 char csv_sniff(const char *bytes, size_t length)
 {
     static const char sign[] = {',', ';', '\t'};
     struct counts first = {0}, line;
-    int same[3] = {1, 1, 1}, same_tokens = 1;
+    int same[3] = {1, 1, 1}, same_tokens = 1, words = 0;
     size_t lines = 0;
     if (length > SNIFF_BYTES)
         length = SNIFF_BYTES;
@@ -301,12 +313,17 @@ char csv_sniff(const char *bytes, size_t length)
             continue;
         if (!lines++)
             first = line;
+        else
+            words |= line.words;
         for (int i = 0; i < 3; i++)
             same[i] = same[i] && line.of[i] == first.of[i] && line.of[i];
         same_tokens = same_tokens && line.tokens == first.tokens && line.tokens > 1;
     }
     if (!lines)
         return ',';
+    /* Numbers parted by blanks here and a tab there. */
+    if (same_tokens && !words && same[2] && first.tokens > first.of[2] + 1)
+        return ' ';
     for (int i = 2; i >= 0; i--)
         if (same[i])
             return sign[i];

@@ -42,7 +42,7 @@ static int build(sph_data *data, const struct table *table, const sph_data_opts 
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         from[i] = i;
-    err = fill(data, table, from, 1);
+    err = fill_rows(data, table, from, 1);
     mem_free(from);
     if (!err && opts->rows && !table->made)
         err = fill_choose_rows(data, table->path, opts->rows, opts->seed);
@@ -59,7 +59,8 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
     if (!opts)
         opts = &defaults;
     if (opts->task < -1 || opts->task >= (int)SPH_TASK_COUNT || (unsigned)opts->missing >= SPH_MISSING_COUNT)
-        return sph_fail(SPH_EARG, "data: the task or the way to treat missing cells is not one of the known ones");
+        return sph_fail(SPH_EARG,
+                        "data: the task or the way to treat missing cells is not one of the known ones");
     int err = table_open(&table, source, opts, 1, NULL, 0);
     if (err < 0)
         return err;
@@ -80,14 +81,16 @@ static int check_arrays(sph_data *data)
 {
     for (size_t i = 0; i < data->rows * data->features; i++) {
         if (isinf(data->x[i]))
-            return sph_fail(SPH_EARG, "x: row %zu, column %zu is infinite", i / data->features, i % data->features);
+            return sph_fail(SPH_EARG, "x: row %zu, column %zu is infinite", i / data->features,
+                            i % data->features);
         data->has_missing |= isnan(data->x[i]) != 0;
     }
     for (size_t i = 0; i < data->rows * data->targets; i++) {
         double y = data->y[i];
         size_t row = i / data->targets;
         if (!isfinite(y))
-            return sph_fail(SPH_EARG, "y: row %zu, column %zu is not a finite number", row, i % data->targets);
+            return sph_fail(SPH_EARG, "y: row %zu, column %zu is not a finite number", row,
+                            i % data->targets);
         if (data->task == SPH_TASK_REGRESSION)
             continue;
         if (y < 0.0 || y != floor(y) || y >= 1e6 || (data->task == SPH_TASK_BINARY && y > 1.0))
@@ -132,8 +135,9 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
     size_t x_count, y_count;
     *out = NULL;
     if (!x || !y || !rows || !features || !targets)
-        return sph_fail(SPH_EARG, "data: %zu rows of %zu features and %zu targets, expected at least one of each",
-                        rows, features, targets);
+        return sph_fail(SPH_EARG,
+                        "data: %zu rows of %zu features and %zu targets, expected at least one of each", rows,
+                        features, targets);
     if ((unsigned)task >= SPH_TASK_COUNT || (task != SPH_TASK_REGRESSION && targets != 1))
         return sph_fail(SPH_EARG, "data: a task of classes has one target, not %zu", targets);
     if (__builtin_mul_overflow(rows, features, &x_count) || __builtin_mul_overflow(rows, targets, &y_count))

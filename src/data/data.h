@@ -2,8 +2,9 @@
  *
  * A data set in memory, and what other rooms may ask of this one beyond include/spherelu.h.
  *
- * A source (file or known set) is opened as a table (table.h), its columns get a role and a kind (columns.c), and one
- * pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the same way. */
+ * A source (file or known set) is opened as a table (table.h), its columns get a role and a kind (columns.c),
+ * and one pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the
+ * same way. */
 #ifndef SPH_DATA_DATA_H
 #define SPH_DATA_DATA_H
 
@@ -51,24 +52,25 @@ const char *data_target_name(const sph_data *data, size_t target);
 
 /* Everything needed to read another file the same way:
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
- *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text", "levels": [...] (text features),
- *                 "at": k (targets: column of y)}...]}
- * A new reference; the caller decrefs. */
+ *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text", "levels": [...] (text
+ * features), "at": k (targets: column of y)}...]} A new reference; the caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
 
-/* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra ones are
- * ignored), else by position; a table without names may have all columns, features and targets, or features alone.
- * need_targets 0: target columns may be absent, are not read, and y is NULL; every row is kept, and a missing feature
- * is NaN (schema's missing: mean) or an error (error, drop). A level or class label that the schema does not know is an
- * error. The schema is checked as carefully as the file: it comes from one. */
+/* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra
+ * ones are ignored), else by position; a table without names may have all columns, features and targets, or
+ * features alone. need_targets 0: target columns may be absent, are not read, and y is NULL; every row is
+ * kept, and a missing feature is NaN (schema's missing: mean) or an error (error, drop). A level or class
+ * label that the schema does not know is an error. The schema is checked as carefully as the file: it comes
+ * from one. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
 
 /* Names of the known sets, borrowed; returns their number. */
 size_t data_known(const char *const **names);
 
-/* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get scale 1.
- * kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled. x_fill is always
- * the training mean (0 where a column has no value in these rows). */
-int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count, sph_standardize kind);
+/* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
+ * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
+ * x_fill is always the training mean (0 where a column has no value in these rows). */
+int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
+                sph_standardize kind);
 
 #endif

@@ -24,33 +24,38 @@ static int fail_missing(const struct filling *f, size_t line, const struct colum
     return table_fail(f->table, line, "column '%s' has a missing cell; %s", column->name, hint);
 }
 
-static int fail_infinite(const struct filling *f, size_t line, const struct column *column, const struct cell *cell)
+static int fail_infinite(const struct filling *f, size_t line, const struct column *column,
+                         const struct cell *cell)
 {
     if (cell->text)
         return table_fail(f->table, line, "column '%s' holds '%.60s', expected a finite number", column->name,
                           cell->text);
-    return table_fail(f->table, line, "column '%s' holds %g, expected a finite number", column->name, cell->value);
+    return table_fail(f->table, line, "column '%s' holds %g, expected a finite number", column->name,
+                      cell->value);
 }
 
-static int fail_text(const struct filling *f, size_t line, const struct column *column, const struct cell *cell)
+static int fail_text(const struct filling *f, size_t line, const struct column *column,
+                     const struct cell *cell)
 {
-    return table_fail(f->table, line, "column '%s' holds '%.60s', expected a number", column->name, cell->text);
+    return table_fail(f->table, line, "column '%s' holds '%.60s', expected a number", column->name,
+                      cell->text);
 }
 
-static int fail_unknown(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
-                        char *const *known, size_t count)
+static int fail_unknown(const struct filling *f, size_t line, const struct column *column,
+                        const struct cell *cell, char *const *known, size_t count)
 {
     char list[200];
     targets_list(known, count, list, sizeof list);
     if (cell->text)
-        return table_fail(f->table, line, "column '%s' holds '%.60s', which is not among the known values: %s",
-                          column->name, cell->text, list);
-    return table_fail(f->table, line, "column '%s' holds %g, which is not among the known values: %s", column->name,
-                      cell->value, list);
+        return table_fail(f->table, line,
+                          "column '%s' holds '%.60s', which is not among the known values: %s", column->name,
+                          cell->text, list);
+    return table_fail(f->table, line, "column '%s' holds %g, which is not among the known values: %s",
+                      column->name, cell->value, list);
 }
 
-static int fill_number(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
-                       double *out)
+static int fill_number(const struct filling *f, size_t line, const struct column *column,
+                       const struct cell *cell, double *out)
 {
     switch (cell->kind) {
     case CELL_NUMBER:
@@ -67,8 +72,8 @@ static int fill_number(const struct filling *f, size_t line, const struct column
     return 0;
 }
 
-static int fill_feature(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
-                        double *x)
+static int fill_feature(const struct filling *f, size_t line, const struct column *column,
+                        const struct cell *cell, double *x)
 {
     sph_data *data = f->data;
     if (cell->kind == CELL_MISSING) {
@@ -77,7 +82,8 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
         if (data->missing == SPH_MISSING_DROP)
             return f->with_targets
                        ? LEFT_OUT
-                       : fail_missing(f, line, column, "the net was trained with --missing drop and cannot fill it");
+                       : fail_missing(f, line, column,
+                                      "the net was trained with --missing drop and cannot fill it");
         data->has_missing = 1;
     }
     if (column->kind == COLUMN_NUMBER)
@@ -92,8 +98,8 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
     return 0;
 }
 
-static int fill_target(const struct filling *f, size_t line, const struct column *column, const struct cell *cell,
-                       double *y)
+static int fill_target(const struct filling *f, size_t line, const struct column *column,
+                       const struct cell *cell, double *y)
 {
     const sph_data *data = f->data;
     if (cell->kind == CELL_MISSING) {
@@ -136,12 +142,10 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     return 0;
 }
 
-int fill(sph_data *data, const struct table *table, const size_t *from, int with_targets)
+int fill_rows(sph_data *data, const struct table *table, const size_t *from, int with_targets)
 {
     struct filling f = {.data = data, .table = table, .from = from, .with_targets = with_targets};
     size_t x_count, y_count;
-    if (!table->rows)
-        return sph_fail(SPH_EFORMAT, table->header ? "%s: a header and no rows" : "%s: no rows", table->path);
     if (__builtin_mul_overflow(table->rows, data->features, &x_count) ||
         __builtin_mul_overflow(table->rows, data->targets, &y_count))
         return sph_fail(SPH_EMEMORY, "%s: out of memory: %zu rows of %zu numbers", table->path, table->rows,

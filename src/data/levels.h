@@ -15,7 +15,7 @@ struct levels {
     int overflow; /* there were more */
 };
 
-int  levels_add(struct levels *levels, const char *text); /* limit 0: none */
+int levels_add(struct levels *levels, const char *text); /* limit 0: none */
 void levels_free(struct levels *levels);
 
 /* Sorts bytewise; levels_add must not follow. */

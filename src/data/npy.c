@@ -95,13 +95,15 @@ static int take_size(struct literal *in, size_t *out)
     if (in->p == in->end || *in->p < '0' || *in->p > '9')
         return -1;
     size_t value = 0;
+    int fits = 1;
     for (; in->p < in->end && *in->p >= '0' && *in->p <= '9'; in->p++)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, (size_t)(*in->p - '0'), &value))
-            return 0;
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (size_t)(*in->p - '0'), &value))
+            fits = 0;
     if (in->p < in->end && *in->p == 'L') /* Python 2 */
         in->p++;
     *out = value;
-    return 1;
+    return fits;
 }
 
 struct npy_header {
@@ -227,8 +229,8 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
         return sph_fail(SPH_EFORMAT, "%s: the array's shape is too big for any memory", where);
     size_t held = length - start - header_length;
     if (held != size)
-        return sph_fail(SPH_EFORMAT, "%s: %zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)", where, held,
-                        size, out->rows, out->columns, out->size);
+        return sph_fail(SPH_EFORMAT, "%s: %zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)", where,
+                        held, size, out->rows, out->columns, out->size);
     out->bytes = bytes + start + header_length;
     return 0;
 }

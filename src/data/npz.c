@@ -108,8 +108,8 @@ static int check(struct npz *npz, int need_targets)
     if (!table->own[1] && need_targets)
         return sph_fail(SPH_EFORMAT, "%s: no array named y, labels or target; found: %s", table->path, keys);
     if (table->own[1] && table->y.rows != table->x.rows)
-        return sph_fail(SPH_EFORMAT, "%s: %zu rows of features and %zu of targets", table->path, table->x.rows,
-                        table->y.rows);
+        return sph_fail(SPH_EFORMAT, "%s: %zu rows of features and %zu of targets", table->path,
+                        table->x.rows, table->y.rows);
     table->rows = table->x.rows;
     if (__builtin_add_overflow(table->x.columns, table->y.columns, &table->columns))
         return sph_fail(SPH_EFORMAT, "%s: too many columns", table->path);

@@ -41,10 +41,7 @@ static const struct known_set sets[] = {
               "GT_compressor_decay_coefficient,GT_turbine_decay_coefficient",
      .target = "GT_compressor_decay_coefficient",
      .drop = "GT_turbine_decay_coefficient"},
-    {.name = "power",
-     .file = "uci/power.txt",
-     .names = "AT,V,AP,RH,PE",
-     .target = "PE"},
+    {.name = "power", .file = "uci/power.txt", .names = "AT,V,AP,RH,PE", .target = "PE"},
     {.name = "wine",
      .file = "uci/wine.txt",
      .names = "fixed_acidity,volatile_acidity,citric_acid,residual_sugar,chlorides,"
@@ -63,7 +60,8 @@ enum { SETS = sizeof sets / sizeof *sets };
 
 size_t data_known(const char *const **names)
 {
-    static const char *const known[SETS] = {"crescents", "levy", "banana", "boston", "concrete", "energy", "naval", "power", "wine", "yacht"};
+    static const char *const known[SETS] = {"crescents", "levy",  "banana", "boston", "concrete",
+                                            "energy",    "naval", "power",  "wine",   "yacht"};
     *names = known;
     return SETS;
 }
@@ -129,8 +127,8 @@ int registry_path(char **out, const struct known_set *set)
     if (!found && !(found = cache_folder(&cache)) && cache)
         found = look(out, &looked, cache, set->file);
     if (!found)
-        found = sph_fail(SPH_EIO, "%s: %s was not found in %s; SPHERELU_DATA may name folders to look in", set->name,
-                         set->file, looked.length ? looked.chars : "any folder");
+        found = sph_fail(SPH_EIO, "%s: %s was not found in %s; SPHERELU_DATA may name folders to look in",
+                         set->name, set->file, looked.length ? looked.chars : "any folder");
     mem_free(cache);
     text_free(&looked);
     return found < 0 ? found : 0;

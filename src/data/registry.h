@@ -16,8 +16,9 @@ struct known_set {
 
 const struct known_set *registry_find(const char *name); /* NULL: none */
 
-/* The path of a set's file: $SPHERELU_DATA (a list separated by colons), then the cache: $SPHERELU_CACHE, else
- * $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu. Caller frees. Not found: an error that says where it looked. */
+/* The path of a set's file: $SPHERELU_DATA (a list separated by colons), then the cache: $SPHERELU_CACHE,
+ * else $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu. Caller frees. Not found: an error that says where it
+ * looked. */
 int registry_path(char **out, const struct known_set *set);
 
 #endif

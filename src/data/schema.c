@@ -73,14 +73,16 @@ int data_schema(const sph_data *data, json_t **out)
 
 /* ---------------------------------------------------------------- reading */
 
-static int member_word(const json_t *object, const char *key, const char *const *words, size_t count, int *out)
+static int member_word(const json_t *object, const char *key, const char *const *words, size_t count,
+                       int *out)
 {
     const char *word;
     int err = json_member_text(object, where, key, &word);
     if (err < 0)
         return err;
     if ((*out = text_find(word, words, count)) < 0)
-        return sph_fail(SPH_EFORMAT, "%s: \"%s\" is '%.60s', which is not one of its words", where, key, word);
+        return sph_fail(SPH_EFORMAT, "%s: \"%s\" is '%.60s', which is not one of its words", where, key,
+                        word);
     return 0;
 }
 
@@ -115,9 +117,10 @@ static double label_value(const char *label)
 static int check_order(char *const *texts, size_t count, int by_value, const char *key)
 {
     for (size_t i = 1; i < count; i++)
-        if (by_value ? label_value(texts[i - 1]) >= label_value(texts[i]) : strcmp(texts[i - 1], texts[i]) >= 0)
-            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has '%.60s' before '%.60s', expected ascending order", where,
-                            key, texts[i - 1], texts[i]);
+        if (by_value ? label_value(texts[i - 1]) >= label_value(texts[i])
+                     : strcmp(texts[i - 1], texts[i]) >= 0)
+            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has '%.60s' before '%.60s', expected ascending order",
+                            where, key, texts[i - 1], texts[i]);
     return 0;
 }
 
@@ -181,7 +184,8 @@ static int read_schema(sph_data *data, const json_t *schema)
         if ((err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
             return err;
         if (data->classes < 2 || (data->task == SPH_TASK_BINARY && data->classes != 2))
-            return sph_fail(SPH_EFORMAT, "%s: %zu classes for the task %s", where, data->classes, task_words[task]);
+            return sph_fail(SPH_EFORMAT, "%s: %zu classes for the task %s", where, data->classes,
+                            task_words[task]);
         if ((err = check_order(data->labels, data->classes, targets_are_numbers(data->labels, data->classes),
                                "classes")) < 0)
             return err;
@@ -241,8 +245,8 @@ static int match_positions(const sph_data *data, const struct table *table, size
         char alone[64] = "";
         if (!with_targets)
             snprintf(alone, sizeof alone, " or %zu features alone", features);
-        return sph_fail(SPH_EFORMAT, "%s: %zu column%s, expected the %zu the model was trained on%s", table->path, have,
-                        have == 1 ? "" : "s", all, alone);
+        return sph_fail(SPH_EFORMAT, "%s: %zu column%s, expected the %zu the model was trained on%s",
+                        table->path, have, have == 1 ? "" : "s", all, alone);
     }
     for (size_t i = 0, at = 0; i < all; i++) {
         enum column_role role = data->columns[i].role;
@@ -273,7 +277,7 @@ static int read_table(sph_data *data, const struct table *table, int with_target
     if (!err)
         err = columns_place(data, table);
     if (!err)
-        err = fill(data, table, from, with_targets);
+        err = fill_rows(data, table, from, with_targets);
     mem_free(from);
     return err;
 }

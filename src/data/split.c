@@ -76,8 +76,8 @@ static int split_sklearn(sph_split *out, size_t rows, uint64_t seed, uint32_t *o
 
 /* ---------------------------------------------------------------- stratified */
 
-/* Shares `total` among classes in proportion to size[], by largest remainders; of equal ones the earlier wins.
- * No class gives more than it has. */
+/* Shares `total` among classes in proportion to size[], by largest remainders; of equal ones the earlier
+ * wins. No class gives more than it has. */
 static void apportion(size_t *given, const size_t *size, size_t classes, size_t total)
 {
     size_t rows = 0, left = total;
@@ -105,7 +105,8 @@ struct strata {
     size_t *size, *begin, *test, *val;
 };
 
-static void split_by_class(sph_split *out, const sph_data *data, uint64_t seed, uint32_t *order, struct strata *s)
+static void split_by_class(sph_split *out, const sph_data *data, uint64_t seed, uint32_t *order,
+                           struct strata *s)
 {
     for (size_t i = 0; i < data->rows; i++)
         s->size[(size_t)data->y[i]]++;
@@ -166,7 +167,8 @@ static int check_share(const char *name, double share)
     return sph_fail(SPH_EARG, "%s: a share of %g, expected 0 or more and less than 1", name, share);
 }
 
-int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val, uint64_t seed)
+int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
+                   uint64_t seed)
 {
     *out = (sph_split){0};
     size_t rows = data->rows;

@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "data/data.h"
 
-/* Of the values that are there; two passes, as a one-pass variance cancels. Constant as scikit-learn means it: a
- * variance that rounding alone can explain. */
-static void column_moments(const double *values, size_t width, size_t column, const uint32_t *rows, size_t count,
-                           double *mean, double *scale)
+/* Of the values that are there; two passes, as a one-pass variance cancels. Constant as scikit-learn means
+ * it: a variance that rounding alone can explain. */
+static void column_moments(const double *values, size_t width, size_t column, const uint32_t *rows,
+                           size_t count, double *mean, double *scale)
 {
     double sum = 0.0, squares = 0.0, drift = 0.0, n = 0.0;
     for (size_t i = 0; i < count; i++) {
@@ -34,11 +34,12 @@ static void column_moments(const double *values, size_t width, size_t column, co
         return;
     double variance = (squares - drift * drift / n) / n;
     double rounding = n * *mean * DBL_EPSILON;
-    if (!(variance <= n * DBL_EPSILON * variance + rounding * rounding))
+    if (!isfinite(variance) || !(variance <= n * DBL_EPSILON * variance + rounding * rounding))
         *scale = sqrt(variance);
 }
 
-static int fit(double *mean, double *scale, const double *values, size_t width, const uint32_t *rows, size_t count)
+static int fit(double *mean, double *scale, const double *values, size_t width, const uint32_t *rows,
+               size_t count)
 {
     for (size_t j = 0; j < width; j++) {
         column_moments(values, width, j, rows, count, &mean[j], &scale[j]);
@@ -57,7 +58,8 @@ static int fail_too_large(char *name)
     return SPH_EFORMAT;
 }
 
-int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count, sph_standardize kind)
+int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
+                sph_standardize kind)
 {
     if (kind == SPH_STANDARDIZE_AUTO)
         kind = data->task == SPH_TASK_REGRESSION ? SPH_STANDARDIZE_BOTH : SPH_STANDARDIZE_FEATURES;

@@ -23,7 +23,8 @@ static int start(struct table *table, double **values, size_t rows, const char *
     if (!*values)
         return SPH_EMEMORY;
     table->own[0] = (unsigned char *)*values;
-    table->x = (struct array){.bytes = table->own[0], .rows = rows, .columns = columns, .type = 'f', .size = 8};
+    table->x =
+        (struct array){.bytes = table->own[0], .rows = rows, .columns = columns, .type = 'f', .size = 8};
     table->rows = rows;
     table->columns = columns;
     table->named = 1;

@@ -203,6 +203,8 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     if (!err && set && set->names)
         err = set_known_names(out, set->names);
     out->made = set && set->make;
+    if (!err && !out->rows)
+        err = sph_fail(SPH_EFORMAT, "%s: %s", out->path, out->header ? "a header and no rows" : "no rows");
     if (err < 0)
         table_free(out);
     return err;

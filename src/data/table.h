@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table as its source holds it: rows of cells, scanned front to back as often as needed and never stored whole.
- * Text tables come from CSV-like files, number tables from .npy, .npz and the synthetic sets. */
+ * A table as its source holds it: rows of cells, scanned front to back as often as needed and never stored
+ * whole. Text tables come from CSV-like files, number tables from .npy, .npz and the synthetic sets. */
 #ifndef SPH_DATA_TABLE_H
 #define SPH_DATA_TABLE_H
 
@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "spherelu.h"
 
-/* Missing: an empty cell, or one of NA N/A NaN null ? - in any case. Infinite: inf, infinity, or a number too large
- * for a double. Numbers may carry a sign, a currency ($ or the signs and words of euro, pound, yen, dollar) before or
- * after, thousands separated by commas, and a per cent sign (12% is 12). */
+/* Missing: an empty cell, or one of NA N/A NaN null ? - in any case. Infinite: inf, infinity, or a number too
+ * large for a double. Numbers may carry a sign, a currency ($ or the signs and words of euro, pound, yen,
+ * dollar) before or after, thousands separated by commas, and a per cent sign (12% is 12). */
 enum cell_kind { CELL_MISSING, CELL_NUMBER, CELL_TEXT, CELL_INFINITE };
 
 struct cell {
@@ -42,16 +42,16 @@ struct profile {
 };
 
 struct table {
-    char *path; /* for messages */
-    struct file_map map;   /* the file, or: */
-    char *pipe;            /* what a source that cannot be mapped gave */
-    const char *bytes;     /* (length) of either */
+    char *path;          /* for messages */
+    struct file_map map; /* the file, or: */
+    char *pipe;          /* what a source that cannot be mapped gave */
+    const char *bytes;   /* (length) of either */
     size_t length;
     size_t rows, columns;
     char **names;   /* (columns) unique */
     size_t *repeat; /* (columns) how often the header has this name; 0 for a renamed repetition */
-    int named; /* the names mean something */
-    int made;  /* a synthetic set: opts.rows is heeded already */
+    int named;      /* the names mean something */
+    int made;       /* a synthetic set: opts.rows is heeded already */
     const char *default_target, *default_drop; /* of a known set, borrowed, or NULL */
     size_t default_targets;                    /* otherwise: this many last columns */
 
@@ -64,14 +64,14 @@ struct table {
     unsigned char *own[2]; /* their bytes when not in the file as it is */
 };
 
-/* source: a file or a known set. need_targets 0: an .npz may lack y. expected: names a header is likely to have, since
- * the data were seen before, or NULL. A failure leaves nothing to free. */
-int  table_open(struct table *out, const char *source, const sph_data_opts *opts, int need_targets,
-                const char *const *expected, size_t expected_count);
+/* source: a file or a known set. need_targets 0: an .npz may lack y. expected: names a header is likely to
+ * have, since the data were seen before, or NULL. A failure leaves nothing to free. */
+int table_open(struct table *out, const char *source, const sph_data_opts *opts, int need_targets,
+               const char *const *expected, size_t expected_count);
 void table_free(struct table *table);
 
-/* Calls row for every data row. line: of the file (text, from 1) or row number (numbers, from 0). A negative return
- * ends the scan and is returned. */
+/* Calls row for every data row. line: of the file (text, from 1) or row number (numbers, from 0). A negative
+ * return ends the scan and is returned. */
 typedef int table_row(void *user, size_t line, const struct cell *cells);
 int table_scan(const struct table *table, table_row *row, void *user);
 
@@ -79,8 +79,8 @@ int table_scan(const struct table *table, table_row *row, void *user);
 int table_fail(const struct table *table, size_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* Names all columns after `names`, or by number where names is NULL or a name is "". Later repetitions of a name get
- * .1, .2, ... after it. */
+/* Names all columns after `names`, or by number where names is NULL or a name is "". Later repetitions of a
+ * name get .1, .2, ... after it. */
 int table_set_names(struct table *table, const char *const *names);
 
 /* text_table.c: reads the bytes once for their shape, header and profile. */

@@ -77,6 +77,10 @@ static int compare_doubles(const void *a, const void *b)
 static char *number_text(double value)
 {
     char text[40];
+    if (value == floor(value) && fabs(value) < 1e15) {
+        snprintf(text, sizeof text, "%.0f", value + 0.0); /* no "-0" */
+        return mem_text(text);
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (number_of(text) == value)
@@ -116,7 +120,7 @@ static int number_classes(sph_data *data)
     return err;
 }
 
-/* 2 stands for any number above 1 but 2 itself: 3. */
+/* The number of different values, 3 standing for more. */
 static size_t count_values_to_three(const double *y, size_t rows)
 {
     double seen[2] = {0};
@@ -141,10 +145,10 @@ static int check_varies(const sph_data *data, const char *path)
             continue;
         const char *name = data_target_name(data, j);
         if (data->task == SPH_TASK_REGRESSION)
-            return sph_fail(SPH_EFORMAT, "%s: target '%s' is %g in all %zu rows: nothing to learn", path, name,
-                            data->y[j], data->rows);
-        return sph_fail(SPH_EFORMAT, "%s: target '%s' is the class '%s' in all %zu rows: nothing to learn", path, name,
-                        data->labels[(size_t)data->y[j]], data->rows);
+            return sph_fail(SPH_EFORMAT, "%s: target '%s' is %g in all %zu rows: nothing to learn", path,
+                            name, data->y[j], data->rows);
+        return sph_fail(SPH_EFORMAT, "%s: target '%s' is the class '%s' in all %zu rows: nothing to learn",
+                        path, name, data->labels[(size_t)data->y[j]], data->rows);
     }
     return 0;
 }
@@ -154,11 +158,13 @@ static int check_classes(const sph_data *data, const char *path)
     char list[200];
     const char *name = data_target_name(data, 0);
     if (data->task == SPH_TASK_BINARY && data->classes > 2)
-        return sph_fail(SPH_EARG, "%s: target '%s' has %zu classes (%s), expected 2 for the task binary", path, name,
-                        data->classes, targets_list(data->labels, data->classes, list, sizeof list));
+        return sph_fail(SPH_EARG, "%s: target '%s' has %zu classes (%s), expected 2 for the task binary",
+                        path, name, data->classes,
+                        targets_list(data->labels, data->classes, list, sizeof list));
     if (data->classes > 2 && data->classes > data->rows / 2)
-        return sph_fail(SPH_EFORMAT, "%s: target '%s' has %zu different values in %zu rows: too many for classes",
-                        path, name, data->classes, data->rows);
+        return sph_fail(SPH_EFORMAT,
+                        "%s: target '%s' has %zu different values in %zu rows: too many for classes", path,
+                        name, data->classes, data->rows);
     return 0;
 }
 
@@ -169,7 +175,8 @@ int targets_settle(sph_data *data, const char *path, int task)
         return sph_fail(SPH_EFORMAT, "%s: one row of data, expected at least 2", path);
     if (data->targets > 1) {
         if (task > 0)
-            return sph_fail(SPH_EARG, "%s: %zu targets, expected one for a task of classes", path, data->targets);
+            return sph_fail(SPH_EARG, "%s: %zu targets, expected one for a task of classes", path,
+                            data->targets);
         data->task = SPH_TASK_REGRESSION;
         return check_varies(data, path);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A text file as a table: the first pass finds its shape, whether it has a header, and what each column holds. */
+ * A text file as a table: the first pass finds its shape, whether it has a header, and what each column
+ * holds. */
 #include "data/table.h"
 
 #include <string.h>
@@ -14,9 +15,9 @@
 
 struct first_pass {
     struct table *table;
-    char **first;        /* (columns) the first row's fields */
+    char **first; /* (columns) the first row's fields */
     size_t first_line;
-    size_t *again;       /* (columns) how often a later cell equals the first */
+    size_t *again; /* (columns) how often a later cell equals the first */
     size_t width;
     size_t rows;
 };
@@ -64,8 +65,8 @@ static int keep_first(struct first_pass *pass, size_t line, const char *const *f
 
 static int wrong_width(const struct table *table, size_t line, size_t count)
 {
-    return table_fail(table, line, "%zu column%s, expected %zu as in the first row", count, count == 1 ? "" : "s",
-                      table->columns);
+    return table_fail(table, line, "%zu column%s, expected %zu as in the first row", count,
+                      count == 1 ? "" : "s", table->columns);
 }
 
 static int first_row(void *user, size_t line, const char *const *fields, size_t count)
@@ -86,8 +87,8 @@ static int first_row(void *user, size_t line, const char *const *fields, size_t 
     return 0;
 }
 
-/* A header has a word over a column of numbers. Where no column is of numbers, it has distinct words that its columns
- * do not hold. Names that are expected settle it. */
+/* A header has a word over a column of numbers. Where no column is of numbers, it has distinct words that its
+ * columns do not hold. Names that are expected settle it. */
 static int has_header(const struct first_pass *pass, const char *const *expected, size_t expected_count)
 {
     size_t words = 0, number_columns = 0;
@@ -98,7 +99,8 @@ static int has_header(const struct first_pass *pass, const char *const *expected
             !pass->again[i])
             return 1;
         const struct profile *profile = &pass->table->profile[i];
-        /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a value. */
+        /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a
+         * value. */
         int numbers = profile->numbers > profile->texts;
         number_columns += (size_t)numbers;
         if (cell.kind == CELL_TEXT) {
@@ -144,7 +146,8 @@ static int check_bytes(struct table *table)
         return sph_fail(SPH_EFORMAT, "%s: the text is UTF-16: save it as UTF-8", table->path);
     const unsigned char *nul = memchr(b, 0, table->length);
     if (nul)
-        return sph_fail(SPH_EFORMAT, "%s: not a text table: byte %zu is zero", table->path, (size_t)(nul - b));
+        return sph_fail(SPH_EFORMAT, "%s: not a text table: byte %zu is zero", table->path,
+                        (size_t)(nul - b));
     if (table->length >= 3 && !memcmp(b, "\xEF\xBB\xBF", 3)) {
         table->bytes += 3;
         table->length -= 3;

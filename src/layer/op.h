@@ -44,7 +44,7 @@ struct layer_weights {
     int narrow;  /* few units: products run over wt                 */
     void *b;     /* (m) or NULL                                     */
     void *s;     /* (m)                                             */
-    int scaled;  /* some s is not 1                                 */
+    int scaled;  /* some s is not 1, or learned                     */
     const void *gamma, *beta;  /* (m) of bn, ln; else NULL          */
     const void *act_shape;     /* (4, m) of srelu; else NULL        */
     void *running_mean;        /* (m), imn (n); else NULL           */

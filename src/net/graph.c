@@ -49,6 +49,8 @@ static int add_node(sph_net *net, struct net_node node)
 
 static int check_node(const sph_net *net, int node, const char *what)
 {
+    if (!net->node_count)
+        return sph_fail(SPH_EARG, "%s: the net has no input yet", what);
     if (node < 0 || (size_t)node >= net->node_count)
         return sph_fail(SPH_EARG, "%s: its input is node %d, but nodes are 0..%zu", what, node, net->node_count - 1);
     return 0;

@@ -22,6 +22,7 @@ static void gmp_to_weight(struct param_step *step)
     void *scale = step->scratch;
     void *sine = param_at(k, step->scratch, 2 * m), *cosine = param_at(k, sine, (n - 1) * m);
     step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], scale, step->b, step->s);
+    step->scaled |= !step->shape.fold; /* s is r itself: it has a gradient even where it is 1 */
     if (n == 1)
         k->column_combine(1, m, step->sign, scale, m, NULL, NULL, 0, step->w, step->ldw);
     else

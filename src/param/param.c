@@ -71,6 +71,9 @@ int param_init(const struct param_ops *ops, const struct param_shape *shape, sph
     for (size_t j = 0; j < shape->m; j++) {
         draw_unit(rng, init, shape, w);
         set_unit(ops, shape, j, w, 0, out);
+        for (size_t t = 0; t < ops->tensors && init == SPH_INIT_PAPER; t++)
+            if (ops->tensor[t].group == SPH_GROUP_R)
+                out->raw[t][j] = 1; /* exactly, not the rounded length of a unit vector */
     }
     mem_free(w);
     return 0;

@@ -47,7 +47,7 @@ struct param_step {
     size_t ldw;
     void *b;    /* (m), NULL without bias */
     void *s;    /* (m) */
-    int scaled; /* to_weight: some s is not 1 */
+    int scaled; /* to_weight: some s is not 1, or learned */
 
     const void *dw; /* (n, m) leading dimension ldw */
     const void *db; /* (m) */

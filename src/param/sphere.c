@@ -21,6 +21,7 @@ static void sphere_to_weight(struct param_step *step)
     size_t n = step->shape.n, m = step->shape.m;
     void *scale = step->scratch;
     step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], scale, step->b, step->s);
+    step->scaled |= !step->shape.fold; /* s is r itself: it has a gradient even where it is 1 */
     k->column_combine(n, m, scale, step->raw[U], m, NULL, NULL, 0, step->w, step->ldw);
 }
 

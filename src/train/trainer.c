@@ -46,7 +46,7 @@ struct trainer {
     char name_text[VALUES_MAX][32];
     double value[VALUES_MAX];
     size_t values;
-    double began, before; /* clock at the start; seconds of earlier parts of a resumed run */
+    double began; /* clock at the start */
     int stopped;
 };
 
@@ -67,6 +67,8 @@ static int plan_batches(struct trainer *t)
 {
     size_t rows = t->train->rows;
     int statistic = has_batch_statistic(t->net);
+    if (!rows)
+        return sph_fail(SPH_EARG, "the training part has no rows");
     t->batch = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
     t->batches = (rows + t->batch - 1) / t->batch;
     t->longest = t->batch;
@@ -79,9 +81,11 @@ static int plan_batches(struct trainer *t)
     t->micro = t->opts->micro && t->opts->micro < t->longest ? t->opts->micro : t->longest;
     if (statistic && t->micro == 1)
         return sph_fail(SPH_EARG, "micro: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
-    if (statistic && t->micro < t->longest && t->longest % t->micro == 1)
-        return sph_fail(SPH_EARG, "micro: %zu rows at a time leave a last one alone in a batch of %zu", t->micro,
-                        t->longest);
+    size_t last = rows - (t->batches - 1) * t->batch, length[] = {t->batches > 1 ? t->batch : last, last};
+    for (int i = 0; i < 2; i++)
+        if (statistic && length[i] % t->micro == 1)
+            return sph_fail(SPH_EARG, "micro: %zu rows at a time leave a last one alone in a batch of %zu", t->micro,
+                            length[i]);
     return 0;
 }
 
@@ -233,12 +237,16 @@ static double loss_and_gradient(struct trainer *t, size_t rows)
     return loss;
 }
 
-static int diverged(struct trainer *t, double loss, size_t rows)
+/* The loss, or a weight behind it, is no finite number any more. */
+static int diverged(struct trainer *t, const char *what, double loss, size_t rows)
 {
-    size_t bad = plan_blame(t->plan, t->x, t->ldx, rows < t->micro ? rows : t->micro);
+    size_t bad = t->net->layer_count;
+    for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->micro)
+        bad = plan_blame(t->plan, t->x + row * t->ldx * t->k->size, t->ldx,
+                         rows - row < t->micro ? rows - row : t->micro);
     const char *where = bad < t->net->layer_count ? t->net->layers[bad].path : "the loss itself";
     t->stopped = 0;
-    return sph_fail(SPH_EDIVERGED, "the loss became %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g",
+    return sph_fail(SPH_EDIVERGED, "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
                     loss, t->scalar[TRAINER_STEP] + 1, t->scalar[TRAINER_EPOCH] + 1, where, t->opts->lr);
 }
 
@@ -253,8 +261,9 @@ static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
     *rows = batch + 1 == t->batches ? t->train->rows - first : t->batch;
     if (t->fetched)
         return 0;
-    t->fetched = t->batches == 1 && !t->train->varies;
-    return t->train->fetch(t->train->self, t->order + first, *rows, t->x, t->ldx, t->y, t->ldy);
+    int err = t->train->fetch(t->train->self, t->order + first, *rows, t->x, t->ldx, t->y, t->ldy);
+    t->fetched = !err && t->batches == 1 && !t->train->varies;
+    return err;
 }
 
 static int train_step(struct trainer *t, double *loss, double *lr)
@@ -266,13 +275,15 @@ static int train_step(struct trainer *t, double *loss, double *lr)
         return err;
     *loss = loss_and_gradient(t, rows);
     if (!isfinite(*loss))
-        return diverged(t, *loss, rows);
+        return diverged(t, "the loss became", *loss, rows);
     weights_pull(t->weights);
     *lr = t->opts->lr * schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], t->opts->epochs, step,
                                         all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
     weights_materialize(t->weights);
+    if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
+        return diverged(t, "the weights overflowed after a loss of", *loss, rows);
     t->scalar[TRAINER_STEP]++;
     t->scalar[TRAINER_BATCH]++;
     t->scalar[TRAINER_LOSS_SUM] += *loss;
@@ -308,6 +319,9 @@ static int end_epoch(struct trainer *t, int *improved)
         if (err < 0)
             return err;
         memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
+        if (!isfinite(scores.value[0]))
+            return sph_fail(SPH_EDIVERGED, "the validation loss became %g after step %.0f (epoch %.0f); try a smaller lr than %g",
+                            scores.value[0], t->scalar[TRAINER_STEP], t->scalar[TRAINER_EPOCH] + 1, t->opts->lr);
     }
     t->scalar[TRAINER_EPOCH]++;
     t->scalar[TRAINER_BATCH] = 0;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The two functions that ask the system for memory, apart from their callers so that a test can stand in for them. */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void *mem_get(size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX - MEM_ALIGN) / size) {
+        sph_fail(SPH_EMEMORY, "out of memory: %zu items of %zu bytes", count, size);
+        return NULL;
+    }
+    size_t bytes = (count * size + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
+    if (!bytes)
+        bytes = MEM_ALIGN;
+    void *block = aligned_alloc(MEM_ALIGN, bytes);
+    if (!block) {
+        sph_fail(SPH_EMEMORY, "out of memory: %zu bytes", bytes);
+        return NULL;
+    }
+    memset(block, 0, bytes);
+    return block;
+}
+
+void *mem_resize(void *block, size_t old_count, size_t new_count, size_t size)
+{
+    void *grown = mem_get(new_count, size);
+    if (!grown)
+        return NULL;
+    size_t keep = old_count < new_count ? old_count : new_count;
+    if (block && keep)
+        memcpy(grown, block, keep * size);
+    free(block);
+    return grown;
+}
+
+void mem_free(void *block)
+{
+    free(block);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One training into a run folder. The order of writing is what makes a kill harmless at any moment: config and split
+ * first, checkpoints while training, then model and result. Whatever is missing is made again from what is there. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "experiment/config.h"
+#include "experiment/fit.h"
+#include "experiment/job.h"
+#include "store/checkpoint.h"
+#include "store/model.h"
+#include "store/runfolder.h"
+
+struct folder {
+    const char *dir;
+    char *config, *model, *checkpoint; /* paths */
+};
+
+struct job_run {
+    struct sph_job *job;
+    struct folder folder;
+    sph_data *data;
+    sph_split split;
+    sph_net *net;
+    struct fit *fit;
+    struct metrics metrics;
+    int metrics_open;
+    double saved_at;       /* clock at the last checkpoint     */
+    double before;         /* seconds of earlier parts of the run */
+};
+
+static void folder_free(struct folder *folder)
+{
+    mem_free(folder->config);
+    mem_free(folder->model);
+    mem_free(folder->checkpoint);
+}
+
+static int folder_name(struct folder *out, const char *dir)
+{
+    out->dir = dir;
+    out->config = file_join(dir, RUNFOLDER_CONFIG);
+    out->model = file_join(dir, RUNFOLDER_MODEL);
+    out->checkpoint = file_join(dir, RUNFOLDER_CHECKPOINT);
+    return out->config && out->model && out->checkpoint ? 0 : SPH_EMEMORY;
+}
+
+/* ---------------------------------------------------------------- config.yaml */
+
+static int adopt_config(struct sph_job *job, const char *path)
+{
+    struct sph_job *theirs = NULL;
+    int err = sph_job_new(&theirs);
+    if (!err && !(err = config_read(theirs, path)) && !(err = config_conflict(job, theirs)))
+        err = options_adopt(job, theirs);
+    sph_job_free(theirs);
+    return err;
+}
+
+static int begin_folder(struct job_run *run, int resume)
+{
+    const struct folder *folder = &run->folder;
+    int exists = file_exists(folder->config);
+    if (exists && resume)
+        return adopt_config(run->job, folder->config);
+    if (exists)
+        return sph_fail(SPH_EARG, "%s: holds a run already; go on with --resume, or choose another --out", folder->dir);
+    return 0;
+}
+
+static int write_config(struct job_run *run)
+{
+    char *text = NULL;
+    int err = config_write(run->job, &text);
+    if (!err)
+        err = file_replace_with(run->folder.config, text, strlen(text));
+    mem_free(text);
+    return err;
+}
+
+/* ---------------------------------------------------------------- split.json */
+
+static int same_rows(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
+{
+    return na == nb && (na == 0 || !memcmp(a, b, na * sizeof *a));
+}
+
+/* A run goes on only on the rows it began with. */
+static int check_split(const struct job_run *run)
+{
+    sph_split old;
+    int err = runfolder_read_split(&old, run->folder.dir, run->data->rows);
+    if (err < 0)
+        return err;
+    const sph_split *now = &run->split;
+    if (!same_rows(old.train, old.train_rows, now->train, now->train_rows) ||
+        !same_rows(old.val, old.val_rows, now->val, now->val_rows) ||
+        !same_rows(old.test, old.test_rows, now->test, now->test_rows))
+        err = sph_fail(SPH_EFORMAT, "%s: its split.json is not the split of these data: they changed since the run began",
+                       run->folder.dir);
+    sph_split_free(&old);
+    return err;
+}
+
+static int settle_split(struct job_run *run)
+{
+    char *path = file_join(run->folder.dir, RUNFOLDER_SPLIT);
+    if (!path)
+        return SPH_EMEMORY;
+    int exists = file_exists(path);
+    mem_free(path);
+    return exists ? check_split(run) : runfolder_write_split(run->folder.dir, &run->split);
+}
+
+/* ---------------------------------------------------------------- checkpoints and metrics, as observers */
+
+static int save_checkpoint(struct job_run *run)
+{
+    uint64_t offset;
+    int err = metrics_sync(&run->metrics, &offset);
+    if (err < 0)
+        return err;
+    json_t *extra = json_object();
+    int bad = !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
+              json_object_set_new(extra, "seconds", json_number(run->before + trainer_seconds(run->fit->trainer)));
+    err = bad ? sph_fail(SPH_EMEMORY, "out of memory")
+              : checkpoint_save(run->folder.checkpoint, run->fit->trainer, run->net, extra);
+    json_decref(extra);
+    run->saved_at = clock_seconds();
+    return err;
+}
+
+static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes)
+{
+    json_t *extra = NULL;
+    size_t bytes = 0;
+    int err = checkpoint_load(run->folder.checkpoint, run->fit->trainer, run->net, &extra);
+    if (!err && !(err = json_member_size(extra, run->folder.checkpoint, "metrics_bytes", &bytes)))
+        err = json_member_real(extra, run->folder.checkpoint, "seconds", &run->before);
+    *metrics_bytes = bytes;
+    json_decref(extra);
+    return err;
+}
+
+static int due(const struct job_run *run)
+{
+    return clock_seconds() - run->saved_at >= run->job->options.checkpoint_seconds;
+}
+
+static int on_step(void *self, const sph_view *view)
+{
+    struct job_run *run = self;
+    (void)view;
+    return run->job->options.checkpoint_seconds > 0 && due(run) ? save_checkpoint(run) : 0;
+}
+
+static int on_epoch(void *self, const sph_view *view)
+{
+    struct job_run *run = self;
+    sph_view timed = *view;
+    timed.seconds += run->before;
+    int err = metrics_add(&run->metrics, &timed);
+    return err < 0 || !due(run) ? err : save_checkpoint(run);
+}
+
+static int on_end(void *self, const sph_view *view)
+{
+    (void)view;
+    return save_checkpoint(self);
+}
+
+/* ---------------------------------------------------------------- the run */
+
+static int finish(struct job_run *run, const sph_result *result)
+{
+    json_t *schema = NULL;
+    int err = data_schema(run->data, &schema);
+    if (!err && !(err = model_save(run->folder.model, run->net, schema)))
+        err = runfolder_write_result(run->folder.dir, result);
+    json_decref(schema);
+    return err;
+}
+
+enum { OBSERVERS_MAX = 16 };
+
+static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+{
+    sph_observer all[OBSERVERS_MAX] = {{.self = run, .step = on_step, .epoch = on_epoch, .end = on_end}};
+    if (count >= OBSERVERS_MAX)
+        return sph_fail(SPH_EARG, "%zu observers, expected fewer than %d", count, OBSERVERS_MAX);
+    memcpy(all + 1, observers, count * sizeof *observers);
+    run->saved_at = clock_seconds();
+    int err = fit_run(run->fit, all, count + 1, result);
+    result->seconds += run->before;
+    if (err == SPH_EDIVERGED) { /* the last good checkpoint stays */
+        char message[512];
+        strncpy(message, sph_error(), sizeof message - 1);
+        message[sizeof message - 1] = '\0';
+        int flushed = metrics_flush(&run->metrics), written = runfolder_write_result(run->folder.dir, result);
+        return flushed < 0 ? flushed : written < 0 ? written : sph_fail(err, "%s", message);
+    }
+    if (err < 0 || result->stopped)
+        return err;
+    return finish(run, result);
+}
+
+static int prepare(struct job_run *run, int resume)
+{
+    struct sph_job *job = run->job;
+    int err;
+    uint64_t metrics_bytes = 0;
+    if (!job->options.out)
+        return sph_fail(SPH_EARG, "out: nothing given, expected the run folder to write");
+    if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
+        (err = job_open_data(job, &run->data)) < 0 || (err = job_make_split(job, run->data, &run->split)) < 0 ||
+        (err = job_make_net(job, run->data, &run->net)) < 0)
+        return err;
+    sph_train_opts opts = job_train_opts(job);
+    if ((err = fit_new(&run->fit, run->net, run->data, &run->split, &opts)) < 0)
+        return err;
+    /* Everything fits: from here on the folder is written. */
+    if ((err = file_make_directory(run->folder.dir)) < 0 || (err = write_config(run)) < 0 ||
+        (err = settle_split(run)) < 0)
+        return err;
+    if (resume && file_exists(run->folder.checkpoint) && (err = load_checkpoint(run, &metrics_bytes)) < 0)
+        return err;
+    if ((err = metrics_open(&run->metrics, run->folder.dir, metrics_bytes)) < 0)
+        return err;
+    run->metrics_open = 1;
+    return 0;
+}
+
+int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)
+{
+    struct job_run run = {.job = job};
+    *result = (sph_result){0};
+    int err = prepare(&run, resume);
+    if (!err)
+        err = train(&run, observers, count, result);
+    if (run.metrics_open)
+        metrics_close(&run.metrics);
+    fit_free(run.fit);
+    sph_net_free(run.net);
+    sph_split_free(&run.split);
+    sph_data_free(run.data);
+    folder_free(&run.folder);
+    return err;
+}

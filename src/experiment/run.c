@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A finished run used on other data: scores and predictions. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "data/feed.h"
+#include "experiment/config.h"
+#include "experiment/job.h"
+#include "store/model.h"
+#include "store/runfolder.h"
+#include "train/evaluate.h"
+
+enum { EVAL_ROWS = 1024 };
+
+struct sph_run {
+    char *dir;
+    struct sph_job *job;
+    sph_net *net;
+    json_t *schema;
+};
+
+int sph_run_open(sph_run **out, const char *dir)
+{
+    sph_run *run = mem_get(1, sizeof *run);
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
+    int err = SPH_EMEMORY;
+    if (!run || !config || !model || !(run->dir = mem_text(dir)))
+        goto fail;
+    if (!file_is_directory(dir))
+        err = sph_fail(SPH_EIO, "%s: no such run folder", dir);
+    else if (!file_exists(config))
+        err = sph_fail(SPH_EFORMAT, "%s: not a run folder: it has no %s", dir, RUNFOLDER_CONFIG);
+    else if (!file_exists(model))
+        err = sph_fail(SPH_EFORMAT, "%s: the run is not finished: it has no %s; go on with --resume", dir,
+                       RUNFOLDER_MODEL);
+    else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
+             !(err = model_open(&run->net, &run->schema, model)) && !run->schema)
+        err = sph_fail(SPH_EFORMAT, "%s: says nothing about the columns of its data", model);
+    if (err < 0)
+        goto fail;
+    mem_free(config);
+    mem_free(model);
+    *out = run;
+    return 0;
+fail:
+    mem_free(config);
+    mem_free(model);
+    sph_run_free(run);
+    return err;
+}
+
+void sph_run_free(sph_run *run)
+{
+    if (!run)
+        return;
+    mem_free(run->dir);
+    sph_job_free(run->job);
+    sph_net_free(run->net);
+    json_decref(run->schema);
+    mem_free(run);
+}
+
+const sph_net *sph_run_net(const sph_run *run)
+{
+    return run->net;
+}
+
+int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
+{
+    sph_data *data = NULL;
+    struct feed *feed = NULL;
+    struct weights *weights = NULL;
+    struct evaluator *evaluator = NULL;
+    const struct job_options *o = &run->job->options;
+    struct evaluator_opts opts = {(sph_loss)o->loss, o->label_smoothing, run->net->scaling.y_scale, 1};
+    int err = data_open_with_schema(&data, source, run->schema, 1);
+    if (err < 0)
+        return err;
+    if ((err = feed_new(&feed, data, NULL, data->rows, &run->net->scaling, run->net->k)) < 0 ||
+        (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
+        (err = evaluator_new(&evaluator, weights, &opts, data->rows < EVAL_ROWS ? data->rows : EVAL_ROWS)) < 0)
+        goto out;
+    weights_materialize(weights);
+    err = evaluator_run(evaluator, &feed->source, scores);
+out:
+    evaluator_free(evaluator);
+    weights_free(weights);
+    feed_free(feed);
+    sph_data_free(data);
+    return err;
+}
+
+/* ---------------------------------------------------------------- predictions as CSV */
+
+/* A cell in quotes where its text asks for them. */
+static void put_text(FILE *csv, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, csv);
+        return;
+    }
+    putc('"', csv);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', csv);
+        putc(*text, csv);
+    }
+    putc('"', csv);
+}
+
+static void put_header(FILE *csv, const sph_data *data)
+{
+    if (data->task == SPH_TASK_BINARY) {
+        fputs("class,probability\n", csv);
+        return;
+    }
+    if (data->task == SPH_TASK_REGRESSION && data->targets == 1) {
+        fputs("prediction\n", csv);
+        return;
+    }
+    int classes = data->task == SPH_TASK_CLASSES;
+    size_t count = classes ? data->classes : data->targets;
+    if (classes)
+        fputs("class", csv);
+    for (size_t j = 0; j < count; j++) {
+        char *name = mem_format("%s%s", classes ? "p_" : "prediction_",
+                                classes ? data->labels[j] : data_target_name(data, j));
+        if (classes || j)
+            putc(',', csv);
+        put_text(csv, name ? name : "");
+        mem_free(name);
+    }
+    putc('\n', csv);
+}
+
+/* p (classes) <- probabilities; returns the likeliest. */
+static size_t softmax(size_t classes, double *p)
+{
+    size_t top = 0;
+    double sum = 0;
+    for (size_t c = 1; c < classes; c++)
+        if (p[c] > p[top])
+            top = c;
+    double largest = p[top];
+    for (size_t c = 0; c < classes; c++)
+        sum += p[c] = exp(p[c] - largest);
+    for (size_t c = 0; c < classes; c++)
+        p[c] /= sum;
+    return top;
+}
+
+static void put_row(FILE *csv, const sph_data *data, size_t outputs, double *y)
+{
+    if (data->task == SPH_TASK_BINARY) { /* the probability of the second class */
+        double p = 1 / (1 + exp(-y[0]));
+        put_text(csv, data->labels[y[0] > 0]);
+        fprintf(csv, ",%.9g\n", p);
+        return;
+    }
+    if (data->task == SPH_TASK_CLASSES)
+        put_text(csv, data->labels[softmax(outputs, y)]);
+    for (size_t j = 0; j < outputs; j++)
+        fprintf(csv, "%s%.9g", j || data->task == SPH_TASK_CLASSES ? "," : "", y[j]);
+    putc('\n', csv);
+}
+
+int sph_run_predict(sph_run *run, const char *source, FILE *csv)
+{
+    sph_data *data = NULL;
+    int err = data_open_with_schema(&data, source, run->schema, 0);
+    if (err < 0)
+        return err;
+    size_t outputs = sph_net_outputs(run->net);
+    double *y = mem_get(data->rows * outputs, sizeof *y);
+    if (!y)
+        err = SPH_EMEMORY;
+    else if (!(err = sph_net_forward(run->net, data->x, data->rows, y))) {
+        put_header(csv, data);
+        for (size_t i = 0; i < data->rows; i++)
+            put_row(csv, data, outputs, y + i * outputs);
+        if (fflush(csv) || ferror(csv))
+            err = sph_fail(SPH_EIO, "cannot write the predictions");
+    }
+    mem_free(y);
+    sph_data_free(data);
+    return err;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/architecture.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+#define WORD_ROW(id, word, help) word,
+static const char *const dtype_words[] = {SPH_DTYPES(WORD_ROW)};
+static const char *const param_words[] = {SPH_PARAMS(WORD_ROW)};
+static const char *const norm_words[] = {SPH_NORMS(WORD_ROW)};
+static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
+
+static const char *const input_keys[] = {"kind", "features", NULL};
+static const char *const dense_keys[] = {"kind", "from", "path", "units", "param", "norm", "act", "signs", NULL};
+static const char *const add_keys[] = {"kind", "from", NULL};
+static const char *const net_keys[] = {"dtype", "nodes", "output", NULL};
+
+/* ---------------------------------------------------------------- writing */
+
+static json_t *node_json(const sph_net *net, const struct net_node *node)
+{
+    if (node->kind == NODE_INPUT)
+        return json_pack("{s:s, s:I}", "kind", "input", "features", (json_int_t)node->features);
+    if (node->kind == NODE_ADD)
+        return json_pack("{s:s, s:[i,i]}", "kind", "add", "from", node->in[0], node->in[1]);
+    const struct net_layer *layer = &net->layers[node->layer];
+    const sph_layer *spec = &layer->spec;
+    return json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "dense", "from", node->in[0], "path",
+                     layer->path, "units", (json_int_t)spec->units, "param", param_words[spec->param], "norm",
+                     norm_words[spec->norm], "act", act_words[spec->act], "signs", spec->signs != 0);
+}
+
+int architecture_of(json_t **out, const sph_net *net)
+{
+    *out = NULL;
+    for (size_t l = 0; l < net->layer_count; l++)
+        if (!json_is_utf8(net->layers[l].path))
+            return sph_fail(SPH_EARG, "layer %zu: its path is not UTF-8", l);
+    json_t *nodes = json_array();
+    int missing = !nodes;
+    for (size_t i = 0; i < net->node_count; i++)
+        missing |= json_array_append_new(nodes, node_json(net, &net->nodes[i])) < 0;
+    json_t *architecture =
+        json_pack("{s:s, s:o, s:i}", "dtype", dtype_words[net->dtype], "nodes", nodes, "output", net->output);
+    if (missing || !architecture) {
+        json_decref(architecture);
+        return sph_fail(SPH_EMEMORY, "out of memory while describing the net");
+    }
+    *out = architecture;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static int known_keys(const json_t *object, const char *where, const char *const *keys)
+{
+    const char *key;
+    json_t *value;
+    size_t count = 0;
+    while (keys[count])
+        count++;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (text_find(key, keys, count) < 0)
+            return sph_fail(SPH_EFORMAT, "%s: unknown key \"%.80s\"", where, key);
+    }
+    return 0;
+}
+
+static int word_member(const json_t *object, const char *where, const char *key, const char *const *words,
+                       size_t count, int *out)
+{
+    const char *word;
+    int err = json_member_text(object, where, key, &word);
+    if (err < 0)
+        return err;
+    *out = text_find(word, words, count);
+    if (*out >= 0)
+        return 0;
+    char list[128] = "";
+    for (size_t i = 0, used = 0; i < count; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    return sph_fail(SPH_EFORMAT, "%s: \"%s\" is \"%.80s\", expected one of %s", where, key, word, list);
+}
+
+static int earlier_node(size_t from, size_t node, const char *where)
+{
+    if (from < node)
+        return 0;
+    return sph_fail(SPH_EFORMAT, "%s: \"from\" is %zu, expected an earlier node", where, from);
+}
+
+static int build_dense(sph_net *net, const json_t *node, const char *where)
+{
+    size_t from = 0;
+    int param = 0, norm = 0, act = 0, err;
+    sph_layer layer = {0};
+    if ((err = known_keys(node, where, dense_keys)) < 0 ||
+        (err = json_member_size(node, where, "from", &from)) < 0 ||
+        (err = earlier_node(from, net->node_count, where)) < 0 ||
+        (err = json_member_text(node, where, "path", &layer.path)) < 0 ||
+        (err = json_member_size(node, where, "units", &layer.units)) < 0 ||
+        (err = word_member(node, where, "param", param_words, SPH_PARAM_COUNT, &param)) < 0 ||
+        (err = word_member(node, where, "norm", norm_words, SPH_NORM_COUNT, &norm)) < 0 ||
+        (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0 ||
+        (err = json_member_bool(node, where, "signs", &layer.signs)) < 0)
+        return err;
+    size_t longest = sizeof net->layers->path - 1, length = strlen(layer.path);
+    if (!length || length > longest)
+        return sph_fail(SPH_EFORMAT, "%s: \"path\" has %zu bytes, expected 1 to %zu", where, length, longest);
+    layer.param = (sph_param)param;
+    layer.norm = (sph_norm)norm;
+    layer.act = (sph_act)act;
+    err = sph_net_dense(net, (int)from, &layer);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
+static int build_add(sph_net *net, const json_t *node, const char *where)
+{
+    const json_t *from;
+    int err, in[2];
+    if ((err = known_keys(node, where, add_keys)) < 0 || (err = json_member_array(node, where, "from", &from)) < 0)
+        return err;
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *value = json_array_get(from, i);
+        if (json_array_size(from) != 2 || !json_is_integer(value) || json_integer_value(value) < 0)
+            return sph_fail(SPH_EFORMAT, "%s: \"from\" of an addition must be two nodes", where);
+        if ((err = earlier_node((size_t)json_integer_value(value), net->node_count, where)) < 0)
+            return err;
+        in[i] = (int)json_integer_value(value);
+    }
+    err = sph_net_add(net, in[0], in[1]);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
+static int build_input(sph_net *net, const json_t *node, const char *where)
+{
+    size_t features = 0;
+    int err;
+    if ((err = known_keys(node, where, input_keys)) < 0 ||
+        (err = json_member_size(node, where, "features", &features)) < 0)
+        return err;
+    err = sph_net_input(net, features);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
+static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
+{
+    static const char *const kinds[] = {"input", "dense", "add"};
+    static int (*const builds[])(sph_net *, const json_t *, const char *) = {build_input, build_dense, build_add};
+    if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
+        return sph_fail(SPH_EFORMAT, "%s: \"nodes\" is empty", where);
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        char here[512];
+        int kind = 0, err;
+        snprintf(here, sizeof here, "%.460s: node %zu", where, i);
+        if ((err = word_member(json_array_get(nodes, i), here, "kind", kinds, 3, &kind)) < 0 ||
+            (err = builds[kind](net, json_array_get(nodes, i), here)) < 0)
+            return err;
+    }
+    return 0;
+}
+
+int architecture_build(sph_net **out, int *output, const json_t *architecture, const char *where)
+{
+    const json_t *nodes = NULL;
+    size_t last = 0;
+    int dtype = 0, err;
+    if ((err = known_keys(architecture, where, net_keys)) < 0 ||
+        (err = word_member(architecture, where, "dtype", dtype_words, SPH_DTYPE_COUNT, &dtype)) < 0 ||
+        (err = json_member_array(architecture, where, "nodes", &nodes)) < 0 ||
+        (err = json_member_size(architecture, where, "output", &last)) < 0)
+        return err;
+    sph_net *net = NULL;
+    if ((err = sph_net_new(&net, (sph_dtype)dtype)) < 0)
+        return err;
+    err = build_nodes(net, nodes, where);
+    if (!err && last + 1 != net->node_count)
+        err = sph_fail(SPH_EFORMAT, "%s: \"output\" is %zu, expected the last node, %zu", where, last,
+                       net->node_count - 1);
+    if (!err && !net->layer_count)
+        err = sph_fail(SPH_EFORMAT, "%s: the net has no layer", where);
+    if (err < 0) {
+        sph_net_free(net);
+        return err;
+    }
+    *out = net;
+    *output = (int)last;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- comparing */
+
+/* A scalar as a word; lists and the missing are not shown. */
+static const char *shown(const json_t *value, char *room, size_t size)
+{
+    if (json_is_string(value))
+        snprintf(room, size, "%.60s", json_string_value(value));
+    else if (json_is_integer(value))
+        snprintf(room, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_boolean(value))
+        snprintf(room, size, "%s", json_is_true(value) ? "true" : "false");
+    else
+        snprintf(room, size, "%s", value ? "others" : "none");
+    return room;
+}
+
+static int member_differs(const json_t *there, const json_t *here, const char *name, const char *key, char *text,
+                          size_t size)
+{
+    char a[64], b[64];
+    const json_t *old = json_object_get(there, key), *new = json_object_get(here, key);
+    if ((!old && !new) || json_equal(old, new))
+        return 0;
+    shown(old, a, sizeof a);
+    shown(new, b, sizeof b);
+    if (!strcmp(key, "units") || !strcmp(key, "features"))
+        snprintf(text, size, "%s has %s %s there, %s here", name, a, key, b);
+    else
+        snprintf(text, size, "%s has %s %s there, %s here", name, key, a, b);
+    return 1;
+}
+
+int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
+{
+    static const char *const keys[] = {"kind", "from", "path", "features", "units", "param", "norm", "act", "signs"};
+    if (json_equal(there, here))
+        return 0;
+    if (member_differs(there, here, "it", "dtype", text, size))
+        return 1;
+    const json_t *old = json_object_get(there, "nodes"), *new = json_object_get(here, "nodes");
+    size_t olds = json_array_size(old), news = json_array_size(new);
+    for (size_t i = 0; i < olds && i < news; i++) {
+        const json_t *a = json_array_get(old, i), *b = json_array_get(new, i);
+        const char *path = json_string_value(json_object_get(b, "path"));
+        char name[112];
+        if (path)
+            snprintf(name, sizeof name, "%.100s", path);
+        else
+            snprintf(name, sizeof name, i ? "node %zu" : "the input", i);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (member_differs(a, b, name, keys[k], text, size))
+                return 1;
+    }
+    if (olds != news)
+        snprintf(text, size, "it has %zu nodes there, %zu here", olds, news);
+    else
+        snprintf(text, size, "their descriptions differ");
+    return 1;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text tables that must be read: delimiters, headers, quotes, line ends, money, missing cells, words, tasks.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/csv.h"
+#include "data/data.h"
+#include "data/table.h"
+#include "data_files.h"
+
+static sph_data *opened(const char *text, const sph_data_opts *opts)
+{
+    const char *path = csv_with(text);
+    sph_data *data;
+    int err = sph_data_open(&data, path, opts);
+    unlink(path);
+    if (err < 0)
+        fail_msg("%s", sph_error());
+    return data;
+}
+
+static void assert_numbers(const double *values, size_t count, ...)
+{
+    va_list args;
+    va_start(args, count);
+    for (size_t i = 0; i < count; i++) {
+        double expected = va_arg(args, double);
+        if (isnan(expected) ? !isnan(values[i]) : values[i] != expected)
+            fail_msg("number %zu is %.17g, expected %.17g", i, values[i], expected);
+    }
+    va_end(args);
+}
+
+static void assert_feature(const sph_data *data, size_t feature, const char *expected)
+{
+    char *name = data_feature_name(data, feature);
+    assert_non_null(name);
+    assert_string_equal(name, expected);
+    mem_free(name);
+}
+
+static void the_same_table_is_read_whatever_separates_it(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "a,b,y\n1,2.5,3\n-4,5e1,6\n7,8,9\n",                /* comma */
+        "a;b;y\n1;2.5;3\n-4;5e1;6\n7;8;9\n",                /* semicolon */
+        "a\tb\ty\n1\t2.5\t3\n-4\t5e1\t6\n7\t8\t9\n",        /* tab */
+        "  a  b y\n 1   2.5 \t 3 \n-4 5e1\t6\n\t7 8 9\n\n", /* blanks and tabs, leading and trailing */
+        "a , b , y\r\n1 , 2.5 , 3\r\n-4 , 5e1 , 6\r\n7 , 8 , 9\r\n\r\n", /* CRLF, blanks around */
+        "a,b,y\r1,2.5,3\r-4,5e1,6\r7,8,9",                               /* CR alone, no last end */
+        "\xEF\xBB\xBF\"a\",\"b\",\"y\"\n\"1\",\"2.5\",\"3\"\n-4,5e1,6\n\n7,8,9\n\n\n", /* BOM, quotes, empty
+                                                                                          lines */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        sph_data *data = opened(texts[i], NULL);
+        assert_int_equal(sph_data_rows(data), 3);
+        assert_int_equal(sph_data_features(data), 2);
+        assert_int_equal(sph_data_targets(data), 1);
+        assert_int_equal(sph_data_task(data), SPH_TASK_REGRESSION);
+        assert_numbers(sph_data_x(data), 6, 1.0, 2.5, -4.0, 50.0, 7.0, 8.0);
+        assert_numbers(sph_data_y(data), 3, 3.0, 6.0, 9.0);
+        assert_feature(data, 1, "b");
+        sph_data_free(data);
+    }
+}
+
+static void a_table_without_header_has_numbers_for_names(void **state)
+{
+    (void)state;
+    sph_data_opts opts = sph_data_defaults();
+    opts.target = "0,-1";
+    opts.drop = "1";
+    sph_data *data = opened("1,2,3,4\n5,6,7,8\n9,1,2,3\n", &opts);
+    assert_int_equal(sph_data_rows(data), 3);
+    assert_int_equal(sph_data_features(data), 1);
+    assert_feature(data, 0, "2");
+    assert_numbers(sph_data_y(data), 6, 1.0, 4.0, 5.0, 8.0, 9.0, 3.0);
+    assert_string_equal(data_target_name(data, 1), "3");
+    sph_data_free(data);
+}
+
+static void headers_are_found_where_they_are_and_nowhere_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t rows;
+    } cases[] = {
+        {"red,1\nblue,2\nred,3\nblue,4\nred,5\n", 5},       /* words over words, numbers over numbers */
+        {"colour,size\nred,1\nblue,2\nred,3\nblue,5\n", 4}, /* a word over numbers */
+        {"colour,kind\nred,a\nblue,b\nred,b\nblue,a\n", 4}, /* only words, the first row's own */
+        {"red,a\nblue,b\nred,b\nblue,a\n", 4},              /* only words, the first row's come again */
+        {"a,2019\n1,2\n3,4\n5,6\n", 3},                     /* one word is enough */
+        {"a,b\n1,\n3,4\n5,6\n6,\n7,8\n", 3},                /* missing cells are no words */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sph_data *data = opened(cases[i].text, NULL);
+        assert_int_equal(sph_data_rows(data), cases[i].rows);
+        sph_data_free(data);
+    }
+}
+
+static void money_thousands_and_per_cent_are_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } numbers[] = {
+        {"12", 12},
+        {"-0.5", -0.5},
+        {"+.5", 0.5},
+        {"5.", 5},
+        {"1e3", 1000},
+        {"1.5E-3", 0.0015},
+        {"$1,234.50", 1234.5},
+        {"-$5", -5},
+        {"$-5", -5},
+        {"$ 7", 7},
+        {"1,200", 1200},
+        {"-1,234,567", -1234567},
+        {"12%", 12},
+        {"8.5 %", 8.5},
+        {"\xE2\x82\xAC"
+         "9.99",
+         9.99},
+        {"9.99 \xE2\x82\xAC", 9.99},
+        {"\xC2\xA3"
+         "3",
+         3},
+        {"EUR 1,000.5", 1000.5},
+        {"310,000 USD", 310000},
+        {" 42 ", 42},
+        {"0.1", 0.1},
+        {"123456789012345678", 123456789012345678.0},
+        {"9007199254740993", 9007199254740992.0},
+        {"0.30000000000000004", 0.30000000000000004},
+        {"2.2250738585072014e-308", 2.2250738585072014e-308},
+        {"1e-400", 0},
+        {"00012", 12},
+        {"179769313486231570000000000000000000000000000000000", 179769313486231570e33},
+        {"0.000000000000000000000000000001234", 1.234e-30},
+    };
+    static const char *const texts[] = {
+        "abc", "1,23", "1,2345", ",123", "1234,567", "1,234e3",    "0x10",  "1e", "e5",       ".",
+        "$",   "%",    "--5",    "1 2",  "12abc",    "2020-01-05", "1.2.3", "3+", "infinite", "EUR"};
+    static const char *const missing[] = {"",    "  ",   "NA",   "na",   "N/A", "NaN",
+                                          "nan", "-nan", "NULL", "null", "?",   "-"};
+    static const char *const infinite[] = {"inf", "-Inf", "Infinity", "1e999", "-1e400"};
+    struct cell cell;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        cell_read(&cell, numbers[i].text);
+        if (cell.kind != CELL_NUMBER || cell.value != numbers[i].value)
+            fail_msg("'%s' is read as %.17g (kind %d)", numbers[i].text, cell.value, (int)cell.kind);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cell_read(&cell, texts[i]);
+        if (cell.kind != CELL_TEXT)
+            fail_msg("'%s' is not read as text", texts[i]);
+    }
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        cell_read(&cell, missing[i]);
+        if (cell.kind != CELL_MISSING)
+            fail_msg("'%s' is not read as missing", missing[i]);
+    }
+    for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++) {
+        cell_read(&cell, infinite[i]);
+        if (cell.kind != CELL_INFINITE)
+            fail_msg("'%s' is not read as infinite", infinite[i]);
+    }
+}
+
+static void random_numbers_are_read_to_the_last_bit(void **state)
+{
+    (void)state;
+    uint64_t bits = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        char text[64];
+        struct cell cell;
+        snprintf(text, sizeof text, "%.*g", 1 + (int)(bits % 17), value);
+        cell_read(&cell, text);
+        assert_true(cell.value == strtod(text, NULL));
+        snprintf(text, sizeof text, "%.*f", (int)(bits % 9), (double)(int64_t)bits * 0x1p-40);
+        cell_read(&cell, text);
+        assert_true(cell.value == strtod(text, NULL));
+    }
+}
+
+static const char houses[] = "town;\"size, sqft\";garage;price\n"
+                             "Old Town;1,200;yes;$250,000\n"
+                             "Harbour;900;no;\"$180,500.50\"\n"
+                             "Old Town;;yes;$240,000\n"
+                             "Hills;2000;;$310,000\n"
+                             "Hills;850;no;\n"
+                             "\"Harbour\";850;no;$170,000\n";
+
+static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void **state)
+{
+    (void)state;
+    sph_data_opts opts = sph_data_defaults();
+    opts.target = "price";
+    sph_data *data = opened(houses, &opts);
+    assert_int_equal(sph_data_rows(data), 5); /* no target, no row */
+    assert_int_equal(data->left_out, 1);
+    assert_true(data->has_missing);
+    assert_int_equal(sph_data_features(data), 6);
+    assert_feature(data, 0, "town=Harbour");
+    assert_feature(data, 2, "town=Old Town");
+    assert_feature(data, 3, "size, sqft");
+    assert_feature(data, 5, "garage=yes");
+    assert_numbers(sph_data_x(data), 30,                 /**/
+                   0.0, 0.0, 1.0, 1200.0, 0.0, 1.0,      /**/
+                   1.0, 0.0, 0.0, 900.0, 1.0, 0.0,       /**/
+                   0.0, 0.0, 1.0, (double)NAN, 0.0, 1.0, /**/
+                   0.0, 1.0, 0.0, 2000.0, 0.0, 0.0,      /**/
+                   1.0, 0.0, 0.0, 850.0, 1.0, 0.0);
+    assert_numbers(sph_data_y(data), 5, 250000.0, 180500.5, 240000.0, 310000.0, 170000.0);
+    sph_data_free(data);
+
+    opts.missing = SPH_MISSING_DROP;
+    data = opened(houses, &opts);
+    assert_int_equal(sph_data_rows(data), 3);
+    assert_int_equal(data->left_out, 3);
+    assert_false(data->has_missing);
+    sph_data_free(data);
+}
+
+static void a_word_that_comes_back_in_a_column_of_few_numbers_is_a_level(void **state)
+{
+    (void)state;
+    sph_data *data = opened("n,y\n1,1\n2,2\n3+,3\n1,4\n2,5\n3+,6\n1,7\n2,8\n1,9\n1,3\n", NULL);
+    assert_int_equal(sph_data_features(data), 3);
+    assert_feature(data, 2, "n=3+");
+    sph_data_free(data);
+}
+
+static void the_task_follows_from_the_target(void **state)
+{
+    (void)state;
+    sph_data_opts opts = sph_data_defaults();
+    sph_data *data = opened("a,y\n1,1\n2,-1\n3,1.0\n4,-1\n", NULL);
+    assert_int_equal(sph_data_task(data), SPH_TASK_BINARY);
+    assert_int_equal(sph_data_outputs(data), 1);
+    assert_string_equal(data->labels[0], "-1");
+    assert_string_equal(data->labels[1], "1");
+    assert_numbers(sph_data_y(data), 4, 1.0, 0.0, 1.0, 0.0);
+    sph_data_free(data);
+
+    data = opened("a,y\n1,yes\n2,no\n3,no\n4,\n", NULL);
+    assert_int_equal(sph_data_task(data), SPH_TASK_BINARY);
+    assert_int_equal(sph_data_rows(data), 3);
+    assert_numbers(sph_data_y(data), 3, 1.0, 0.0, 0.0);
+    sph_data_free(data);
+
+    data = opened("a,y\n1,cat\n2,dog\n3,bird\n4,dog\n5,cat\n6,bird\n", NULL);
+    assert_int_equal(sph_data_task(data), SPH_TASK_CLASSES);
+    assert_int_equal(sph_data_outputs(data), 3);
+    assert_int_equal(sph_data_targets(data), 1);
+    assert_string_equal(data->labels[0], "bird");
+    assert_numbers(sph_data_y(data), 6, 1.0, 2.0, 0.0, 2.0, 1.0, 0.0);
+    sph_data_free(data);
+
+    opts.task = SPH_TASK_CLASSES;
+    data = opened("a,y\n1,10\n2,9\n3,2\n4,10\n5,9\n6,2\n", &opts);
+    assert_int_equal(sph_data_outputs(data), 3);
+    assert_string_equal(data->labels[2], "10"); /* by value, not by letter */
+    assert_numbers(sph_data_y(data), 6, 2.0, 1.0, 0.0, 2.0, 1.0, 0.0);
+    sph_data_free(data);
+
+    data = opened("a,y\n1,0\n2,1\n3,0\n", &opts);
+    assert_int_equal(sph_data_outputs(data), 2); /* asked for classes */
+    sph_data_free(data);
+
+    opts.task = SPH_TASK_REGRESSION;
+    data = opened("a,y\n1,0\n2,1\n3,0\n", &opts);
+    assert_int_equal(sph_data_task(data), SPH_TASK_REGRESSION);
+    sph_data_free(data);
+
+    data = opened("a,y\n1,3\n2,4\n3,5\n4,3\n", NULL);
+    assert_int_equal(sph_data_task(data), SPH_TASK_REGRESSION);
+    sph_data_free(data);
+}
+
+static void rows_takes_numpys_choice(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add(&text, "a,y\n");
+    for (int i = 0; i < 10; i++)
+        text_add(&text, "%d,%d\n", i, i * i);
+    sph_data_opts opts = sph_data_defaults();
+    opts.rows = 3;
+    opts.seed = 42;
+    sph_data *data = opened(text.chars, &opts); /* RandomState(42).choice(10, 3, replace=False) */
+    assert_numbers(sph_data_x(data), 3, 8.0, 1.0, 5.0);
+    assert_numbers(sph_data_y(data), 3, 64.0, 1.0, 25.0);
+    sph_data_free(data);
+    text_free(&text);
+}
+
+static void latin_1_text_becomes_utf_8(void **state)
+{
+    (void)state;
+    sph_data *data = opened("ort,y\nK\xF6ln,1\nBonn,2\nK\xF6ln,3\nBonn,4\nBonn,\x80 5\n", NULL);
+    assert_feature(data, 1, "ort=K\xC3\xB6ln");
+    assert_numbers(sph_data_y(data) + 4, 1, 5.0);
+    json_t *schema;
+    assert_int_equal(data_schema(data, &schema), 0);
+    json_decref(schema);
+    sph_data_free(data);
+}
+
+static void repeated_and_empty_names_are_told_apart(void **state)
+{
+    (void)state;
+    sph_data *data = opened(",a,a,y,\n0,1,2,3,\n1,4,5,6,\n2,7,8,9,\n",
+                            &(sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .target = "y"});
+    assert_int_equal(sph_data_features(data), 3); /* the last column, nameless and empty, is no column */
+    assert_feature(data, 0, "0");
+    assert_feature(data, 1, "a");
+    assert_feature(data, 2, "a.1");
+    sph_data_free(data);
+}
+
+/* ---------------------------------------------------------------- lines */
+
+struct lines {
+    size_t line[16], fields[16], count;
+};
+
+static int note_line(void *user, size_t line, const char *const *fields, size_t count)
+{
+    struct lines *lines = user;
+    (void)fields;
+    assert_true(lines->count < 16);
+    lines->line[lines->count] = line;
+    lines->fields[lines->count++] = count;
+    return 0;
+}
+
+static void rows_know_their_lines_past_empty_lines_and_quoted_line_ends(void **state)
+{
+    (void)state;
+    static const char text[] = "a,b\r\n\r\n1,2\n\n\n\"x\ny\r\nz\",4\n5,6\r7,8";
+    struct lines lines = {0};
+    assert_int_equal(csv_read("t", text, sizeof text - 1, ',', note_line, &lines), 0);
+    const size_t expected[] = {1, 3, 6, 9, 10};
+    assert_int_equal(lines.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(lines.line[i], expected[i]);
+        assert_int_equal(lines.fields[i], 2);
+    }
+}
+
+static void a_quote_left_open_in_a_long_file_is_found_early(void **state)
+{
+    (void)state;
+    size_t length = 3 << 20;
+    char *text = mem_get(length, 1);
+    memset(text, 'x', length);
+    memcpy(text, "a,b\n1,\"", 7);
+    struct lines lines = {0};
+    assert_int_equal(csv_read("t", text, length, ',', note_line, &lines), SPH_EFORMAT);
+    assert_string_equal(sph_error(),
+                        "t:2: a field of more than 1048576 bytes begins here: is a quote left open?");
+    mem_free(text);
+}
+
+static void a_long_file_of_blanks_is_read_across_buffers(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    for (int i = 0; i < 20000; i++)
+        text_add(&text, "  %d \t  %d   %d  \n", i, i + 1, 7 * i);
+    sph_data *data = opened(text.chars, NULL);
+    assert_int_equal(sph_data_rows(data), 20000);
+    for (size_t i = 0; i < 20000; i++) {
+        assert_true(sph_data_x(data)[2 * i + 1] == (double)(i + 1));
+        assert_true(sph_data_y(data)[i] == (double)(7 * i));
+    }
+    sph_data_free(data);
+    text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_table_is_read_whatever_separates_it),
+        cmocka_unit_test(a_table_without_header_has_numbers_for_names),
+        cmocka_unit_test(headers_are_found_where_they_are_and_nowhere_else),
+        cmocka_unit_test(money_thousands_and_per_cent_are_numbers),
+        cmocka_unit_test(random_numbers_are_read_to_the_last_bit),
+        cmocka_unit_test(words_become_indicators_and_missing_cells_are_kept_for_the_mean),
+        cmocka_unit_test(a_word_that_comes_back_in_a_column_of_few_numbers_is_a_level),
+        cmocka_unit_test(the_task_follows_from_the_target),
+        cmocka_unit_test(rows_takes_numpys_choice),
+        cmocka_unit_test(latin_1_text_becomes_utf_8),
+        cmocka_unit_test(repeated_and_empty_names_are_told_apart),
+        cmocka_unit_test(rows_know_their_lines_past_empty_lines_and_quoted_line_ends),
+        cmocka_unit_test(a_quote_left_open_in_a_long_file_is_found_early),
+        cmocka_unit_test(a_long_file_of_blanks_is_read_across_buffers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * NPY and NPZ: every type, order and version that numpy writes, and files that are not what they say. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "data/data.h"
+#include "data/table.h"
+#include "data_files.h"
+
+struct bytes {
+    unsigned char at[4096];
+    size_t length;
+};
+
+/* An NPY file of version major with this header dict and these numbers. */
+static struct bytes npy(int major, const char *dict, const void *numbers, size_t length)
+{
+    struct bytes file = {.length = major == 1 ? 10 : 12};
+    size_t header = (strlen(dict) + file.length + 1 + 63) / 64 * 64 - file.length;
+    memcpy(file.at, "\x93NUMPY", 6);
+    file.at[6] = (unsigned char)major;
+    file.at[8] = header & 0xff;
+    file.at[9] = (unsigned char)(header >> 8);
+    memset(file.at + file.length, ' ', header);
+    memcpy(file.at + file.length, dict, strlen(dict));
+    file.at[file.length + header - 1] = '\n';
+    file.length += header;
+    memcpy(file.at + file.length, numbers, length);
+    file.length += length;
+    return file;
+}
+
+static struct bytes npy_f8(const char *shape, const double *numbers, size_t count)
+{
+    char dict[128];
+    snprintf(dict, sizeof dict, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shape);
+    return npy(1, dict, numbers, count * sizeof *numbers);
+}
+
+static void every_type_and_byte_order_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *descr;
+        size_t size;
+        double expected[3];
+        unsigned char bytes[24];
+    } cases[] = {
+        {"|b1", 1, {1, 0, 1}, {1, 0, 2}},
+        {"|i1", 1, {-1, 127, -128}, {0xff, 0x7f, 0x80}},
+        {"|u1", 1, {255, 127, 128}, {0xff, 0x7f, 0x80}},
+        {"<i2", 2, {-2, 258, 1}, {0xfe, 0xff, 2, 1, 1, 0}},
+        {">i2", 2, {-2, 258, 1}, {0xff, 0xfe, 1, 2, 0, 1}},
+        {"<u2", 2, {65534, 258, 1}, {0xfe, 0xff, 2, 1, 1, 0}},
+        {"<i4", 4, {-2, 1, 0}, {0xfe, 0xff, 0xff, 0xff, 1}},
+        {">u4", 4, {4294967294.0, 1, 0}, {0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 1}},
+        {"<i8", 8, {-2, 1, 0}, {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}},
+        {">u8", 8, {1, 256, 0}, {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0}},
+        {"<f4", 4, {1.5, -2, 0}, {0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0}},
+        {">f4", 4, {1.5, -2, 0}, {0x3f, 0xc0, 0, 0, 0xc0}},
+        {"<f8", 8, {1.5, -2, 0}, {0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0}},
+        {">f8", 8, {1.5, -2, 0}, {0x3f, 0xf8, 0, 0, 0, 0, 0, 0, 0xc0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int major = 1; major <= 3; major++) {
+            char dict[128];
+            snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (3,)}",
+                     cases[i].descr);
+            struct bytes file = npy(major, dict, cases[i].bytes, 3 * cases[i].size);
+            struct array array;
+            assert_int_equal(npy_parse(&array, file.at, file.length, "t"), 0);
+            assert_int_equal(array.rows, 3);
+            assert_int_equal(array.columns, 1);
+            for (size_t k = 0; k < 3; k++)
+                assert_true(array_at(&array, k, 0) == cases[i].expected[k]);
+        }
+}
+
+static void an_npy_file_is_a_table_without_header_in_either_order(void **state)
+{
+    (void)state;
+    static const double by_row[] = {1, 2, 3, 4, NAN, 6, 7, 8, 9}, by_column[] = {1, 4, 7, 2, NAN, 8, 3, 6, 9};
+    for (int fortran = 0; fortran < 2; fortran++) {
+        char dict[128];
+        snprintf(dict, sizeof dict, "{'descr': '<f8', 'fortran_order': %s, 'shape': (3L, 3L), }",
+                 fortran ? "True" : "False");
+        struct bytes file = npy(1, dict, fortran ? by_column : by_row, sizeof by_row);
+        const char *path = file_with(".npy", file.at, file.length);
+        sph_data *data;
+        assert_int_equal(sph_data_open(&data, path, NULL), 0);
+        unlink(path);
+        assert_int_equal(sph_data_rows(data), 3);
+        assert_int_equal(sph_data_features(data), 2);
+        const double *x = sph_data_x(data), *y = sph_data_y(data);
+        assert_true(x[0] == 1 && x[1] == 2 && x[2] == 4 && isnan(x[3]) && x[4] == 7 && x[5] == 8);
+        assert_true(y[0] == 3 && y[1] == 6 && y[2] == 9);
+        sph_data_free(data);
+    }
+}
+
+static void fails(struct bytes file, const char *message)
+{
+    const char *path = file_with(".npy", file.at, file.length);
+    sph_data *data;
+    assert_int_equal(sph_data_open(&data, path, NULL), SPH_EFORMAT);
+    unlink(path);
+    assert_null(data);
+    assert_memory_equal(sph_error(), path, strlen(path));
+    assert_string_equal(sph_error() + strlen(path), message);
+}
+
+static void broken_npy_files_are_refused_with_the_reason(void **state)
+{
+    (void)state;
+    static const double numbers[] = {1, 2, 3, 4, 5, 6};
+    struct bytes good = npy_f8("(3, 2)", numbers, 6), file = good;
+    file.at[0] = 'X';
+    fails(file, ": not an NPY file: it does not begin with \\x93NUMPY");
+    file = good;
+    file.at[6] = 9;
+    fails(file, ": NPY version 9, expected 1, 2 or 3");
+    file = good;
+    file.length -= 8;
+    fails(file, ": 40 bytes of numbers, expected 48 (3 x 2 of 8 bytes)");
+    file.length = good.length + 1;
+    fails(file, ": 49 bytes of numbers, expected 48 (3 x 2 of 8 bytes)");
+    file.length = 40;
+    fails(file, ": the file ends within its NPY header");
+    file.length = 11;
+    file.at[6] = 2;
+    fails(file, ": the file ends within its NPY header");
+    file.length = 0;
+    fails(file, ": not an NPY file: it does not begin with \\x93NUMPY");
+    fails(npy(1, "{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }", numbers, 48),
+          ": numbers of type '|O', expected floats, integers or bool");
+    fails(npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }", numbers, 12),
+          ": numbers of type '<f2', expected floats, integers or bool");
+    fails(npy(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3, 2), }", numbers, 48),
+          ": records (a structured type), expected plain numbers");
+    fails(npy_f8("(3, 2, 1)", numbers, 6), ": an array of 3 dimensions, expected 1 or 2");
+    fails(npy_f8("()", numbers, 1), ": an array of 0 dimensions, expected 1 or 2");
+    fails(npy_f8("(4611686018427387904, 8)", numbers, 6), ": the array's shape is too big for any memory");
+    fails(npy_f8("(99999999999999999999999, 8)", numbers, 6),
+          ": the array's shape is too big for any memory");
+    fails(npy_f8("(1152921504606846975, 2)", numbers, 6),
+          ": 48 bytes of numbers, expected 18446744073709551600 (1152921504606846975 x 2 of 8 bytes)");
+    fails(npy_f8("(0, 2)", numbers, 0), ": no rows");
+    fails(npy(1, "{'descr': '<f8', 'shape': (3, 2), }", numbers, 48),
+          ": the NPY header is not understood near byte 45");
+    fails(npy(1, "nonsense", numbers, 48), ": the NPY header is not understood near byte 10");
+    static const double infinite[] = {1, 2, 3, HUGE_VAL, 5, 6};
+    fails(npy_f8("(3, 2)", infinite, 6), ": row 1: column '1' holds inf, expected a finite number");
+}
+
+/* ---------------------------------------------------------------- npz */
+
+static const char *npz_with(int deflated, size_t count, const char *const *names, const struct bytes *files)
+{
+    char zip[1 << 16];
+    size_t used = 0;
+    struct archive *out = archive_write_new();
+    archive_write_set_format_zip(out);
+    archive_write_set_options(out, deflated ? "zip:compression=deflate" : "zip:compression=store");
+    assert_int_equal(archive_write_open_memory(out, zip, sizeof zip, &used), ARCHIVE_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, names[i]);
+        archive_entry_set_size(entry, (la_int64_t)files[i].length);
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_entry_set_perm(entry, 0644);
+        assert_int_equal(archive_write_header(out, entry), ARCHIVE_OK);
+        assert_int_equal(archive_write_data(out, files[i].at, files[i].length), files[i].length);
+        archive_entry_free(entry);
+    }
+    assert_int_equal(archive_write_close(out), ARCHIVE_OK);
+    archive_write_free(out);
+    return file_with(".npz", zip, used);
+}
+
+static const double six[] = {1, 2, 3, 4, 5, 6};
+
+static void an_npz_file_holds_features_and_targets(void **state)
+{
+    (void)state;
+    const char *const names[][3] = {{"x.npy", "y.npy", "other.npy"}, {"labels.npy", "mean.npy", "data.npy"}};
+    struct bytes x = npy_f8("(3, 2)", six, 6), y = npy_f8("(3,)", six, 3), y2 = npy_f8("(3, 2)", six, 6);
+    struct bytes files[][3] = {{x, y, y}, {y, y, x}};
+    for (int i = 0; i < 2; i++)
+        for (int deflated = 0; deflated < 2; deflated++) {
+            const char *path = npz_with(deflated, 3, names[i], files[i]);
+            sph_data *data;
+            if (sph_data_open(&data, path, NULL) < 0)
+                fail_msg("%s", sph_error());
+            unlink(path);
+            assert_int_equal(sph_data_features(data), 2);
+            assert_int_equal(sph_data_targets(data), 1);
+            assert_memory_equal(sph_data_x(data), six, sizeof six);
+            assert_memory_equal(sph_data_y(data), six, 3 * sizeof *six);
+            sph_data_free(data);
+        }
+    const char *path = npz_with(1, 2, names[0], (struct bytes[]){x, y2});
+    sph_data *data;
+    assert_int_equal(sph_data_open(&data, path, NULL), 0);
+    assert_int_equal(sph_data_targets(data), 2);
+    assert_string_equal(data_target_name(data, 1), "y1");
+
+    json_t *schema; /* predicting takes a file without y */
+    assert_int_equal(data_schema(data, &schema), 0);
+    sph_data_free(data);
+    unlink(path);
+    path = npz_with(1, 1, names[0], &x);
+    assert_int_equal(data_open_with_schema(&data, path, schema, 0), 0);
+    assert_int_equal(sph_data_rows(data), 3);
+    sph_data_free(data);
+    assert_int_equal(data_open_with_schema(&data, path, schema, 1), SPH_EFORMAT);
+    unlink(path);
+    json_decref(schema);
+}
+
+static void npz_fails(const char *path, const char *message)
+{
+    sph_data *data;
+    assert_int_equal(sph_data_open(&data, path, NULL), SPH_EFORMAT);
+    unlink(path);
+    assert_null(data);
+    assert_memory_equal(sph_error(), path, strlen(path));
+    assert_string_equal(sph_error() + strlen(path), message);
+}
+
+static void broken_npz_files_are_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct bytes x = npy_f8("(3, 2)", six, 6), y = npy_f8("(2,)", six, 2), junk = x;
+    junk.at[1] = 'n';
+    npz_fails(npz_with(1, 2, (const char *[]){"a.npy", "b.npy"}, (struct bytes[]){x, y}),
+              ": no array named x or data; found: a, b");
+    npz_fails(npz_with(1, 1, (const char *[]){"x.npy"}, (struct bytes[]){x}),
+              ": no array named y, labels or target; found: x");
+    npz_fails(npz_with(1, 1, (const char *[]){"readme.txt"}, (struct bytes[]){x}),
+              ": no array named x or data; found: none");
+    npz_fails(npz_with(1, 2, (const char *[]){"x.npy", "y.npy"}, (struct bytes[]){x, y}),
+              ": 3 rows of features and 2 of targets");
+    npz_fails(npz_with(1, 2, (const char *[]){"x.npy", "y.npy"}, (struct bytes[]){x, junk}),
+              ": y: not an NPY file: it does not begin with \\x93NUMPY");
+    npz_fails(npz_with(1, 2, (const char *[]){"x.npy", "data.npy"}, (struct bytes[]){x, x}),
+              ": data: a second array that could be the features");
+    npz_fails(file_with(".npz", "junk", 4), ": not a zip file: Unrecognized archive format");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_and_byte_order_is_read),
+        cmocka_unit_test(an_npy_file_is_a_table_without_header_in_either_order),
+        cmocka_unit_test(broken_npy_files_are_refused_with_the_reason),
+        cmocka_unit_test(an_npz_file_holds_features_and_targets),
+        cmocka_unit_test(broken_npz_files_are_refused_with_the_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

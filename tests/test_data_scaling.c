@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Standardisation: fitted on the training rows alone, as scikit-learn does it, and undone exactly enough. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "data/data.h"
+
+/* Columns: plain, constant, constant but for rounding, with a missing cell. Rows 4 and 5 are not for
+ * training. */
+static const double x[] = {1,   7, 0.1 * 3,   10,  /**/
+                           2,   7, 0.3,       NAN, /**/
+                           3,   7, 0.1 + 0.2, 20,  /**/
+                           4,   7, 0.3,       60,  /**/
+                           1e6, 9, 5,         1e6, /**/
+                           1e6, 9, NAN,       1e6};
+static const double y[] = {10, 20, 30, 60, 1e7, 1e7};
+static const uint32_t rows[] = {3, 1, 0, 2};
+
+static sph_data *made(sph_task task)
+{
+    static const double classes[] = {0, 1, 0, 1, 1, 0};
+    sph_data *data;
+    assert_int_equal(sph_data_from_arrays(&data, x, task ? classes : y, 6, 4, 1, task), 0);
+    return data;
+}
+
+static void scaling_is_fitted_on_the_training_rows_with_population_deviation(void **state)
+{
+    (void)state;
+    sph_data *data = made(SPH_TASK_REGRESSION);
+    struct scaling scaling;
+    assert_int_equal(scaling_fit(&scaling, data, rows, 4, SPH_STANDARDIZE_AUTO), 0);
+    assert_true(scaling.x_mean[0] == 2.5);
+    assert_true(fabs(scaling.x_scale[0] - sqrt(1.25)) < 1e-15); /* one rounding of a root */
+    assert_true(scaling.x_scale[1] == 1.0);
+    assert_true(scaling.x_scale[2] == 1.0);
+    assert_true(scaling.x_mean[3] == 30.0); /* of the three that are there */
+    assert_true(fabs(scaling.x_scale[3] - sqrt(1400.0 / 3)) < 1e-13);
+    assert_true(scaling.y_mean[0] == 30.0);
+    assert_true(fabs(scaling.y_scale[0] - sqrt(350.0)) < 1e-13);
+
+    double out[24], back[6];
+    scaling_apply_x(&scaling, 6, x, out);
+    assert_true(out[4 * 1 + 3] == 0.0); /* the missing cell takes the mean */
+    assert_true(out[4 * 5 + 2] == 0.0);
+    assert_true(out[4 * 4 + 1] == 2.0);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 4; i++) {
+        sum += out[4 * i];
+        squares += out[4 * i] * out[4 * i];
+    }
+    assert_true(fabs(sum) < 1e-14 && fabs(squares - 4.0) < 1e-14);
+    scaling_apply_y(&scaling, 6, y, back);
+    assert_true(fabs(back[0] + 20.0 / sqrt(350.0)) < 1e-15);
+    scaling_undo_y(&scaling, 6, back, back);
+    for (int i = 0; i < 6; i++)
+        assert_true(fabs(back[i] - y[i]) <= 4e-16 * fabs(y[i]) * 4); /* a few roundings */
+
+    struct scaling copy;
+    assert_int_equal(scaling_copy(&copy, &scaling), 0);
+    assert_ptr_not_equal(copy.x_mean, scaling.x_mean);
+    assert_memory_equal(copy.x_mean, scaling.x_mean, 4 * sizeof *copy.x_mean);
+    assert_memory_equal(copy.x_scale, scaling.x_scale, 4 * sizeof *copy.x_mean);
+    assert_memory_equal(copy.x_fill, scaling.x_fill, 4 * sizeof *copy.x_mean);
+    assert_memory_equal(copy.y_scale, scaling.y_scale, sizeof *copy.y_scale);
+    scaling_free(&copy);
+    scaling_free(&scaling);
+    assert_null(scaling.x_mean);
+    sph_data_free(data);
+}
+
+static void without_scaling_missing_cells_still_take_the_training_mean(void **state)
+{
+    (void)state;
+    sph_data *data = made(SPH_TASK_REGRESSION);
+    struct scaling scaling;
+    double out[24];
+    assert_int_equal(scaling_fit(&scaling, data, rows, 4, SPH_STANDARDIZE_OFF), 0);
+    assert_null(scaling.x_mean);
+    assert_null(scaling.y_mean);
+    scaling_apply_x(&scaling, 6, x, out);
+    for (int i = 0; i < 24; i++)
+        assert_true(out[i] == (i == 7 ? 30.0 : i == 22 ? scaling.x_fill[2] : x[i]));
+    assert_true(fabs(scaling.x_fill[2] - 0.3) < 1e-15);
+    scaling_free(&scaling);
+    sph_data_free(data);
+}
+
+static void targets_are_scaled_only_where_they_are_real_numbers(void **state)
+{
+    (void)state;
+    sph_data *regression = made(SPH_TASK_REGRESSION), *binary = made(SPH_TASK_BINARY);
+    struct scaling scaling;
+    assert_int_equal(scaling_fit(&scaling, regression, rows, 4, SPH_STANDARDIZE_FEATURES), 0);
+    assert_non_null(scaling.x_mean);
+    assert_null(scaling.y_mean);
+    scaling_free(&scaling);
+    for (int kind = SPH_STANDARDIZE_AUTO; kind <= SPH_STANDARDIZE_BOTH; kind++) {
+        assert_int_equal(scaling_fit(&scaling, binary, rows, 4, (sph_standardize)kind), 0);
+        assert_null(scaling.y_mean);
+        assert_true((scaling.x_mean == NULL) == (kind == SPH_STANDARDIZE_OFF));
+        scaling_free(&scaling);
+    }
+    sph_data_free(regression);
+    sph_data_free(binary);
+}
+
+static void numbers_too_large_to_square_are_refused(void **state)
+{
+    (void)state;
+    static const double big[] = {1e300, -1e300}, small[] = {1, 2};
+    static const uint32_t both[] = {0, 1};
+    sph_data *data;
+    struct scaling scaling;
+    assert_int_equal(sph_data_from_arrays(&data, big, small, 2, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(scaling_fit(&scaling, data, both, 2, SPH_STANDARDIZE_AUTO), SPH_EFORMAT);
+    assert_string_equal(sph_error(), "column '0': numbers too large to standardise");
+    sph_data_free(data);
+    assert_int_equal(sph_data_from_arrays(&data, small, big, 2, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(scaling_fit(&scaling, data, both, 2, SPH_STANDARDIZE_AUTO), SPH_EFORMAT);
+    assert_string_equal(sph_error(), "column '1': numbers too large to standardise");
+    sph_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scaling_is_fitted_on_the_training_rows_with_population_deviation),
+        cmocka_unit_test(without_scaling_missing_cells_still_take_the_training_mean),
+        cmocka_unit_test(targets_are_scaled_only_where_they_are_real_numbers),
+        cmocka_unit_test(numbers_too_large_to_square_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

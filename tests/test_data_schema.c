@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Another file read with the columns of the first: by name, by position, and every way it can be the wrong
+ * file. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "data/data.h"
+#include "data_files.h"
+
+static const char training[] = "id,town,size,price\n1,Bonn,10,100\n2,Ulm,20,200\n3,Bonn,30,300\n4,Ulm,,400\n";
+
+/* The schema of a training file, through text and back as a model file would have it. */
+static json_t *schema_of(const char *text, const char *target, const char *drop)
+{
+    sph_data_opts opts = sph_data_defaults();
+    opts.target = target;
+    opts.drop = drop;
+    const char *path = csv_with(text);
+    sph_data *data;
+    json_t *schema;
+    int err = sph_data_open(&data, path, &opts);
+    unlink(path);
+    if (err < 0)
+        fail_msg("%s", sph_error());
+    assert_int_equal(data_schema(data, &schema), 0);
+    sph_data_free(data);
+    char *dump = json_dumps(schema, 0);
+    json_decref(schema);
+    schema = json_loads(dump, 0, NULL);
+    assert_non_null(schema);
+    free(dump);
+    return schema;
+}
+
+static sph_data *read_with(const json_t *schema, const char *text, int need_targets)
+{
+    const char *path = csv_with(text);
+    sph_data *data;
+    int err = data_open_with_schema(&data, path, schema, need_targets);
+    unlink(path);
+    if (err < 0)
+        fail_msg("%s", sph_error());
+    return data;
+}
+
+/* message: after the path. */
+static void fails_with(const json_t *schema, const char *text, int need_targets, const char *message)
+{
+    const char *path = csv_with(text);
+    sph_data *data;
+    int err = data_open_with_schema(&data, path, schema, need_targets);
+    unlink(path);
+    assert_null(data);
+    assert_int_equal(err, SPH_EFORMAT);
+    assert_memory_equal(sph_error(), path, strlen(path));
+    assert_string_equal(sph_error() + strlen(path), message);
+}
+
+static void columns_are_found_by_name_in_any_order(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of(training, "price", "id");
+    sph_data *data = read_with(schema, "extra;price;size;town\nx;7;5;Ulm\ny;8;;Bonn\n", 1);
+    const double expected[] = {0, 1, 5, 1, 0, NAN};
+    assert_int_equal(sph_data_rows(data), 2);
+    assert_int_equal(sph_data_features(data), 3);
+    assert_memory_equal(sph_data_x(data), expected, 5 * sizeof *expected);
+    assert_true(isnan(sph_data_x(data)[5]));
+    assert_true(sph_data_y(data)[0] == 7 && sph_data_y(data)[1] == 8);
+    sph_data_free(data);
+
+    data = read_with(schema, "size,town\n5,Ulm\n", 0);
+    assert_int_equal(sph_data_rows(data), 1);
+    assert_int_equal(sph_data_targets(data), 1);
+    assert_null(sph_data_y(data));
+    assert_true(sph_data_x(data)[2] == 5);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void predicting_keeps_every_row_and_reads_no_target(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of(training, "price", "id");
+    sph_data *data = read_with(schema, "town,size,price\nUlm,1,\nUlm,,unknown\nBonn,3,5\n", 0);
+    assert_int_equal(sph_data_rows(data), 3);
+    assert_null(sph_data_y(data));
+    sph_data_free(data);
+    data = read_with(schema, "town,size,price\nUlm,1,\nUlm,,4\nBonn,3,5\n", 1);
+    assert_int_equal(sph_data_rows(data), 2);
+    assert_int_equal(data->left_out, 1);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void columns_without_names_are_found_by_position(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of(training, "price", "id");
+    static const char *const texts[] = {"9,Ulm,5,7\n9,Bonn,6,8\n", "Ulm,5,7\nBonn,6,8\n", "Ulm,5\nBonn,6\n"};
+    for (int i = 0; i < 3; i++)
+        for (int need_targets = 0; need_targets <= (i < 2); need_targets++) {
+            sph_data *data = read_with(schema, texts[i], need_targets);
+            const double expected[] = {0, 1, 5, 1, 0, 6};
+            assert_int_equal(sph_data_rows(data), 2);
+            assert_memory_equal(sph_data_x(data), expected, sizeof expected);
+            if (need_targets)
+                assert_true(sph_data_y(data)[0] == 7 && sph_data_y(data)[1] == 8);
+            sph_data_free(data);
+        }
+    fails_with(schema, "Ulm,5\nBonn,6\n", 1, ": 2 columns, expected the 4 the model was trained on");
+    fails_with(schema, "5,6,7,8,9\n1,2,3,4,5\n", 0,
+               ": 5 columns, expected the 4 the model was trained on or 2 features alone");
+    json_decref(schema);
+
+    schema = schema_of("1,2,3\n4,5,6\n7,8,9\n", "0", NULL);
+    sph_data *data = read_with(schema, "u,v\n5,6\n", 0); /* the model knows no names */
+    assert_true(sph_data_x(data)[0] == 5 && sph_data_x(data)[1] == 6);
+    sph_data_free(data);
+    data = read_with(schema, "4,5,6\n", 1);
+    assert_true(sph_data_y(data)[0] == 4 && sph_data_x(data)[1] == 6);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void several_targets_keep_their_order(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of("a,b,c\n1,2,3\n4,5,6\n7,8,9\n", "c,a", NULL);
+    sph_data *data = read_with(schema, "a,b,c\n1,2,3\n", 1);
+    assert_int_equal(sph_data_targets(data), 2);
+    assert_true(sph_data_y(data)[0] == 3 && sph_data_y(data)[1] == 1);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void the_wrong_file_is_refused_with_its_reason(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of(training, "price", "id");
+    fails_with(schema, "town,price\nUlm,3\n", 0, ": no feature column 'size'; the columns are town, price");
+    fails_with(schema, "town,size\nUlm,3\n", 1, ": no target column 'price'; the columns are town, size");
+    fails_with(schema, "town,size\nUlm,3\nKiel,4\n", 0,
+               ":3: column 'town' holds 'Kiel', which is not among the known values: Bonn, Ulm");
+    fails_with(schema, "town,size\nUlm,3\nUlm,big\n", 0, ":3: column 'size' holds 'big', expected a number");
+    fails_with(schema, "town,size\nUlm,inf\n", 0, ":2: column 'size' holds 'inf', expected a finite number");
+    fails_with(schema, "town,size,size\nUlm,1,2\n", 0, ": 2 columns are named 'size', expected one");
+    fails_with(schema, "town,size\n", 0, ": a header and no rows");
+    fails_with(schema, "town,size,price\nUlm,1,\n", 1, ": all 1 rows have missing cells and are left out");
+    json_decref(schema);
+
+    schema = schema_of("a,y\n1,cat\n2,dog\n3,dog\n", "y", NULL);
+    fails_with(schema, "a,y\n1,cow\n", 1,
+               ":2: column 'y' holds 'cow', which is not among the known values: cat, dog");
+    sph_data *data = read_with(schema, "a,y\n1,dog\n", 1); /* one row, one class: fine for a score */
+    assert_true(sph_data_y(data)[0] == 1);
+    assert_int_equal(sph_data_task(data), SPH_TASK_BINARY);
+    sph_data_free(data);
+    json_decref(schema);
+
+    schema = schema_of("a,y\n1,-1\n2,1\n3,1\n", "y", NULL);
+    fails_with(schema, "a,y\n1,2\n", 1,
+               ":2: column 'y' holds '2', which is not among the known values: -1, 1");
+    data = read_with(schema, "a,y\n1,1.0\n5,-1\n", 1);
+    assert_true(sph_data_y(data)[0] == 1 && sph_data_y(data)[1] == 0);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void number_labels_are_found_by_value_however_written(void **state)
+{
+    (void)state;
+    sph_data_opts opts = sph_data_defaults();
+    opts.task = SPH_TASK_CLASSES;
+    const char *path = csv_with("a,y\n1,10\n2,9\n3,2\n4,100\n5,33\n6,10\n7,9\n8,2\n9,100\n1,33\n");
+    sph_data *data;
+    json_t *schema;
+    assert_int_equal(sph_data_open(&data, path, &opts), 0);
+    unlink(path);
+    assert_int_equal(data_schema(data, &schema), 0);
+    sph_data_free(data);
+    data = read_with(schema, "a,y\n1,10.0\n1,2\n1,9.00\n1,1e2\n1,+33\n1,100\n", 1);
+    const double expected[] = {2, 0, 1, 4, 3, 4};
+    assert_memory_equal(sph_data_y(data), expected, sizeof expected);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void missing_cells_are_treated_as_in_training(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of("a,y\n1,2\n2,3\n3,5\n", "y", NULL);
+    json_object_set_new(schema, "missing", json_string("error"));
+    fails_with(schema, "a,y\n,2\n", 1,
+               ":2: column 'a' has a missing cell; --missing mean or drop would accept it");
+    json_object_set_new(schema, "missing", json_string("drop"));
+    fails_with(
+        schema, "a\n1\nNA\n", 0,
+        ":3: column 'a' has a missing cell; the net was trained with --missing drop and cannot fill it");
+    sph_data *data = read_with(schema, "a,y\n1,2\nNA,3\n", 1);
+    assert_int_equal(sph_data_rows(data), 1);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static void a_schema_is_checked_like_a_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schema, *message;
+    } cases[] = {
+        {"[]", "data schema: not a JSON object"},
+        {"{}", NULL},
+        {"{'named':1,'missing':'mean','task':'regression','columns':[]}", NULL},
+        {"{'named':true,'missing':'often','task':'regression','columns':[]}",
+         "data schema: \"missing\" is 'often', which is not one of its words"},
+        {"{'named':true,'missing':'mean','task':'regression','columns':[]}", "data schema: no target column"},
+        {"{'named':true,'missing':'mean','task':'regression','columns':[7]}",
+         "data schema: \"columns\" holds something that is not an object"},
+        {"{'named':true,'missing':'mean','task':'binary','columns':[]}", NULL},
+        {"{'named':true,'missing':'mean','task':'binary','classes':['a','b','c'],'columns':[]}",
+         "data schema: 3 classes for the task binary"},
+        {"{'named':true,'missing':'mean','task':'binary','classes':['a',1],'columns':[]}",
+         "data schema: \"classes\" holds something that is not a string"},
+        {"{'named':true,'missing':'mean','task':'binary','classes':['b','a'],'columns':[]}",
+         "data schema: \"classes\" has 'b' before 'a', expected ascending order"},
+        {"{'named':true,'missing':'mean','task':'regression','columns':[{'name':'a','role':'target','kind':'"
+         "number',"
+         "'at':1}]}",
+         "data schema: 0 target columns at place 0, expected 1"},
+        {"{'named':true,'missing':'mean','task':'regression','columns':[{'name':'a','role':'feature','kind':'"
+         "text',"
+         "'levels':[]}]}",
+         "data schema: column 'a' is text without levels"},
+        {"{'named':true,'missing':'mean','task':'regression','columns':[{'name':'a','role':'feature','kind':'"
+         "text',"
+         "'levels':['x','x']}]}",
+         "data schema: \"levels\" has 'x' before 'x', expected ascending order"},
+        {"{'named':true,'missing':'mean','task':'regression','columns':[{'name':'a','role':'king','kind':'"
+         "text'}]}",
+         "data schema: \"role\" is 'king', which is not one of its words"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s", cases[i].schema);
+        for (char *p = text; *p; p++)
+            if (*p == '\'')
+                *p = '"';
+        json_t *schema = json_loads(text, 0, NULL);
+        assert_non_null(schema);
+        sph_data *data;
+        assert_int_equal(data_open_with_schema(&data, "levy", schema, 1), SPH_EFORMAT);
+        assert_null(data);
+        if (cases[i].message)
+            assert_string_equal(sph_error(), cases[i].message);
+        else
+            assert_memory_equal(sph_error(), "data schema: ", 13);
+        json_decref(schema);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_found_by_name_in_any_order),
+        cmocka_unit_test(predicting_keeps_every_row_and_reads_no_target),
+        cmocka_unit_test(columns_without_names_are_found_by_position),
+        cmocka_unit_test(several_targets_keep_their_order),
+        cmocka_unit_test(the_wrong_file_is_refused_with_its_reason),
+        cmocka_unit_test(number_labels_are_found_by_value_however_written),
+        cmocka_unit_test(missing_cells_are_treated_as_in_training),
+        cmocka_unit_test(a_schema_is_checked_like_a_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
