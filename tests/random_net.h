@@ -76,7 +76,7 @@ static void randomize(sph_net *net, uint64_t seed, int zeros)
     }
 }
 
-static sph_net *random_net(const struct random_spec *spec)
+__attribute__((unused)) static sph_net *random_net(const struct random_spec *spec)
 {
     static const size_t widths[] = {5, 3, 7, 1, 4};
     sph_net *net = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the numeric core share: dice, nets in one line, a loss with its gradient outside of any training
- * loop, and a table in memory as a source of rows. Include it first: it brings cmocka. */
+ * What the tests of the numeric core share: dice, nets in one line, a loss with its gradient outside of any
+ * training loop, and a table in memory as a source of rows. Include it first: it brings cmocka. */
 #ifndef SPH_TESTS_SUPPORT_H
 #define SPH_TESTS_SUPPORT_H
 
@@ -67,7 +67,8 @@ SUPPORT sph_net *open_net(sph_dtype dtype, enum kernel_choice choice)
 
 SUPPORT int dense(sph_net *net, int from, size_t units, sph_param param, sph_norm norm, sph_act act)
 {
-    int node = sph_net_dense(net, from, &(sph_layer){.units = units, .param = param, .norm = norm, .act = act});
+    int node =
+        sph_net_dense(net, from, &(sph_layer){.units = units, .param = param, .norm = norm, .act = act});
     assert_true(node >= 0);
     return node;
 }
@@ -90,8 +91,8 @@ SUPPORT sph_net *stack(sph_dtype dtype, enum kernel_choice choice, size_t inputs
     return net;
 }
 
-/* Every learned number leaves its first value, so that no test rests on zero biases or scales of one. Directions
- * stay as drawn. Running statistics become absurd: training must not look at them. */
+/* Every learned number leaves its first value, so that no test rests on zero biases or scales of one.
+ * Directions stay as drawn. Running statistics become absurd: training must not look at them. */
 SUPPORT void stir(sph_net *net, struct rng *rng)
 {
     for (size_t i = 0; i < net->tensor_count; i++) {
@@ -121,7 +122,8 @@ SUPPORT void stir(sph_net *net, struct rng *rng)
 
 /* ---------------------------------------------------------------- a loss and its gradient */
 
-/* Rows, targets, and what it takes to run a net over them. The padding of x and y is NaN: it must reach nothing. */
+/* Rows, targets, and what it takes to run a net over them. The padding of x and y is NaN: it must reach
+ * nothing. */
 struct probe {
     sph_net *net; /* borrowed */
     struct weights *weights;
@@ -140,10 +142,13 @@ SUPPORT void *padded_rows(const struct kernels *k, size_t rows, size_t ld)
     return block;
 }
 
-SUPPORT void probe_open(struct probe *p, sph_net *net, sph_loss loss, size_t rows, size_t workers, struct rng *rng)
+SUPPORT void probe_open(struct probe *p, sph_net *net, sph_loss loss, size_t rows, size_t workers,
+                        struct rng *rng)
 {
-    size_t n = sph_net_inputs(net), outputs = sph_net_outputs(net), targets = loss == SPH_LOSS_CE ? 1 : outputs;
-    *p = (struct probe){.net = net, .loss = loss, .rows = rows, .ldx = kernel_pad(n), .ldy = kernel_pad(targets)};
+    size_t n = sph_net_inputs(net), outputs = sph_net_outputs(net),
+           targets = loss == SPH_LOSS_CE ? 1 : outputs;
+    *p = (struct probe){
+        .net = net, .loss = loss, .rows = rows, .ldx = kernel_pad(n), .ldy = kernel_pad(targets)};
     p->x = padded_rows(net->k, rows, p->ldx);
     p->y = padded_rows(net->k, rows, p->ldy);
     for (size_t i = 0; i < rows; i++) {
@@ -173,7 +178,8 @@ struct probe_part {
     size_t first;
 };
 
-SUPPORT double probe_head(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
+SUPPORT double probe_head(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
+                          size_t lddy)
 {
     const struct probe_part *part = self;
     const struct probe *p = part->probe;
@@ -229,7 +235,8 @@ struct memory_table {
     size_t fetches, least; /* calls so far, fewest rows of one     */
 };
 
-SUPPORT int memory_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y, size_t ldy)
+SUPPORT int memory_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y,
+                         size_t ldy)
 {
     struct memory_table *table = self;
     if (!table->fetches++ || count < table->least)

@@ -2,11 +2,12 @@
  *
  * Analytic gradients against differences of the loss, in f64, for every learned number.
  *
- * A number's difference quotient is the four-point one, (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h: its error is
- * O(h^4), so that h can be large enough for rounding (1e-16 / h) not to matter. It is tried for three h, because a
- * kink of relu, srelu or mae may lie within the reach of the larger ones, and rounding spoils the smaller ones; a
- * wrong gradient agrees with none of them. Numbers that sit on a kink so closely that the slopes to their left and
- * right differ at the smallest h are left out and counted: at most 1 % of all. */
+ * A number's difference quotient is the four-point one, (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h: its
+ * error is O(h^4), so that h can be large enough for rounding (1e-16 / h) not to matter. It is tried for
+ * three h, because a kink of relu, srelu or mae may lie within the reach of the larger ones, and rounding
+ * spoils the smaller ones; a wrong gradient agrees with none of them. Numbers that sit on a kink so closely
+ * that the slopes to their left and right differ at the smallest h are left out and counted: at most 1 % of
+ * all. */
 #include "support.h"
 
 enum { STEPS = 3 };
@@ -54,9 +55,9 @@ static void project(size_t n, const double *u, size_t stride, double *gradient)
         gradient[i] -= along * u[i * stride];
 }
 
-/* Below `floor` a difference counts as if the gradient were that large: the tensor's typical size / 1000, and never
- * less than the loss / 100,000, of which the quotient's own rounding error (a few 1e-16 of the loss / h) is a small
- * part. */
+/* Below `floor` a difference counts as if the gradient were that large: the tensor's typical size / 1000, and
+ * never less than the loss / 100,000, of which the quotient's own rounding error (a few 1e-16 of the loss /
+ * h) is a small part. */
 static void check_unit(struct probe *p, const struct net_tensor *tensor, size_t unit, const double *analytic,
                        double floor, const char *what)
 {
@@ -141,8 +142,8 @@ static void end_count(void)
 
 /* ---------------------------------------------------------------- where the raw parameters stand */
 
-/* DRAWN: as initialisation leaves them (r = 1 for gmp: the scale is seen by nobody, and still has a gradient).
- * POSITIVE: all scales folded away. MIXED: scales of both signs and exactly 0, sines exactly 0. */
+/* DRAWN: as initialisation leaves them (r = 1 for gmp: the scale is seen by nobody, and still has a
+ * gradient). POSITIVE: all scales folded away. MIXED: scales of both signs and exactly 0, sines exactly 0. */
 enum mood { DRAWN, POSITIVE, MIXED, MOODS };
 static const char *const mood_word[MOODS] = {"drawn", "positive", "mixed"};
 
@@ -173,11 +174,12 @@ static void set_mood(sph_net *net, enum mood mood, struct rng *rng)
     }
 }
 
-static void try_stack(sph_param param, sph_norm norm, sph_act act, sph_loss loss, size_t n, size_t m, size_t depth,
-                      enum mood mood, enum kernel_choice choice)
+static void try_stack(sph_param param, sph_norm norm, sph_act act, sph_loss loss, size_t n, size_t m,
+                      size_t depth, enum mood mood, enum kernel_choice choice)
 {
     size_t outputs = loss == SPH_LOSS_CE ? 3 : 1 + (n + m) % 3;
-    struct rng rng = rng_stream(7, RNG_NOISE, (uint32_t)(((param * 8 + norm) * 8 + act) * 4096 + loss * 512 + n * 9 + m));
+    struct rng rng =
+        rng_stream(7, RNG_NOISE, (uint32_t)(((param * 8 + norm) * 8 + act) * 4096 + loss * 512 + n * 9 + m));
     sph_net *net = stack(SPH_F64, choice, n, m, depth, outputs, param, norm, act, rng_u32(&rng));
     set_mood(net, mood, &rng);
     char what[160];
@@ -201,8 +203,8 @@ static void every_combination(enum kernel_choice choice)
             for (int act = 0; act < SPH_ACT_COUNT; act++)
                 for (int loss = 0; loss < SPH_LOSS_COUNT; loss++)
                     for (int mood = 0; mood < MOODS; mood++)
-                        try_stack((sph_param)param, (sph_norm)norm, (sph_act)act, (sph_loss)loss, inputs[mood],
-                                  units[mood], 2, (enum mood)mood, choice);
+                        try_stack((sph_param)param, (sph_norm)norm, (sph_act)act, (sph_loss)loss,
+                                  inputs[mood], units[mood], 2, (enum mood)mood, choice);
     end_count();
 }
 
@@ -235,9 +237,10 @@ static void gradients_match_differences_in_every_shape(void **state)
     end_count();
 }
 
-/* x -> a; b = a + x; c = f(b); d = b + c + c; e = f(d); g = e + a; out = h(g). A node used twice, an addition of an
- * addition, an addition of the data, a node added to itself. */
-static sph_net *residual_net(sph_param param, sph_norm norm, sph_act act, enum kernel_choice choice, uint64_t seed)
+/* x -> a; b = a + x; c = f(b); d = b + c + c; e = f(d); g = e + a; out = h(g). A node used twice, an addition
+ * of an addition, an addition of the data, a node added to itself. */
+static sph_net *residual_net(sph_param param, sph_norm norm, sph_act act, enum kernel_choice choice,
+                             uint64_t seed)
 {
     sph_net *net = open_net(SPH_F64, choice);
     int x = sph_net_input(net, 5), a = dense(net, x, 5, param, norm, act), b = sph_net_add(net, a, x);
@@ -260,7 +263,8 @@ static void gradients_match_differences_through_residual_additions(void **state)
                                             act % 2 ? KERNELS_FASTEST : KERNELS_PLAIN, rng_u32(&rng));
                 set_mood(net, (enum mood)((param + norm + act) % MOODS), &rng);
                 char what[96];
-                snprintf(what, sizeof what, "residual %s %s %s", param_word[param], norm_word[norm], act_word[act]);
+                snprintf(what, sizeof what, "residual %s %s %s", param_word[param], norm_word[norm],
+                         act_word[act]);
                 struct probe p;
                 probe_open(&p, net, SPH_LOSS_MSE, 6, 1, &rng);
                 check_net(&p, 1, what);
@@ -300,11 +304,12 @@ static void gradients_match_differences_over_many_tiles_with_one_and_two_workers
             for (size_t workers = 1; workers <= 2; workers++) {
                 struct rng rng = rng_stream(13, RNG_NOISE, (uint32_t)(param * 10 + norm));
                 sph_act act = (sph_act)((param + norm) % SPH_ACT_COUNT);
-                sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 9, 41, 2, 2, (sph_param)param, (sph_norm)norm, act, 3);
+                sph_net *net =
+                    stack(SPH_F64, KERNELS_FASTEST, 9, 41, 2, 2, (sph_param)param, (sph_norm)norm, act, 3);
                 set_mood(net, (enum mood)((param + norm) % MOODS), &rng);
                 char what[96];
-                snprintf(what, sizeof what, "%zu workers %s %s %s", workers, param_word[param], norm_word[norm],
-                         act_word[act]);
+                snprintf(what, sizeof what, "%zu workers %s %s %s", workers, param_word[param],
+                         norm_word[norm], act_word[act]);
                 struct probe p;
                 probe_open(&p, net, SPH_LOSS_MSE, 50, workers, &rng); /* five tiles */
                 check_net(&p, 10, what);

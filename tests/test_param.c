@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parameterizations: u(theta) and its inverse, the geometry of Theorem 3.7, first values, the manifold of sphere, and
- * what f32 loses. */
+ * Parameterizations: u(theta) and its inverse, the geometry of Theorem 3.7, first values, the manifold of
+ * sphere, and what f32 loses. */
 #include "support.h"
 
 static const size_t dimensions[] = {1, 2, 3, 17, 4608};
@@ -28,7 +28,8 @@ static double angle_between(size_t n, const double *u, const double *v)
     return 2 * atan2(sqrt(minus), sqrt(plus));
 }
 
-static sph_net *one_layer(sph_dtype dtype, sph_param param, sph_init init, sph_act act, size_t n, size_t m, uint64_t seed)
+static sph_net *one_layer(sph_dtype dtype, sph_param param, sph_init init, sph_act act, size_t n, size_t m,
+                          uint64_t seed)
 {
     sph_net *net = open_net(dtype, KERNELS_FASTEST);
     int node = sph_net_dense(net, sph_net_input(net, n),
@@ -122,8 +123,8 @@ static void u_of_theta_is_the_formula(void **state)
     sph_net_free(polar.net);
 }
 
-/* Rows worth trying: 0 random, 1 last coordinate negative, 2 zero, 3 an axis, 4 minus an axis, 5 huge, 6 tiny,
- * 7 zeros at the end */
+/* Rows worth trying: 0 random, 1 last coordinate negative, 2 zero, 3 an axis, 4 minus an axis, 5 huge, 6
+ * tiny, 7 zeros at the end */
 enum { ROW_KINDS = 8 };
 
 static void make_row(struct rng *rng, int kind, size_t n, double *w)
@@ -154,7 +155,8 @@ static void weights_survive_the_way_there_and_back(void **state)
         for (int param = 0; param < SPH_PARAM_COUNT; param++) {
             size_t n = dimensions[d], m = ROW_KINDS;
             sph_net *net = one_layer(SPH_F64, (sph_param)param, SPH_INIT_DEFAULT, SPH_ACT_RELU, n, m, 1);
-            double *w = numbers(m * n), *b = numbers(m), *w2 = numbers(m * n), *b2 = numbers(m), *s2 = numbers(m);
+            double *w = numbers(m * n), *b = numbers(m), *w2 = numbers(m * n), *b2 = numbers(m),
+                   *s2 = numbers(m);
             for (size_t j = 0; j < m; j++) {
                 make_row(&rng, (int)j, n, w + j * n);
                 b[j] = between(&rng, -1, 1) * norm_of(n, w + j * n);
@@ -189,7 +191,8 @@ static void weights_survive_the_way_there_and_back(void **state)
         }
 }
 
-/* The metric of u(theta), J^T J by central differences, is diag(1, sin^2 th_1, sin^2 th_1 sin^2 th_2, ...). */
+/* The metric of u(theta), J^T J by central differences, is diag(1, sin^2 th_1, sin^2 th_1 sin^2 th_2, ...).
+ */
 static void metric_is_the_product_of_squared_sines(void **state)
 {
     (void)state;
@@ -269,14 +272,16 @@ static void paper_init_draws_uniform_directions_of_length_one(void **state)
     enum { N = 6, M = 4000 };
     for (int param = SPH_PARAM_GMP; param <= SPH_PARAM_SPHERE; param++) {
         sph_net *net = one_layer(SPH_F64, (sph_param)param, SPH_INIT_PAPER, SPH_ACT_RELU, N, M, 9);
-        double *w = numbers(N * M), *r = get_all(net, "layers.0.r", M), *lambda = get_all(net, "layers.0.lambda", M);
+        double *w = numbers(N * M), *r = get_all(net, "layers.0.r", M),
+               *lambda = get_all(net, "layers.0.lambda", M);
         assert_int_equal(sph_net_weight(net, 0, w, NULL, NULL), 0);
         for (size_t j = 0; j < M; j++) {
             assert_true(fabs(norm_of(N, w + j * N) - 1) < 1e-14);
             assert_true(fabs(r[j] - 1) < 1e-15);
             assert_true(lambda[j] == 0);
         }
-        /* 4,000 draws: a mean has deviation sqrt(1/6/4000) = 0.0065, a variance 1/6 about 0.0034; five of each */
+        /* 4,000 draws: a mean has deviation sqrt(1/6/4000) = 0.0065, a variance 1/6 about 0.0034; five of
+         * each */
         for (size_t i = 0; i < N; i++) {
             double mean = 0, square = 0, across = 0;
             for (size_t j = 0; j < M; j++) {
@@ -327,7 +332,8 @@ static void glorot_and_he_have_their_spread(void **state)
                 largest = fmax(largest, fabs(w[i]));
             }
             double variance = init == SPH_INIT_GLOROT ? limit * limit / 3 : 2.0 / N;
-            assert_true(fabs(square / variance - 1) < 0.1); /* 6,000 draws: five deviations of a normal's square */
+            assert_true(fabs(square / variance - 1) <
+                        0.1); /* 6,000 draws: five deviations of a normal's square */
             assert_true(fabs(mean) < 5 * sqrt(variance / (N * M)));
             if (init == SPH_INIT_GLOROT) {
                 assert_true(largest <= limit * (1 + 1e-14));
@@ -355,8 +361,9 @@ static void defaults_are_paper_for_gmp_and_glorot_for_the_others(void **state)
     (void)state;
     for (int param = 0; param < SPH_PARAM_COUNT; param++) {
         sph_net *a = one_layer(SPH_F64, (sph_param)param, SPH_INIT_DEFAULT, SPH_ACT_RELU, 7, 9, 4);
-        sph_net *b = one_layer(SPH_F64, (sph_param)param,
-                               param == SPH_PARAM_GMP ? SPH_INIT_PAPER : SPH_INIT_GLOROT, SPH_ACT_RELU, 7, 9, 4);
+        sph_net *b =
+            one_layer(SPH_F64, (sph_param)param, param == SPH_PARAM_GMP ? SPH_INIT_PAPER : SPH_INIT_GLOROT,
+                      SPH_ACT_RELU, 7, 9, 4);
         assert_memory_equal(a->params, b->params, a->learned * sizeof(double));
         sph_net_free(a);
         sph_net_free(b);
@@ -367,9 +374,12 @@ static void same_seed_same_numbers_other_seed_others(void **state)
 {
     (void)state;
     for (int param = 0; param < SPH_PARAM_COUNT; param++) {
-        sph_net *a = stack(SPH_F64, KERNELS_FASTEST, 1, 8, 2, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 5);
-        sph_net *b = stack(SPH_F64, KERNELS_FASTEST, 1, 8, 2, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 5);
-        sph_net *c = stack(SPH_F64, KERNELS_FASTEST, 1, 8, 2, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 6);
+        sph_net *a =
+            stack(SPH_F64, KERNELS_FASTEST, 1, 8, 2, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 5);
+        sph_net *b =
+            stack(SPH_F64, KERNELS_FASTEST, 1, 8, 2, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 5);
+        sph_net *c =
+            stack(SPH_F64, KERNELS_FASTEST, 1, 8, 2, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 6);
         assert_memory_equal(a->params, b->params, a->learned * sizeof(double));
         if (a->state_len)
             assert_memory_equal(a->state, b->state, a->state_len * sizeof(double));
@@ -409,8 +419,9 @@ static void paper_init_is_refused_without_a_radius(void **state)
     (void)state;
     for (int param = SPH_PARAM_SP; param <= SPH_PARAM_WN; param++) {
         sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
-        int err = sph_net_dense(net, sph_net_input(net, 3),
-                                &(sph_layer){.path = "first", .units = 2, .param = (sph_param)param, .init = SPH_INIT_PAPER});
+        int err = sph_net_dense(
+            net, sph_net_input(net, 3),
+            &(sph_layer){.path = "first", .units = 2, .param = (sph_param)param, .init = SPH_INIT_PAPER});
         assert_int_equal(err, SPH_EARG);
         assert_non_null(strstr(sph_error(), "first: init paper"));
         sph_net_free(net);
@@ -440,7 +451,8 @@ static void sphere_is_back_on_the_sphere_after_a_step(void **state)
             assert_true(angle_between(N, after + j * N, before + j * N) < 3); /* not turned round */
             double length = norm_of(N, before + j * N);
             for (size_t i = 0; i < N; i++)
-                assert_true(fabs(after[j * N + i] - before[j * N + i] / length) < (dtype == SPH_F64 ? 1e-15 : 3e-7));
+                assert_true(fabs(after[j * N + i] - before[j * N + i] / length) <
+                            (dtype == SPH_F64 ? 1e-15 : 3e-7));
             assert_true(r[j] == r2[j]);
         }
         weights_free(weights);
@@ -454,7 +466,8 @@ static void zero_directions_give_numbers_never_nan(void **state)
     (void)state;
     for (int param = SPH_PARAM_WN; param <= SPH_PARAM_SPHERE; param += SPH_PARAM_SPHERE - SPH_PARAM_WN) {
         struct rng rng = rng_stream(6, RNG_NOISE, 0);
-        sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 4, 5, 1, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 1);
+        sph_net *net =
+            stack(SPH_F64, KERNELS_FASTEST, 4, 5, 1, 1, (sph_param)param, SPH_NORM_NONE, SPH_ACT_RELU, 1);
         set_all(net, param == SPH_PARAM_WN ? "layers.0.v" : "layers.0.u", 0);
         set_all(net, param == SPH_PARAM_WN ? "layers.0.bias" : "layers.0.lambda", 1);
         struct probe p;
@@ -470,8 +483,8 @@ static void zero_directions_give_numbers_never_nan(void **state)
 
 /* ---------------------------------------------------------------- what f32 loses */
 
-/* The same angles, exact in both, and the same dL/dW; u and dtheta of f32 against f64's. Errors are lengths of
- * differences over lengths, per unit. */
+/* The same angles, exact in both, and the same dL/dW; u and dtheta of f32 against f64's. Errors are lengths
+ * of differences over lengths, per unit. */
 static void f32_is_enough_at_4608_inputs(void **state)
 {
     (void)state;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: the same bits again and again, the same numbers whatever the tiles, workers and kernels; what each mode does
- * with batch statistics; who is to blame for a number that is none; and what a wrong graph is told. */
+ * Plans: the same bits again and again, the same numbers whatever the tiles, workers and kernels; what each
+ * mode does with batch statistics; who is to blame for a number that is none; and what a wrong graph is told.
+ */
 #include "support.h"
 
 #include "train/optimizer.h"
 
 /* ---------------------------------------------------------------- a net written as loops */
 
-/* Evaluation of one dense layer, from the materialised W, b, s and the running statistics; in place of `x`. */
+/* Evaluation of one dense layer, from the materialised W, b, s and the running statistics; in place of `x`.
+ */
 static double *loop_layer(const sph_net *net, size_t l, const double *x, size_t rows)
 {
     size_t n, m = sph_net_layer(net, l, &n)->units;
@@ -116,7 +118,8 @@ static void forward_equals_plain_loops(void **state)
             for (int act = 0; act < SPH_ACT_COUNT; act++)
                 for (int c = 0; c < 3; c++) {
                     size_t rows = row_counts[c];
-                    struct rng rng = rng_stream(21, RNG_NOISE, (uint32_t)(param * 1000 + norm * 100 + act * 10 + c));
+                    struct rng rng =
+                        rng_stream(21, RNG_NOISE, (uint32_t)(param * 1000 + norm * 100 + act * 10 + c));
                     sph_net *net = stack(SPH_F64, act % 2 ? KERNELS_PLAIN : KERNELS_FASTEST, 5, 7, 2, 3,
                                          (sph_param)param, (sph_norm)norm, (sph_act)act, 1);
                     stir_for_evaluation(net, &rng);
@@ -188,8 +191,8 @@ static void runs_repeat_bit_for_bit_and_workers_agree(void **state)
             size_t learned = 0;
             for (size_t workers = 1; workers <= 2; workers++) {
                 struct rng rng = rng_stream(23, RNG_NOISE, (uint32_t)norm);
-                sph_net *net = stack((sph_dtype)dtype, KERNELS_FASTEST, 9, 41, 2, 2, SPH_PARAM_GMP, (sph_norm)norm,
-                                     SPH_ACT_RELU, 4);
+                sph_net *net = stack((sph_dtype)dtype, KERNELS_FASTEST, 9, 41, 2, 2, SPH_PARAM_GMP,
+                                     (sph_norm)norm, SPH_ACT_RELU, 4);
                 struct probe p;
                 probe_open(&p, net, SPH_LOSS_MSE, 333, workers, &rng);
                 learned = net->learned;
@@ -259,7 +262,8 @@ static void micro_batches_add_up_to_the_batch(void **state)
     for (int norm = SPH_NORM_NONE; norm <= SPH_NORM_LN; norm += SPH_NORM_LN - SPH_NORM_NONE)
         for (int loss = 0; loss < SPH_LOSS_COUNT; loss++) {
             struct rng rng = rng_stream(25, RNG_NOISE, (uint32_t)loss);
-            sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 6, 11, 2, 3, SPH_PARAM_GMP, (sph_norm)norm, SPH_ACT_RELU, 4);
+            sph_net *net =
+                stack(SPH_F64, KERNELS_FASTEST, 6, 11, 2, 3, SPH_PARAM_GMP, (sph_norm)norm, SPH_ACT_RELU, 4);
             struct probe p;
             double whole;
             probe_open(&p, net, (sph_loss)loss, 100, 1, &rng);
@@ -277,8 +281,8 @@ static void micro_batches_add_up_to_the_batch(void **state)
         }
 }
 
-/* Rows of a batch are the same rows however many there are: the loss of a batch is the mean of its rows' losses,
- * around every multiple of a tile. The tile is 12 rows for a net this wide. */
+/* Rows of a batch are the same rows however many there are: the loss of a batch is the mean of its rows'
+ * losses, around every multiple of a tile. The tile is 12 rows for a net this wide. */
 static void tiles_cut_no_row_off(void **state)
 {
     (void)state;
@@ -287,7 +291,8 @@ static void tiles_cut_no_row_off(void **state)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             size_t rows = counts[c];
             struct rng rng = rng_stream(26, RNG_NOISE, (uint32_t)rows);
-            sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 5, 90, 2, 2, SPH_PARAM_SPHERE, (sph_norm)norm, SPH_ACT_RELU, 4);
+            sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 5, 90, 2, 2, SPH_PARAM_SPHERE, (sph_norm)norm,
+                                 SPH_ACT_RELU, 4);
             struct rng stirring = rng_stream(27, RNG_NOISE, 0);
             stir_for_evaluation(net, &stirring);
             double *x = normal_rows(&rng, rows * 5), *all = numbers(rows * 2), *each = numbers(rows * 2);
@@ -321,7 +326,8 @@ static void a_plan_runs_fewer_rows_than_it_was_made_for(void **state)
     (void)state;
     for (int norm = 0; norm < SPH_NORM_COUNT; norm++) {
         struct rng rng = rng_stream(29, RNG_NOISE, 0);
-        sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 5, 90, 1, 2, SPH_PARAM_GMP, (sph_norm)norm, SPH_ACT_RELU, 4);
+        sph_net *net =
+            stack(SPH_F64, KERNELS_FASTEST, 5, 90, 1, 2, SPH_PARAM_GMP, (sph_norm)norm, SPH_ACT_RELU, 4);
         struct probe p, small;
         double loss, *gradient, *want, want_loss;
         probe_open(&p, net, SPH_LOSS_MSE, 200, 2, &rng);
@@ -342,7 +348,8 @@ static void a_plan_runs_fewer_rows_than_it_was_made_for(void **state)
 
 /* ---------------------------------------------------------------- statistics */
 
-/* One training run moves each running statistic by a tenth towards the batch's: mean, and variance over rows - 1. */
+/* One training run moves each running statistic by a tenth towards the batch's: mean, and variance over rows
+ * - 1. */
 static void running_statistics_take_a_tenth_of_the_batch(void **state)
 {
     (void)state;
@@ -353,8 +360,10 @@ static void running_statistics_take_a_tenth_of_the_batch(void **state)
             struct rng rng = rng_stream(30, RNG_NOISE, 0);
             size_t width = norms[c] == SPH_NORM_IMN ? N : M;
             double bar = dtype == SPH_F64 ? 1e-14 : 1e-6;
-            sph_net *net = stack((sph_dtype)dtype, KERNELS_FASTEST, N, M, 1, 1, SPH_PARAM_SP, norms[c], SPH_ACT_RELU, 4);
-            double old_mean[M] = {0.5, -0.25, 1, 2, -1, 4}, old_var[M] = {0.5, 1, 2, 3, 4, 5}, mean[M], var[M], w[N * M];
+            sph_net *net =
+                stack((sph_dtype)dtype, KERNELS_FASTEST, N, M, 1, 1, SPH_PARAM_SP, norms[c], SPH_ACT_RELU, 4);
+            double old_mean[M] = {0.5, -0.25, 1, 2, -1, 4}, old_var[M] = {0.5, 1, 2, 3, 4, 5}, mean[M],
+                   var[M], w[N * M];
             assert_int_equal(sph_net_set(net, "layers.0.norm.mean", old_mean, width), 0);
             if (norms[c] == SPH_NORM_BN)
                 assert_int_equal(sph_net_set(net, "layers.0.norm.var", old_var, M), 0);
@@ -513,15 +522,20 @@ static void wrong_graphs_are_refused_by_name(void **state)
     assert_int_equal(x, 0);
     expect_refusal(sph_net_input(net, 4), "input");
     expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 0}), "body.a: 0 units");
-    expect_refusal(sph_net_dense(net, 7, &(sph_layer){.path = "body.a", .units = 2}), "body.a: its input is node 7");
-    expect_refusal(sph_net_dense(net, -1, &(sph_layer){.path = "body.a", .units = 2}), "body.a: its input is node -1");
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .act = (sph_act)99}), "body.a");
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .param = SPH_PARAM_GMP, .signs = 1}),
-                   "body.a: output signs");
+    expect_refusal(sph_net_dense(net, 7, &(sph_layer){.path = "body.a", .units = 2}),
+                   "body.a: its input is node 7");
+    expect_refusal(sph_net_dense(net, -1, &(sph_layer){.path = "body.a", .units = 2}),
+                   "body.a: its input is node -1");
+    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .act = (sph_act)99}),
+                   "body.a");
+    expect_refusal(
+        sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .param = SPH_PARAM_GMP, .signs = 1}),
+        "body.a: output signs");
     expect_refusal(sph_net_ready(net, x, 1), "no layer");
     int a = sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 3});
     assert_int_equal(a, 1);
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2}), "body.a: two layers of one name");
+    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2}),
+                   "body.a: two layers of one name");
     expect_refusal(sph_net_add(net, a, x), "node 1 has 3 features, node 0 has 4");
     expect_refusal(sph_net_add(net, a, 9), "add");
     int b = sph_net_dense(net, a, &(sph_layer){.units = 2});

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Model files: what is saved comes back bit by bit; what is broken is named. */
+#include "random_net.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "fault.h"
+#include "net/net.h"
+#include "store/model.h"
+#include "store/safetensors.h"
+
+static char path[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "test_model.%d.safetensors", (int)getpid());
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove(path);
+    return 0;
+}
+
+static sph_net *some_net(sph_dtype dtype, sph_param param, sph_norm norm, sph_act act, size_t inputs)
+{
+    return random_net(&(struct random_spec){.seed = 6,
+                                            .dtype = dtype,
+                                            .param = param,
+                                            .norm = norm,
+                                            .act = act,
+                                            .inputs = inputs,
+                                            .depth = 2,
+                                            .residual = inputs == 1});
+}
+
+static void check_equal(const sph_net *a, const sph_net *b)
+{
+    assert_int_equal(a->dtype, b->dtype);
+    assert_int_equal(a->node_count, b->node_count);
+    assert_int_equal(a->output, b->output);
+    for (size_t i = 0; i < a->node_count; i++) {
+        assert_int_equal(a->nodes[i].kind, b->nodes[i].kind);
+        assert_memory_equal(a->nodes[i].in, b->nodes[i].in, sizeof a->nodes[i].in);
+        assert_int_equal(a->nodes[i].features, b->nodes[i].features);
+        assert_int_equal(a->nodes[i].layer, b->nodes[i].layer);
+    }
+    assert_int_equal(a->learned, b->learned);
+    assert_int_equal(a->state_len, b->state_len);
+    assert_memory_equal(a->params, b->params, a->learned * a->k->size);
+    assert_memory_equal(a->state, b->state, a->state_len * a->k->size);
+    for (size_t l = 0; l < a->layer_count; l++) {
+        assert_string_equal(a->layers[l].path, b->layers[l].path);
+        assert_int_equal(a->layers[l].spec.param, b->layers[l].spec.param);
+        assert_int_equal(a->layers[l].spec.norm, b->layers[l].spec.norm);
+        assert_int_equal(a->layers[l].spec.act, b->layers[l].spec.act);
+        assert_int_equal(a->layers[l].spec.signs, b->layers[l].spec.signs);
+    }
+}
+
+static void every_net_comes_back_bit_by_bit(void **state)
+{
+    (void)state;
+    for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
+        for (int param = 0; param < SPH_PARAM_COUNT; param++)
+            for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
+                for (int act = 0; act < SPH_ACT_COUNT; act++) {
+                    size_t inputs = (size_t)(1 + (param + norm + act) % 3);
+                    sph_net *net = some_net((sph_dtype)dtype, (sph_param)param, (sph_norm)norm, (sph_act)act, inputs);
+                    sph_net *back = NULL;
+                    assert_int_equal(sph_net_save(net, path), 0);
+                    if (sph_net_open(&back, path))
+                        fail_msg("%s", sph_error());
+                    check_equal(net, back);
+                    sph_net_free(back);
+                    sph_net_free(net);
+                }
+}
+
+static void signs_and_names_of_one_s_own_come_back(void **state)
+{
+    (void)state;
+    sph_net *net = NULL, *back = NULL;
+    double signs[3] = {1, -1, -1};
+    assert_int_equal(sph_net_new(&net, SPH_F32), 0);
+    int x = sph_net_input(net, 2);
+    int a = sph_net_dense(net, x, &(sph_layer){.path = "first/\"one\"", .units = 3, .act = SPH_ACT_RELU, .signs = 1});
+    assert_int_equal(sph_net_ready(net, a, 1), 0);
+    assert_int_equal(sph_net_set(net, "first/\"one\".r", signs, 3), 0);
+    assert_int_equal(sph_net_save(net, path), 0);
+    assert_int_equal(sph_net_open(&back, path), 0);
+    check_equal(net, back);
+    sph_net_free(back);
+    sph_net_free(net);
+}
+
+static void standardisation_and_data_come_back_bit_by_bit(void **state)
+{
+    (void)state;
+    sph_net *net = some_net(SPH_F64, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU, 2), *back = NULL;
+    double x_mean[] = {0.1, -1.0 / 3}, x_scale[] = {1e-300, 5e-324}, x_fill[] = {1e22, 123456789012345680.0};
+    double y_mean[] = {-0.0, 2}, y_scale[] = {1.7976931348623157e308, 3};
+    struct scaling scaling = {2, 2, x_mean, x_scale, x_fill, y_mean, y_scale};
+    assert_int_equal(scaling_copy(&net->scaling, &scaling), 0);
+    json_t *data = json_pack("{s:[s,s], s:f}", "classes", "a", "\xc3\xa9", "x", 0.1), *data_back = NULL;
+    assert_int_equal(model_save(path, net, data), 0);
+    assert_int_equal(model_open(&back, &data_back, path), 0);
+    assert_true(json_equal(data, data_back));
+    assert_int_equal(back->scaling.features, 2);
+    assert_int_equal(back->scaling.targets, 2);
+    assert_memory_equal(back->scaling.x_mean, x_mean, sizeof x_mean);
+    assert_memory_equal(back->scaling.x_scale, x_scale, sizeof x_scale);
+    assert_memory_equal(back->scaling.x_fill, x_fill, sizeof x_fill);
+    assert_memory_equal(back->scaling.y_mean, y_mean, sizeof y_mean);
+    assert_memory_equal(back->scaling.y_scale, y_scale, sizeof y_scale);
+    sph_net_free(back);
+    json_decref(data_back);
+
+    net->scaling.x_mean[1] = INFINITY;
+    assert_int_equal(model_save(path, net, data), SPH_EARG);
+    assert_non_null(strstr(sph_error(), "x_mean of column 1 is inf"));
+    json_decref(data);
+    sph_net_free(net);
+}
+
+static void without_data_there_is_none(void **state)
+{
+    (void)state;
+    sph_net *net = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU, 2), *back = NULL;
+    json_t *data = (json_t *)&data;
+    assert_int_equal(sph_net_save(net, path), 0);
+    assert_int_equal(model_open(&back, &data, path), 0);
+    assert_null(data);
+    assert_null(back->scaling.x_mean);
+    sph_net_free(back);
+    sph_net_free(net);
+    assert_int_equal(sph_net_new(&net, SPH_F32), 0);
+    assert_int_equal(sph_net_save(net, path), SPH_EARG);
+    sph_net_free(net);
+}
+
+/* ---------------------------------------------------------------- broken files */
+
+/* One layer, 2 inputs, 3 units: layers.0.weight (3, 2), layers.0.bias (3). */
+static const size_t weight_shape[] = {3, 2}, bias_shape[] = {3};
+static const float numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+#define INPUT      "{\"kind\":\"input\",\"features\":2}"
+#define DENSE(...) "{\"kind\":\"dense\",\"from\":0,\"path\":\"layers.0\"," __VA_ARGS__ "}"
+#define PLAIN      "\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false"
+#define NET(nodes) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" nodes "]}}"
+#define WITH(rest) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" INPUT "," DENSE(PLAIN) "]}," rest "}"
+
+static void write_file(const char *metadata, const struct st_item *items, size_t count)
+{
+    assert_int_equal(safetensors_write(path, items, count, &(struct st_meta){"spherelu", metadata}, metadata ? 1 : 0),
+                     0);
+}
+
+static void open_refuses(const char *message)
+{
+    sph_net *net = NULL;
+    int err = sph_net_open(&net, path);
+    if (err != SPH_EFORMAT && err != SPH_EARG)
+        fail_msg("gave %d, expected a refusal: %s", err, message);
+    assert_null(net);
+    if (!strstr(sph_error(), message) || strncmp(sph_error(), path, strlen(path)) != 0 || strchr(sph_error(), '\n'))
+        fail_msg("said \"%s\", expected \"%s: ... %s\"", sph_error(), path, message);
+}
+
+static void broken_metadata_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metadata, *message;
+    } cases[] = {
+        {"{", "metadata: not valid JSON"},
+        {"[]", "\"format\" is missing"},
+        {"{}", "\"format\" is missing"},
+        {"{\"format\":2}", "format 2, this version reads 1"},
+        {"{\"format\":\"1\"}", "\"format\" is a string"},
+        {"{\"format\":1}", "\"architecture\" is missing"},
+        {"{\"format\":1,\"checkpoint\":true}", "a checkpoint, expected a model"},
+        {"{\"format\":1,\"architecture\":{}}", "\"dtype\" is missing"},
+        {"{\"format\":1,\"architecture\":{\"colour\":1}}", "unknown key \"colour\""},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f16\"}}", "\"dtype\" is \"f16\", expected one of f32, f64"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[]}}", "\"nodes\" is empty"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "]}}", "the net has no layer"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "," DENSE(PLAIN) "]}}",
+         "\"output\" is 0, expected the last node, 1"},
+        {NET("7"), "node 0: \"kind\" is missing"},
+        {NET("{\"kind\":\"conv\"}"), "node 0: \"kind\" is \"conv\", expected one of input, dense, add"},
+        {NET("{\"kind\":\"input\"}"), "node 0: \"features\" is missing"},
+        {NET("{\"kind\":\"input\",\"features\":0}"), "node 0: input: 0 features"},
+        {NET("{\"kind\":\"input\",\"features\":2,\"more\":1}"), "node 0: unknown key \"more\""},
+        {NET(INPUT "," INPUT), "node 1: input: the net has one already"},
+        {NET(DENSE(PLAIN)), "node 0: \"from\" is 0, expected an earlier node"},
+        {NET(INPUT "," DENSE("\"units\":3")), "node 1: \"param\" is missing"},
+        {NET(INPUT "," DENSE("\"units\":-3")), "node 1: \"units\" is a negative number"},
+        {NET(INPUT "," DENSE("\"units\":0,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
+         "layers.0: 0 units"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmq\"")), "\"param\" is \"gmq\", expected one of sp, wn, gmp, sphere"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"x\"")), "\"norm\" is \"x\""},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"x\"")), "\"act\" is \"x\""},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":1")),
+         "\"signs\" is a whole number"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true")),
+         "output signs are for sp and wn"},
+        {NET(INPUT ",{\"kind\":\"dense\",\"from\":1,\"path\":\"a\"," PLAIN "}"), "node 1: \"from\" is 1"},
+        {NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"\"," PLAIN "}"), "\"path\" has 0 bytes"},
+        {NET(INPUT "," DENSE(PLAIN) "," DENSE(PLAIN)), "node 2: layers.0: two layers of one name"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,1]}"), "node 2: add: node 0 has 2 features"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0]}"), "must be two nodes"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,9]}"), "\"from\" is 9, expected an earlier node"},
+        {NET(INPUT "," DENSE("\"units\":4,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
+         "layers.0.weight has shape (3, 2), the net's is (4, 2)"},
+        /* far more than the file holds: refused before memory is asked for */
+        {NET(INPUT "," DENSE("\"units\":9000000000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
+                             "\"signs\":false")),
+         "layers.0.weight has shape (3, 2), the net's is (9000000000000000000, 2)"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
+         "layers.0.theta is missing"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"mbn\",\"act\":\"relu\",\"signs\":false")),
+         "layers.0.norm.mean is missing"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
+         "layers.0.norm.scale is missing"},
+        {WITH("\"standardisation\":[]"), "\"standardisation\" is an array"},
+        {WITH("\"standardisation\":{}"), "\"features\" is missing"},
+        {WITH("\"standardisation\":{\"features\":3,\"targets\":0}"), "standardisation of 3 features, the net has 2"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1]}"), "\"x_mean\" has 1 numbers, expected 2"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1,null]}"), "\"x_mean\"[1] is null"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_scale\":[1,0]}"), "\"x_scale\"[1] is 0"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":2,\"y_mean\":[1,2]}"),
+         "standardisation of 2 columns, the net has 3"},
+        {WITH("\"data\":1"), NULL},
+    };
+    const struct st_item items[] = {{"layers.0.weight", ST_F32, weight_shape, 2, numbers},
+                                    {"layers.0.bias", ST_F32, bias_shape, 1, numbers}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_file(cases[i].metadata, items, 2);
+        if (cases[i].message)
+            open_refuses(cases[i].message);
+    }
+    sph_net *net = NULL; /* the last one: only who asks for data minds it */
+    json_t *data = NULL;
+    assert_int_equal(sph_net_open(&net, path), 0);
+    sph_net_free(net);
+    net = NULL;
+    assert_int_equal(model_open(&net, &data, path), SPH_EFORMAT);
+    assert_null(net);
+}
+
+static void wrong_tensors_are_named(void **state)
+{
+    (void)state;
+    const char *sound = NET(INPUT "," DENSE(PLAIN));
+    struct st_item items[3] = {{"layers.0.weight", ST_F32, weight_shape, 2, numbers},
+                               {"layers.0.bias", ST_F32, bias_shape, 1, numbers},
+                               {"layers.0.r", ST_F32, bias_shape, 1, numbers}};
+    write_file(sound, items, 3);
+    open_refuses("the net has no tensor layers.0.r");
+    write_file(sound, items, 1);
+    open_refuses("layers.0.bias is missing");
+    items[1].dtype = ST_I32;
+    write_file(sound, items, 2);
+    open_refuses("layers.0.bias is I32, expected F32 or F64");
+    items[1].dtype = ST_F32;
+    items[1].ndim = 0;
+    write_file(sound, items, 2);
+    open_refuses("layers.0.bias has shape (), the net's is (3)");
+    items[1].ndim = 1;
+    const char *signs =
+        NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true"));
+    write_file(signs, items, 3);
+    open_refuses("layers.0.r[1] is 2, expected 1 or -1");
+    const float var[3] = {1, 0, -1};
+    const struct st_item bn[] = {
+        {"layers.0.weight", ST_F32, weight_shape, 2, numbers}, {"layers.0.norm.scale", ST_F32, bias_shape, 1, numbers},
+        {"layers.0.norm.shift", ST_F32, bias_shape, 1, numbers}, {"layers.0.norm.mean", ST_F32, bias_shape, 1, numbers},
+        {"layers.0.norm.var", ST_F32, bias_shape, 1, var}};
+    write_file(NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")), bn,
+               5);
+    open_refuses("layers.0.norm.var[2] is -1, expected 0 or more");
+}
+
+static void a_long_path_is_refused(void **state)
+{
+    (void)state;
+    char metadata[512], long_path[120];
+    memset(long_path, 'a', sizeof long_path);
+    long_path[96] = 0;
+    snprintf(metadata, sizeof metadata, NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"%s\"," PLAIN "}"), long_path);
+    write_file(metadata, NULL, 0);
+    open_refuses("\"path\" has 96 bytes, expected 1 to 95");
+}
+
+/* ---------------------------------------------------------------- plain files */
+
+static void a_file_of_weights_alone_is_a_relu_net(void **state)
+{
+    (void)state;
+    const size_t second[] = {1, 3};
+    const double wide[3] = {-1, 0.5, 2};
+    struct st_item items[] = {{"layers.1.weight", ST_F64, second, 2, wide},
+                              {"layers.0.bias", ST_F32, bias_shape, 1, numbers},
+                              {"layers.0.weight", ST_F32, weight_shape, 2, numbers},
+                              {"layers.2.bias", ST_F32, bias_shape, 1, numbers}};
+    sph_net *net = NULL;
+    write_file(NULL, items, 3);
+    assert_int_equal(sph_net_open(&net, path), 0);
+    assert_int_equal(sph_net_dtype(net), SPH_F64);
+    assert_int_equal(sph_net_layers(net), 2);
+    double x[] = {1, -2}, y = 0;
+    assert_int_equal(sph_net_forward(net, x, 1, &y), 0);
+    /* z = (1-4+1, 3-8+2, 5-12+3) = (-2, -3, -4): relu gives 0 */
+    assert_true(y == 0);
+    x[1] = 1; /* (4, 9, 14) */
+    assert_int_equal(sph_net_forward(net, x, 1, &y), 0);
+    assert_true(fabs(y - (-4 + 4.5 + 28)) < 1e-14);
+    sph_net_free(net);
+
+    write_file(NULL, items, 4);
+    open_refuses("no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds layers.2.bias");
+    write_file(NULL, NULL, 0);
+    open_refuses("it holds nothing");
+    items[2].name = "layers.00.weight";
+    write_file(NULL, items, 3);
+    open_refuses("no spherelu metadata");
+    items[2].name = "layers.0.weight";
+    items[0].shape = (const size_t[]){3, 1};
+    write_file(NULL, items, 3);
+    open_refuses("layers.1.weight has shape (3, 1), the net's is (3, 3)");
+    items[0].shape = second;
+    items[1].shape = (const size_t[]){2};
+    write_file(NULL, items, 3);
+    open_refuses("layers.0.bias has shape (2), the net's is (3)");
+    items[1].shape = bias_shape;
+    items[2].dtype = ST_U32;
+    write_file(NULL, items, 3);
+    open_refuses("layers.0.weight is U32");
+    items[2].dtype = ST_F32;
+    items[2].ndim = 1;
+    write_file(NULL, items, 3);
+    open_refuses("layers.0.weight has 1 dimensions, expected 2");
+    items[2].ndim = 2;
+    items[2].shape = (const size_t[]){3, 0};
+    write_file(NULL, items, 3);
+    open_refuses("input: 0 features");
+}
+
+/* ---------------------------------------------------------------- taking numbers */
+
+static void load_refuses(sph_net *net, const char *message)
+{
+    sph_net *before = NULL;
+    assert_int_equal(sph_net_copy(&before, net), 0);
+    assert_int_equal(sph_net_load_tensors(net, path), SPH_EFORMAT);
+    if (!strstr(sph_error(), message))
+        fail_msg("said \"%s\", expected \"%s\"", sph_error(), message);
+    check_equal(before, net); /* nothing changed */
+    sph_net_free(before);
+}
+
+static void learned_tensors_must_be_there_and_no_other(void **state)
+{
+    (void)state;
+    sph_net *net = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_RELU, 2), *from = NULL, *other = NULL;
+    double mean[3], kept[3];
+    struct random_spec spec = {.seed = 6, .dtype = SPH_F64, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU, .inputs = 2, .depth = 2};
+    from = random_net(&spec);
+    randomize(from, 99, 0);
+    /* all of it, f64 into f32 */
+    assert_int_equal(sph_net_save(from, path), 0);
+    assert_int_equal(sph_net_load_tensors(net, path), 0);
+    for (size_t i = 0; i < sph_net_tensors(net); i++) {
+        sph_tensor t;
+        double a[64], b[64];
+        sph_net_tensor(net, i, &t);
+        assert_int_equal(sph_net_get(net, t.name, a, t.count), 0);
+        assert_int_equal(sph_net_get(from, t.name, b, t.count), 0);
+        for (size_t j = 0; j < t.count; j++)
+            assert_true(a[j] == (double)(float)b[j]);
+    }
+    /* without running statistics, without metadata: the net keeps its own */
+    struct st_item items[32];
+    double values[32][64];
+    size_t count = 0, m = sph_net_layer(net, 0, NULL)->units;
+    assert_true(m == 3);
+    randomize(net, 7, 0);
+    assert_int_equal(sph_net_get(net, "layers.0.norm.mean", mean, m), 0);
+    sph_tensor views[32];
+    for (size_t i = 0; i < sph_net_tensors(from); i++) {
+        sph_net_tensor(from, i, &views[i]);
+        assert_int_equal(sph_net_get(from, views[i].name, values[i], views[i].count), 0);
+        if (views[i].learned)
+            items[count++] = (struct st_item){views[i].name, ST_F64, views[i].shape, views[i].ndim, values[i]};
+    }
+    write_file(NULL, items, count);
+    assert_int_equal(sph_net_load_tensors(net, path), 0);
+    assert_int_equal(sph_net_get(net, "layers.0.norm.mean", kept, m), 0);
+    assert_memory_equal(mean, kept, sizeof mean);
+    double w[6];
+    assert_int_equal(sph_net_get(net, "layers.0.weight", w, 6), 0);
+    assert_true(w[3] == (double)(float)values[0][3]);
+
+    write_file(NULL, items + 1, count - 1);
+    load_refuses(net, "layers.0.weight is missing");
+    items[count] = (struct st_item){"layers.0.r", ST_F64, bias_shape, 1, values[0]};
+    write_file(NULL, items, count + 1);
+    load_refuses(net, "the net has no tensor layers.0.r");
+    items[0].dtype = ST_BF16;
+    write_file(NULL, items, count);
+    load_refuses(net, "layers.0.weight is BF16, expected F32 or F64");
+    items[0].dtype = ST_F64;
+    items[0].shape = (const size_t[]){2, 3};
+    write_file(NULL, items, count);
+    load_refuses(net, "layers.0.weight has shape (2, 3), the net's is (3, 2)");
+    spec.param = SPH_PARAM_GMP;
+    other = random_net(&spec);
+    assert_int_equal(sph_net_save(other, path), 0);
+    load_refuses(net, "layers.0.weight is missing");
+    sph_net_free(other);
+    sph_net_free(from);
+    sph_net_free(net);
+}
+
+static void a_missing_file_is_an_io_error(void **state)
+{
+    (void)state;
+    sph_net *net = NULL;
+    assert_int_equal(sph_net_open(&net, "no/such/file"), SPH_EIO);
+    assert_non_null(strstr(sph_error(), "no/such/file"));
+    net = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU, 2);
+    assert_int_equal(sph_net_load_tensors(net, "no/such/file"), SPH_EIO);
+    assert_int_equal(sph_net_save(net, "no/such/file"), SPH_EIO);
+    sph_net_free(net);
+}
+
+/* ---------------------------------------------------------------- memory */
+
+/* Runs the statement with every allocation failing once; out is what it must not leave behind. */
+#define EVERY_ALLOCATION(least, err, statement)                                                                      \
+    do {                                                                                                             \
+        size_t failures = 0;                                                                                         \
+        for (;; failures++) {                                                                                        \
+            fault_after(failures);                                                                                   \
+            statement;                                                                                               \
+            fault_off();                                                                                             \
+            if (!fault_happened())                                                                                   \
+                break;                                                                                               \
+            assert_int_equal(err, SPH_EMEMORY);                                                                      \
+        }                                                                                                            \
+        assert_int_equal(err, 0);                                                                                    \
+        assert_true(failures >= (least));                                                                            \
+    } while (0)
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    int err = 0;
+    sph_net *net = some_net(SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_ACT_SRELU, 1), *back = NULL;
+    double mean[] = {1}, y[] = {1, 2};
+    assert_int_equal(scaling_copy(&net->scaling, &(struct scaling){.features = 1, .targets = 2, .x_mean = mean, .y_scale = y}),
+                     0);
+    EVERY_ALLOCATION(4, err, err = sph_net_save(net, path));
+    EVERY_ALLOCATION(20, err, err = sph_net_open(&back, path));
+    check_equal(net, back);
+    EVERY_ALLOCATION(2, err, err = sph_net_load_tensors(net, path));
+    sph_net_free(back);
+    sph_net_free(net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_net_comes_back_bit_by_bit),
+        cmocka_unit_test(signs_and_names_of_one_s_own_come_back),
+        cmocka_unit_test(standardisation_and_data_come_back_bit_by_bit),
+        cmocka_unit_test(without_data_there_is_none),
+        cmocka_unit_test(broken_metadata_is_named),
+        cmocka_unit_test(wrong_tensors_are_named),
+        cmocka_unit_test(a_long_path_is_refused),
+        cmocka_unit_test(a_file_of_weights_alone_is_a_relu_net),
+        cmocka_unit_test(learned_tensors_must_be_there_and_no_other),
+        cmocka_unit_test(a_missing_file_is_an_io_error),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
