@@ -87,8 +87,9 @@ __attribute__((unused)) static sph_net *random_net(const struct random_spec *spe
         if (!spec->residual)
             width = widths[(spec->seed + 2 * d) % 5];
         int from = node;
-        node = sph_net_dense(net, from,
-                             &(sph_layer){.units = width, .param = spec->param, .norm = spec->norm, .act = spec->act});
+        node = sph_net_dense(
+            net, from,
+            &(sph_layer){.units = width, .param = spec->param, .norm = spec->norm, .act = spec->act});
         assert_true(node > 0);
         if (d && spec->residual)
             node = sph_net_add(net, from, node);

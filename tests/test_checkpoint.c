@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A training that is stopped, saved, loaded elsewhere and continued ends with the bits of one that was not. */
+ * A training that is stopped, saved, loaded elsewhere and continued ends with the bits of one that was not.
+ */
 #include "random_net.h"
 
 #include <stdio.h>
@@ -75,8 +76,8 @@ static int on_epoch(void *self, const sph_view *view)
     return 0;
 }
 
-static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm norm, sph_optimizer optimizer,
-                  size_t units)
+static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm norm,
+                  sph_optimizer optimizer, size_t units)
 {
     *t = (struct training){0};
     assert_int_equal(sph_net_mlp(&t->net, &(sph_mlp){.dtype = dtype,
@@ -139,7 +140,8 @@ static void check_same_spans(struct training *a, struct training *b)
     }
 }
 
-static void resumed_is_the_same(sph_dtype dtype, sph_param param, sph_norm norm, sph_optimizer optimizer, uint64_t stop)
+static void resumed_is_the_same(sph_dtype dtype, sph_param param, sph_norm norm, sph_optimizer optimizer,
+                                uint64_t stop)
 {
     struct training whole, half, rest;
     begin(&whole, dtype, param, norm, optimizer, 5);
@@ -181,7 +183,8 @@ static void a_resumed_training_ends_with_the_same_bits(void **state)
     for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
         for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++) {
             resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_GMP, SPH_NORM_BN, (sph_optimizer)optimizer, 23);
-            resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_SPHERE, SPH_NORM_IMN, (sph_optimizer)optimizer, 20);
+            resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_SPHERE, SPH_NORM_IMN, (sph_optimizer)optimizer,
+                                20);
             resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_WN, SPH_NORM_MBN, (sph_optimizer)optimizer, 1);
             resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_SP, SPH_NORM_NONE, (sph_optimizer)optimizer, 44);
         }
@@ -247,10 +250,12 @@ static void another_network_is_refused_with_the_first_difference(void **state)
     } cases[] = {
         {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 7,
          "checkpoint is of another network: layers.0 has 5 units there, 7 here"},
-        {SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5, "layers.0 has param gmp there, sp here"},
+        {SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5,
+         "layers.0 has param gmp there, sp here"},
         {SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_OPTIMIZER_ADAM, 5, "layers.0 has norm none there, bn here"},
         {SPH_F64, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5, "it has dtype f32 there, f64 here"},
-        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_SGD, 5, "optimizer.1 belongs to no part of this training"},
+        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_SGD, 5,
+         "optimizer.1 belongs to no part of this training"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct training t;
@@ -282,7 +287,8 @@ static void a_broken_checkpoint_changes_nothing(void **state)
     size_t shape[TRAINER_SPANS], count = file.count, scalars = count;
     for (size_t i = 0; i < count; i++) {
         shape[i] = file.tensor[i].count;
-        items[i] = (struct st_item){file.tensor[i].name, file.tensor[i].dtype, &shape[i], 1, file.tensor[i].data};
+        items[i] =
+            (struct st_item){file.tensor[i].name, file.tensor[i].dtype, &shape[i], 1, file.tensor[i].data};
         if (!strcmp(items[i].name, "scalars"))
             scalars = i;
     }
@@ -295,7 +301,8 @@ static void a_broken_checkpoint_changes_nothing(void **state)
     load_refuses(&t, broken, " is missing: other options than the checkpoint's?");
     assert_int_equal(safetensors_write(broken, items, count, NULL, 0), 0);
     load_refuses(&t, broken, "no spherelu metadata: not a checkpoint");
-    assert_int_equal(safetensors_write(broken, items, count, &(struct st_meta){MODEL_METADATA, "{\"format\":9}"}, 1), 0);
+    assert_int_equal(
+        safetensors_write(broken, items, count, &(struct st_meta){MODEL_METADATA, "{\"format\":9}"}, 1), 0);
     load_refuses(&t, broken, "format 9, this version reads 1");
     shape[scalars]--;
     assert_int_equal(safetensors_write(broken, items, count, &meta, 1), 0);
@@ -326,7 +333,8 @@ static void every_allocation_may_fail(void **state)
         int err;
         for (;; failures++) {
             fault_after(failures);
-            err = load ? checkpoint_load(path, t.trainer, t.net, NULL) : checkpoint_save(path, t.trainer, t.net, NULL);
+            err = load ? checkpoint_load(path, t.trainer, t.net, NULL)
+                       : checkpoint_save(path, t.trainer, t.net, NULL);
             fault_off();
             if (!fault_happened())
                 break;

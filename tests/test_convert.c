@@ -114,7 +114,8 @@ static void sweep(sph_dtype dtype, int residual, int zeros)
                 for (int act = 0; act < SPH_ACT_COUNT; act++)
                     for (size_t depth = 1; depth <= 3; depth++) {
                         static const size_t inputs[] = {1, 2, 3, 17};
-                        struct random_spec spec = {.seed = ++seed,
+                        seed++;
+                        struct random_spec spec = {.seed = seed,
                                                    .dtype = dtype,
                                                    .param = (sph_param)from,
                                                    .norm = (sph_norm)norm,
@@ -254,8 +255,9 @@ static void a_sign_that_cannot_pass_an_addition_stays(void **state)
     assert_int_equal(sph_net_get(sp, "layers.0.r", kept, 3), 0);
     assert_true(kept[0] == 1 && kept[1] == -1 && kept[2] == -1);
     check_same(net, sp);
-    refuses(net, SPH_PARAM_SP, 1, "layers.0 unit 1: its r is negative and the sign cannot be folded away: it is read by "
-                                  "an addition");
+    refuses(net, SPH_PARAM_SP, 1,
+            "layers.0 unit 1: its r is negative and the sign cannot be folded away: it is read by "
+            "an addition");
     /* and on: the signs become r again, wn keeps them, strict refuses even to copy them */
     sph_net *gmp = converted(sp, SPH_PARAM_GMP), *wn = converted(sp, SPH_PARAM_WN);
     check_same(net, gmp);
@@ -280,6 +282,32 @@ static void without_activation_a_sign_goes_into_the_unit(void **state)
     check_same(net, sp);
     sph_net_free(sp);
     sph_net_free(net);
+}
+
+/* PATH.r of a plain layer is +-1 in files, yet a program may set it to anything. */
+static void scales_of_plain_layers_fold_like_r(void **state)
+{
+    (void)state;
+    const double r[3] = {0.5, -1, -3};
+    for (int act = 0; act < 2; act++)
+        for (int p = SPH_PARAM_SP; p <= SPH_PARAM_WN; p++) {
+            sph_net *net = NULL, *out = NULL;
+            assert_int_equal(sph_net_new(&net, SPH_F64), 0);
+            int x = sph_net_input(net, 3);
+            sph_layer spec = {
+                .units = 3, .param = (sph_param)p, .act = act ? SPH_ACT_RELU : SPH_ACT_IDENTITY, .signs = 1};
+            int a = sph_net_dense(net, x, &spec), b = sph_net_dense(net, a, &(sph_layer){.units = 2});
+            assert_int_equal(sph_net_ready(net, b, 3), 0);
+            randomize(net, 21, 0);
+            assert_int_equal(sph_net_set(net, "layers.0.r", r, 3), 0);
+            for (int to = 0; to < SPH_PARAM_COUNT; to++) {
+                assert_int_equal(sph_net_convert(&out, net, (sph_param)to, 1), 0);
+                assert_false(sph_net_layer(out, 0, NULL)->signs);
+                check_same(net, out);
+                sph_net_free(out);
+            }
+            sph_net_free(net);
+        }
 }
 
 static void what_makes_the_output_stays_plain(void **state)
@@ -316,8 +344,9 @@ static void an_output_layer_with_a_radius_follows(void **state)
         check_same(net, wn);
         check_same(net, sphere);
         if (act)
-            refuses(net, SPH_PARAM_SP, 1, "layers.0 unit 0: its r is negative and the sign cannot be folded away: it is "
-                                          "the net's output");
+            refuses(net, SPH_PARAM_SP, 1,
+                    "layers.0 unit 0: its r is negative and the sign cannot be folded away: it is "
+                    "the net's output");
         sph_net_free(sp);
         sph_net_free(sphere);
         sph_net_free(wn);
@@ -336,7 +365,8 @@ static void constants_move_into_every_kind_of_reader(void **state)
             int x = sph_net_input(net, 3);
             int a = sph_net_dense(net, x, &(sph_layer){.units = 4, .act = SPH_ACT_RELU});
             int b = sph_net_dense(
-                net, a, &(sph_layer){.units = 5, .param = (sph_param)p, .norm = (sph_norm)norm, .act = SPH_ACT_RELU});
+                net, a,
+                &(sph_layer){.units = 5, .param = (sph_param)p, .norm = (sph_norm)norm, .act = SPH_ACT_RELU});
             assert_int_equal(sph_net_ready(net, b, 3), 0); /* reader and output: it stays what it is */
             randomize(net, (uint64_t)(10 * norm + p), 0);
             double w[12], bias[4] = {1, 0.7, -2, 3}, r[4];
@@ -363,7 +393,8 @@ static void a_constant_that_cannot_move_is_refused(void **state)
     assert_int_equal(sph_net_set(net, "layers.0.weight", w, 9), 0);
     assert_int_equal(sph_net_set(net, "layers.0.bias", bias, 3), 0);
     refuses(net, SPH_PARAM_GMP, 0,
-            "layers.0 unit 2: its weights are 0 and its output is always 0.5, which no bias can take: it is read by an "
+            "layers.0 unit 2: its weights are 0 and its output is always 0.5, which no bias can take: it is "
+            "read by an "
             "addition");
     bias[2] = -0.5; /* relu makes it 0 */
     assert_int_equal(sph_net_set(net, "layers.0.bias", bias, 3), 0);
@@ -450,6 +481,7 @@ int main(void)
         cmocka_unit_test(wn_zero_row_has_length_zero),
         cmocka_unit_test(a_sign_that_cannot_pass_an_addition_stays),
         cmocka_unit_test(without_activation_a_sign_goes_into_the_unit),
+        cmocka_unit_test(scales_of_plain_layers_fold_like_r),
         cmocka_unit_test(what_makes_the_output_stays_plain),
         cmocka_unit_test(an_output_layer_with_a_radius_follows),
         cmocka_unit_test(constants_move_into_every_kind_of_reader),

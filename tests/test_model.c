@@ -72,7 +72,8 @@ static void every_net_comes_back_bit_by_bit(void **state)
             for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
                 for (int act = 0; act < SPH_ACT_COUNT; act++) {
                     size_t inputs = (size_t)(1 + (param + norm + act) % 3);
-                    sph_net *net = some_net((sph_dtype)dtype, (sph_param)param, (sph_norm)norm, (sph_act)act, inputs);
+                    sph_net *net =
+                        some_net((sph_dtype)dtype, (sph_param)param, (sph_norm)norm, (sph_act)act, inputs);
                     sph_net *back = NULL;
                     assert_int_equal(sph_net_save(net, path), 0);
                     if (sph_net_open(&back, path))
@@ -90,7 +91,8 @@ static void signs_and_names_of_one_s_own_come_back(void **state)
     double signs[3] = {1, -1, -1};
     assert_int_equal(sph_net_new(&net, SPH_F32), 0);
     int x = sph_net_input(net, 2);
-    int a = sph_net_dense(net, x, &(sph_layer){.path = "first/\"one\"", .units = 3, .act = SPH_ACT_RELU, .signs = 1});
+    int a = sph_net_dense(net, x,
+                          &(sph_layer){.path = "first/\"one\"", .units = 3, .act = SPH_ACT_RELU, .signs = 1});
     assert_int_equal(sph_net_ready(net, a, 1), 0);
     assert_int_equal(sph_net_set(net, "first/\"one\".r", signs, 3), 0);
     assert_int_equal(sph_net_save(net, path), 0);
@@ -155,12 +157,14 @@ static const float numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 #define DENSE(...) "{\"kind\":\"dense\",\"from\":0,\"path\":\"layers.0\"," __VA_ARGS__ "}"
 #define PLAIN      "\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false"
 #define NET(nodes) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" nodes "]}}"
-#define WITH(rest) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" INPUT "," DENSE(PLAIN) "]}," rest "}"
+#define WITH(rest)                                                                                           \
+    "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" INPUT                       \
+    "," DENSE(PLAIN) "]}," rest "}"
 
 static void write_file(const char *metadata, const struct st_item *items, size_t count)
 {
-    assert_int_equal(safetensors_write(path, items, count, &(struct st_meta){"spherelu", metadata}, metadata ? 1 : 0),
-                     0);
+    assert_int_equal(
+        safetensors_write(path, items, count, &(struct st_meta){"spherelu", metadata}, metadata ? 1 : 0), 0);
 }
 
 static void open_refuses(const char *message)
@@ -170,7 +174,8 @@ static void open_refuses(const char *message)
     if (err != SPH_EFORMAT && err != SPH_EARG)
         fail_msg("gave %d, expected a refusal: %s", err, message);
     assert_null(net);
-    if (!strstr(sph_error(), message) || strncmp(sph_error(), path, strlen(path)) != 0 || strchr(sph_error(), '\n'))
+    if (!strstr(sph_error(), message) || strncmp(sph_error(), path, strlen(path)) != 0 ||
+        strchr(sph_error(), '\n'))
         fail_msg("said \"%s\", expected \"%s: ... %s\"", sph_error(), path, message);
 }
 
@@ -189,10 +194,14 @@ static void broken_metadata_is_named(void **state)
         {"{\"format\":1,\"checkpoint\":true}", "a checkpoint, expected a model"},
         {"{\"format\":1,\"architecture\":{}}", "\"dtype\" is missing"},
         {"{\"format\":1,\"architecture\":{\"colour\":1}}", "unknown key \"colour\""},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f16\"}}", "\"dtype\" is \"f16\", expected one of f32, f64"},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[]}}", "\"nodes\" is empty"},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "]}}", "the net has no layer"},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "," DENSE(PLAIN) "]}}",
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f16\"}}",
+         "\"dtype\" is \"f16\", expected one of f32, f64"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[]}}",
+         "\"nodes\" is empty"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "]}}",
+         "the net has no layer"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT
+         "," DENSE(PLAIN) "]}}",
          "\"output\" is 0, expected the last node, 1"},
         {NET("7"), "node 0: \"kind\" is missing"},
         {NET("{\"kind\":\"conv\"}"), "node 0: \"kind\" is \"conv\", expected one of input, dense, add"},
@@ -203,57 +212,63 @@ static void broken_metadata_is_named(void **state)
         {NET(DENSE(PLAIN)), "node 0: \"from\" is 0, expected an earlier node"},
         {NET(INPUT "," DENSE("\"units\":3")), "node 1: \"param\" is missing"},
         {NET(INPUT "," DENSE("\"units\":-3")), "node 1: \"units\" is a negative number"},
-        {NET(INPUT "," DENSE("\"units\":0,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
+        {NET(INPUT
+             "," DENSE("\"units\":0,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
          "layers.0: 0 units"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmq\"")), "\"param\" is \"gmq\", expected one of sp, wn, gmp, sphere"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmq\"")),
+         "\"param\" is \"gmq\", expected one of sp, wn, gmp, sphere"},
         {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"x\"")), "\"norm\" is \"x\""},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"x\"")), "\"act\" is \"x\""},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"x\"")),
+         "\"act\" is \"x\""},
         {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":1")),
          "\"signs\" is a whole number"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true")),
+        {NET(INPUT
+             "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true")),
          "output signs are for sp and wn"},
         {NET(INPUT ",{\"kind\":\"dense\",\"from\":1,\"path\":\"a\"," PLAIN "}"), "node 1: \"from\" is 1"},
         {NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"\"," PLAIN "}"), "\"path\" has 0 bytes"},
         {NET(INPUT "," DENSE(PLAIN) "," DENSE(PLAIN)), "node 2: layers.0: two layers of one name"},
-        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,1]}"), "node 2: add: node 0 has 2 features"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,1]}"),
+         "node 2: add: node 0 has 2 features"},
         {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0]}"), "must be two nodes"},
-        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,9]}"), "\"from\" is 9, expected an earlier node"},
-        {NET(INPUT "," DENSE("\"units\":4,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,9]}"),
+         "\"from\" is 9, expected an earlier node"},
+        {NET(INPUT
+             "," DENSE("\"units\":4,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.weight has shape (3, 2), the net's is (4, 2)"},
         /* far more than the file holds: refused before memory is asked for */
-        {NET(INPUT "," DENSE("\"units\":9000000000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
-                             "\"signs\":false")),
+        {NET(INPUT
+             "," DENSE("\"units\":9000000000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
+                       "\"signs\":false")),
          "layers.0.weight has shape (3, 2), the net's is (9000000000000000000, 2)"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
+        {NET(INPUT
+             "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.theta is missing"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"mbn\",\"act\":\"relu\",\"signs\":false")),
+        {NET(INPUT
+             "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"mbn\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.norm.mean is missing"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
+        {NET(INPUT
+             "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.norm.scale is missing"},
         {WITH("\"standardisation\":[]"), "\"standardisation\" is an array"},
         {WITH("\"standardisation\":{}"), "\"features\" is missing"},
-        {WITH("\"standardisation\":{\"features\":3,\"targets\":0}"), "standardisation of 3 features, the net has 2"},
-        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1]}"), "\"x_mean\" has 1 numbers, expected 2"},
-        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1,null]}"), "\"x_mean\"[1] is null"},
+        {WITH("\"standardisation\":{\"features\":3,\"targets\":0}"),
+         "standardisation of 3 features, the net has 2"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1]}"),
+         "\"x_mean\" has 1 numbers, expected 2"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1,null]}"),
+         "\"x_mean\"[1] is null"},
         {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_scale\":[1,0]}"), "\"x_scale\"[1] is 0"},
         {WITH("\"standardisation\":{\"features\":2,\"targets\":2,\"y_mean\":[1,2]}"),
          "standardisation of 2 columns, the net has 3"},
-        {WITH("\"data\":1"), NULL},
+        {WITH("\"data\":1"), "\"data\" is "},
     };
     const struct st_item items[] = {{"layers.0.weight", ST_F32, weight_shape, 2, numbers},
                                     {"layers.0.bias", ST_F32, bias_shape, 1, numbers}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_file(cases[i].metadata, items, 2);
-        if (cases[i].message)
-            open_refuses(cases[i].message);
+        open_refuses(cases[i].message);
     }
-    sph_net *net = NULL; /* the last one: only who asks for data minds it */
-    json_t *data = NULL;
-    assert_int_equal(sph_net_open(&net, path), 0);
-    sph_net_free(net);
-    net = NULL;
-    assert_int_equal(model_open(&net, &data, path), SPH_EFORMAT);
-    assert_null(net);
 }
 
 static void wrong_tensors_are_named(void **state)
@@ -275,17 +290,19 @@ static void wrong_tensors_are_named(void **state)
     write_file(sound, items, 2);
     open_refuses("layers.0.bias has shape (), the net's is (3)");
     items[1].ndim = 1;
-    const char *signs =
-        NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true"));
+    const char *signs = NET(
+        INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true"));
     write_file(signs, items, 3);
     open_refuses("layers.0.r[1] is 2, expected 1 or -1");
     const float var[3] = {1, 0, -1};
-    const struct st_item bn[] = {
-        {"layers.0.weight", ST_F32, weight_shape, 2, numbers}, {"layers.0.norm.scale", ST_F32, bias_shape, 1, numbers},
-        {"layers.0.norm.shift", ST_F32, bias_shape, 1, numbers}, {"layers.0.norm.mean", ST_F32, bias_shape, 1, numbers},
-        {"layers.0.norm.var", ST_F32, bias_shape, 1, var}};
-    write_file(NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")), bn,
-               5);
+    const struct st_item bn[] = {{"layers.0.weight", ST_F32, weight_shape, 2, numbers},
+                                 {"layers.0.norm.scale", ST_F32, bias_shape, 1, numbers},
+                                 {"layers.0.norm.shift", ST_F32, bias_shape, 1, numbers},
+                                 {"layers.0.norm.mean", ST_F32, bias_shape, 1, numbers},
+                                 {"layers.0.norm.var", ST_F32, bias_shape, 1, var}};
+    write_file(
+        NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
+        bn, 5);
     open_refuses("layers.0.norm.var[2] is -1, expected 0 or more");
 }
 
@@ -295,7 +312,8 @@ static void a_long_path_is_refused(void **state)
     char metadata[512], long_path[120];
     memset(long_path, 'a', sizeof long_path);
     long_path[96] = 0;
-    snprintf(metadata, sizeof metadata, NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"%s\"," PLAIN "}"), long_path);
+    snprintf(metadata, sizeof metadata,
+             NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"%s\"," PLAIN "}"), long_path);
     write_file(metadata, NULL, 0);
     open_refuses("\"path\" has 96 bytes, expected 1 to 95");
 }
@@ -326,7 +344,8 @@ static void a_file_of_weights_alone_is_a_relu_net(void **state)
     sph_net_free(net);
 
     write_file(NULL, items, 4);
-    open_refuses("no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds layers.2.bias");
+    open_refuses(
+        "no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds layers.2.bias");
     write_file(NULL, NULL, 0);
     open_refuses("it holds nothing");
     items[2].name = "layers.00.weight";
@@ -372,7 +391,8 @@ static void learned_tensors_must_be_there_and_no_other(void **state)
     (void)state;
     sph_net *net = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_RELU, 2), *from = NULL, *other = NULL;
     double mean[3], kept[3];
-    struct random_spec spec = {.seed = 6, .dtype = SPH_F64, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU, .inputs = 2, .depth = 2};
+    struct random_spec spec = {
+        .seed = 6, .dtype = SPH_F64, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU, .inputs = 2, .depth = 2};
     from = random_net(&spec);
     randomize(from, 99, 0);
     /* all of it, f64 into f32 */
@@ -399,7 +419,8 @@ static void learned_tensors_must_be_there_and_no_other(void **state)
         sph_net_tensor(from, i, &views[i]);
         assert_int_equal(sph_net_get(from, views[i].name, values[i], views[i].count), 0);
         if (views[i].learned)
-            items[count++] = (struct st_item){views[i].name, ST_F64, views[i].shape, views[i].ndim, values[i]};
+            items[count++] =
+                (struct st_item){views[i].name, ST_F64, views[i].shape, views[i].ndim, values[i]};
     }
     write_file(NULL, items, count);
     assert_int_equal(sph_net_load_tensors(net, path), 0);
@@ -445,19 +466,19 @@ static void a_missing_file_is_an_io_error(void **state)
 /* ---------------------------------------------------------------- memory */
 
 /* Runs the statement with every allocation failing once; out is what it must not leave behind. */
-#define EVERY_ALLOCATION(least, err, statement)                                                                      \
-    do {                                                                                                             \
-        size_t failures = 0;                                                                                         \
-        for (;; failures++) {                                                                                        \
-            fault_after(failures);                                                                                   \
-            statement;                                                                                               \
-            fault_off();                                                                                             \
-            if (!fault_happened())                                                                                   \
-                break;                                                                                               \
-            assert_int_equal(err, SPH_EMEMORY);                                                                      \
-        }                                                                                                            \
-        assert_int_equal(err, 0);                                                                                    \
-        assert_true(failures >= (least));                                                                            \
+#define EVERY_ALLOCATION(least, err, statement)                                                              \
+    do {                                                                                                     \
+        size_t failures = 0;                                                                                 \
+        for (;; failures++) {                                                                                \
+            fault_after(failures);                                                                           \
+            statement;                                                                                       \
+            fault_off();                                                                                     \
+            if (!fault_happened())                                                                           \
+                break;                                                                                       \
+            assert_int_equal(err, SPH_EMEMORY);                                                              \
+        }                                                                                                    \
+        assert_int_equal(err, 0);                                                                            \
+        assert_true(failures >= (least));                                                                    \
     } while (0)
 
 static void every_allocation_may_fail(void **state)
@@ -466,8 +487,10 @@ static void every_allocation_may_fail(void **state)
     int err = 0;
     sph_net *net = some_net(SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_ACT_SRELU, 1), *back = NULL;
     double mean[] = {1}, y[] = {1, 2};
-    assert_int_equal(scaling_copy(&net->scaling, &(struct scaling){.features = 1, .targets = 2, .x_mean = mean, .y_scale = y}),
-                     0);
+    assert_int_equal(
+        scaling_copy(&net->scaling,
+                     &(struct scaling){.features = 1, .targets = 2, .x_mean = mean, .y_scale = y}),
+        0);
     EVERY_ALLOCATION(4, err, err = sph_net_save(net, path));
     EVERY_ALLOCATION(20, err, err = sph_net_open(&back, path));
     check_equal(net, back);

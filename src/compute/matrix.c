@@ -52,131 +52,163 @@ KERNEL void plain_dots(size_t rows, size_t m, size_t n, const void *x, size_t ld
 
 #ifdef KERNELS_FAST
 
-/* 6 x 2 accumulators, two vectors of b and one broadcast of a fill the sixteen registers of AVX2. One or two rows make
- * up for it in width, or they would wait for each product. */
-enum { TILE_ROWS = 6, TILE_VECS = 2, WIDE_VECS = 6 };
+/* 6 x 2 accumulators, two vectors of b and one broadcast of a fill the sixteen registers of AVX2; 4 x 3 is as good and
+ * saves a lonely last vector. One or two rows make up for it in width, or they would wait for each product. */
+enum { TILE_ROWS = 6, WIDE_VECS = 6 };
 
 /* From this many multiplications on, packing pays: measured on 256 rows, square layers. */
 static const double blas_from = 1.5e6;
 
-/* mr and nv are constants where this is inlined, so acc stays in registers: it starts from zero, and what c becomes
- * the sum with is added at the end. */
-static inline __attribute__((always_inline)) void micro_tile(size_t mr, size_t nv, size_t inner, const real *a,
-                                                             size_t a_row, size_t a_step, const real *b, size_t ldb,
-                                                             real *c, size_t ldc, const real *bias, int accumulate)
+/* c = a b + ... as a product of small tiles. */
+struct gemm {
+    size_t inner;
+    const real *a;
+    size_t a_row, a_step;
+    const real *b;
+    size_t ldb;
+    real *c;
+    size_t ldc;
+    const real *bias; /* or NULL */
+    int accumulate;
+};
+
+/* `tiles` tiles of mr rows from row i on, nv vectors from column j on. mr and nv are constants where this is inlined,
+ * so acc stays in registers: it starts from zero, and what c is the sum with is added at the end. */
+static inline __attribute__((always_inline)) void micro_tiles(size_t mr, size_t nv, const struct gemm *g, size_t i,
+                                                              size_t j, size_t tiles)
 {
-    vec acc[TILE_ROWS][WIDE_VECS];
-    for (size_t i = 0; i < mr; i++)
-        for (size_t v = 0; v < nv; v++)
-            acc[i][v] = (vec){0};
-    for (size_t p = 0; p < inner; p++) {
-        vec right[WIDE_VECS];
-        for (size_t v = 0; v < nv; v++)
-            right[v] = vec_load(b + p * ldb + v * LANES);
-        for (size_t i = 0; i < mr; i++) {
-            vec left = vec_all(a[i * a_row + p * a_step]);
+    size_t inner = g->inner, a_row = g->a_row, a_step = g->a_step, ldb = g->ldb, ldc = g->ldc;
+    const real *a = g->a + i * a_row, *bias = g->bias ? g->bias + j : NULL;
+    real *c = g->c + i * ldc + j;
+    for (size_t t = 0; t < tiles; t++, a += mr * a_row, c += mr * ldc) {
+        const real *left = a, *right = g->b + j;
+        vec acc[TILE_ROWS][WIDE_VECS];
+        for (size_t r = 0; r < mr; r++)
             for (size_t v = 0; v < nv; v++)
-                acc[i][v] += left * right[v];
+                acc[r][v] = (vec){0};
+#pragma GCC unroll 2
+        for (size_t p = 0; p < inner; p++, left += a_step, right += ldb) {
+            vec line[WIDE_VECS];
+            for (size_t v = 0; v < nv; v++)
+                line[v] = vec_load(right + v * LANES);
+            for (size_t r = 0; r < mr; r++) {
+                vec factor = vec_all(left[r * a_row]);
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] += factor * line[v];
+            }
         }
+        if (bias)
+            for (size_t r = 0; r < mr; r++)
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] += vec_load(bias + v * LANES);
+        if (g->accumulate)
+            for (size_t r = 0; r < mr; r++)
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] += vec_load(c + r * ldc + v * LANES);
+        for (size_t r = 0; r < mr; r++)
+            for (size_t v = 0; v < nv; v++)
+                vec_store(c + r * ldc + v * LANES, acc[r][v]);
     }
-    if (bias)
-        for (size_t i = 0; i < mr; i++)
-            for (size_t v = 0; v < nv; v++)
-                acc[i][v] += vec_load(bias + v * LANES);
-    if (accumulate)
-        for (size_t i = 0; i < mr; i++)
-            for (size_t v = 0; v < nv; v++)
-                acc[i][v] += vec_load(c + i * ldc + v * LANES);
-    for (size_t i = 0; i < mr; i++)
-        for (size_t v = 0; v < nv; v++)
-            vec_store(c + i * ldc + v * LANES, acc[i][v]);
 }
 
-typedef void tile_function(size_t inner, const real *a, size_t a_row, size_t a_step, const real *b, size_t ldb, real *c,
-                           size_t ldc, const real *bias, int accumulate);
+typedef void tile_function(const struct gemm *g, size_t i, size_t j, size_t tiles);
 
 #define TILE(rows, vecs)                                                                                             \
-    static void tile_##rows##x##vecs(size_t inner, const real *a, size_t a_row, size_t a_step, const real *b,        \
-                                     size_t ldb, real *c, size_t ldc, const real *bias, int accumulate)              \
+    static void tile_##rows##x##vecs(const struct gemm *g, size_t i, size_t j, size_t tiles)                         \
     {                                                                                                                \
-        micro_tile(rows, vecs, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);                           \
+        micro_tiles(rows, vecs, g, i, j, tiles);                                                                     \
     }
 
-TILE(1, 1) TILE(1, 2) TILE(1, 6)
-TILE(2, 1) TILE(2, 2) TILE(2, 6)
-TILE(3, 1) TILE(3, 2)
-TILE(4, 1) TILE(4, 2)
+TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 6)
+TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 6)
+TILE(3, 1) TILE(3, 2) TILE(3, 3)
+TILE(4, 1) TILE(4, 2) TILE(4, 3)
 TILE(5, 1) TILE(5, 2)
 TILE(6, 1) TILE(6, 2)
 
-/* c = a b of one column of a and one row of b: nothing to keep in registers. cols is a multiple of KERNEL_PAD. */
-static void outer_product(size_t rows, size_t cols, const real *a, size_t a_row, const real *b, real *c,
-                          size_t ldc, int accumulate)
+/* Tiles of one width, by height. */
+struct tile_family {
+    size_t vecs, rows; /* width in vectors, most rows */
+    tile_function *by_rows[TILE_ROWS];
+};
+
+static const struct tile_family families[] = {
+    {1, 6, {tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1}},
+    {2, 6, {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2}},
+    {3, 4, {tile_1x3, tile_2x3, tile_3x3, tile_4x3}},
+    {6, 2, {tile_1x6, tile_2x6}},
+};
+
+static const struct tile_family *choose_family(size_t rows, size_t vecs)
 {
-    for (size_t i = 0; i < rows; i++) {
-        vec left = vec_all(a[i * a_row]);
-        real *out = c + i * ldc;
-        for (size_t j = 0; j < cols; j += LANES) {
-            vec product = left * vec_load(b + j);
-            vec_store(out + j, accumulate ? vec_load(out + j) + product : product);
-        }
-    }
+    if (rows <= 2 && vecs >= 6)
+        return &families[3];
+    return &families[vecs == 3 ? 2 : vecs >= 2];
 }
 
 /* Rows are dealt evenly over the tiles: 13 rows are 5+4+4, not 6+6+1. */
-static void micro_gemm(size_t rows, size_t cols, size_t inner, const real *a, size_t a_row, size_t a_step,
-                       const real *b, size_t ldb, real *c, size_t ldc, const real *bias, int accumulate)
+static void micro_gemm(const struct gemm *g, size_t rows, size_t cols)
 {
-    static tile_function *const one[] = {tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1};
-    static tile_function *const two[] = {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2};
-    static tile_function *const wide[] = {tile_1x6, tile_2x6};
-    size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, base = rows / tiles, longer = rows % tiles;
-    size_t padded = kernel_pad(cols), step;
-    for (size_t j = 0; j < cols; j += step) {
-        size_t vecs = (padded - j) / LANES, i = 0;
-        tile_function *const *by_rows = vecs >= WIDE_VECS && rows <= 2 ? wide : vecs >= TILE_VECS ? two : one;
-        step = (by_rows == wide ? WIDE_VECS : by_rows == two ? TILE_VECS : 1) * LANES;
-        for (size_t t = 0; t < tiles; t++) {
-            size_t count = base + (t < longer);
-            by_rows[count - 1](inner, a + i * a_row, a_row, a_step, b + j, ldb, c + i * ldc + j, ldc,
-                               bias ? bias + j : NULL, accumulate);
-            i += count;
-        }
+    size_t vecs = kernel_pad(cols) / LANES;
+    for (size_t v = 0; v < vecs;) {
+        const struct tile_family *family = choose_family(rows, vecs - v);
+        size_t tiles = (rows + family->rows - 1) / family->rows, height = rows / tiles, taller = rows % tiles;
+        if (taller)
+            family->by_rows[height](g, 0, v * LANES, taller);
+        family->by_rows[height - 1](g, taller * (height + 1), v * LANES, tiles - taller);
+        v += family->vecs;
     }
 }
 
-static void blas_gemm(size_t rows, size_t cols, size_t inner, const real *a, size_t a_row, size_t a_step,
-                      const real *b, size_t ldb, real *c, size_t ldc, const real *bias, int accumulate)
+/* c = a b of one column of a and one row of b: nothing to keep in registers. */
+static void outer_product(const struct gemm *g, size_t rows, size_t cols)
 {
-    if (bias)
-        for (size_t i = 0; i < rows; i++) {
-            if (accumulate)
+    size_t padded = kernel_pad(cols);
+    for (size_t i = 0; i < rows; i++) {
+        vec factor = vec_all(g->a[i * g->a_row]);
+        real *out = g->c + i * g->ldc;
+        if (g->accumulate)
+            for (size_t j = 0; j < padded; j += LANES)
+                vec_store(out + j, vec_load(out + j) + factor * vec_load(g->b + j));
+        else
+            for (size_t j = 0; j < padded; j += LANES)
+                vec_store(out + j, factor * vec_load(g->b + j));
+    }
+}
+
+static void blas_gemm(const struct gemm *g, size_t rows, size_t cols)
+{
+    real *c = g->c;
+    if (g->bias)
+        for (size_t i = 0; i < rows; i++, c += g->ldc) {
+            if (g->accumulate)
                 for (size_t j = 0; j < cols; j++)
-                    c[i * ldc + j] += bias[j];
+                    c[j] += g->bias[j];
             else
-                memcpy(c + i * ldc, bias, cols * sizeof(real));
+                memcpy(c, g->bias, cols * sizeof(real));
         }
-    real keep = accumulate || bias ? 1 : 0;
-    CBLAS_TRANSPOSE form = a_step == 1 ? CblasNoTrans : CblasTrans;
-    size_t lda = a_step == 1 ? a_row : a_step;
+    real keep = g->accumulate || g->bias ? 1 : 0;
+    CBLAS_TRANSPOSE form = g->a_step == 1 ? CblasNoTrans : CblasTrans;
+    int lda = (int)(g->a_step == 1 ? g->a_row : g->a_step);
 #if REAL_BITS == 64
-    cblas_dgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)inner, 1, a, (int)lda, b, (int)ldb, keep,
-                c, (int)ldc);
+    cblas_dgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
+                (int)g->ldb, keep, g->c, (int)g->ldc);
 #else
-    cblas_sgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)inner, 1, a, (int)lda, b, (int)ldb, keep,
-                c, (int)ldc);
+    cblas_sgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
+                (int)g->ldb, keep, g->c, (int)g->ldc);
 #endif
 }
 
 KERNEL void fast_gemm(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step,
                       const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int accumulate)
 {
+    struct gemm g = {inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate};
     if ((double)rows * (double)cols * (double)inner >= blas_from && (a_step == 1 || a_row == 1))
-        blas_gemm(rows, cols, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
+        blas_gemm(&g, rows, cols);
     else if (inner == 1 && !bias)
-        outer_product(rows, kernel_pad(cols), a, a_row, b, c, ldc, accumulate);
+        outer_product(&g, rows, cols);
     else
-        micro_gemm(rows, cols, inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate);
+        micro_gemm(&g, rows, cols);
 }
 
 enum { DOT_ROWS = 4 };

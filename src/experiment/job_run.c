@@ -2,6 +2,8 @@
  *
  * One training into a run folder. The order of writing is what makes a kill harmless at any moment: config and split
  * first, checkpoints while training, then model and result. Whatever is missing is made again from what is there. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -29,8 +31,9 @@ struct job_run {
     struct fit *fit;
     struct metrics metrics;
     int metrics_open;
-    double saved_at;       /* clock at the last checkpoint     */
-    double before;         /* seconds of earlier parts of the run */
+    uint64_t content; /* of the data: a run goes on only on the numbers it began with */
+    double saved_at;  /* clock at the last checkpoint */
+    double before;    /* seconds of earlier parts of the run */
 };
 
 static void folder_free(struct folder *folder)
@@ -89,7 +92,11 @@ static int same_rows(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
     return na == nb && (na == 0 || !memcmp(a, b, na * sizeof *a));
 }
 
-/* A run goes on only on the rows it began with. */
+static int data_changed(const struct job_run *run, const char *how)
+{
+    return sph_fail(SPH_EFORMAT, "%s: %s: the data changed since the run began", run->folder.dir, how);
+}
+
 static int check_split(const struct job_run *run)
 {
     sph_split old;
@@ -100,8 +107,7 @@ static int check_split(const struct job_run *run)
     if (!same_rows(old.train, old.train_rows, now->train, now->train_rows) ||
         !same_rows(old.val, old.val_rows, now->val, now->val_rows) ||
         !same_rows(old.test, old.test_rows, now->test, now->test_rows))
-        err = sph_fail(SPH_EFORMAT, "%s: its split.json is not the split of these data: they changed since the run began",
-                       run->folder.dir);
+        err = data_changed(run, "its split.json is not the split of these data");
     sph_split_free(&old);
     return err;
 }
@@ -118,6 +124,22 @@ static int settle_split(struct job_run *run)
 
 /* ---------------------------------------------------------------- checkpoints and metrics, as observers */
 
+/* FNV-1a over whole numbers: enough to notice an edited file. */
+static uint64_t content_of(const sph_data *data)
+{
+    const double *parts[] = {data->x, data->y};
+    size_t counts[] = {data->rows * data->features, data->rows * data->targets};
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int part = 0; part < 2; part++)
+        for (size_t i = 0; i < counts[part]; i++) {
+            uint64_t bits;
+            memcpy(&bits, &parts[part][i], sizeof bits);
+            hash = (hash ^ bits) * 0x100000001b3u;
+            hash ^= hash >> 32; /* or the high bits of a double would stay high */
+        }
+    return hash;
+}
+
 static int save_checkpoint(struct job_run *run)
 {
     uint64_t offset;
@@ -126,6 +148,7 @@ static int save_checkpoint(struct job_run *run)
         return err;
     json_t *extra = json_object();
     int bad = !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
+              json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
               json_object_set_new(extra, "seconds", json_number(run->before + trainer_seconds(run->fit->trainer)));
     err = bad ? sph_fail(SPH_EMEMORY, "out of memory")
               : checkpoint_save(run->folder.checkpoint, run->fit->trainer, run->net, extra);
@@ -136,11 +159,18 @@ static int save_checkpoint(struct job_run *run)
 
 static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes)
 {
+    const char *path = run->folder.checkpoint, *then;
+    char now[17];
     json_t *extra = NULL;
     size_t bytes = 0;
-    int err = checkpoint_load(run->folder.checkpoint, run->fit->trainer, run->net, &extra);
-    if (!err && !(err = json_member_size(extra, run->folder.checkpoint, "metrics_bytes", &bytes)))
-        err = json_member_real(extra, run->folder.checkpoint, "seconds", &run->before);
+    int err = checkpoint_load(path, run->fit->trainer, run->net, &extra);
+    if (!err && !(err = json_member_size(extra, path, "metrics_bytes", &bytes)) &&
+        !(err = json_member_real(extra, path, "seconds", &run->before)) &&
+        !(err = json_member_text(extra, path, "data", &then))) {
+        snprintf(now, sizeof now, "%016" PRIx64, run->content);
+        if (strcmp(then, now) != 0)
+            err = data_changed(run, "its checkpoint is of other data");
+    }
     *metrics_bytes = bytes;
     json_decref(extra);
     return err;
@@ -154,8 +184,8 @@ static int due(const struct job_run *run)
 static int on_step(void *self, const sph_view *view)
 {
     struct job_run *run = self;
-    (void)view;
-    return run->job->options.checkpoint_seconds > 0 && due(run) ? save_checkpoint(run) : 0;
+    int ends_epoch = view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
+    return !ends_epoch && run->job->options.checkpoint_seconds > 0 && due(run) ? save_checkpoint(run) : 0;
 }
 
 static int on_epoch(void *self, const sph_view *view)
@@ -219,6 +249,7 @@ static int prepare(struct job_run *run, int resume)
         (err = job_open_data(job, &run->data)) < 0 || (err = job_make_split(job, run->data, &run->split)) < 0 ||
         (err = job_make_net(job, run->data, &run->net)) < 0)
         return err;
+    run->content = content_of(run->data);
     sph_train_opts opts = job_train_opts(job);
     if ((err = fit_new(&run->fit, run->net, run->data, &run->split, &opts)) < 0)
         return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A finished run used on other data: scores and predictions. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,15 +114,15 @@ static void put_text(FILE *csv, const char *text)
     putc('"', csv);
 }
 
-static void put_header(FILE *csv, const sph_data *data)
+static int put_header(FILE *csv, const sph_data *data)
 {
     if (data->task == SPH_TASK_BINARY) {
         fputs("class,probability\n", csv);
-        return;
+        return 0;
     }
     if (data->task == SPH_TASK_REGRESSION && data->targets == 1) {
         fputs("prediction\n", csv);
-        return;
+        return 0;
     }
     int classes = data->task == SPH_TASK_CLASSES;
     size_t count = classes ? data->classes : data->targets;
@@ -130,12 +131,15 @@ static void put_header(FILE *csv, const sph_data *data)
     for (size_t j = 0; j < count; j++) {
         char *name = mem_format("%s%s", classes ? "p_" : "prediction_",
                                 classes ? data->labels[j] : data_target_name(data, j));
+        if (!name)
+            return SPH_EMEMORY;
         if (classes || j)
             putc(',', csv);
-        put_text(csv, name ? name : "");
+        put_text(csv, name);
         mem_free(name);
     }
     putc('\n', csv);
+    return 0;
 }
 
 /* p (classes) <- probabilities; returns the likeliest. */
@@ -179,12 +183,11 @@ int sph_run_predict(sph_run *run, const char *source, FILE *csv)
     double *y = mem_get(data->rows * outputs, sizeof *y);
     if (!y)
         err = SPH_EMEMORY;
-    else if (!(err = sph_net_forward(run->net, data->x, data->rows, y))) {
-        put_header(csv, data);
+    else if (!(err = sph_net_forward(run->net, data->x, data->rows, y)) && !(err = put_header(csv, data))) {
         for (size_t i = 0; i < data->rows; i++)
             put_row(csv, data, outputs, y + i * outputs);
         if (fflush(csv) || ferror(csv))
-            err = sph_fail(SPH_EIO, "cannot write the predictions");
+            err = sph_fail(SPH_EIO, "cannot write the predictions: %s", strerror(errno));
     }
     mem_free(y);
     sph_data_free(data);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The same function in another parameterization. Every layer is brought to one form, s * act(norm(w x + b)) in f64,
- * where gmp and sphere have w = u, b = lambda, s = r; there its units are rescaled until the target can hold them:
- * |w| = 1 for gmp and sphere, s = +-1 for sp and wn. What a unit cannot keep moves on to the layers that read it. */
+ * The same function in another parameterization. Every layer is brought to one form, s * act(norm(w x + b))
+ * in f64, where gmp and sphere have w = u, b = lambda, s = r; there its units are rescaled until the target
+ * can hold them: |w| = 1 for gmp and sphere, s = +-1 for sp and wn. What a unit cannot keep moves on to the
+ * layers that read it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,14 +17,14 @@
 struct form {
     const struct net_layer *from;
     sph_param to;
-    int signs;                                /* the converted layer keeps s as PATH.r */
-    int rewrite;                              /* w is no longer what from has          */
-    struct param_values values;               /* as from has them                      */
-    double *block;                            /* owns the rest                         */
-    double *w;                                /* (m, n) */
-    double *b, *s, *gamma, *beta, *var;       /* (m)    */
-    double *shape;                            /* (4, m) */
-    double *mean;                             /* (m), imn (n) */
+    int signs;                          /* the converted layer keeps s as PATH.r */
+    int rewrite;                        /* w is no longer what from has          */
+    struct param_values values;         /* as from has them                      */
+    double *block;                      /* owns the rest                         */
+    double *w;                          /* (m, n) */
+    double *b, *s, *gamma, *beta, *var; /* (m)    */
+    double *shape;                      /* (4, m) */
+    double *mean;                       /* (m), imn (n) */
 };
 
 struct conversion {
@@ -42,8 +43,8 @@ static int scales_behind_norm(const struct form *form)
     return form->from->spec.norm == SPH_NORM_BN || form->from->spec.norm == SPH_NORM_LN;
 }
 
-__attribute__((format(printf, 3, 4), cold)) static int refuse(const struct form *form, size_t unit, const char *format,
-                                                              ...)
+__attribute__((format(printf, 3, 4), cold)) static int refuse(const struct form *form, size_t unit,
+                                                              const char *format, ...)
 {
     char why[256];
     va_list args;
@@ -157,19 +158,22 @@ static size_t next_reader(const sph_net *net, int node, size_t after)
     return i;
 }
 
-/* What stands in the way of moving something of the layer's output into the weights that read it; NULL: nothing. */
+/* What stands in the way of moving something of the layer's output into the weights that read it; NULL:
+ * nothing. */
 static const char *blocked(const struct conversion *c, const struct form *form)
 {
     int node = form->from->node;
     if (node == c->net->output)
         return "it is the net's output";
-    for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count; i = next_reader(c->net, node, i))
+    for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
+         i = next_reader(c->net, node, i))
         if (c->net->nodes[i].kind != NODE_DENSE)
             return "it is read by an addition";
     return NULL;
 }
 
-/* Input i of the layer was x + constant and is x now. Under bn and mbn the mean takes it, as it would in training. */
+/* Input i of the layer was x + constant and is x now. Under bn and mbn the mean takes it, as it would in
+ * training. */
 static void absorb_constant(struct form *form, size_t i, double constant)
 {
     sph_norm norm = form->from->spec.norm;
@@ -242,16 +246,15 @@ static int zero_row(struct conversion *c, struct form *form, size_t j)
     }
     double constant = form->s[j] * act_of(form, j, form->b[j] - (norm == SPH_NORM_MBN ? form->mean[j] : 0));
     form->s[j] = form->b[j] = 0;
-    if (norm == SPH_NORM_MBN)
-        form->mean[j] = 0;
     if (constant == 0)
         return 0;
     const char *why = blocked(c, form);
     if (why)
-        return refuse(form, j, "its weights are 0 and its output is always %g, which no bias can take: %s", constant,
-                      why);
+        return refuse(form, j, "its weights are 0 and its output is always %g, which no bias can take: %s",
+                      constant, why);
     int node = form->from->node;
-    for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count; i = next_reader(c->net, node, i))
+    for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
+         i = next_reader(c->net, node, i))
         absorb_constant(&c->form[c->net->nodes[i].layer], j, constant);
     return 0;
 }
@@ -262,8 +265,8 @@ static int shorten_under_bn(struct form *form, size_t j, double length)
     size_t n = form->from->shape.n;
     double var = (form->var[j] + norm_epsilon) / length / length - norm_epsilon;
     if (!(var >= 0))
-        return refuse(form, j, "bn's variance would become %g: the weights' length %g is too large for it", var,
-                      length);
+        return refuse(form, j, "bn's variance would become %g: the weights' length %g is too large for it",
+                      var, length);
     for (size_t i = 0; i < n; i++)
         form->w[j * n + i] /= length;
     form->mean[j] /= length;
@@ -288,9 +291,12 @@ static int to_direction(struct conversion *c, struct form *form, size_t j)
     if (length == 1 || ((fixed || has_radius(form->from->spec.param)) && fabs(length - 1) <= rounding))
         return 0;
     if (norm == SPH_NORM_LN)
-        return refuse(form, j, "its weights have length %g, and ln, which joins the units, lets it not become r", length);
+        return refuse(form, j,
+                      "its weights have length %g, and ln, which joins the units, lets it not become r",
+                      length);
     if (fixed)
-        return refuse(form, j, "its weights have length %g, and elu, which is not homogeneous, lets it not become r",
+        return refuse(form, j,
+                      "its weights have length %g, and elu, which is not homogeneous, lets it not become r",
                       length);
     if (norm == SPH_NORM_BN)
         return shorten_under_bn(form, j, length);
@@ -306,7 +312,8 @@ static int to_sign(struct form *form, size_t j)
     if (!isfinite(size))
         return refuse(form, j, "its r is not finite");
     if (size != 1 && size != 0 && form->from->spec.act == SPH_ACT_ELU)
-        return refuse(form, j, "its r is %g, which elu, not being homogeneous, lets not become weights", form->s[j]);
+        return refuse(form, j, "its r is %g, which elu, not being homogeneous, lets not become weights",
+                      form->s[j]);
     if (size != 1)
         scale_unit(form, j, size);
     form->s[j] = form->s[j] < 0 ? -1 : 1;
@@ -355,7 +362,8 @@ static int check_numbers(const sph_net *net, const struct form *form, const char
     int narrow = net->dtype == SPH_F32;
     for (size_t i = 0; values && i < units * per_unit; i++)
         if (!(narrow ? isfinite((float)values[i]) : isfinite(values[i])))
-            return refuse(form, i / per_unit % form->from->shape.m, "its %s would be %g, not a finite number in %s", name, values[i],
+            return refuse(form, i / per_unit % form->from->shape.m,
+                          "its %s would be %g, not a finite number in %s", name, values[i],
                           narrow ? "f32" : "f64");
     return 0;
 }
@@ -415,32 +423,20 @@ static int write_form(sph_net *out, size_t l, struct form *form)
     return err;
 }
 
-static int build(sph_net **out, const struct conversion *c)
+static void adapt_layer(void *self, size_t layer, sph_layer *spec)
+{
+    const struct form *form = &((const struct conversion *)self)->form[layer];
+    if (spec->param != form->to)
+        spec->init = SPH_INIT_DEFAULT;
+    spec->param = form->to;
+    spec->signs = form->signs;
+}
+
+static int build(sph_net **out, struct conversion *c)
 {
     const sph_net *net = c->net;
     sph_net *copy = NULL;
-    int err = sph_net_new(&copy, net->dtype);
-    for (size_t i = 0; err >= 0 && i < net->node_count; i++) {
-        const struct net_node *node = &net->nodes[i];
-        if (node->kind == NODE_INPUT) {
-            err = sph_net_input(copy, node->features);
-        } else if (node->kind == NODE_ADD) {
-            err = sph_net_add(copy, node->in[0], node->in[1]);
-        } else {
-            const struct form *form = &c->form[node->layer];
-            sph_layer spec = form->from->spec;
-            spec.path = form->from->path;
-            if (spec.param != form->to)
-                spec.init = SPH_INIT_DEFAULT;
-            spec.param = form->to;
-            spec.signs = form->signs;
-            err = sph_net_dense(copy, node->in[0], &spec);
-        }
-    }
-    if (err >= 0)
-        err = sph_net_ready(copy, net->output, 0);
-    if (err >= 0)
-        err = scaling_copy(&copy->scaling, &net->scaling);
+    int err = net_copy_graph(&copy, net, adapt_layer, c);
     for (size_t l = 0; l < net->layer_count && err >= 0; l++)
         err = write_form(copy, l, &c->form[l]);
     if (err < 0) {

@@ -32,6 +32,7 @@ void sph_net_free(sph_net *net)
     mem_free(net->params);
     mem_free(net->state);
     scaling_free(&net->scaling);
+    mem_free(net->schema);
     mem_free(net);
 }
 
@@ -94,6 +95,8 @@ int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
     else
         snprintf(layer.path, sizeof layer.path, "layers.%zu", net->layer_count);
     int err;
+    if (spec->path && strlen(spec->path) >= sizeof layer.path)
+        return sph_fail(SPH_EARG, "%s: a layer's name has at most %zu bytes", layer.path, sizeof layer.path - 1);
     if ((err = check_layer(spec, layer.path)) < 0 || (err = check_node(net, from, layer.path)) < 0)
         return err;
     for (size_t l = 0; l < net->layer_count; l++)
@@ -223,31 +226,29 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
     return 0;
 }
 
-int net_copy_graph(sph_net **out, const sph_net *net, const sph_param *params)
+static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *node, net_adapt *adapt, void *self)
+{
+    if (node->kind == NODE_INPUT)
+        return sph_net_input(copy, node->features);
+    if (node->kind == NODE_ADD)
+        return sph_net_add(copy, node->in[0], node->in[1]);
+    sph_layer spec = net->layers[node->layer].spec;
+    spec.path = net->layers[node->layer].path;
+    if (adapt)
+        adapt(self, node->layer, &spec);
+    return sph_net_dense(copy, node->in[0], &spec);
+}
+
+int net_copy_graph(sph_net **out, const sph_net *net, net_adapt *adapt, void *self)
 {
     sph_net *copy = NULL;
     int err = sph_net_new(&copy, net->dtype);
-    for (size_t i = 0; err >= 0 && i < net->node_count; i++) {
-        const struct net_node *node = &net->nodes[i];
-        switch (node->kind) {
-        case NODE_INPUT:
-            err = sph_net_input(copy, node->features);
-            break;
-        case NODE_ADD:
-            err = sph_net_add(copy, node->in[0], node->in[1]);
-            break;
-        case NODE_DENSE: {
-            sph_layer spec = net->layers[node->layer].spec;
-            spec.path = net->layers[node->layer].path;
-            if (params) {
-                spec.param = params[node->layer];
-                spec.init = SPH_INIT_DEFAULT;
-            }
-            err = sph_net_dense(copy, node->in[0], &spec);
-            break;
-        }
-        }
-    }
+    for (size_t i = 0; err >= 0 && i < net->node_count; i++)
+        err = copy_node(copy, net, &net->nodes[i], adapt, self);
+    if (err >= 0 && (err = sph_net_ready(copy, net->output, 0)) >= 0)
+        err = scaling_copy(&copy->scaling, &net->scaling);
+    if (err >= 0 && net->schema && !(copy->schema = mem_text(net->schema)))
+        err = SPH_EMEMORY;
     if (err < 0) {
         sph_net_free(copy);
         return err;
@@ -258,17 +259,11 @@ int net_copy_graph(sph_net **out, const sph_net *net, const sph_param *params)
 
 int sph_net_copy(sph_net **out, const sph_net *net)
 {
-    sph_net *copy = NULL;
-    int err = net_copy_graph(&copy, net, NULL);
+    int err = net_copy_graph(out, net, NULL, NULL);
     if (err < 0)
         return err;
-    if ((err = sph_net_ready(copy, net->output, 0)) < 0 || (err = scaling_copy(&copy->scaling, &net->scaling)) < 0) {
-        sph_net_free(copy);
-        return err;
-    }
-    memcpy(copy->params, net->params, net->learned * net->k->size);
-    memcpy(copy->state, net->state, net->state_len * net->k->size);
-    *out = copy;
+    memcpy((*out)->params, net->params, net->learned * net->k->size);
+    memcpy((*out)->state, net->state, net->state_len * net->k->size);
     return 0;
 }
 

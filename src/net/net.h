@@ -62,6 +62,7 @@ struct sph_net {
     void *state;                           /* (state_len) signs, running statistics */
     size_t state_len;
 
+    char *schema;           /* JSON about the columns of its data, carried from file to file; NULL: none */
     struct scaling scaling; /* between a user's units and the net's; empty: none */
 };
 
@@ -91,7 +92,9 @@ void net_values_free(struct param_values *values);
 int  net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out);
 void net_set_layer_values(struct sph_net *net, size_t layer, const struct param_values *values);
 
-/* The same nodes and layers with parameterizations of the caller's choice; not ready yet. (graph.c) */
-int net_copy_graph(struct sph_net **out, const struct sph_net *net, const sph_param *params);
+/* The same nodes and layers, ready, with the same scaling and schema, first values to be overwritten; adapt may change
+ * a layer's description on the way. (graph.c) */
+typedef void net_adapt(void *self, size_t layer, sph_layer *spec);
+int net_copy_graph(struct sph_net **out, const struct sph_net *net, net_adapt *adapt, void *self);
 
 #endif

@@ -15,7 +15,8 @@ static const char *const norm_words[] = {SPH_NORMS(WORD_ROW)};
 static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
 
 static const char *const input_keys[] = {"kind", "features", NULL};
-static const char *const dense_keys[] = {"kind", "from", "path", "units", "param", "norm", "act", "signs", NULL};
+static const char *const dense_keys[] = {"kind", "from", "path",  "units", "param",
+                                         "norm", "act",  "signs", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
 static const char *const net_keys[] = {"dtype", "nodes", "output", NULL};
 
@@ -123,7 +124,8 @@ static int build_add(sph_net *net, const json_t *node, const char *where)
 {
     const json_t *from;
     int err, in[2];
-    if ((err = known_keys(node, where, add_keys)) < 0 || (err = json_member_array(node, where, "from", &from)) < 0)
+    if ((err = known_keys(node, where, add_keys)) < 0 ||
+        (err = json_member_array(node, where, "from", &from)) < 0)
         return err;
     for (size_t i = 0; i < 2; i++) {
         const json_t *value = json_array_get(from, i);
@@ -151,7 +153,8 @@ static int build_input(sph_net *net, const json_t *node, const char *where)
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
 {
     static const char *const kinds[] = {"input", "dense", "add"};
-    static int (*const builds[])(sph_net *, const json_t *, const char *) = {build_input, build_dense, build_add};
+    static int (*const builds[])(sph_net *, const json_t *, const char *) = {build_input, build_dense,
+                                                                             build_add};
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
         return sph_fail(SPH_EFORMAT, "%s: \"nodes\" is empty", where);
     for (size_t i = 0; i < json_array_size(nodes); i++) {
@@ -209,8 +212,8 @@ static const char *shown(const json_t *value, char *room, size_t size)
     return room;
 }
 
-static int member_differs(const json_t *there, const json_t *here, const char *name, const char *key, char *text,
-                          size_t size)
+static int member_differs(const json_t *there, const json_t *here, const char *name, const char *key,
+                          char *text, size_t size)
 {
     char a[64], b[64];
     const json_t *old = json_object_get(there, key), *new = json_object_get(here, key);
@@ -227,7 +230,8 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
 
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
 {
-    static const char *const keys[] = {"kind", "from", "path", "features", "units", "param", "norm", "act", "signs"};
+    static const char *const keys[] = {"kind",  "from", "path", "features", "units",
+                                       "param", "norm", "act",  "signs"};
     if (json_equal(there, here))
         return 0;
     if (member_differs(there, here, "it", "dtype", text, size))

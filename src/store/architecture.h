@@ -4,8 +4,8 @@
  *
  *   {"dtype": "f32", "output": 2, "nodes": [
  *     {"kind": "input", "features": 13},
- *     {"kind": "dense", "from": 0, "path": "layers.0", "units": 100, "param": "gmp", "norm": "none", "act": "relu",
- *      "signs": false},
+ *     {"kind": "dense", "from": 0, "path": "layers.0", "units": 100, "param": "gmp", "norm": "none", "act":
+ * "relu", "signs": false},
  *     {"kind": "add", "from": [0, 1]}]} */
 #ifndef SPH_STORE_ARCHITECTURE_H
 #define SPH_STORE_ARCHITECTURE_H
@@ -16,11 +16,12 @@
 /* Caller frees with json_decref. */
 int architecture_of(json_t **out, const sph_net *net);
 
-/* The net, not ready yet: its shapes are known, its numbers are not laid out. *output is what sph_net_ready takes.
- * where: what messages begin with. */
+/* The net, not ready yet: its shapes are known, its numbers are not laid out. *output is what sph_net_ready
+ * takes. where: what messages begin with. */
 int architecture_build(sph_net **out, int *output, const json_t *architecture, const char *where);
 
-/* The first difference, "layers.0 has 100 units there, 50 here"; 0 if there is none. Never more than size bytes. */
+/* The first difference, "layers.0 has 100 units there, 50 here"; 0 if there is none. Never more than size
+ * bytes. */
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size);
 
 #endif

@@ -34,7 +34,8 @@ int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *ne
         err = json_print(&metadata, object, 0);
     json_decref(object);
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct st_item){spans[i].name, span_dtype(&spans[i], net), &spans[i].count, 1, spans[i].data};
+        items[i] =
+            (struct st_item){spans[i].name, span_dtype(&spans[i], net), &spans[i].count, 1, spans[i].data};
     if (!err)
         err = safetensors_write(path, items, count, &(struct st_meta){MODEL_METADATA, metadata.chars}, 1);
     text_free(&metadata);
@@ -62,8 +63,9 @@ static int check_architecture(const char *path, const json_t *object, const char
 /* Counts are whole numbers that a double holds exactly; the rest may be anything, infinite too. */
 static int check_scalars(const struct st_tensor *scalars)
 {
-    static const enum trainer_scalar counts[] = {TRAINER_STEP,   TRAINER_EPOCH,    TRAINER_BATCH,         TRAINER_BEST_EPOCH,
-                                                 TRAINER_WAITED, TRAINER_FINISHED, TRAINER_PLATEAU_WAITED};
+    static const enum trainer_scalar counts[] = {TRAINER_STEP,          TRAINER_EPOCH,  TRAINER_BATCH,
+                                                 TRAINER_BEST_EPOCH,    TRAINER_WAITED, TRAINER_FINISHED,
+                                                 TRAINER_PLATEAU_WAITED};
     double value[TRAINER_SCALAR_COUNT];
     memcpy(value, scalars->data, sizeof value);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -83,10 +85,11 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         enum st_dtype dtype = span_dtype(&spans[i], net);
         int err = 0;
         if (!found)
-            return sph_fail(SPH_EFORMAT, "%s: %s is missing: other options than the checkpoint's?", file->path,
-                            spans[i].name);
+            return sph_fail(SPH_EFORMAT, "%s: %s is missing: other options than the checkpoint's?",
+                            file->path, spans[i].name);
         if (found->dtype != dtype || found->ndim != 1 || found->count != spans[i].count)
-            return sph_fail(SPH_EFORMAT, "%s: %s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
+            return sph_fail(SPH_EFORMAT,
+                            "%s: %s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
                             file->path, spans[i].name, found->count, st_dtype_name(found->dtype), found->ndim,
                             spans[i].count, st_dtype_name(dtype));
         if (!strcmp(spans[i].name, "scalars") && (err = check_scalars(found)) < 0)
@@ -97,8 +100,10 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         while (i < count && strcmp(spans[i].name, file->tensor[t].name) != 0)
             i++;
         if (i == count)
-            return sph_fail(SPH_EFORMAT, "%s: %.120s belongs to no part of this training: other options than the checkpoint's?",
-                            file->path, file->tensor[t].name);
+            return sph_fail(
+                SPH_EFORMAT,
+                "%s: %.120s belongs to no part of this training: other options than the checkpoint's?",
+                file->path, file->tensor[t].name);
     }
     return 0;
 }
@@ -133,7 +138,8 @@ int checkpoint_load(const char *path, struct trainer *trainer, const sph_net *ne
     int err = safetensors_open(&file, path);
     if (err < 0)
         return err;
-    if ((err = check_metadata(path, &file, net, &object)) < 0 || (err = check_spans(&file, net, spans, count)) < 0)
+    if ((err = check_metadata(path, &file, net, &object)) < 0 ||
+        (err = check_spans(&file, net, spans, count)) < 0)
         goto out;
     for (size_t i = 0; i < count; i++) {
         const struct st_tensor *found = safetensors_find(&file, spans[i].name);

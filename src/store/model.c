@@ -25,8 +25,8 @@ enum { SCALING_ARRAYS = 5 };
 static void list_scaling(struct scaling *s, struct scaling_array out[SCALING_ARRAYS])
 {
     const struct scaling_array arrays[SCALING_ARRAYS] = {
-        {"x_mean", &s->x_mean, s->features, 0}, {"x_scale", &s->x_scale, s->features, 1},
-        {"x_fill", &s->x_fill, s->features, 0}, {"y_mean", &s->y_mean, s->targets, 0},
+        {"x_mean", &s->x_mean, s->features, 0},  {"x_scale", &s->x_scale, s->features, 1},
+        {"x_fill", &s->x_fill, s->features, 0},  {"y_mean", &s->y_mean, s->targets, 0},
         {"y_scale", &s->y_scale, s->targets, 1},
     };
     memcpy(out, arrays, sizeof arrays);
@@ -47,8 +47,8 @@ static int put_scaling(json_t *object, const sph_net *net, const char *path)
         for (size_t i = 0; values && i < arrays[a].count; i++)
             if (!isfinite(values[i])) {
                 json_decref(part);
-                return sph_fail(SPH_EARG, "%s: standardisation: %s of column %zu is %g", path, arrays[a].name, i,
-                                values[i]);
+                return sph_fail(SPH_EARG, "%s: standardisation: %s of column %zu is %g", path, arrays[a].name,
+                                i, values[i]);
             }
         if (values)
             missing |= json_object_set_new(part, arrays[a].name, json_numbers(values, arrays[a].count)) < 0;
@@ -79,8 +79,8 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
         if ((err = json_member_reals(object, where, arrays[a].name, arrays[a].values, &count)) < 0)
             return err;
         if (count != expected)
-            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has %zu numbers, expected %zu", where, arrays[a].name, count,
-                            expected);
+            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has %zu numbers, expected %zu", where, arrays[a].name,
+                            count, expected);
         for (size_t i = 0; arrays[a].is_scale && i < count; i++)
             if ((*arrays[a].values)[i] == 0)
                 return sph_fail(SPH_EFORMAT, "%s: \"%s\"[%zu] is 0", where, arrays[a].name, i);
@@ -128,7 +128,8 @@ int model_save(const char *path, const sph_net *net, const json_t *data)
     double *values = mem_get(largest, sizeof *values);
     char *bytes = mem_get(largest, net->k->size);
     int err = values && bytes ? 0 : SPH_EMEMORY;
-    if (err < 0 || (err = describe(&metadata, path, net, data)) < 0 || (err = st_writer_begin(&writer, path)) < 0 ||
+    if (err < 0 || (err = describe(&metadata, path, net, data)) < 0 ||
+        (err = st_writer_begin(&writer, path)) < 0 ||
         (err = st_writer_metadata(&writer, MODEL_METADATA, metadata.chars)) < 0)
         goto out;
     for (size_t i = 0; i < net->tensor_count && !err; i++) {
@@ -172,7 +173,8 @@ static int check_shape(const struct st_tensor *found, const size_t *shape, size_
     char there[200], here[64];
     print_shape(there, sizeof there, found->shape, found->ndim);
     print_shape(here, sizeof here, shape, ndim);
-    return sph_fail(SPH_EFORMAT, "%s: %.120s has shape %s, the net's is %s", found->file, found->name, there, here);
+    return sph_fail(SPH_EFORMAT, "%s: %.120s has shape %s, the net's is %s", found->file, found->name, there,
+                    here);
 }
 
 static int missing_tensor(const struct safetensors *file, const char *name)
@@ -180,20 +182,22 @@ static int missing_tensor(const struct safetensors *file, const char *name)
     return sph_fail(SPH_EFORMAT, "%s: %s is missing", file->path, name);
 }
 
-/* Before a net of a file's description is laid out: its weights are as large as the file says. Everything else of a
- * layer is smaller, so that no description makes a net larger than its file. */
+/* Before a net of a file's description is laid out: its weights are as large as the file says. Everything
+ * else of a layer is smaller, so that no description makes a net larger than its file. */
 static int check_weights(const struct safetensors *file, const sph_net *net)
 {
     for (size_t l = 0; l < net->layer_count; l++) {
         const struct net_layer *layer = &net->layers[l];
         for (size_t t = 0; t < layer->ops->tensors; t++) {
             const struct param_tensor *tensor = &layer->ops->tensor[t];
-            size_t per_unit = param_per_unit(layer->ops, t, &layer->shape), shape[] = {layer->shape.m, per_unit};
+            size_t per_unit = param_per_unit(layer->ops, t, &layer->shape),
+                   shape[] = {layer->shape.m, per_unit};
             char name[128];
             snprintf(name, sizeof name, "%s.%s", layer->path, tensor->name);
             const struct st_tensor *found = per_unit ? safetensors_find(file, name) : NULL;
-            int err = !per_unit ? 0 : !found ? missing_tensor(file, name)
-                                             : check_shape(found, shape, tensor->extent == PARAM_ONE ? 1 : 2);
+            int err = !per_unit ? 0
+                      : !found  ? missing_tensor(file, name)
+                                : check_shape(found, shape, tensor->extent == PARAM_ONE ? 1 : 2);
             if (err < 0)
                 return err;
         }
@@ -206,15 +210,16 @@ static int check_tensors(const struct safetensors *file, const sph_net *net, int
     for (size_t i = 0; i < net->tensor_count; i++) {
         const sph_tensor *view = &net->tensors[i].view;
         const struct st_tensor *found = safetensors_find(file, view->name);
-        int err = found                   ? check_shape(found, view->shape, view->ndim)
+        int err = found                  ? check_shape(found, view->shape, view->ndim)
                   : all || view->learned ? missing_tensor(file, view->name)
-                                          : 0;
+                                         : 0;
         if (err < 0)
             return err;
     }
     for (size_t i = 0; i < file->count; i++)
         if (!net_find_tensor(net, file->tensor[i].name))
-            return sph_fail(SPH_EFORMAT, "%s: the net has no tensor %.120s", file->path, file->tensor[i].name);
+            return sph_fail(SPH_EFORMAT, "%s: the net has no tensor %.120s", file->path,
+                            file->tensor[i].name);
     return 0;
 }
 
@@ -224,7 +229,8 @@ static int check_state(const struct safetensors *file, const sph_net *net, doubl
     for (size_t i = 0; i < net->tensor_count; i++) {
         const struct net_tensor *tensor = &net->tensors[i];
         const struct net_layer *layer = &net->layers[tensor->layer];
-        int is_sign = tensor->at == layer->sign || tensor->at == layer->output_sign, is_var = tensor->at == layer->var;
+        int is_sign = tensor->at == layer->sign || tensor->at == layer->output_sign,
+            is_var = tensor->at == layer->var;
         const struct st_tensor *found = safetensors_find(file, tensor->view.name);
         if (tensor->view.learned || !found || (!is_sign && !is_var))
             continue;
@@ -233,8 +239,8 @@ static int check_state(const struct safetensors *file, const sph_net *net, doubl
             return err;
         for (size_t j = 0; j < found->count; j++)
             if ((is_sign && fabs(values[j]) != 1) || (is_var && values[j] < 0))
-                return sph_fail(SPH_EFORMAT, "%s: %s[%zu] is %g, expected %s", file->path, found->name, j, values[j],
-                                is_sign ? "1 or -1" : "0 or more");
+                return sph_fail(SPH_EFORMAT, "%s: %s[%zu] is %g, expected %s", file->path, found->name, j,
+                                values[j], is_sign ? "1 or -1" : "0 or more");
     }
     return 0;
 }
@@ -324,8 +330,9 @@ static int add_plain_layer(sph_net *net, const struct safetensors *file, size_t 
         err = sph_net_input(net, inputs);
     if (err < 0)
         return k ? err : sph_fail_in(err, "%s", file->path);
-    err = sph_net_dense(net, (int)k,
-                        &(sph_layer){.units = weight->shape[0], .act = k + 1 < layers ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
+    err = sph_net_dense(
+        net, (int)k,
+        &(sph_layer){.units = weight->shape[0], .act = k + 1 < layers ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
     return err < 0 ? sph_fail_in(err, "%s", file->path) : 0;
 }
 
@@ -362,9 +369,10 @@ static int open_plain(sph_net **out, const struct safetensors *file)
     const char *stranger;
     size_t layers = plain_layers(file, &stranger);
     if (!layers)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds %.120s",
-                        file->path, stranger);
+        return sph_fail(
+            SPH_EFORMAT,
+            "%s: no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds %.120s",
+            file->path, stranger);
     sph_net *net = NULL;
     sph_dtype dtype = SPH_F32;
     for (size_t i = 0; i < file->count; i++)
@@ -413,12 +421,40 @@ int model_open(sph_net **out, json_t **data, const char *path)
 
 int sph_net_save(const sph_net *net, const char *path)
 {
-    return model_save(path, net, NULL);
+    json_t *data = NULL;
+    int err = net->schema ? json_parse(&data, path, net->schema, strlen(net->schema)) : 0;
+    if (!err)
+        err = model_save(path, net, data);
+    json_decref(data);
+    return err;
+}
+
+/* What the file says about its data stays with the net, so that a converted or edited model still predicts. */
+static int keep_schema(sph_net *net, const json_t *data)
+{
+    struct text text = {0};
+    int err = json_print(&text, data, 0);
+    if (err < 0)
+        text_free(&text);
+    else
+        net->schema = text.chars;
+    return err;
 }
 
 int sph_net_open(sph_net **out, const char *path)
 {
-    return model_open(out, NULL, path);
+    json_t *data = NULL;
+    sph_net *net = NULL;
+    int err = model_open(&net, &data, path);
+    if (!err && data)
+        err = keep_schema(net, data);
+    json_decref(data);
+    if (err < 0) {
+        sph_net_free(net);
+        return err;
+    }
+    *out = net;
+    return 0;
 }
 
 int sph_net_load_tensors(sph_net *net, const char *path)

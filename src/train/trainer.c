@@ -390,7 +390,7 @@ int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
     if ((err = observe(t, AT_START, observers, count, 0, lr, 0)) < 0)
         return err;
     while (!t->stopped && !t->scalar[TRAINER_FINISHED]) {
-        if (t->scalar[TRAINER_BATCH] == 0 || !t->fetched)
+        if (!t->fetched)
             begin_epoch(t);
         while (!t->stopped && t->scalar[TRAINER_BATCH] < (double)t->batches) {
             if ((err = train_step(t, &loss, &lr)) < 0 ||

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+#
+# What the scripts that drive the tool share; source it. Needs SPHERELU, the built tool. The script then stands in an
+# empty folder that is removed at its end; finish with `finish`.
+: "${SPHERELU:?set SPHERELU to the built tool}"
+case $SPHERELU in /*) ;; *) SPHERELU=$PWD/$SPHERELU ;; esac
+work=$(mktemp -d) || exit 1
+trap '[ $BASHPID = $$ ] && rm -rf "$work"' EXIT # not in a child that is killed before it becomes the tool
+cd "$work" || exit 1
+export LC_ALL=C
+failed=0 checks=0
+
+wrong() {
+    echo "FAILED: $*"
+    [ -e out ] && echo "  stdout: $(head -c 300 out)"
+    [ -e err ] && echo "  stderr: $(head -c 300 err)"
+    failed=$((failed + 1))
+}
+
+# check TEXT COMMAND...: the command succeeds
+check() {
+    local text=$1
+    shift
+    checks=$((checks + 1))
+    "$@" || wrong "$text"
+}
+
+# run CODE ARGS...: the tool ends with CODE
+run() {
+    local expected=$1 code
+    shift
+    "$SPHERELU" "$@" >out 2>err
+    code=$?
+    checks=$((checks + 1))
+    [ $code -eq "$expected" ] || wrong "spherelu $*: exit $code, expected $expected"
+}
+
+# says TEXT...: exactly one line on stderr that holds each TEXT, and nothing on stdout
+says() {
+    local text
+    checks=$((checks + 1))
+    [ "$(wc -l <err)" -eq 1 ] || wrong "not one line on stderr, expected: $1"
+    for text; do
+        grep -qF -- "$text" err || wrong "stderr lacks: $text"
+    done
+    [ -s out ] && wrong "stdout is not empty: $1"
+}
+
+# shows TEXT...: stdout holds each TEXT, and stderr is empty
+shows() {
+    local text
+    checks=$((checks + 1))
+    for text; do
+        grep -qF -- "$text" out || wrong "stdout lacks: $text"
+    done
+    [ -s err ] && wrong "stderr is not empty: $1"
+}
+
+# absent PATH...: none of them exists
+absent() {
+    local path
+    for path; do
+        checks=$((checks + 1))
+        [ -e "$path" ] && wrong "$path was left behind"
+    done
+}
+
+no_temporaries() {
+    check "temporary files were left in $1: $(ls "$1")" [ -z "$(find "$1" -name '*.tmp*')" ]
+}
+
+# A file without its clock readings.
+timeless() {
+    sed -E 's/,?"seconds": ?[^,}]*//' "$1"
+}
+
+# same_run A B: two run folders hold the same bits, but for seconds
+same_run() {
+    checks=$((checks + 1))
+    cmp -s "$1/model.safetensors" "$2/model.safetensors" || wrong "$1 and $2: another model.safetensors"
+    cmp -s "$1/split.json" "$2/split.json" || wrong "$1 and $2: another split.json"
+    cmp -s <(timeless "$1/metrics.jsonl") <(timeless "$2/metrics.jsonl") ||
+        wrong "$1 and $2: another metrics.jsonl: $(diff <(timeless "$1/metrics.jsonl") <(timeless "$2/metrics.jsonl") | head -4)"
+    cmp -s <(timeless "$1/result.json") <(timeless "$2/result.json") || wrong "$1 and $2: another result.json"
+}
+
+# json FILE KEY...: the value at a path of keys, by jansson's own output style: enough for what the tool writes
+json() {
+    local text key
+    text=$(tr -d ' \n' <"$1")
+    shift
+    for key; do
+        text=${text#*\"$key\":}
+    done
+    echo "${text%%[,\}]*}"
+}
+
+# table ROWS: a CSV of three numbers, a word and a price, with missing cells; target y
+table() {
+    awk -v rows="$1" 'BEGIN {
+        srand(7); print "a,b,colour,price,y"
+        for (i = 0; i < rows; i++) {
+            a = rand() * 4 - 2; b = rand() * 4 - 2; c = int(rand() * 3); p = 100 + rand() * 4000
+            y = sin(2 * a) * b + (c == 1) * 2 + p / 2000 + (rand() - 0.5) * 0.2
+            word = c == 0 ? "red" : c == 1 ? "green" : "dark blue"
+            cell = i % 17 == 5 ? "" : sprintf("%.5f", b)
+            printf "%.5f,%s,%s,\"$%d,%03d.50\",%.6f\n", a, cell, word, p / 1000, p % 1000, y
+        }
+    }'
+}
+
+# classes ROWS LABEL...: a CSV of two numbers and a label; target kind
+classes() {
+    local rows=$1
+    shift
+    awk -v rows="$rows" -v labels="$*" 'BEGIN {
+        srand(11); count = split(labels, label, " "); print "u,v,kind"
+        for (i = 0; i < rows; i++) {
+            c = int(rand() * count); t = 6.2831853 * (c / count) + rand() - 0.5
+            printf "%.5f,%.5f,%s\n", cos(t) + (rand() - 0.5) / 2, sin(t) + (rand() - 0.5) / 2, label[c + 1]
+        }
+    }'
+}
+
+finish() {
+    echo "$checks checks, $failed failed"
+    [ $failed -eq 0 ]
+    exit
+}

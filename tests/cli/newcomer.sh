@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# As a new user would try it: no option but --data, --target and --out, on tables as they come. On average over five
+# seeds the network must beat linear regression on the same rows, which is worked out here, apart from the tool. Needs
+# SPHERELU_DATA with uci/boston.txt and uci/wine.txt.
+. "$(dirname "$0")/lib.bash"
+
+uci=${SPHERELU_DATA%%:*}/uci
+if [ ! -r "$uci/boston.txt" ] || [ ! -r "$uci/wine.txt" ]; then
+    echo "SKIPPED: SPHERELU_DATA has no uci/boston.txt and uci/wine.txt"
+    exit 77
+fi
+
+# linear NUMBERS RUN: test RMSE of least squares on the run's training and validation rows. NUMBERS: a table without a
+# header, blanks between the columns, the target last.
+linear() {
+    tr -d ' \n' <"$2/split.json" | sed 's/"test":/\n&/; s/[^0-9,\n]//g' | tr , ' ' >rows
+    awk '
+    FILENAME == "rows" { for (i = 1; i <= NF; i++) part[$i] = FNR == 2 ? "test" : "fit"; next }
+    NF == 0 { next }
+    {
+        n = NF; x[n] = 1
+        for (i = 1; i < n; i++) x[i] = $i
+        if (part[row++ + 0] == "test") { line[++tests] = $0; next }
+        for (i = 1; i <= n; i++) { for (j = 1; j <= i; j++) a[i, j] += x[i] * x[j]; b[i] += x[i] * $NF }
+    }
+    END { # Cholesky with a ridge that only breaks ties
+        for (i = 1; i <= n; i++) {
+            a[i, i] *= 1 + 1e-8
+            for (j = 1; j <= i; j++) {
+                s = a[i, j]
+                for (k = 1; k < j; k++) s -= l[i, k] * l[j, k]
+                l[i, j] = i == j ? sqrt(s) : s / l[j, j]
+            }
+        }
+        for (i = 1; i <= n; i++) { s = b[i]; for (k = 1; k < i; k++) s -= l[i, k] * z[k]; z[i] = s / l[i, i] }
+        for (i = n; i; i--) { s = z[i]; for (k = i + 1; k <= n; k++) s -= l[k, i] * w[k]; w[i] = s / l[i, i] }
+        for (t = 1; t <= tests; t++) {
+            split(line[t], v); p = w[n]
+            for (i = 1; i < n; i++) p += w[i] * v[i]
+            sum += (v[n] - p) ^ 2
+        }
+        printf "%.5f", sqrt(sum / tests)
+    }' rows "$1"
+}
+
+# beats NAME DATA TARGET NUMBERS
+beats() {
+    local name=$1 seed ours theirs ours_all=0 theirs_all=0
+    for seed in 0 1 2 3 4; do
+        if [ $seed -eq 0 ]; then
+            run 0 train --data "$2" --target "$3" --out "$name$seed"
+            shows "test " "rmse "
+        else
+            run 0 train --data "$2" --target "$3" --out "$name$seed" --seed $seed
+        fi
+        ours=$(json "$name$seed/result.json" test rmse)
+        theirs=$(linear "$4" "$name$seed")
+        printf '%-9s seed %d: rmse %.4f, linear regression %.4f\n' "$name" $seed "$ours" "$theirs"
+        ours_all=$(awk "BEGIN { print $ours_all + $ours / 5 }")
+        theirs_all=$(awk "BEGIN { print $theirs_all + $theirs / 5 }")
+    done
+    printf '%-9s mean:   rmse %.4f, linear regression %.4f\n' "$name" "$ours_all" "$theirs_all"
+    check "$name: not better than linear regression" awk "BEGIN { exit !($ours_all < $theirs_all) }"
+}
+
+beats boston "$uci/boston.txt" 13 "$uci/boston.txt"
+beats wine "$uci/wine.txt" 11 "$uci/wine.txt"
+
+# Houses: words, dollars, thousands, empty cells; and the same as plain numbers.
+awk 'BEGIN {
+    srand(5); split("brick,wood,concrete", wall, ","); split("north,east,south,west,old town", place, ",")
+    print "id,rooms,area,walls,place,taxes,built,price" >"houses.csv"
+    for (i = 0; i < 900; i++) {
+        rooms = 1 + int(rand() * 7); area = 25 * rooms + rand() * 40; w = 1 + int(rand() * 3); p = 1 + int(rand() * 5)
+        taxes = 300 + rand() * 4000; built = 1900 + int(rand() * 120)
+        price = 40000 + 900 * area * (1 + 0.25 * (p == 5) * (built < 1930)) + 20000 * (w == 1) - 12 * taxes + \
+            900 * sqrt((built - 1960) ^ 2) + 15000 * (rand() - 0.5)
+        no_area = i % 13 == 4; no_walls = i % 29 == 7
+        printf "%d,%d,%s,%s,%s,\"$%d,%03d.00\",%d,\"$%d,%03d\"\n", i + 1, rooms, no_area ? "" : sprintf("%.1f", area),
+            no_walls ? "NA" : wall[w], place[p], taxes / 1000, taxes % 1000, built, price / 1000, price % 1000 >"houses.csv"
+        printf "%d %d %.1f %d", i + 1, rooms, no_area ? 120 : area, no_area >"houses.txt"
+        for (k = 1; k <= 3; k++) printf " %d", k == w && !no_walls >"houses.txt"
+        for (k = 1; k <= 5; k++) printf " %d", k == p >"houses.txt"
+        printf " %d %d %d\n", taxes, built, price >"houses.txt"
+    }
+}'
+beats houses houses.csv price houses.txt
+run 0 predict houses0 --data houses.csv --out p.csv
+check "a house costs $(sed -n 2p p.csv)" awk 'NR > 1 && ($1 < 1000 || $1 > 1e6) { bad = 1 } END { exit bad }' p.csv
+
+# What the tool knows by name needs no path and no target.
+run 0 train --data boston --out known
+check "boston by name is another training" cmp -s known/split.json boston0/split.json
+run 0 train --data crescents --out classes
+check "crescents: accuracy $(json classes/result.json test accuracy)" \
+    awk "BEGIN { exit !($(json classes/result.json test accuracy) > 0.98) }"
+finish

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Going on: after Ctrl-C and SIGTERM, after the end, and where it must be refused.
+. "$(dirname "$0")/lib.bash"
+
+table 800 >t.csv
+training=(--data t.csv --target y --hidden 32,32 --batch 16 --epochs 1000 --patience 0 --schedule step:20,100:0.5)
+
+# ---- signals
+run 0 train "${training[@]}" --out whole
+
+# stop SIGNAL CODE FOLDER: tells a training to stop once it has written a checkpoint, and it ends with CODE
+stop() {
+    local child code waited=0 old
+    old=$(stat -c %i-%z "$3/checkpoint.safetensors" 2>/dev/null)
+    "$SPHERELU" train --resume "${training[@]}" --out "$3" --checkpoint-seconds 0.02 >out 2>err &
+    child=$!
+    until [ "$(stat -c %i-%z "$3/checkpoint.safetensors" 2>/dev/null)" != "$old" ] || [ $waited -ge 600 ]; do
+        sleep 0.02
+        waited=$((waited + 1))
+    done
+    kill -"$1" $child 2>/dev/null
+    wait $child
+    code=$?
+    checks=$((checks + 1))
+    [ $code -eq "$2" ] || wrong "$1: exit $code, expected $2"
+}
+# A background child of a script ignores SIGINT unless job control is on.
+set -m
+stop INT 130 stopped
+says "stopped; go on with: spherelu train --resume --out stopped"
+absent stopped/model.safetensors stopped/result.json
+no_temporaries stopped
+run 1 eval stopped --data t.csv
+says "stopped: the run is not finished" "--resume"
+stop TERM 143 stopped
+says "stopped; go on with"
+set +m
+run 0 train --resume --out stopped
+same_run whole stopped
+
+# ---- the end of a finished run
+timeless stopped/result.json >before
+run 0 train --resume --out stopped
+sed '/^seconds/d' out >again
+same_run whole stopped
+check "resuming a finished run trained again" cmp -s before <(timeless stopped/result.json)
+run 0 train --resume --out whole
+check "resuming a finished run prints another result" cmp -s <(sed '/^run/d' again) <(sed '/^seconds/d;/^run/d' out)
+run 0 train --resume --json --out whole
+shows '"test"' '"rmse"' '"diverged": false' '"out": "whole"'
+same_run whole stopped
+
+# ---- a moved folder is the same run
+mv stopped moved
+run 0 train --resume --out moved
+same_run whole moved
+
+# ---- without --resume a run is never overwritten
+run 2 train "${training[@]}" --out whole
+says "whole: holds a run already" "--resume"
+same_run whole moved
+
+# ---- options that contradict the run
+run 2 train --resume --lr 0.5 --out whole
+says "--lr: found '0.5'" "started with '0.01'"
+run 2 train --resume --seed 9 --out whole
+says "--seed: found '9'" "started with '0'"
+run 2 train --resume --norm bn --out whole
+says "--norm: found 'bn'" "started with 'none'"
+run 2 train --resume --drop a --out whole
+says "--drop: found 'a'" "started without it"
+run 0 train --resume "${training[@]}" --checkpoint-seconds 9 --out whole
+same_run whole moved
+
+# ---- --resume where nothing has begun yet begins
+run 0 train --resume --data t.csv --target y --epochs 2 --out fresh
+run 2 train --resume --out nowhere
+says "data: nothing given"
+absent nowhere
+
+# ---- data that changed
+cp t.csv kept.csv
+sed -i '$d' t.csv
+run 1 train --resume --out whole
+says "whole/split.json: " "is not a row of the data, expected a whole number below 799"
+{ cat kept.csv; tail -1 kept.csv; } >t.csv
+run 1 train --resume --out whole
+says "whole: " "data changed since the run began"
+awk -F, 'NR == 5 { sub(/^[^,]*/, "1.25") } { print }' kept.csv >t.csv
+run 1 train --resume --out whole
+says "whole: " "data changed since the run began"
+rm t.csv
+run 1 train --resume --out whole
+says "t.csv: no such file"
+cp kept.csv t.csv
+run 0 train --resume --out whole
+same_run whole moved
+
+# ---- what is in the folder is checked
+run 0 train --data t.csv --target y --hidden 5 --epochs 2 --out small
+run 0 train --data t.csv --target y --hidden 6 --epochs 2 --out other
+cp other/checkpoint.safetensors small/
+cp small/model.safetensors kept.model
+run 1 train --resume --out small
+says "small/checkpoint.safetensors: checkpoint is of another network" "units"
+check "a refused resume changed the model" cmp -s kept.model small/model.safetensors
+head -c 300 other/checkpoint.safetensors >small/checkpoint.safetensors
+run 1 train --resume --out small
+says "small/checkpoint.safetensors"
+cp other/model.safetensors other/checkpoint.safetensors
+run 1 train --resume --out other
+says "other/checkpoint.safetensors: a model, expected a checkpoint"
+echo "lr: 3" >>small/config.yaml
+run 1 train --resume --out small
+says "small/config.yaml:" "belongs in section 'train:'"
+printf '{"train": [0, 1], "val": [1], "test": []}' >moved/split.json
+run 1 train --resume --out moved
+says "moved/split.json"
+finish

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The same seed gives the same bits; another seed, other ones.
+. "$(dirname "$0")/lib.bash"
+
+table 600 >t.csv
+classes 300 one two three >c.csv
+
+# twice NAME OPTIONS...: two runs, NAME and NAME-again, are the same
+twice() {
+    local name=$1
+    shift
+    run 0 train --quiet "$@" --out "$name"
+    run 0 train --quiet "$@" --out "$name-again"
+    same_run "$name" "$name-again"
+}
+
+differ() {
+    check "$1 and $2 have the same model" eval '! cmp -s "$1/model.safetensors" "$2/model.safetensors"'
+}
+
+short="--data t.csv --target y --hidden 20 --epochs 12"
+# shellcheck disable=SC2086 # options
+{
+    twice gmp $short
+    twice mini $short --hidden 30,20 --batch 50 --norm bn --schedule plateau:2:0.5:0.01 --patience 3
+    twice double $short --dtype f64 --param sphere --batch 64
+    twice threads $short --threads 2 --batch 128
+    twice threads64 $short --threads 2 --dtype f64 --norm ln --param wn
+    twice stratified --data c.csv --target kind --split stratified --epochs 20 --batch 32 --norm mbn
+    twice seed1 $short --seed 1
+    differ gmp double
+    differ gmp seed1
+    check "seeds 0 and 1 split alike" eval '! cmp -s gmp/split.json seed1/split.json'
+
+    # --jobs side by side do not see each other
+    "$SPHERELU" train --quiet $short --out side1 >/dev/null 2>&1 &
+    first=$!
+    run 0 train --quiet $short --out side2
+    wait $first
+    same_run side1 gmp
+    same_run side2 gmp
+
+    # neither the place of the folder, nor notes, nor the way of printing, nor how often checkpoints are written
+    run 0 train --verbose --json $short --checkpoint-seconds 0.001 --out deep/er/folder
+    same_run deep/er/folder gmp
+}
+# a run repeats from what its config.yaml says
+check "config.yaml lacks the rate" grep -q "^  lr: 0" gmp/config.yaml
+finish
