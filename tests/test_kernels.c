@@ -268,7 +268,7 @@ static void transpose_matches_twin(void **state)
 
 /* by_row: a lies as (rows, inner), otherwise as its transpose. */
 static void compare_gemm(const struct pair *on, size_t rows, size_t m, size_t inner, int by_row,
-                         int with_bias, int accumulate)
+                         int with_bias, int how)
 {
     struct array a = by_row ? matrix(on->plain, rows, inner, inner + 3, -1, 1)
                             : matrix(on->plain, inner, rows, rows + 2, -1, 1);
@@ -277,13 +277,14 @@ static void compare_gemm(const struct pair *on, size_t rows, size_t m, size_t in
                  bias = matrix(on->plain, 1, m, kernel_pad(m), -1, 1);
     struct array c1 = matrix(on->plain, rows, m, ld, -1, 1), c2 = same_as(&c1), c3 = same_as(&c1);
     const void *start = with_bias ? bias.at : NULL;
-    on->plain->gemm(rows, m, inner, a.at, a_row, a_step, b.at, b.ld, c1.at, ld, start, accumulate);
-    on->fast->gemm(rows, m, inner, a.at, a_row, a_step, b.at, b.ld, c2.at, ld, start, accumulate);
+    on->plain->gemm(rows, m, inner, a.at, a_row, a_step, b.at, b.ld, c1.at, ld, start, how);
+    on->fast->gemm(rows, m, inner, a.at, a_row, a_step, b.at, b.ld, c2.at, ld, start, how);
     c2.k = on->fast;
     for (size_t i = 0; i < rows; i += 1 + rows / 3) {
-        double sum = (accumulate ? get(&c3, i, m - 1) : 0) + (with_bias ? get(&bias, 0, m - 1) : 0);
+        double sum = (how & GEMM_ADD ? get(&c3, i, m - 1) : 0) + (with_bias ? get(&bias, 0, m - 1) : 0);
         for (size_t p = 0; p < inner; p++)
             sum += (by_row ? get(&a, i, p) : get(&a, p, i)) * get(&b, p, m - 1);
+        sum = how & GEMM_RELU && sum < 0 ? 0 : sum;
         assert_false(differ(sum, get(&c1, i, m - 1), sum_error(on, inner)));
     }
     same("gemm", &c1, &c2, sum_error(on, inner));
@@ -299,8 +300,8 @@ static void gemm_matches_twin_and_sums(void **state)
     for (int p = 0; p < PAIRS; p++) {
         struct pair on = pair_of(p);
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            for (int form = 0; form < 8; form++)
-                compare_gemm(&on, shapes[s][0], shapes[s][1], shapes[s][2], form & 1, form & 2, form & 4);
+            for (int form = 0; form < 16; form++)
+                compare_gemm(&on, shapes[s][0], shapes[s][1], shapes[s][2], form & 1, form & 2, form >> 2);
     }
 }
 
@@ -533,7 +534,10 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
     set(&z, rows / 2, m / 2, 0);
     set(&z, rows - 1, m - 1, get(&shape, rows % 2 ? SRELU_T_RIGHT : SRELU_T_LEFT, m - 1)); /* ties */
     for (int act = 0; act < SPH_ACT_COUNT; act++)
-        for (int form = 0; form < 3; form++) { /* bare, scaled, scaled with its gradient */
+        for (int form = 0; form < 5; form++) { /* bare, scaled, with ds, scaled with db and ds, bare with db */
+            int with_s = form >= 1 && form <= 3, with_ds = form == 2 || form == 3;
+            int with_db = form >= 3 && act != SPH_ACT_SRELU;
+            struct array db1 = vector(on->plain, m, -1, 1), db2 = same_as(&db1), db3 = same_as(&db1);
             struct array y1 = matrix(on->plain, rows, m, kernel_pad(m), 0, 0), y2 = same_as(&y1);
             struct array dz1 = same_as(&z), dz2 = same_as(&z), dz3 = same_as(&dy), dz4 = same_as(&z);
             struct array ds1 = vector(on->plain, m, -1, 1), ds2 = same_as(&ds1), ds3 = same_as(&ds1);
@@ -549,30 +553,34 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
                                     .lddy = dy.ld,
                                     .dz = dz1.at,
                                     .lddz = dz1.ld};
-            args.s = form ? s.at : NULL;
-            args.ds = form == 2 ? ds1.at : NULL;
+            args.s = with_s ? s.at : NULL;
+            args.ds = with_ds ? ds1.at : NULL;
+            args.db = with_db ? db1.at : NULL;
             if (act == SPH_ACT_SRELU) {
                 args.shape = shape.at;
                 args.dshape = dshape1.at;
             }
             struct act_args fast = args, onto_dy = args, onto_z = args;
-            fast.y = y2.at, fast.dz = dz2.at, fast.ds = form == 2 ? ds2.at : NULL;
+            fast.y = y2.at, fast.dz = dz2.at, fast.ds = with_ds ? ds2.at : NULL;
+            fast.db = with_db ? db2.at : NULL;
             fast.dshape = args.dshape ? dshape2.at : NULL;
             on->plain->act[act](&args);
             on->fast->act[act](&fast);
             on->plain->act_grad[act](&args);
             on->fast->act_grad[act](&fast);
 
-            onto_dy.dy = onto_dy.dz = dz3.at, onto_dy.lddz = dz3.ld, onto_dy.ds = form == 2 ? ds3.at : NULL;
+            onto_dy.dy = onto_dy.dz = dz3.at, onto_dy.lddz = dz3.ld, onto_dy.ds = with_ds ? ds3.at : NULL;
+            onto_dy.db = with_db ? db3.at : NULL;
             onto_dy.dshape = args.dshape ? dshape3.at : NULL;
             on->fast->act_grad[act](&onto_dy);
-            onto_z.z = onto_z.dz = dz4.at, onto_z.ds = form == 2 ? ds3.at : NULL;
+            onto_z.z = onto_z.dz = dz4.at, onto_z.ds = with_ds ? ds3.at : NULL;
+            onto_z.db = with_db ? db3.at : NULL;
             onto_z.dshape = onto_dy.dshape;
             on->fast->act_grad[act](&onto_z);
             struct array copy1 = same_as(&dz2), copy2 = same_as(&dz2);
             same("act_grad onto dy", &copy1, &dz3, 0);
             same("act_grad onto z", &copy2, &dz4, 0);
-            if (act != SPH_ACT_SRELU && !form) {
+            if (act != SPH_ACT_SRELU && !with_s) {
                 struct array in_place = same_as(&z), copy3 = same_as(&y2);
                 fast.z = fast.y = in_place.at, fast.ldy = in_place.ld;
                 on->fast->act[act](&fast);
@@ -581,6 +589,8 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
             same("act", &y1, &y2, close_to(on));
             same("act_grad", &dz1, &dz2, close_to(on));
             same("ds", &ds1, &ds2, sum_error(on, 2 * rows));
+            same("db", &db1, &db2, sum_error(on, 2 * rows));
+            drop(&db3);
             same("dshape", &dshape1, &dshape2, sum_error(on, 3 * rows));
             drop(&ds3), drop(&dshape3);
         }
@@ -1234,9 +1244,9 @@ static void no_kernel_reads_beyond_an_array(void **state)
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
                 for (size_t f = 0; f < sizeof all / sizeof *all; f++)
                     all[f](&on, row_counts[r], columns[c], 0);
-                for (int form = 0; form < 8; form++)
+                for (int form = 0; form < 16; form++)
                     compare_gemm(&on, row_counts[r], columns[c], row_counts[3 - r], form & 1, form & 2,
-                                 form & 4);
+                                 form >> 2);
                 compare_dots(&on, row_counts[r], 1 + c % 3, columns[c], 1);
                 compare_polar(&on, 1 + row_counts[r], columns[c]);
             }

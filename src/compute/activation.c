@@ -53,13 +53,15 @@ KERNEL void plain_values(const struct act_args *args, real (*value)(real))
 KERNEL void plain_slopes(const struct act_args *args, real (*value)(real), real (*slope)(real))
 {
     const real *z = args->z, *s = args->s, *dy = args->dy;
-    real *dz = args->dz, *ds = args->ds;
+    real *dz = args->dz, *ds = args->ds, *db = args->db;
     for (size_t j = 0; j < args->m; j++)
         for (size_t i = 0; i < args->rows; i++) {
-            real at = z[i * args->ldz + j], pull = dy[i * args->lddy + j];
+            real at = z[i * args->ldz + j], pull = dy[i * args->lddy + j], out = (s ? s[j] : 1) * slope(at) * pull;
             if (ds)
                 ds[j] += pull * value(at);
-            dz[i * args->lddz + j] = (s ? s[j] : 1) * slope(at) * pull;
+            if (db)
+                db[j] += out;
+            dz[i * args->lddz + j] = out;
         }
 }
 
@@ -235,6 +237,44 @@ KERNEL_INLINE void scale_grad(const struct act_args *args, sph_act act, size_t t
     }
 }
 
+/* dz of some columns of a tile, and their sums. */
+KERNEL_INLINE void slopes_block(const struct act_args *args, sph_act act, size_t top, size_t rows, size_t j,
+                                const vec *s, int vecs)
+{
+    const real *z = (const real *)args->z + top * args->ldz + j,
+               *dy = (const real *)args->dy + top * args->lddy + j;
+    real *dz = (real *)args->dz + top * args->lddz + j;
+    vec sums[4] = {{0}};
+    for (size_t i = 0; i < rows; i++, z += args->ldz, dy += args->lddy, dz += args->lddz)
+        for (int v = 0; v < vecs; v++) {
+            vec out = act_pull(act, vec_load(z + v * LANES), s[v] * vec_load(dy + v * LANES));
+            vec_store(dz + v * LANES, out);
+            sums[v] += out;
+        }
+    for (int v = 0; v < vecs; v++)
+        columns_add(args->db, j + (size_t)v * LANES, args->m, sums[v]);
+}
+
+/* The tile's dz and db together, a few columns at a time: the sums stay in registers. */
+KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, size_t top, size_t rows)
+{
+    const real *s = args->s;
+    vec tail = s ? columns_tail(s, args->m) : vec_all(1);
+    for (size_t j = 0; j < args->m;) {
+        int vecs = columns_block(j, args->m);
+        vec scale[4];
+        for (int v = 0; v < 4; v++)
+            scale[v] = s && v < vecs ? columns_at(s, j + (size_t)v * LANES, args->m, tail) : vec_all(1);
+        if (vecs == 4)
+            slopes_block(args, act, top, rows, j, scale, 4);
+        else if (vecs == 2)
+            slopes_block(args, act, top, rows, j, scale, 2);
+        else
+            slopes_block(args, act, top, rows, j, scale, 1);
+        j += (size_t)vecs * LANES;
+    }
+}
+
 KERNEL_INLINE void fast_slopes(const struct act_args *args, sph_act act)
 {
     size_t m = args->m, ldz = args->ldz, lddy = args->lddy, lddz = args->lddz, padded = columns_padded(m);
@@ -246,6 +286,10 @@ KERNEL_INLINE void fast_slopes(const struct act_args *args, sph_act act)
         real *dz = (real *)args->dz + top * lddz;
         if (args->ds)
             scale_grad(args, act, top, rows);
+        if (args->db) {
+            slopes_and_sums(args, act, top, rows);
+            continue;
+        }
         if (s) {
             for (size_t i = 0; i < rows; i++)
                 for (size_t j = 0; j < width; j += LANES) {
@@ -272,7 +316,7 @@ KERNEL void fast_identity(const struct act_args *args)
 }
 KERNEL void fast_identity_grad(const struct act_args *args)
 {
-    if (args->s || args->ds || args->dz != args->dy)
+    if (args->s || args->ds || args->db || args->dz != args->dy)
         fast_slopes(args, SPH_ACT_IDENTITY);
 }
 KERNEL void fast_relu(const struct act_args *args)

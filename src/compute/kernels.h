@@ -25,6 +25,8 @@
 
 enum { KERNEL_PAD = 8 };
 
+enum { GEMM_SET = 0, GEMM_ADD = 1, GEMM_RELU = 2 };
+
 static inline size_t kernel_pad(size_t columns)
 {
     return (columns + KERNEL_PAD - 1) / KERNEL_PAD * KERNEL_PAD;
@@ -44,6 +46,7 @@ struct act_args {
     size_t lddy;
     void *dz; /* (rows, m); may be z or dy itself */
     size_t lddz;
+    void *db;     /* (m) += dz, the gradient of a bias that was added to z; or NULL. Not for srelu */
     void *ds;     /* (m) += dy * act(z), or NULL  */
     void *dshape; /* (4, m) +=, srelu only        */
 };
@@ -91,10 +94,11 @@ struct kernels {
     int (*all_finite)(size_t count, const void *x);
 
     /* ---- matrix products
-     * c (rows, cols) = [c +] a b [+ bias], a (rows, inner) with element (i,p) at a[i*a_row + p*a_step],
-     * b (inner, cols) with leading dimension ldb. b, bias and c are padded to KERNEL_PAD columns; c's padding is written. */
+     * c (rows, cols) = [relu] [c +] a b [+ bias], a (rows, inner) with element (i,p) at a[i*a_row + p*a_step],
+     * b (inner, cols) with leading dimension ldb. b, bias and c are padded to KERNEL_PAD columns; c's padding is written.
+     * how: GEMM_ADD keeps what c holds, GEMM_RELU sets negative results to 0. */
     void (*gemm)(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step, const void *b,
-                 size_t ldb, void *c, size_t ldc, const void *bias, int accumulate);
+                 size_t ldb, void *c, size_t ldc, const void *bias, int how);
     /* z (rows, m) = x (rows, n) . w (m, n) + bias, for small m: a dot product each. */
     void (*dots)(size_t rows, size_t m, size_t n, const void *x, size_t ldx, const void *w, size_t ldw,
                  const void *bias, void *z, size_t ldz);

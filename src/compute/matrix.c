@@ -7,6 +7,10 @@
 
 #include <cblas.h>
 
+#ifdef KERNELS_FAST
+#include "compute/simd.h"
+#endif
+
 /* ---------------------------------------------------------------- plain */
 
 KERNEL void plain_transpose(size_t rows, size_t cols, const void *src, size_t lds, void *dst, size_t ldd)
@@ -19,18 +23,18 @@ KERNEL void plain_transpose(size_t rows, size_t cols, const void *src, size_t ld
 }
 
 KERNEL void plain_gemm(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step,
-                       const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int accumulate)
+                       const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int how)
 {
     const real *left = a, *right = b, *start = bias;
     real *out = c;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
-            real sum = accumulate ? out[i * ldc + j] : 0;
+            real sum = how & GEMM_ADD ? out[i * ldc + j] : 0;
             if (start)
                 sum += start[j];
             for (size_t p = 0; p < inner; p++)
                 sum += left[i * a_row + p * a_step] * right[p * ldb + j];
-            out[i * ldc + j] = sum;
+            out[i * ldc + j] = how & GEMM_RELU && sum < 0 ? 0 : sum;
         }
 }
 
@@ -69,7 +73,7 @@ struct gemm {
     real *c;
     size_t ldc;
     const real *bias; /* or NULL */
-    int accumulate;
+    int how;
 };
 
 /* `tiles` tiles of mr rows from row i on, nv vectors from column j on. mr and nv are constants where this is inlined,
@@ -101,10 +105,14 @@ static inline __attribute__((always_inline)) void micro_tiles(size_t mr, size_t 
             for (size_t r = 0; r < mr; r++)
                 for (size_t v = 0; v < nv; v++)
                     acc[r][v] += vec_load(bias + v * LANES);
-        if (g->accumulate)
+        if (g->how & GEMM_ADD)
             for (size_t r = 0; r < mr; r++)
                 for (size_t v = 0; v < nv; v++)
                     acc[r][v] += vec_load(c + r * ldc + v * LANES);
+        if (g->how & GEMM_RELU)
+            for (size_t r = 0; r < mr; r++)
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] = vec_drop((vec_mask)(acc[r][v] < 0), acc[r][v]);
         for (size_t r = 0; r < mr; r++)
             for (size_t v = 0; v < nv; v++)
                 vec_store(c + r * ldc + v * LANES, acc[r][v]);
@@ -167,7 +175,7 @@ static void outer_product(const struct gemm *g, size_t rows, size_t cols)
     for (size_t i = 0; i < rows; i++) {
         vec factor = vec_all(g->a[i * g->a_row]);
         real *out = g->c + i * g->ldc;
-        if (g->accumulate)
+        if (g->how & GEMM_ADD)
             for (size_t j = 0; j < padded; j += LANES)
                 vec_store(out + j, vec_load(out + j) + factor * vec_load(g->b + j));
         else
@@ -181,13 +189,13 @@ static void blas_gemm(const struct gemm *g, size_t rows, size_t cols)
     real *c = g->c;
     if (g->bias)
         for (size_t i = 0; i < rows; i++, c += g->ldc) {
-            if (g->accumulate)
+            if (g->how & GEMM_ADD)
                 for (size_t j = 0; j < cols; j++)
                     c[j] += g->bias[j];
             else
                 memcpy(c, g->bias, cols * sizeof(real));
         }
-    real keep = g->accumulate || g->bias ? 1 : 0;
+    real keep = g->how & GEMM_ADD || g->bias ? 1 : 0;
     CBLAS_TRANSPOSE form = g->a_step == 1 ? CblasNoTrans : CblasTrans;
     int lda = (int)(g->a_step == 1 ? g->a_row : g->a_step);
 #if REAL_BITS == 64
@@ -197,15 +205,20 @@ static void blas_gemm(const struct gemm *g, size_t rows, size_t cols)
     cblas_sgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
                 (int)g->ldb, keep, g->c, (int)g->ldc);
 #endif
+    c = g->c;
+    if (g->how & GEMM_RELU)
+        for (size_t i = 0; i < rows; i++, c += g->ldc)
+            for (size_t j = 0; j < cols; j++)
+                c[j] = c[j] < 0 ? 0 : c[j];
 }
 
 KERNEL void fast_gemm(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step,
-                      const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int accumulate)
+                      const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int how)
 {
-    struct gemm g = {inner, a, a_row, a_step, b, ldb, c, ldc, bias, accumulate};
+    struct gemm g = {inner, a, a_row, a_step, b, ldb, c, ldc, bias, how};
     if ((double)rows * (double)cols * (double)inner >= blas_from && (a_step == 1 || a_row == 1))
         blas_gemm(&g, rows, cols);
-    else if (inner == 1 && !bias)
+    else if (inner == 1 && !bias && !(how & GEMM_RELU))
         outer_product(&g, rows, cols);
     else
         micro_gemm(&g, rows, cols);

@@ -222,7 +222,8 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     sph_observer all[OBSERVERS_MAX] = {{.self = run, .step = on_step, .epoch = on_epoch, .end = on_end}};
     if (count >= OBSERVERS_MAX)
         return sph_fail(SPH_EARG, "%zu observers, expected fewer than %d", count, OBSERVERS_MAX);
-    memcpy(all + 1, observers, count * sizeof *observers);
+    for (size_t i = 0; i < count; i++)
+        all[i + 1] = observers[i];
     run->saved_at = clock_seconds();
     int err = fit_run(run->fit, all, count + 1, result);
     result->seconds += run->before;

@@ -10,6 +10,17 @@ static int can_overwrite(const struct op *op)
                                     op->act == SPH_ACT_IDENTITY);
 }
 
+int op_relu_in_dense(const struct op *op)
+{
+    return op->act_follows && op->act == SPH_ACT_RELU && !op->weights->narrow && can_overwrite(op);
+}
+
+int op_bias_in_act(const struct op *op)
+{
+    return op->act_follows && op->weights->b &&
+           (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU || op->act == SPH_ACT_ELU);
+}
+
 /* Whether some s is not 1 changes from step to step, as scales change sign. */
 static void act_prepare(struct op *op)
 {
@@ -18,7 +29,7 @@ static void act_prepare(struct op *op)
 
 static void act_forward(const struct op *op, const struct tile *tile)
 {
-    if (op->act == SPH_ACT_IDENTITY && !op->weights->scaled)
+    if ((op->act == SPH_ACT_IDENTITY && !op->weights->scaled) || op_relu_in_dense(op))
         return;
     op->k->act[op->act](&(struct act_args){
         .rows = tile->rows,
@@ -49,6 +60,7 @@ static void act_backward(const struct op *op, const struct tile *tile)
         .lddy = op->dout->ld,
         .dz = d,
         .lddz = op->dout->ld,
+        .db = op_bias_in_act(op) ? grads->db : NULL,
         .ds = op->weights->scaled ? grads->ds : NULL,
         .dshape = grads->dshape,
     });

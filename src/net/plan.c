@@ -122,6 +122,8 @@ static int plan_dense(struct plan *plan, size_t node, double momentum)
     dense->din = din;
     dense->out = z;
     dense->no_bias = norm == SPH_NORM_MBN;
+    dense->act = layer->spec.act;
+    dense->act_follows = norm == SPH_NORM_NONE || norm == SPH_NORM_IMN;
     op_dense(dense);
 
     struct op half = base;
@@ -147,6 +149,7 @@ static int plan_dense(struct plan *plan, size_t node, double momentum)
     act->in = half.out;
     act->out = &plan->value[node];
     act->act = layer->spec.act;
+    act->act_follows = dense->act_follows;
     if ((err = new_buffer(plan, m, &act->spare)) < 0)
         return err;
     op_act(act);
