@@ -154,7 +154,7 @@ static int run_train(const struct args *args)
     progress_clear(&progress);
 
     int json = args_on(args, "json");
-    if (stop_signal && (err == SPH_ESTOPPED || (!err && result.stopped))) {
+    if (stop_signal && !err && result.stopped) {
         cli_fail(command, 0, "stopped; go on with: spherelu train --resume --out %s",
                  sph_job_get(job, "out"));
         code = 128 + stop_signal;

@@ -44,7 +44,7 @@ static int train(sph_net **net, const sph_data *data, sph_result *result)
                     .depth = 1,
                     .param = SPH_PARAM_GMP,
                     .act = SPH_ACT_RELU};
-    sph_train_opts opts = sph_train_defaults(spec.param, sph_data_task(data));
+    sph_train_opts opts = sph_train_defaults(sph_data_task(data));
     opts.lr = 0.01;
     opts.epochs = 500;
     int err = sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 1);
@@ -66,8 +66,14 @@ static int from_csv(void)
     int err = write_csv("02_houses.csv") ? SPH_EIO : sph_data_open(&data, "02_houses.csv", &opts);
     if (err < 0 || (err = train(&net, data, &result)) < 0)
         goto out;
-    printf("02_houses.csv: %zu rows, %zu features: area, garden=no, garden=yes\n", sph_data_rows(data),
-           sph_data_features(data));
+    printf("02_houses.csv: %zu rows, features:", sph_data_rows(data));
+    for (size_t j = 0; j < sph_data_features(data); j++) {
+        char name[64];
+        if ((err = sph_data_feature(data, j, name, sizeof name)) < 0)
+            goto out;
+        printf(" %s", name);
+    }
+    putchar('\n');
     printf("test rmse $%.0f, mae $%.0f\n", result.test.value[1], result.test.value[2]);
 
     /* Rows as sph_data_x gives them, in the file's units; NAN is a missing cell. */

@@ -67,7 +67,7 @@ static int observe(sph_param param, double lr, const sph_data *data, const sph_s
                     .depth = 1,
                     .param = param,
                     .act = SPH_ACT_RELU};
-    sph_train_opts opts = sph_train_defaults(param, sph_data_task(data));
+    sph_train_opts opts = sph_train_defaults(sph_data_task(data));
     sph_observer observer = {.self = watch, .start = on_start, .step = on_step, .end = on_end};
     opts.lr = lr;
     opts.batch = 128;

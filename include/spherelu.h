@@ -33,8 +33,7 @@ enum {
     SPH_EIO = -2,       /* the system refused to read or write       */
     SPH_EFORMAT = -3,   /* a file is not what it should be           */
     SPH_EMEMORY = -4,   /* out of memory                             */
-    SPH_EDIVERGED = -5, /* the loss stopped being a finite number    */
-    SPH_ESTOPPED = -6   /* an observer asked to stop                 */
+    SPH_EDIVERGED = -5  /* the loss stopped being a finite number    */
 };
 
 SPH_API const char *sph_error(void);    /* this thread's last failure, one line */
@@ -255,6 +254,12 @@ SPH_API sph_task sph_data_task(const sph_data *data);
 SPH_API const double *sph_data_x(const sph_data *data);   /* (rows, features), raw units */
 SPH_API const double *sph_data_y(const sph_data *data);   /* (rows, targets); class tasks: class number 0.. */
 
+/* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
+SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
+
+/* The label of a class, borrowed; NULL past the last. */
+SPH_API const char *sph_data_class(const sph_data *data, size_t number);
+
 typedef struct sph_split {
     uint32_t *train, *val, *test; /* zero-based data rows, in the order used */
     size_t train_rows, val_rows, test_rows;
@@ -290,7 +295,7 @@ typedef struct sph_train_opts {
     int threads;
 } sph_train_opts;
 
-SPH_API sph_train_opts sph_train_defaults(sph_param param, sph_task task);
+SPH_API sph_train_opts sph_train_defaults(sph_task task);
 
 /* What a step looks like from outside. Borrowed for the duration of the call. */
 typedef struct sph_view {
@@ -333,8 +338,9 @@ typedef struct sph_result {
     int stopped;                 /* an observer asked */
 } sph_result;
 
-/* Trains net on data's training part; the best (by monitor) or last weights end up in net.
- * Standardisation is fitted on the training part and kept with the net. observers: (count). */
+/* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is fitted
+ * on the training part and kept with the net. observers: (count). When one of them asks to stop, the call succeeds
+ * with result->stopped set, and net holds the weights of that moment. */
 SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
                       const sph_observer *observers, size_t count, sph_result *result);
 

@@ -8,5 +8,5 @@ sph_train_opts header_c_touches_the_api(void);
 
 sph_train_opts header_c_touches_the_api(void)
 {
-    return sph_train_defaults(SPH_PARAM_GMP, SPH_TASK_REGRESSION);
+    return sph_train_defaults(SPH_TASK_REGRESSION);
 }

@@ -90,7 +90,7 @@ static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm
                                                      .act = SPH_ACT_RELU,
                                                      .seed = 4}),
                      0);
-    t->opts = sph_train_defaults(param, SPH_TASK_REGRESSION);
+    t->opts = sph_train_defaults(SPH_TASK_REGRESSION);
     t->opts.loss = SPH_LOSS_MSE;
     t->opts.optimizer = optimizer;
     t->opts.lr = 0.05;

@@ -42,10 +42,10 @@ static void assert_numbers(const double *values, size_t count, ...)
 
 static void assert_feature(const sph_data *data, size_t feature, const char *expected)
 {
-    char *name = data_feature_name(data, feature);
-    assert_non_null(name);
+    char name[256];
+    assert_int_equal(sph_data_feature(data, feature, name, sizeof name), 0);
     assert_string_equal(name, expected);
-    mem_free(name);
+    assert_int_equal(sph_data_feature(data, sph_data_features(data), name, sizeof name), SPH_EARG);
 }
 
 static void the_same_table_is_read_whatever_separates_it(void **state)

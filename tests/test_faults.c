@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The train path when the system refuses: each allocation, each write, sync and rename fails once in turn, and a run is
- * killed before and after each of the latter. It must say so, leak nothing, and leave a folder that a resume finishes
- * with the same bits. */
+ * The train path when the system refuses: each allocation, each write, sync and rename fails once in turn,
+ * and a run is killed before and after each of the latter. It must say so, leak nothing, and leave a folder
+ * that a resume finishes with the same bits. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -71,7 +71,8 @@ ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length)
     return written;
 }
 
-/* Does not sync: killed processes, unlike cut power, need no disk, and thousands of syncs would take a minute. */
+/* Does not sync: killed processes, unlike cut power, need no disk, and thousands of syncs would take a
+ * minute. */
 int __wrap_file_sys_fsync(int fd)
 {
     (void)fd;
@@ -115,8 +116,9 @@ static void in_home(char out[96], const char *name)
 
 static void empty_folder(const char *dir)
 {
-    static const char *const names[] = {"config.yaml",       "metrics.jsonl", "model.safetensors",
-                                        "checkpoint.safetensors", "result.json",   "split.json"};
+    static const char *const names[] = {"config.yaml",       "metrics.jsonl",
+                                        "model.safetensors", "checkpoint.safetensors",
+                                        "result.json",       "split.json"};
     char path[160];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
@@ -145,7 +147,8 @@ static int make_home(void **state)
     for (int i = 0; i < 30; i++) {
         char a[16];
         snprintf(a, sizeof a, "%d", i);
-        fprintf(numbers, "%s,%s,\"$1,%03d\",%d\n", i == 7 ? "" : a, i % 3 ? "red" : "dark blue", i * 7, i * i % 11);
+        fprintf(numbers, "%s,%s,\"$1,%03d\",%d\n", i == 7 ? "" : a, i % 3 ? "red" : "dark blue", i * 7,
+                i * i % 11);
         fprintf(classes, "%d,%d,%s\n", i % 5, i % 7, i % 3 == 0 ? "one" : i % 3 == 1 ? "two" : "three");
     }
     return fclose(numbers) | fclose(classes);
@@ -170,16 +173,24 @@ struct setting {
     const char *name, *value;
 };
 
-/* Two ways through the code: text, missing cells, BN, mini-batches and a plateau; classes in f64 under sphere. */
-static const struct setting regression[] = {
-    {"hidden", "5"},   {"epochs", "3"},   {"norm", "bn"},
-    {"batch", "8"},    {"patience", "2"}, {"schedule", "plateau:1:0.5:0.1"},
-    {"target", "y"},   {"checkpoint-seconds", "0"},
-    {NULL, NULL}};
-static const struct setting several_classes[] = {
-    {"hidden", "5,4"}, {"epochs", "3"}, {"param", "sphere"}, {"norm", "imn"},     {"dtype", "f64"},
-    {"batch", "full"}, {"threads", "2"}, {"optimizer", "sgd"}, {"activation", "srelu"},
-    {"checkpoint-seconds", "0"}, {NULL, NULL}};
+/* Two ways through the code: text, missing cells, BN, mini-batches and a plateau; classes in f64 under
+ * sphere. */
+static const struct setting regression[] = {{"hidden", "5"},   {"epochs", "3"},
+                                            {"norm", "bn"},    {"batch", "8"},
+                                            {"patience", "2"}, {"schedule", "plateau:1:0.5:0.1"},
+                                            {"target", "y"},   {"checkpoint-seconds", "0"},
+                                            {NULL, NULL}};
+static const struct setting several_classes[] = {{"hidden", "5,4"},
+                                                 {"epochs", "3"},
+                                                 {"param", "sphere"},
+                                                 {"norm", "imn"},
+                                                 {"dtype", "f64"},
+                                                 {"batch", "full"},
+                                                 {"threads", "2"},
+                                                 {"optimizer", "sgd"},
+                                                 {"activation", "srelu"},
+                                                 {"checkpoint-seconds", "0"},
+                                                 {NULL, NULL}};
 
 static int run_job(const struct setting *settings, const char *data, const char *out, int resume)
 {
@@ -460,12 +471,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_allocation_of_a_training_fails_once, make_home, remove_home),
-        cmocka_unit_test_setup_teardown(each_allocation_of_a_training_on_classes_fails_once, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(each_allocation_of_a_training_on_classes_fails_once, make_home,
+                                        remove_home),
         cmocka_unit_test_setup_teardown(each_allocation_of_a_resume_fails_once, make_home, remove_home),
         cmocka_unit_test_setup_teardown(each_allocation_for_json_fails_once, make_home, remove_home),
-        cmocka_unit_test_setup_teardown(each_allocation_of_eval_and_predict_fails_once, make_home, remove_home),
-        cmocka_unit_test_setup_teardown(each_write_sync_and_rename_of_a_training_fails_once, make_home, remove_home),
-        cmocka_unit_test_setup_teardown(each_write_sync_and_rename_of_a_resume_fails_once, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(each_allocation_of_eval_and_predict_fails_once, make_home,
+                                        remove_home),
+        cmocka_unit_test_setup_teardown(each_write_sync_and_rename_of_a_training_fails_once, make_home,
+                                        remove_home),
+        cmocka_unit_test_setup_teardown(each_write_sync_and_rename_of_a_resume_fails_once, make_home,
+                                        remove_home),
         cmocka_unit_test_setup_teardown(a_run_killed_at_each_write_sync_and_rename_resumes_to_the_same_bits,
                                         make_home, remove_home),
     };

@@ -155,8 +155,6 @@ static const char *const mood_word[MOODS] = {"drawn", "positive", "mixed"};
 static void set_mood(sph_net *net, enum mood mood, struct rng *rng)
 {
     stir(net, rng);
-    if (mood == DRAWN)
-        return;
     for (size_t i = 0; i < net->tensor_count; i++) {
         const struct net_tensor *tensor = &net->tensors[i];
         double *number = (double *)net->params + tensor->at;
@@ -165,7 +163,10 @@ static void set_mood(sph_net *net, enum mood mood, struct rng *rng)
             continue;
         if (group == SPH_GROUP_R || group == SPH_GROUP_G)
             for (size_t j = 0; j < tensor->units; j++) {
-                number[j] = between(rng, 0.5, 1.5);
+                if (mood == DRAWN && group == SPH_GROUP_R)
+                    number[j] = 1;
+                if (mood != DRAWN)
+                    number[j] = between(rng, 0.5, 1.5);
                 if (mood == MIXED && j % 3 == 1)
                     number[j] = -number[j];
                 if (mood == MIXED && j % 3 == 2)

@@ -209,7 +209,7 @@ static void optimizers_follow_loops_written_by_hand(void **state)
         for (int choice = KERNELS_FASTEST; choice <= KERNELS_BASE; choice++)
             for (int decay = 0; decay < 2; decay++)
                 for (int clip = 0; clip < 2; clip++) {
-                    sph_train_opts opts = sph_train_defaults(SPH_PARAM_GMP, SPH_TASK_REGRESSION);
+                    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
                     opts.weight_decay = decay ? 0.3 : 0;
                     opts.clip = clip ? 3 : 0;
                     opts.group_lr[SPH_GROUP_R] = 0.25;
@@ -234,7 +234,7 @@ static void weight_decay_touches_weights_lengths_and_scales_only(void **state)
     (void)state;
     for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
         for (int asked = 0; asked < 2; asked++) {
-            sph_train_opts opts = sph_train_defaults(SPH_PARAM_GMP, SPH_TASK_REGRESSION);
+            sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
             opts.optimizer = (sph_optimizer)optimizer;
             opts.weight_decay = 0.1;
             if (asked)
@@ -446,7 +446,7 @@ static void problem_close(struct problem *p)
 
 static sph_train_opts few_epochs(size_t epochs)
 {
-    sph_train_opts opts = sph_train_defaults(SPH_PARAM_GMP, SPH_TASK_REGRESSION);
+    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
     opts.epochs = epochs;
     opts.patience = 0;
     opts.lr = 0.01;

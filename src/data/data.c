@@ -4,6 +4,7 @@
 #include "data/data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -226,4 +227,21 @@ const char *data_target_name(const sph_data *data, size_t target)
         if (data->columns[i].role == COLUMN_TARGET && data->columns[i].at == target)
             return data->columns[i].name;
     return "";
+}
+
+int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size)
+{
+    if (feature >= data->features)
+        return sph_fail(SPH_EARG, "feature %zu of data that have %zu", feature, data->features);
+    char *whole = data_feature_name(data, feature);
+    if (!whole)
+        return SPH_EMEMORY;
+    snprintf(name, size, "%s", whole);
+    mem_free(whole);
+    return 0;
+}
+
+const char *sph_data_class(const sph_data *data, size_t number)
+{
+    return number < data->classes ? data->labels[number] : NULL;
 }

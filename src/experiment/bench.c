@@ -142,7 +142,7 @@ int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step)
     if (err < 0 || (err = noise_make(&noise, net->k, opts->rows, opts->inputs)) < 0)
         goto out;
     struct source source = {.self = &noise, .rows = opts->rows, .targets = 1, .fetch = noise_fetch};
-    sph_train_opts train = sph_train_defaults(opts->param, SPH_TASK_REGRESSION);
+    sph_train_opts train = sph_train_defaults(SPH_TASK_REGRESSION);
     train.optimizer = opts->optimizer;
     train.lr = 1e-3; /* small enough never to diverge: speed does not depend on it */
     train.batch = 0;

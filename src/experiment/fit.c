@@ -4,25 +4,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Rates measured to be safe: see docs/numerics.md, "Default rates". */
-static double default_lr(sph_param param)
-{
-    switch (param) {
-    case SPH_PARAM_GMP:
-        return 0.01;
-    case SPH_PARAM_SPHERE:
-        return 0.01;
-    default:
-        return 0.01;
-    }
-}
+/* One rate serves every parameterization: see docs/numerics.md, "Default rates". */
+static const double default_lr = 0.01;
 
-sph_train_opts sph_train_defaults(sph_param param, sph_task task)
+sph_train_opts sph_train_defaults(sph_task task)
 {
     sph_train_opts opts = {
         .loss = task == SPH_TASK_BINARY ? SPH_LOSS_BCE : task == SPH_TASK_CLASSES ? SPH_LOSS_CE : SPH_LOSS_MSE,
         .optimizer = SPH_OPTIMIZER_ADAM,
-        .lr = default_lr(param),
+        .lr = default_lr,
         .momentum = 0.9,
         .beta1 = 0.9,
         .beta2 = 0.999,

@@ -15,7 +15,7 @@ static const char *const init_words[] = {SPH_INITS(WORD_ROW)};
 
 static int settle(struct sph_job *job, const sph_data *data)
 {
-    sph_train_opts defaults = sph_train_defaults((sph_param)job->options.param, data->task);
+    sph_train_opts defaults = sph_train_defaults(data->task);
     int err = options_put(job, OPTION_TASK, task_words[data->task]);
     if (!err && job->options.loss < 0)
         err = options_put(job, OPTION_LOSS, loss_words[defaults.loss]);
@@ -98,7 +98,7 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
 sph_train_opts job_train_opts(const struct sph_job *job)
 {
     const struct job_options *o = &job->options;
-    sph_train_opts opts = sph_train_defaults((sph_param)o->param, (sph_task)o->task);
+    sph_train_opts opts = sph_train_defaults((sph_task)o->task);
     opts.loss = (sph_loss)o->loss;
     opts.label_smoothing = o->label_smoothing;
     opts.optimizer = (sph_optimizer)o->optimizer;

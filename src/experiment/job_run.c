@@ -181,6 +181,14 @@ static int due(const struct job_run *run)
     return clock_seconds() - run->saved_at >= run->job->options.checkpoint_seconds;
 }
 
+/* The first checkpoint is there before anything can go wrong. */
+static int on_start(void *self, const sph_view *view)
+{
+    struct job_run *run = self;
+    (void)view;
+    return file_exists(run->folder.checkpoint) ? 0 : save_checkpoint(run);
+}
+
 static int on_step(void *self, const sph_view *view)
 {
     struct job_run *run = self;
@@ -219,7 +227,7 @@ enum { OBSERVERS_MAX = 16 };
 
 static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
-    sph_observer all[OBSERVERS_MAX] = {{.self = run, .step = on_step, .epoch = on_epoch, .end = on_end}};
+    sph_observer all[OBSERVERS_MAX] = {{.self = run, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end}};
     if (count >= OBSERVERS_MAX)
         return sph_fail(SPH_EARG, "%zu observers, expected fewer than %d", count, OBSERVERS_MAX);
     for (size_t i = 0; i < count; i++)

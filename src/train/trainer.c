@@ -238,7 +238,7 @@ static double loss_and_gradient(struct trainer *t, size_t rows)
 }
 
 /* The loss, or a weight behind it, is no finite number any more. */
-static int diverged(struct trainer *t, const char *what, double loss, size_t rows)
+static int diverged(struct trainer *t, const char *what, double loss, double step, size_t rows)
 {
     size_t bad = t->net->layer_count;
     for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->micro)
@@ -247,7 +247,7 @@ static int diverged(struct trainer *t, const char *what, double loss, size_t row
     const char *where = bad < t->net->layer_count ? t->net->layers[bad].path : "the loss itself";
     t->stopped = 0;
     return sph_fail(SPH_EDIVERGED, "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
-                    loss, t->scalar[TRAINER_STEP] + 1, t->scalar[TRAINER_EPOCH] + 1, where, t->opts->lr);
+                    isnan(loss) ? fabs(loss) : loss, step, t->scalar[TRAINER_EPOCH] + 1, where, t->opts->lr);
 }
 
 static uint64_t all_steps(const struct trainer *t)
@@ -275,7 +275,7 @@ static int train_step(struct trainer *t, double *loss, double *lr)
         return err;
     *loss = loss_and_gradient(t, rows);
     if (!isfinite(*loss))
-        return diverged(t, "the loss became", *loss, rows);
+        return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     weights_pull(t->weights);
     *lr = t->opts->lr * schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], t->opts->epochs, step,
                                         all_steps(t), t->batches);
@@ -283,7 +283,7 @@ static int train_step(struct trainer *t, double *loss, double *lr)
     weights_after_step(t->weights);
     weights_materialize(t->weights);
     if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
-        return diverged(t, "the weights overflowed after a loss of", *loss, rows);
+        return diverged(t, "the weights overflowed after a loss of", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     t->scalar[TRAINER_STEP]++;
     t->scalar[TRAINER_BATCH]++;
     t->scalar[TRAINER_LOSS_SUM] += *loss;
@@ -320,8 +320,7 @@ static int end_epoch(struct trainer *t, int *improved)
             return err;
         memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
         if (!isfinite(scores.value[0]))
-            return sph_fail(SPH_EDIVERGED, "the validation loss became %g after step %.0f (epoch %.0f); try a smaller lr than %g",
-                            scores.value[0], t->scalar[TRAINER_STEP], t->scalar[TRAINER_EPOCH] + 1, t->opts->lr);
+            return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP], t->batch);
     }
     t->scalar[TRAINER_EPOCH]++;
     t->scalar[TRAINER_BATCH] = 0;
@@ -389,7 +388,7 @@ int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
     weights_materialize(t->weights);
     if ((err = observe(t, AT_START, observers, count, 0, lr, 0)) < 0)
         return err;
-    while (!t->stopped && !t->scalar[TRAINER_FINISHED]) {
+    while (!t->stopped && t->scalar[TRAINER_FINISHED] == 0) {
         if (!t->fetched)
             begin_epoch(t);
         while (!t->stopped && t->scalar[TRAINER_BATCH] < (double)t->batches) {
@@ -408,7 +407,7 @@ int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
 
 int trainer_stopped(const struct trainer *t)
 {
-    return t->stopped && !t->scalar[TRAINER_FINISHED];
+    return t->stopped && t->scalar[TRAINER_FINISHED] == 0;
 }
 
 void trainer_take_best(struct trainer *t)

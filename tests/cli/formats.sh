@@ -102,4 +102,11 @@ awk -F, '{ print (NR == 1 ? "extra" : "x" NR) "," $2 "," $1 }' two.csv >turned.c
 run 0 predict two --data turned.csv
 check "turned columns are predicted otherwise" cmp -s out two-p.csv
 
+# ---- a converted model is the same function in other numbers, and still knows its columns
+run 0 convert one/model.safetensors plain.safetensors --to sp
+cp -r one plain
+mv plain.safetensors plain/model.safetensors
+run 0 predict plain --data t.csv
+check "the converted model predicts otherwise" awk '
+    NR == FNR { a[FNR] = $1; next } FNR > 1 { d = a[FNR] - $1; if (d * d > 1e-8) bad = 1 } END { exit bad }' out one.csv
 finish
