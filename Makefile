@@ -30,6 +30,7 @@ deps:
 	@scripts/install-deps $(sets)
 
 run: all
+	@rm -rf $(BUILD)/run/crescents
 	$(BUILD)/spherelu train --data crescents --out $(BUILD)/run/crescents
 
 test: all
