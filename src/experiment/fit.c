@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "experiment/fit.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -102,6 +104,14 @@ static int score_part(struct fit *fit, const struct feed *feed, sph_scores *out)
     return feed ? trainer_score(fit->trainer, &feed->source, out) : 0;
 }
 
+static int finite_scores(const sph_scores *scores)
+{
+    for (size_t i = 0; i < scores->count; i++)
+        if (!isfinite(scores->value[i]))
+            return 0;
+    return 1;
+}
+
 int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_result *result)
 {
     *result = (sph_result){0};
@@ -119,6 +129,12 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     if ((err = score_part(fit, fit->train, &result->train)) < 0 || (err = score_part(fit, fit->val, &result->val)) < 0 ||
         (err = score_part(fit, fit->test, &result->test)) < 0)
         return err;
+    if (!finite_scores(&result->train) || !finite_scores(&result->val) || !finite_scores(&result->test)) {
+        result->diverged = 1;
+        result->train = result->val = result->test = (sph_scores){0};
+        return sph_fail(SPH_EDIVERGED, "the last weights give scores that are no finite numbers; try a smaller lr than %g",
+                        fit->opts.lr);
+    }
     return 0;
 }
 
