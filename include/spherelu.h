@@ -159,6 +159,7 @@ typedef struct sph_layer {
     sph_norm norm;
     sph_act act;
     sph_init init;
+    size_t kernel, stride, pad; /* conv: a kernel x kernel window, every stride pixels, pad zeros around; dense: 0 */
     int signs; /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign cannot pass */
 } sph_layer;
 
@@ -168,6 +169,14 @@ SPH_API void sph_net_free(sph_net *net);
 /* Each returns the new node's number (>= 0) or an error. */
 SPH_API int sph_net_input(sph_net *net, size_t features);
 SPH_API int sph_net_dense(sph_net *net, int from, const sph_layer *layer);
+
+/* Images: values of a node are (channels, height, width). Pools act on each channel; the global one averages all pixels
+ * and leaves (channels, 1, 1), which a dense layer takes. */
+SPH_API int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width);
+SPH_API int sph_net_conv(sph_net *net, int from, const sph_layer *layer);
+SPH_API int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
+SPH_API int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
+SPH_API int sph_net_global_pool(sph_net *net, int from);
 SPH_API int sph_net_add(sph_net *net, int a, int b); /* residual addition */
 
 /* Ends the description; output is the node whose values the net returns. */

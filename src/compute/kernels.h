@@ -32,6 +32,14 @@ static inline size_t kernel_pad(size_t columns)
     return (columns + KERNEL_PAD - 1) / KERNEL_PAD * KERNEL_PAD;
 }
 
+/* A window moving over an image. An image is (height * width, channels), one pixel a row; positions outside it are 0 to
+ * convolutions and do not count in pools. */
+struct window {
+    size_t channels, height, width; /* of the input  */
+    size_t kernel, stride, pad;
+    size_t out_height, out_width;
+};
+
 /* y = s * act(z), column j of a row belonging to unit j. */
 struct act_args {
     size_t rows, m;
@@ -154,6 +162,23 @@ struct kernels {
                        void *inv, void *y, size_t ldy);
     /* dgamma, dbeta (m) +=; dz may be dy or xhat */
     void (*layer_norm_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
+                            const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz, size_t lddz);
+
+    /* ---- images, one at a time: x (height * width, channels), y (out_height * out_width, ...)
+     * patches (out pixels, channels * kernel * kernel), columns in the order (channel, row, column) of a weight */
+    void (*patches)(const struct window *window, const void *x, size_t ldx, void *patches, size_t ldp);
+    void (*patches_grad)(const struct window *window, const void *dpatches, size_t ldp, void *dx, size_t lddx); /* += */
+    /* index (out pixels, channels): the input pixel that won, the first of equals; a NaN wins */
+    void (*max_pool)(const struct window *window, const void *x, size_t ldx, void *y, size_t ldy, uint32_t *index);
+    void (*max_pool_grad)(const struct window *window, const void *dy, size_t lddy, const uint32_t *index, void *dx,
+                          size_t lddx); /* += */
+    /* The mean over the whole window, zeros outside the image included (PyTorch's count_include_pad). */
+    void (*avg_pool)(const struct window *window, const void *x, size_t ldx, void *y, size_t ldy);
+    void (*avg_pool_grad)(const struct window *window, const void *dy, size_t lddy, void *dx, size_t lddx); /* += */
+    /* Layer normalization of an image: over all its pixels and channels, scale and shift per channel. z becomes xhat. */
+    void (*image_norm)(size_t pixels, size_t channels, void *z, size_t ldz, double epsilon, const void *gamma,
+                       const void *beta, void *inv, void *y, size_t ldy);
+    void (*image_norm_grad)(size_t pixels, size_t channels, const void *dy, size_t lddy, const void *xhat, size_t ldx,
                             const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz, size_t lddz);
 
     /* ---- losses, by sph_loss; updates, by sph_optimizer */

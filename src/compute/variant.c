@@ -10,6 +10,7 @@
 #include "compute/units.c"
 #include "compute/activation.c"
 #include "compute/normalize.c"
+#include "compute/image.c"
 #include "compute/loss.c"
 #include "compute/update.c"
 
@@ -58,6 +59,14 @@ const struct kernels KERNELS_TABLE = {
     .normalize_grad = PICK(normalize_grad),
     .layer_norm = PICK(layer_norm),
     .layer_norm_grad = PICK(layer_norm_grad),
+    .patches = plain_patches,
+    .patches_grad = plain_patches_grad,
+    .max_pool = plain_max_pool,
+    .max_pool_grad = plain_max_pool_grad,
+    .avg_pool = plain_avg_pool,
+    .avg_pool_grad = plain_avg_pool_grad,
+    .image_norm = plain_image_norm,
+    .image_norm_grad = plain_image_norm_grad,
     .loss = {PICK(mae), PICK(mse), PICK(bce), PICK(ce)},
     .update = {PICK(adam), PICK(adam), PICK(sgd)},
 };

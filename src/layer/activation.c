@@ -32,7 +32,7 @@ static void act_forward(const struct op *op, const struct tile *tile)
     if ((op->act == SPH_ACT_IDENTITY && !op->weights->scaled) || op_relu_in_dense(op))
         return;
     op->k->act[op->act](&(struct act_args){
-        .rows = tile->rows,
+        .rows = buffer_rows(op->in, tile),
         .m = op->weights->m,
         .z = buffer_at(op->in, op->k, tile),
         .ldz = op->in->ld,
@@ -50,7 +50,7 @@ static void act_backward(const struct op *op, const struct tile *tile)
     const struct layer_grads *grads = &op->grads[tile->worker];
     void *d = buffer_at(op->dout, op->k, tile);
     op->k->act_grad[op->act](&(struct act_args){
-        .rows = tile->rows,
+        .rows = buffer_rows(op->in, tile),
         .m = op->weights->m,
         .z = buffer_at(op->in, op->k, tile),
         .ldz = op->in->ld,

@@ -75,8 +75,8 @@ static void *part_at(const struct op *op, int which, size_t tile)
 
 static void gather_moments(const struct op *op, const struct tile *tile)
 {
-    op->norm->tile_rows[tile->index] = tile->rows;
-    op->k->moments(tile->rows, op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
+    op->norm->tile_rows[tile->index] = buffer_rows(op->in, tile);
+    op->k->moments(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
                    part_at(op, 0, tile->index), part_at(op, 1, tile->index));
 }
 
@@ -84,7 +84,7 @@ static void gather_mean(const struct op *op, const struct tile *tile)
 {
     void *sum = part_at(op, 0, tile->index);
     memset(sum, 0, op->norm->width * op->k->size);
-    op->k->column_sums(tile->rows, op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld, sum);
+    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld, sum);
 }
 
 /* sums[which] <- the tiles' parts, in f64 and in order */
@@ -141,11 +141,11 @@ static void join_moments(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
     merge_moments(op, tiles);
-    double count = (double)rows, *var = state->merged[1];
+    double count = (double)(rows * op->in->pixels), *var = state->merged[1];
     for (size_t j = 0; j < state->width; j++)
         var[j] /= count;
     update_running(op, state->merged[0], 1, op->weights->running_mean);
-    update_running(op, var, rows > 1 ? count / (count - 1) : 1, op->weights->running_var);
+    update_running(op, var, count > 1 ? count / (count - 1) : 1, op->weights->running_var);
     op->k->from_double(state->width, state->merged[0], state->mean);
     set_inverse(op, var);
 }
@@ -168,7 +168,7 @@ static void join_mean(const struct op *op, size_t tiles, size_t rows)
     struct norm_state *state = op->norm;
     merge_sums(op, 0, tiles);
     for (size_t j = 0; j < state->width; j++)
-        state->merged[0][j] /= (double)rows;
+        state->merged[0][j] /= (double)(rows * op->in->pixels);
     update_running(op, state->merged[0], 1, op->weights->running_mean);
     set_shift(op, state->merged[0]);
 }
@@ -178,13 +178,13 @@ static void join_mean(const struct op *op, size_t tiles, size_t rows)
 static void apply_moments(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
-    op->k->normalize(tile->rows, state->width, buffer_at(op->in, op->k, tile), op->in->ld, state->mean, state->inv,
+    op->k->normalize(buffer_rows(op->in, tile), state->width, buffer_at(op->in, op->k, tile), op->in->ld, state->mean, state->inv,
                      op->weights->gamma, op->weights->beta, buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
 static void apply_shift(const struct op *op, const struct tile *tile)
 {
-    op->k->shift(tile->rows, op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld, op->norm->shift,
+    op->k->shift(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld, op->norm->shift,
                  buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
@@ -209,7 +209,7 @@ static void gather_moments_back(const struct op *op, const struct tile *tile)
     void *sum_dy = part_at(op, 0, tile->index), *sum_dyx = part_at(op, 1, tile->index);
     memset(sum_dy, 0, op->norm->width * op->k->size);
     memset(sum_dyx, 0, op->norm->width * op->k->size);
-    op->k->normalize_sums(tile->rows, op->norm->width, buffer_at(op->dout, op->k, tile), op->dout->ld,
+    op->k->normalize_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile), op->dout->ld,
                           buffer_at(op->in, op->k, tile), op->in->ld, sum_dy, sum_dyx);
 }
 
@@ -217,7 +217,7 @@ static void gather_mean_back(const struct op *op, const struct tile *tile)
 {
     void *sum = part_at(op, 0, tile->index);
     memset(sum, 0, op->norm->width * op->k->size);
-    op->k->column_sums(tile->rows, op->norm->width, buffer_at(op->dout, op->k, tile), op->dout->ld, sum);
+    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile), op->dout->ld, sum);
 }
 
 static void add_to(const struct op *op, const double *values, void *gradient)
@@ -233,7 +233,7 @@ static void set_mean(const struct op *op, const double *sum, size_t rows, double
 {
     struct norm_state *state = op->norm;
     for (size_t j = 0; j < state->width; j++)
-        state->spare[j] = sign * sum[j] / (double)rows;
+        state->spare[j] = sign * sum[j] / (double)(rows * op->in->pixels);
     op->k->from_double(state->width, state->spare, out);
 }
 
@@ -267,7 +267,7 @@ static void apply_moments_back(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
     void *d = buffer_at(op->dout, op->k, tile);
-    op->k->normalize_grad(tile->rows, state->width, d, op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld,
+    op->k->normalize_grad(buffer_rows(op->in, tile), state->width, d, op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld,
                           state->factor, state->mean_dy, state->mean_dyx, d, op->dout->ld);
 }
 
@@ -276,14 +276,14 @@ static void apply_shift_back(const struct op *op, const struct tile *tile)
     const struct norm_state *state = op->norm;
     void *d = buffer_at(op->dout, op->k, tile);
     if (state->norm == SPH_NORM_MBN || (op->din && op->add_din))
-        op->k->shift(tile->rows, state->width, d, op->dout->ld, state->shift, d, op->dout->ld);
+        op->k->shift(buffer_rows(op->in, tile), state->width, d, op->dout->ld, state->shift, d, op->dout->ld);
     if (state->norm == SPH_NORM_MBN || !op->din)
         return;
     void *din = buffer_at(op->din, op->k, tile); /* imn: the gradient goes on to the node before */
     if (op->add_din)
-        op->k->add(tile->rows, state->width, d, op->dout->ld, din, op->din->ld);
+        op->k->add(buffer_rows(op->in, tile), state->width, d, op->dout->ld, din, op->din->ld);
     else
-        op->k->shift(tile->rows, state->width, d, op->dout->ld, state->shift, din, op->din->ld);
+        op->k->shift(buffer_rows(op->in, tile), state->width, d, op->dout->ld, state->shift, din, op->din->ld);
 }
 
 void op_norm_gather(struct op *op, sph_norm norm)
@@ -312,15 +312,15 @@ void op_norm_apply(struct op *op, sph_norm norm, int train)
 
 /* ---------------------------------------------------------------- layer normalization */
 
-static void *row_scratch_at(const struct op *op, const struct tile *tile)
+static void *row_scratch_at(const struct op *op, const struct tile *tile, size_t i)
 {
-    return (char *)op->row_scratch + tile->row * op->k->size;
+    return (char *)op->row_scratch + (tile->row + i) * op->k->size;
 }
 
 static void layer_norm_forward(const struct op *op, const struct tile *tile)
 {
     op->k->layer_norm(tile->rows, op->weights->m, buffer_at(op->in, op->k, tile), op->in->ld, norm_epsilon,
-                      op->weights->gamma, op->weights->beta, row_scratch_at(op, tile),
+                      op->weights->gamma, op->weights->beta, row_scratch_at(op, tile, 0),
                       buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
@@ -329,13 +329,34 @@ static void layer_norm_backward(const struct op *op, const struct tile *tile)
     const struct layer_grads *grads = &op->grads[tile->worker];
     void *d = buffer_at(op->dout, op->k, tile);
     op->k->layer_norm_grad(tile->rows, op->weights->m, d, op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld,
-                           row_scratch_at(op, tile), op->weights->gamma, grads->dgamma, grads->dbeta, d,
+                           row_scratch_at(op, tile, 0), op->weights->gamma, grads->dgamma, grads->dbeta, d,
                            op->dout->ld);
+}
+
+/* Images: over all pixels and channels of one, scale and shift per channel. */
+static void image_norm_forward(const struct op *op, const struct tile *tile)
+{
+    for (size_t i = 0; i < tile->rows; i++)
+        op->k->image_norm(op->in->pixels, op->weights->m, buffer_image(op->in, op->k, tile, i), op->in->ld,
+                          norm_epsilon, op->weights->gamma, op->weights->beta, row_scratch_at(op, tile, i),
+                          buffer_image(op->out, op->k, tile, i), op->out->ld);
+}
+
+static void image_norm_backward(const struct op *op, const struct tile *tile)
+{
+    const struct layer_grads *grads = &op->grads[tile->worker];
+    for (size_t i = 0; i < tile->rows; i++) {
+        void *d = buffer_image(op->dout, op->k, tile, i);
+        op->k->image_norm_grad(op->in->pixels, op->weights->m, d, op->dout->ld, buffer_image(op->in, op->k, tile, i),
+                               op->in->ld, row_scratch_at(op, tile, i), op->weights->gamma, grads->dgamma,
+                               grads->dbeta, d, op->dout->ld);
+    }
 }
 
 void op_layer_norm(struct op *op)
 {
+    int image = op->in->pixels > 1;
     op->name = "layer norm";
-    op->forward = layer_norm_forward;
-    op->backward = layer_norm_backward;
+    op->forward = image ? image_norm_forward : layer_norm_forward;
+    op->backward = image ? image_norm_backward : layer_norm_backward;
 }

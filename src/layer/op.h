@@ -21,17 +21,31 @@ struct tile {
     size_t worker;
 };
 
-/* Rows of one value. Where nothing joins the batch only the rows of the tiles at work exist, one set per worker. */
+/* Rows of one value: of vectors, or of images, whose pixels are rows in turn, one after the other. Where nothing joins
+ * the batch only the rows of the tiles at work exist, one set per worker. */
 struct buffer {
-    void *data; /* (capacity, width) */
+    void *data; /* (capacity, pixels, width) */
     size_t width, ld;
+    size_t pixels; /* 1 for vectors */
     size_t worker_rows; /* > 0: rows of a worker's own set; 0: rows of the whole batch */
 };
 
 static inline void *buffer_at(const struct buffer *buffer, const struct kernels *k, const struct tile *tile)
 {
     size_t row = buffer->worker_rows ? tile->worker * buffer->worker_rows : tile->row;
-    return (char *)buffer->data + row * buffer->ld * k->size;
+    return (char *)buffer->data + row * buffer->pixels * buffer->ld * k->size;
+}
+
+/* Rows of numbers in a tile: all pixels of its images. */
+static inline size_t buffer_rows(const struct buffer *buffer, const struct tile *tile)
+{
+    return tile->rows * buffer->pixels;
+}
+
+/* The i-th image of the tile. */
+static inline void *buffer_image(const struct buffer *buffer, const struct kernels *k, const struct tile *tile, size_t i)
+{
+    return (char *)buffer_at(buffer, k, tile) + i * buffer->pixels * buffer->ld * k->size;
 }
 
 /* A layer's numbers as its ops see them. */
@@ -77,6 +91,9 @@ struct op {
     int add_din, add_din2;           /* the gradient already holds another consumer's part: add to it */
     struct norm_state *norm;
     void *row_scratch;               /* (rows of the batch) of ln */
+    struct window window;            /* conv, pools                                        */
+    void *patches;                   /* conv: (workers, out pixels, kernel_pad(n))         */
+    uint32_t *winners;               /* max pool: (rows of the batch, out pixels, channels) */
     sph_act act;
     int no_bias;                     /* dense: the bias comes later, behind a mean (mbn) */
     int act_follows;                 /* dense: act is the layer's, with nothing in between; activation: likewise */
@@ -91,6 +108,9 @@ static const double norm_epsilon = 1e-5;
 
 /* Each fills in the functions of an op whose fields are set; train chooses batch over running statistics. */
 void op_dense(struct op *op);
+void op_conv(struct op *op);
+void op_max_pool(struct op *op);
+void op_avg_pool(struct op *op);
 void op_act(struct op *op);
 
 /* Whether relu runs inside the product before it, and whether the activation's way back sums the bias's gradient. */
