@@ -3,10 +3,16 @@
  * Images, plainly: patches for products, pools, layer normalization. One image at a time, pixels as rows. */
 #include "compute/real.h"
 
-/* Calls body with `in` the input pixel, or SIZE_MAX outside the image, for each place of the window at out pixel `o`. */
-KERNEL size_t window_pixel(const struct window *w, size_t o, size_t ky, size_t kx)
+KERNEL size_t window_area(const struct window *w)
 {
-    size_t y = o / w->out_width * w->stride + ky, x = o % w->out_width * w->stride + kx;
+    return w->kernel_height * w->kernel_width;
+}
+
+/* The input pixel at place `at` of the window for output pixel o; SIZE_MAX outside the image. */
+KERNEL size_t window_pixel(const struct window *w, size_t o, size_t at)
+{
+    size_t y = o / w->out_width * w->stride + at / w->kernel_width;
+    size_t x = o % w->out_width * w->stride + at % w->kernel_width;
     if (y < w->pad || x < w->pad || y - w->pad >= w->height || x - w->pad >= w->width)
         return SIZE_MAX;
     return (y - w->pad) * w->width + (x - w->pad);
@@ -17,11 +23,11 @@ KERNEL size_t window_pixel(const struct window *w, size_t o, size_t ky, size_t k
 KERNEL void plain_patches(const struct window *w, const void *x, size_t ldx, void *patches, size_t ldp)
 {
     const real *image = x;
-    size_t area = w->kernel * w->kernel;
+    size_t area = window_area(w);
     for (size_t o = 0; o < w->out_height * w->out_width; o++) {
         real *patch = (real *)patches + o * ldp;
         for (size_t at = 0; at < area; at++) {
-            size_t in = window_pixel(w, o, at / w->kernel, at % w->kernel);
+            size_t in = window_pixel(w, o, at);
             for (size_t c = 0; c < w->channels; c++)
                 patch[c * area + at] = in == SIZE_MAX ? 0 : image[in * ldx + c];
         }
@@ -31,11 +37,11 @@ KERNEL void plain_patches(const struct window *w, const void *x, size_t ldx, voi
 KERNEL void plain_patches_grad(const struct window *w, const void *dpatches, size_t ldp, void *dx, size_t lddx)
 {
     real *dimage = dx;
-    size_t area = w->kernel * w->kernel;
+    size_t area = window_area(w);
     for (size_t o = 0; o < w->out_height * w->out_width; o++) {
         const real *patch = (const real *)dpatches + o * ldp;
         for (size_t at = 0; at < area; at++) {
-            size_t in = window_pixel(w, o, at / w->kernel, at % w->kernel);
+            size_t in = window_pixel(w, o, at);
             for (size_t c = 0; in != SIZE_MAX && c < w->channels; c++)
                 dimage[in * lddx + c] += patch[c * area + at];
         }
@@ -51,8 +57,8 @@ KERNEL void plain_max_pool(const struct window *w, const void *x, size_t ldx, vo
         real *out = (real *)y + o * ldy;
         uint32_t *winner = index + o * w->channels;
         int first = 1;
-        for (size_t at = 0; at < w->kernel * w->kernel; at++) {
-            size_t in = window_pixel(w, o, at / w->kernel, at % w->kernel);
+        for (size_t at = 0; at < window_area(w); at++) {
+            size_t in = window_pixel(w, o, at);
             if (in == SIZE_MAX)
                 continue;
             for (size_t c = 0; c < w->channels; c++) {
@@ -80,13 +86,13 @@ KERNEL void plain_max_pool_grad(const struct window *w, const void *dy, size_t l
 KERNEL void plain_avg_pool(const struct window *w, const void *x, size_t ldx, void *y, size_t ldy)
 {
     const real *image = x;
-    size_t area = w->kernel * w->kernel;
+    size_t area = window_area(w);
     for (size_t o = 0; o < w->out_height * w->out_width; o++) {
         real *out = (real *)y + o * ldy;
         for (size_t c = 0; c < w->channels; c++)
             out[c] = 0;
         for (size_t at = 0; at < area; at++) {
-            size_t in = window_pixel(w, o, at / w->kernel, at % w->kernel);
+            size_t in = window_pixel(w, o, at);
             for (size_t c = 0; in != SIZE_MAX && c < w->channels; c++)
                 out[c] += image[in * ldx + c];
         }
@@ -99,10 +105,10 @@ KERNEL void plain_avg_pool_grad(const struct window *w, const void *dy, size_t l
 {
     const real *dout = dy;
     real *dimage = dx;
-    size_t area = w->kernel * w->kernel;
+    size_t area = window_area(w);
     for (size_t o = 0; o < w->out_height * w->out_width; o++)
         for (size_t at = 0; at < area; at++) {
-            size_t in = window_pixel(w, o, at / w->kernel, at % w->kernel);
+            size_t in = window_pixel(w, o, at);
             for (size_t c = 0; in != SIZE_MAX && c < w->channels; c++)
                 dimage[in * lddx + c] += dout[o * lddy + c] / (real)area;
         }

@@ -36,7 +36,7 @@ static inline size_t kernel_pad(size_t columns)
  * convolutions and do not count in pools. */
 struct window {
     size_t channels, height, width; /* of the input  */
-    size_t kernel, stride, pad;
+    size_t kernel_height, kernel_width, stride, pad;
     size_t out_height, out_width;
 };
 
@@ -165,7 +165,7 @@ struct kernels {
                             const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz, size_t lddz);
 
     /* ---- images, one at a time: x (height * width, channels), y (out_height * out_width, ...)
-     * patches (out pixels, channels * kernel * kernel), columns in the order (channel, row, column) of a weight */
+     * patches (out pixels, channels * kernel area), columns in the order (channel, row, column) of a weight */
     void (*patches)(const struct window *window, const void *x, size_t ldx, void *patches, size_t ldp);
     void (*patches_grad)(const struct window *window, const void *dpatches, size_t ldp, void *dx, size_t lddx); /* += */
     /* index (out pixels, channels): the input pixel that won, the first of equals; a NaN wins */

@@ -9,6 +9,19 @@
 
 enum { FORWARD_ROWS = 256 };
 
+void net_arrange(const sph_net *net, const double *x, void *row)
+{
+    const struct net_node *input = &net->nodes[0];
+    size_t pixels = node_pixels(input), ld = kernel_pad(input->channels), size = net->k->size;
+    if (pixels == 1) {
+        net->k->from_double(input->channels, x, row);
+        return;
+    }
+    for (size_t c = 0; c < input->channels; c++)
+        for (size_t p = 0; p < pixels; p++)
+            net->k->from_double(1, &x[c * pixels + p], (char *)row + (p * ld + c) * size);
+}
+
 struct collect {
     const struct kernels *k;
     size_t outputs;
@@ -30,7 +43,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
 {
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
-    size_t n = sph_net_inputs(net), ld = kernel_pad(n), outputs = sph_net_outputs(net);
+    size_t n = sph_net_inputs(net), ld = net_row_length(net), outputs = sph_net_outputs(net);
     size_t batch = rows < FORWARD_ROWS ? rows : FORWARD_ROWS;
     if (!rows)
         return 0;
@@ -51,7 +64,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
         if (!net->scaling.features)
             memcpy(scaled, x + row * n, count * n * sizeof *scaled);
         for (size_t i = 0; i < count; i++)
-            net->k->from_double(n, scaled + i * n, in + i * ld * net->k->size);
+            net_arrange(net, scaled + i * n, in + i * ld * net->k->size);
         struct collect collect = {net->k, outputs, y + row * outputs};
         plan_run(plan, in, ld, count, &(struct plan_head){&collect, collect_tile});
     }

@@ -61,9 +61,18 @@ int sph_net_input(sph_net *net, size_t features)
 {
     if (!features)
         return sph_fail(SPH_EARG, "input: 0 features, expected at least 1");
+    return sph_net_image(net, features, 1, 1);
+}
+
+int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width)
+{
+    if (!channels || !height || !width)
+        return sph_fail(SPH_EARG, "input: an image of %zu x %zu x %zu (channels, height, width) is empty", channels,
+                        height, width);
     if (net->node_count)
         return sph_fail(SPH_EARG, "input: the net has one already; it must be the first node");
-    return add_node(net, (struct net_node){.kind = NODE_INPUT, .in = {-1, -1}, .features = features});
+    return add_node(net, (struct net_node){
+                             .kind = NODE_INPUT, .in = {-1, -1}, .channels = channels, .height = height, .width = width});
 }
 
 static int is_homogeneous(sph_act act)
@@ -87,43 +96,151 @@ static int check_layer(const sph_layer *spec, const char *path)
     return 0;
 }
 
-int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
+/* A weight layer at `node`, whose description is all there but for the layer's number: each unit reads n numbers,
+ * window_area of them from each channel. */
+static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, size_t window_area)
 {
     struct net_layer layer = {.spec = *spec};
     if (spec->path)
         snprintf(layer.path, sizeof layer.path, "%s", spec->path);
     else
         snprintf(layer.path, sizeof layer.path, "layers.%zu", net->layer_count);
-    int err;
     if (spec->path && strlen(spec->path) >= sizeof layer.path)
         return sph_fail(SPH_EARG, "%s: a layer's name has at most %zu bytes", layer.path, sizeof layer.path - 1);
-    if ((err = check_layer(spec, layer.path)) < 0 || (err = check_node(net, from, layer.path)) < 0)
-        return err;
     for (size_t l = 0; l < net->layer_count; l++)
         if (!strcmp(net->layers[l].path, layer.path))
             return sph_fail(SPH_EARG, "%s: two layers of one name", layer.path);
 
-    size_t inputs = net->nodes[from].features;
     int between = spec->norm == SPH_NORM_BN || spec->norm == SPH_NORM_LN || spec->norm == SPH_NORM_MBN;
+    size_t inputs = net->nodes[node.in[0]].channels * window_area;
     layer.ops = param_ops(spec->param);
     layer.shape = (struct param_shape){
         .m = spec->units,
         .n = inputs,
         .fan_in = inputs,
-        .fan_out = spec->units,
+        .fan_out = spec->units * window_area,
         .has_bias = spec->norm != SPH_NORM_BN,
         .fold = is_homogeneous(spec->act) && !between,
     };
     if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
-    layer.node = add_node(net, (struct net_node){.kind = NODE_DENSE,
-                                                 .in = {from, -1},
-                                                 .features = spec->units,
-                                                 .layer = net->layer_count});
+    node.layer = net->layer_count;
+    layer.node = add_node(net, node);
     if (layer.node < 0)
         return layer.node;
     net->layers[net->layer_count++] = layer;
     return layer.node;
+}
+
+/* What an error calls a layer that does not exist yet. */
+static const char *layer_name(const sph_net *net, const sph_layer *spec, char text[32])
+{
+    snprintf(text, 32, "layers.%zu", net->layer_count);
+    return spec->path ? spec->path : text;
+}
+
+int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
+{
+    char text[32];
+    const char *name = layer_name(net, spec, text);
+    int err;
+    if ((err = check_layer(spec, name)) < 0 || (err = check_node(net, from, name)) < 0)
+        return err;
+    if (spec->kernel || spec->stride || spec->pad)
+        return sph_fail(SPH_EARG, "%s: a dense layer has no kernel, stride or pad", name);
+    const struct net_node *before = &net->nodes[from];
+    if (node_pixels(before) != 1)
+        return sph_fail(SPH_EARG, "%s: a dense layer takes vectors, its input is an image of %zu x %zu x %zu; pool it",
+                        name, before->channels, before->height, before->width);
+    return add_layer(net, spec,
+                     (struct net_node){
+                         .kind = NODE_DENSE, .in = {from, -1}, .channels = spec->units, .height = 1, .width = 1},
+                     1);
+}
+
+/* ---------------------------------------------------------------- images */
+
+/* The node a window over `from` gives; what names it in errors. */
+static int slide(const sph_net *net, int from, const char *what, size_t kernel, size_t stride, size_t pad,
+                 struct net_node *out)
+{
+    int err = check_node(net, from, what);
+    if (err < 0)
+        return err;
+    const struct net_node *in = &net->nodes[from];
+    if (!kernel || !stride)
+        return sph_fail(SPH_EARG, "%s: a window of %zu every %zu pixels, expected at least 1 and 1", what, kernel, stride);
+    if (pad >= kernel)
+        return sph_fail(SPH_EARG, "%s: padding %zu is not less than the window of %zu", what, pad, kernel);
+    if (in->height + 2 * pad < kernel || in->width + 2 * pad < kernel)
+        return sph_fail(SPH_EARG, "%s: an image of %zu x %zu (padded by %zu) is smaller than the window of %zu", what,
+                        in->height, in->width, pad, kernel);
+    *out = (struct net_node){
+        .in = {from, -1},
+        .channels = in->channels,
+        .height = (in->height + 2 * pad - kernel) / stride + 1,
+        .width = (in->width + 2 * pad - kernel) / stride + 1,
+    };
+    out->window = (struct window){.channels = in->channels,
+                                  .height = in->height,
+                                  .width = in->width,
+                                  .kernel_height = kernel,
+                                  .kernel_width = kernel,
+                                  .stride = stride,
+                                  .pad = pad,
+                                  .out_height = out->height,
+                                  .out_width = out->width};
+    return 0;
+}
+
+int sph_net_conv(sph_net *net, int from, const sph_layer *spec)
+{
+    char text[32];
+    const char *name = layer_name(net, spec, text);
+    struct net_node node;
+    int err = check_layer(spec, name);
+    if (err < 0 || (err = slide(net, from, name, spec->kernel, spec->stride, spec->pad, &node)) < 0)
+        return err;
+    node.kind = NODE_CONV;
+    node.channels = spec->units;
+    return add_layer(net, spec, node, spec->kernel * spec->kernel);
+}
+
+static int add_pool(sph_net *net, int from, enum node_kind kind, const char *what, size_t kernel, size_t stride,
+                    size_t pad)
+{
+    struct net_node node;
+    int err = slide(net, from, what, kernel, stride, pad, &node);
+    node.kind = kind;
+    return err < 0 ? err : add_node(net, node);
+}
+
+int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad)
+{
+    return add_pool(net, from, NODE_MAX_POOL, "max pool", kernel, stride, pad);
+}
+
+int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad)
+{
+    return add_pool(net, from, NODE_AVG_POOL, "average pool", kernel, stride, pad);
+}
+
+int sph_net_global_pool(sph_net *net, int from)
+{
+    int err = check_node(net, from, "global pool");
+    if (err < 0)
+        return err;
+    const struct net_node *in = &net->nodes[from];
+    struct net_node node = {.kind = NODE_AVG_POOL, .in = {from, -1}, .channels = in->channels, .height = 1, .width = 1};
+    node.window = (struct window){.channels = in->channels,
+                                  .height = in->height,
+                                  .width = in->width,
+                                  .kernel_height = in->height,
+                                  .kernel_width = in->width,
+                                  .stride = 1,
+                                  .out_height = 1,
+                                  .out_width = 1};
+    return add_node(net, node);
 }
 
 int sph_net_add(sph_net *net, int a, int b)
@@ -131,10 +248,18 @@ int sph_net_add(sph_net *net, int a, int b)
     int err;
     if ((err = check_node(net, a, "add")) < 0 || (err = check_node(net, b, "add")) < 0)
         return err;
-    size_t fa = net->nodes[a].features, fb = net->nodes[b].features;
+    const struct net_node *left = &net->nodes[a], *right = &net->nodes[b];
+    size_t fa = node_features(left), fb = node_features(right);
     if (fa != fb)
         return sph_fail(SPH_EARG, "add: node %d has %zu features, node %d has %zu; they must be equal", a, fa, b, fb);
-    return add_node(net, (struct net_node){.kind = NODE_ADD, .in = {a, b}, .features = fa});
+    if (left->channels != right->channels || left->height != right->height)
+        return sph_fail(SPH_EARG, "add: node %d is %zu x %zu x %zu, node %d is %zu x %zu x %zu; they must be equal", a,
+                        left->channels, left->height, left->width, b, right->channels, right->height, right->width);
+    return add_node(net, (struct net_node){.kind = NODE_ADD,
+                                           .in = {a, b},
+                                           .channels = left->channels,
+                                           .height = left->height,
+                                           .width = left->width});
 }
 
 int sph_net_ready(sph_net *net, int output, uint64_t seed)
@@ -229,14 +354,16 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
 static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *node, net_adapt *adapt, void *self)
 {
     if (node->kind == NODE_INPUT)
-        return sph_net_input(copy, node->features);
+        return sph_net_image(copy, node->channels, node->height, node->width);
     if (node->kind == NODE_ADD)
         return sph_net_add(copy, node->in[0], node->in[1]);
+    if (node->kind == NODE_MAX_POOL || node->kind == NODE_AVG_POOL)
+        return add_node(copy, *node);
     sph_layer spec = net->layers[node->layer].spec;
     spec.path = net->layers[node->layer].path;
     if (adapt)
         adapt(self, node->layer, &spec);
-    return sph_net_dense(copy, node->in[0], &spec);
+    return (node->kind == NODE_CONV ? sph_net_conv : sph_net_dense)(copy, node->in[0], &spec);
 }
 
 int net_copy_graph(sph_net **out, const sph_net *net, net_adapt *adapt, void *self)
@@ -276,12 +403,12 @@ sph_dtype sph_net_dtype(const sph_net *net)
 
 size_t sph_net_inputs(const sph_net *net)
 {
-    return net->node_count ? net->nodes[0].features : 0;
+    return net->node_count ? node_features(&net->nodes[0]) : 0;
 }
 
 size_t sph_net_outputs(const sph_net *net)
 {
-    return net->output < 0 ? 0 : net->nodes[net->output].features;
+    return net->output < 0 ? 0 : node_features(&net->nodes[net->output]);
 }
 
 size_t sph_net_layers(const sph_net *net)

@@ -12,14 +12,25 @@
 #include "param/param.h"
 #include "spherelu.h"
 
-enum node_kind { NODE_INPUT, NODE_DENSE, NODE_ADD };
+enum node_kind { NODE_INPUT, NODE_DENSE, NODE_CONV, NODE_MAX_POOL, NODE_AVG_POOL, NODE_ADD };
 
 struct net_node {
     enum node_kind kind;
-    int in[2];       /* nodes, -1 where there is none */
-    size_t features; /* of the output                 */
-    size_t layer;    /* NODE_DENSE: its number        */
+    int in[2];                      /* nodes, -1 where there is none */
+    size_t channels, height, width; /* of the output; vectors have one pixel */
+    size_t layer;                   /* NODE_DENSE, NODE_CONV: its number     */
+    struct window window;           /* NODE_CONV and pools                   */
 };
+
+static inline size_t node_pixels(const struct net_node *node)
+{
+    return node->height * node->width;
+}
+
+static inline size_t node_features(const struct net_node *node)
+{
+    return node->channels * node_pixels(node);
+}
 
 #define NET_NOWHERE ((size_t)-1)
 
@@ -34,14 +45,14 @@ struct net_layer {
     size_t gamma, beta, act_shape;  /* in params */
     size_t sign, mean, var;         /* in state  */
     size_t output_sign;             /* in state: PATH.r of a converted sp or wn layer */
-    size_t mean_width;              /* m, imn n  */
+    size_t mean_width;              /* m; imn: channels of the input */
 };
 
 struct net_tensor {
     sph_tensor view;
     size_t at;             /* offset in params or state */
     size_t layer;
-    size_t per_unit, units; /* in memory (per_unit, units); in files (units, per_unit) */
+    size_t per_unit, units; /* in memory (per_unit, units); in files (units, per_unit), conv weights (m, cin, kh, kw) */
 };
 
 struct sph_net {
@@ -75,6 +86,15 @@ static inline void *net_state(const struct sph_net *net, size_t at)
 {
     return at == NET_NOWHERE ? NULL : (char *)net->state + at * net->k->size;
 }
+
+/* A row of the net's input in memory: its pixels one after the other, each padded to KERNEL_PAD channels. */
+static inline size_t net_row_length(const struct sph_net *net)
+{
+    return node_pixels(&net->nodes[0]) * kernel_pad(net->nodes[0].channels);
+}
+
+/* row (net_row_length numbers of the net's dtype) <- x (channels, height, width). (forward.c) */
+void net_arrange(const struct sph_net *net, const double *x, void *row);
 
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
 int net_lay_out(struct sph_net *net);

@@ -14,7 +14,7 @@ enum { TILE_BYTES = 40 * 1024, TILE_MOST = 256, TILE_LEAST = 12 };
 /* From this many weights on, products go to BLAS, which wants tall matrices. */
 enum { LARGE_LAYER = 48 * 1024 };
 
-enum { OPS_PER_NODE = 4, BLOCKS_PER_NODE = 8 };
+enum { OPS_PER_NODE = 4, BLOCKS_PER_NODE = 9 };
 
 struct plan {
     struct weights *weights; /* borrowed */
@@ -49,11 +49,15 @@ static void *own_block(struct plan *plan, size_t count)
     return block;
 }
 
-static int new_buffer(struct plan *plan, size_t width, struct buffer *out)
+/* Room for values shaped like a node's. */
+static int new_buffer(struct plan *plan, const struct net_node *like, struct buffer *out)
 {
-    size_t rows = plan->coupled ? plan->rows : plan->workers * plan->tile_rows;
-    *out = (struct buffer){.width = width, .ld = kernel_pad(width), .worker_rows = plan->coupled ? 0 : plan->tile_rows};
-    out->data = own_block(plan, rows * out->ld);
+    size_t rows = plan->coupled ? plan->rows : plan->workers * plan->tile_rows, width = like->channels;
+    *out = (struct buffer){.width = width,
+                           .ld = kernel_pad(width),
+                           .pixels = node_pixels(like),
+                           .worker_rows = plan->coupled ? 0 : plan->tile_rows};
+    out->data = own_block(plan, rows * out->pixels * out->ld);
     return out->data ? 0 : SPH_EMEMORY;
 }
 
@@ -72,14 +76,15 @@ static struct op *new_op(struct plan *plan, const struct op *like)
     return op;
 }
 
-/* imn (gather, apply) | dense | bn, mbn (gather, apply) or ln | activation */
-static int plan_dense(struct plan *plan, size_t node, double momentum)
+/* imn (gather, apply) | dense or conv | bn, mbn (gather, apply) or ln | activation */
+static int plan_layer(struct plan *plan, size_t node, double momentum)
 {
     const sph_net *net = plan->weights->net;
     const struct net_layer *layer = &net->layers[net->nodes[node].layer];
-    size_t l = net->nodes[node].layer, m = layer->shape.m, n = layer->shape.n;
+    size_t l = net->nodes[node].layer, m = layer->shape.m;
     sph_norm norm = layer->spec.norm;
     int train = plan->mode == PLAN_TRAIN, from = net->nodes[node].in[0], err;
+    const struct net_node *here = &net->nodes[node], *before = &net->nodes[from];
     struct op base = {.k = plan->k,
                       .weights = &plan->weights->layer[l],
                       .grads = &plan->weights->grads[l * plan->weights->workers],
@@ -92,8 +97,9 @@ static int plan_dense(struct plan *plan, size_t node, double momentum)
 
     if (norm == SPH_NORM_IMN) {
         struct buffer *centred = &held[0], *dcentred = din ? &held[1] : NULL;
-        if ((err = new_norm(plan, n, momentum, &base.norm)) < 0 || (err = new_buffer(plan, n, centred)) < 0 ||
-            (dcentred && (err = new_buffer(plan, n, dcentred)) < 0))
+        if ((err = new_norm(plan, before->channels, momentum, &base.norm)) < 0 ||
+            (err = new_buffer(plan, before, centred)) < 0 ||
+            (dcentred && (err = new_buffer(plan, before, dcentred)) < 0))
             return err;
         struct op half = base;
         half.in = in;
@@ -115,7 +121,7 @@ static int plan_dense(struct plan *plan, size_t node, double momentum)
     }
 
     struct buffer *z = &held[2];
-    if ((err = new_buffer(plan, m, z)) < 0 || (train && (err = new_buffer(plan, m, &plan->grad[node])) < 0))
+    if ((err = new_buffer(plan, here, z)) < 0 || (train && (err = new_buffer(plan, here, &plan->grad[node])) < 0))
         return err;
     struct op *dense = new_op(plan, &base);
     dense->in = in;
@@ -124,13 +130,21 @@ static int plan_dense(struct plan *plan, size_t node, double momentum)
     dense->no_bias = norm == SPH_NORM_MBN;
     dense->act = layer->spec.act;
     dense->act_follows = norm == SPH_NORM_NONE || norm == SPH_NORM_IMN;
-    op_dense(dense);
+    if (here->kind == NODE_CONV) {
+        dense->window = here->window;
+        dense->patches = own_block(plan, 2 * plan->workers * node_pixels(here) * plan->weights->layer[l].ldwt);
+        if (!dense->patches)
+            return SPH_EMEMORY;
+        op_conv(dense);
+    } else {
+        op_dense(dense);
+    }
 
     struct op half = base;
     half.in = half.out = z;
     if (norm == SPH_NORM_BN || norm == SPH_NORM_LN) {
         half.out = &held[3];
-        if ((err = new_buffer(plan, m, half.out)) < 0)
+        if ((err = new_buffer(plan, here, half.out)) < 0)
             return err;
     }
     if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN) {
@@ -150,7 +164,7 @@ static int plan_dense(struct plan *plan, size_t node, double momentum)
     act->out = &plan->value[node];
     act->act = layer->spec.act;
     act->act_follows = dense->act_follows;
-    if ((err = new_buffer(plan, m, &act->spare)) < 0)
+    if ((err = new_buffer(plan, here, &act->spare)) < 0)
         return err;
     op_act(act);
     return 0;
@@ -168,10 +182,36 @@ static int plan_add(struct plan *plan, size_t node)
         op.din = &plan->grad[from->in[0]];
     if (train && net->nodes[from->in[1]].kind != NODE_INPUT)
         op.din2 = &plan->grad[from->in[1]];
-    if ((err = new_buffer(plan, from->features, &plan->value[node])) < 0 ||
-        (train && (err = new_buffer(plan, from->features, &plan->grad[node])) < 0))
+    if ((err = new_buffer(plan, from, &plan->value[node])) < 0 ||
+        (train && (err = new_buffer(plan, from, &plan->grad[node])) < 0))
         return err;
     op_add(new_op(plan, &op));
+    return 0;
+}
+
+static int plan_pool(struct plan *plan, size_t node)
+{
+    const sph_net *net = plan->weights->net;
+    const struct net_node *here = &net->nodes[node];
+    int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
+    struct op op = {.k = plan->k,
+                    .in = &plan->value[from],
+                    .out = &plan->value[node],
+                    .dout = &plan->grad[node],
+                    .window = here->window};
+    if (train && net->nodes[from].kind != NODE_INPUT)
+        op.din = &plan->grad[from];
+    if ((err = new_buffer(plan, here, op.out)) < 0 || (train && (err = new_buffer(plan, here, op.dout)) < 0))
+        return err;
+    if (here->kind == NODE_MAX_POOL) {
+        op.winners = mem_get(plan->rows * node_features(here), sizeof *op.winners);
+        if (!op.winners)
+            return SPH_EMEMORY;
+        plan->blocks[plan->block_count++] = op.winners;
+        op_max_pool(new_op(plan, &op));
+    } else {
+        op_avg_pool(new_op(plan, &op));
+    }
     return 0;
 }
 
@@ -206,13 +246,16 @@ static int is_coupled(const sph_net *net)
 
 static size_t choose_tile_rows(const sph_net *net, size_t size, size_t rows)
 {
-    size_t width = kernel_pad(net->nodes[0].features), largest = 0;
+    size_t width = net_row_length(net), largest = 0;
+    int images = node_pixels(&net->nodes[0]) > 1;
     for (size_t l = 0; l < net->layer_count; l++) {
-        width += 3 * kernel_pad(net->layers[l].shape.m);
+        width += 3 * kernel_pad(net->layers[l].shape.m) * node_pixels(&net->nodes[net->layers[l].node]);
         if (net->layers[l].shape.m * net->layers[l].shape.n > largest)
             largest = net->layers[l].shape.m * net->layers[l].shape.n;
     }
     size_t tile = TILE_BYTES / (width * size);
+    if (images) /* an image is a tall matrix of its own */
+        return tile > 1 ? (tile < rows ? tile : rows) : 1;
     if (tile < TILE_LEAST)
         tile = TILE_LEAST;
     if (tile > TILE_MOST || largest >= LARGE_LAYER)
@@ -247,12 +290,22 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     if (!plan->value || !plan->grad || !plan->ops || !plan->norms || !plan->blocks || !plan->tile_sum)
         goto fail;
     for (size_t node = 0; node < net->node_count; node++) {
-        if (net->nodes[node].kind == NODE_DENSE)
-            err = plan_dense(plan, node, norm_momentum);
-        else if (net->nodes[node].kind == NODE_ADD)
-            err = plan_add(plan, node);
-        else
+        switch (net->nodes[node].kind) {
+        case NODE_INPUT:
             err = 0;
+            break;
+        case NODE_DENSE:
+        case NODE_CONV:
+            err = plan_layer(plan, node, norm_momentum);
+            break;
+        case NODE_MAX_POOL:
+        case NODE_AVG_POOL:
+            err = plan_pool(plan, node);
+            break;
+        case NODE_ADD:
+            err = plan_add(plan, node);
+            break;
+        }
         if (err < 0)
             goto fail;
     }
@@ -332,7 +385,9 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
     plan->head = head;
     plan->run_rows = rows;
     plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
-    plan->value[0] = (struct buffer){.data = (void *)x, .width = plan->weights->net->nodes[0].features, .ld = ldx};
+    const struct net_node *input = &plan->weights->net->nodes[0];
+    plan->value[0] = (struct buffer){
+        .data = (void *)x, .width = input->channels, .ld = ldx / node_pixels(input), .pixels = node_pixels(input)};
     for (size_t i = 0; i < plan->op_count; i++)
         if (plan->ops[i].prepare)
             plan->ops[i].prepare(&plan->ops[i]);

@@ -47,6 +47,13 @@ static int lay_out_params(sph_net *net, size_t l, sph_group group)
                              &layer->raw[t]);
         if (err < 0)
             return err;
+        if (tensor->extent == PARAM_WEIGHTS && net->nodes[layer->node].kind == NODE_CONV) {
+            sph_tensor *view = &net->tensors[net->tensor_count - 1].view; /* (m, cin, kh, kw) */
+            size_t kernel = layer->spec.kernel;
+            view->ndim = 4;
+            view->shape[1] = layer->shape.n / (kernel * kernel);
+            view->shape[2] = view->shape[3] = kernel;
+        }
     }
     return 0;
 }
@@ -83,7 +90,8 @@ static int lay_out_state(sph_net *net, size_t l)
     struct net_layer *layer = &net->layers[l];
     sph_norm norm = layer->spec.norm;
     size_t m = layer->shape.m;
-    layer->mean_width = norm == SPH_NORM_IMN ? layer->shape.n : norm == SPH_NORM_BN || norm == SPH_NORM_MBN ? m : 0;
+    size_t channels = net->nodes[net->nodes[layer->node].in[0]].channels;
+    layer->mean_width = norm == SPH_NORM_IMN ? channels : norm == SPH_NORM_BN || norm == SPH_NORM_MBN ? m : 0;
     int signs = layer->ops->has_sign && layer->shape.n == 1;
     int err;
     if ((err = add_tensor(net, l, "sign", 0, 0, signs ? m : 0, 0, &layer->sign)) < 0 ||

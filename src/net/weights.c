@@ -33,7 +33,7 @@ static void carve_layer(struct weights *weights, size_t l, struct carver *carver
     w->n = n;
     w->ldw = kernel_pad(m);
     w->ldwt = kernel_pad(n);
-    w->narrow = m < NARROW;
+    w->narrow = m < NARROW && weights->net->nodes[layer->node].kind == NODE_DENSE;
     w->w = carve(carver, n * w->ldw);
     w->wt = carve(carver, m * w->ldwt);
     w->b = carve(carver, w->ldw);

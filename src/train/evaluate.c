@@ -58,7 +58,7 @@ int evaluator_new(struct evaluator **out, struct weights *weights, const struct 
     e->rows = rows;
     e->outputs = sph_net_outputs(net);
     e->targets = opts->loss == SPH_LOSS_CE ? 1 : e->outputs;
-    e->ldx = kernel_pad(sph_net_inputs(net));
+    e->ldx = net_row_length(net);
     e->ldy = kernel_pad(e->targets);
     e->x = mem_get(rows * e->ldx, weights->k->size);
     e->y = mem_get(rows * e->ldy, weights->k->size);

@@ -151,7 +151,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->val = setup->val && setup->val->rows ? setup->val : NULL;
     t->k = t->net->k;
     t->targets = opts->loss == SPH_LOSS_CE ? 1 : outputs;
-    t->ldx = kernel_pad(sph_net_inputs(t->net));
+    t->ldx = net_row_length(t->net);
     t->ldy = kernel_pad(t->targets);
     t->scalar[TRAINER_BEST] = INFINITY;
     if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 || (err = plan_batches(t)) < 0 ||
