@@ -48,7 +48,7 @@ static void check_equal(const sph_net *a, const sph_net *b)
     for (size_t i = 0; i < a->node_count; i++) {
         assert_int_equal(a->nodes[i].kind, b->nodes[i].kind);
         assert_memory_equal(a->nodes[i].in, b->nodes[i].in, sizeof a->nodes[i].in);
-        assert_int_equal(a->nodes[i].features, b->nodes[i].features);
+        assert_int_equal(node_features(&a->nodes[i]), node_features(&b->nodes[i]));
         assert_int_equal(a->nodes[i].layer, b->nodes[i].layer);
     }
     assert_int_equal(a->learned, b->learned);

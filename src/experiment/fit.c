@@ -53,7 +53,7 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
 
 static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows, size_t count)
 {
-    return count ? feed_new(out, data, rows, count, &fit->net->scaling, fit->net->k) : 0;
+    return count ? feed_new(out, data, rows, count, fit->net) : 0;
 }
 
 int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts)

@@ -82,7 +82,7 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     int err = data_open_with_schema(&data, source, run->schema, 1);
     if (err < 0)
         return err;
-    if ((err = feed_new(&feed, data, NULL, data->rows, &run->net->scaling, run->net->k)) < 0 ||
+    if ((err = feed_new(&feed, data, NULL, data->rows, run->net)) < 0 ||
         (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
         (err = evaluator_new(&evaluator, weights, &opts, data->rows < EVAL_ROWS ? data->rows : EVAL_ROWS)) < 0)
         goto out;

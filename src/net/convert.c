@@ -149,41 +149,77 @@ static int read_form(const sph_net *net, size_t l, sph_param to, struct form *fo
 
 /* ---------------------------------------------------------------- what reads a layer */
 
-/* The next node behind `after` that reads node; the number of nodes if there is none. */
+/* Average pools hand on signs and constants as they are: what stands before them is read by who reads them. */
+static int behind_averages(const sph_net *net, int node)
+{
+    while (node >= 0 && net->nodes[node].kind == NODE_AVG_POOL)
+        node = net->nodes[node].in[0];
+    return node;
+}
+
+/* The next node behind `after` that reads node, averages aside; the number of nodes if there is none. */
 static size_t next_reader(const sph_net *net, int node, size_t after)
 {
     size_t i = after + 1;
-    while (i < net->node_count && net->nodes[i].in[0] != node && net->nodes[i].in[1] != node)
-        i++;
+    for (; i < net->node_count; i++) {
+        const struct net_node *reader = &net->nodes[i];
+        if (reader->kind != NODE_AVG_POOL &&
+            (behind_averages(net, reader->in[0]) == node || behind_averages(net, reader->in[1]) == node))
+            break;
+    }
     return i;
 }
 
+static int has_padded_average(const sph_net *net, int from, int to)
+{
+    for (; from != to; from = net->nodes[from].in[0])
+        if (net->nodes[from].window.pad)
+            return 1;
+    return 0;
+}
+
 /* What stands in the way of moving something of the layer's output into the weights that read it; NULL:
- * nothing. */
-static const char *blocked(const struct conversion *c, const struct form *form)
+ * nothing. A sign passes zero padding, a constant does not, unless imn takes it before. */
+static const char *blocked(const struct conversion *c, const struct form *form, int constant)
 {
     int node = form->from->node;
-    if (node == c->net->output)
+    if (behind_averages(c->net, c->net->output) == node)
         return "it is the net's output";
     for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
-         i = next_reader(c->net, node, i))
-        if (c->net->nodes[i].kind != NODE_DENSE)
+         i = next_reader(c->net, node, i)) {
+        const struct net_node *reader = &c->net->nodes[i];
+        if (reader->kind == NODE_ADD)
             return "it is read by an addition";
+        if (reader->kind == NODE_MAX_POOL)
+            return "it is read by a max pool";
+        int centred = c->net->layers[reader->layer].spec.norm == SPH_NORM_IMN;
+        if (constant && ((reader->window.pad && !centred) || has_padded_average(c->net, reader->in[0], node)))
+            return "it is read through zero padding";
+    }
     return NULL;
 }
 
-/* Input i of the layer was x + constant and is x now. Under bn and mbn the mean takes it, as it would in
+/* Weights of a unit that read one channel: a conv's window has several. */
+static size_t channel_area(const struct form *form)
+{
+    size_t kernel = form->from->spec.kernel;
+    return kernel ? kernel * kernel : 1;
+}
+
+/* Channel i of the layer's input was x + constant and is x now. Under bn and mbn the mean takes it, as it would in
  * training. */
 static void absorb_constant(struct form *form, size_t i, double constant)
 {
     sph_norm norm = form->from->spec.norm;
-    size_t m = form->from->shape.m, n = form->from->shape.n;
+    size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
     if (norm == SPH_NORM_IMN) {
         form->mean[i] -= constant;
         return;
     }
     for (size_t j = 0; j < m; j++) {
-        double part = form->w[j * n + i] * constant;
+        double part = 0;
+        for (size_t at = 0; at < area; at++)
+            part += form->w[j * n + i * area + at] * constant;
         if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN)
             form->mean[j] -= part;
         else
@@ -191,12 +227,13 @@ static void absorb_constant(struct form *form, size_t i, double constant)
     }
 }
 
-/* Input i of the layer was -x and is x now. */
+/* Channel i of the layer's input was -x and is x now. */
 static void absorb_sign(struct form *form, size_t i)
 {
-    size_t m = form->from->shape.m, n = form->from->shape.n;
+    size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
     for (size_t j = 0; j < m; j++)
-        form->w[j * n + i] = -form->w[j * n + i];
+        for (size_t at = 0; at < area; at++)
+            form->w[j * n + i * area + at] = -form->w[j * n + i * area + at];
     if (form->from->spec.norm == SPH_NORM_IMN)
         form->mean[i] = -form->mean[i];
     form->rewrite = 1;
@@ -248,7 +285,7 @@ static int zero_row(struct conversion *c, struct form *form, size_t j)
     form->s[j] = form->b[j] = 0;
     if (constant == 0)
         return 0;
-    const char *why = blocked(c, form);
+    const char *why = blocked(c, form, 1);
     if (why)
         return refuse(form, j, "its weights are 0 and its output is always %g, which no bias can take: %s",
                       constant, why);
@@ -332,7 +369,7 @@ static void negate_unit(struct form *form, size_t j)
 /* Moves what is negative of s into the unit or into the weights that read it; else it stays as PATH.r. */
 static int fold_signs(struct conversion *c, struct form *form)
 {
-    const char *why = blocked(c, form);
+    const char *why = blocked(c, form, 0);
     int node = form->from->node;
     form->signs = 0;
     for (size_t j = 0; j < form->from->shape.m; j++) {

@@ -17,22 +17,62 @@ static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
 static const char *const input_keys[] = {"kind", "features", NULL};
 static const char *const dense_keys[] = {"kind", "from", "path",  "units", "param",
                                          "norm", "act",  "signs", NULL};
+static const char *const image_keys[] = {"kind", "channels", "height", "width", NULL};
+static const char *const conv_keys[] = {"kind", "from", "path",   "units",  "param", "norm",
+                                        "act",  "signs", "kernel", "stride", "pad",   NULL};
+static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
 static const char *const net_keys[] = {"dtype", "nodes", "output", NULL};
 
+enum { WINDOW_MAX = 65536 }; /* sizes stay far from overflow */
+
 /* ---------------------------------------------------------------- writing */
+
+static json_t *layer_json(const sph_net *net, const struct net_node *node)
+{
+    const struct net_layer *layer = &net->layers[node->layer];
+    const sph_layer *spec = &layer->spec;
+    json_t *object =
+        json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", node->kind == NODE_CONV ? "conv" : "dense", "from",
+                  node->in[0], "path", layer->path, "units", (json_int_t)spec->units, "param", param_words[spec->param],
+                  "norm", norm_words[spec->norm], "act", act_words[spec->act], "signs", spec->signs != 0);
+    if (node->kind == NODE_CONV && object &&
+        (json_object_set_new(object, "kernel", json_integer((json_int_t)spec->kernel)) ||
+         json_object_set_new(object, "stride", json_integer((json_int_t)spec->stride)) ||
+         json_object_set_new(object, "pad", json_integer((json_int_t)spec->pad)))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* A pool whose window is the whole image is written as what it is. */
+static json_t *pool_json(const struct net_node *node)
+{
+    const struct window *w = &node->window;
+    if (node->kind == NODE_AVG_POOL && w->kernel_height == w->height && w->kernel_width == w->width && !w->pad)
+        return json_pack("{s:s, s:i}", "kind", "global_pool", "from", node->in[0]);
+    return json_pack("{s:s, s:i, s:I, s:I, s:I}", "kind", node->kind == NODE_MAX_POOL ? "max_pool" : "avg_pool", "from",
+                     node->in[0], "kernel", (json_int_t)w->kernel_height, "stride", (json_int_t)w->stride, "pad",
+                     (json_int_t)w->pad);
+}
 
 static json_t *node_json(const sph_net *net, const struct net_node *node)
 {
-    if (node->kind == NODE_INPUT)
-        return json_pack("{s:s, s:I}", "kind", "input", "features", (json_int_t)node->features);
-    if (node->kind == NODE_ADD)
+    switch (node->kind) {
+    case NODE_INPUT:
+        if (node_pixels(node) == 1)
+            return json_pack("{s:s, s:I}", "kind", "input", "features", (json_int_t)node->channels);
+        return json_pack("{s:s, s:I, s:I, s:I}", "kind", "image", "channels", (json_int_t)node->channels, "height",
+                         (json_int_t)node->height, "width", (json_int_t)node->width);
+    case NODE_ADD:
         return json_pack("{s:s, s:[i,i]}", "kind", "add", "from", node->in[0], node->in[1]);
-    const struct net_layer *layer = &net->layers[node->layer];
-    const sph_layer *spec = &layer->spec;
-    return json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", "dense", "from", node->in[0], "path",
-                     layer->path, "units", (json_int_t)spec->units, "param", param_words[spec->param], "norm",
-                     norm_words[spec->norm], "act", act_words[spec->act], "signs", spec->signs != 0);
+    case NODE_MAX_POOL:
+    case NODE_AVG_POOL:
+        return pool_json(node);
+    default:
+        return layer_json(net, node);
+    }
 }
 
 int architecture_of(json_t **out, const sph_net *net)
@@ -95,29 +135,91 @@ static int earlier_node(size_t from, size_t node, const char *where)
     return sph_fail(SPH_EFORMAT, "%s: \"from\" is %zu, expected an earlier node", where, from);
 }
 
-static int build_dense(sph_net *net, const json_t *node, const char *where)
+/* What dense and conv layers have in common. */
+static int read_layer(const sph_net *net, const json_t *node, const char *where, size_t *from, sph_layer *layer)
 {
-    size_t from = 0;
     int param = 0, norm = 0, act = 0, err;
-    sph_layer layer = {0};
-    if ((err = known_keys(node, where, dense_keys)) < 0 ||
-        (err = json_member_size(node, where, "from", &from)) < 0 ||
-        (err = earlier_node(from, net->node_count, where)) < 0 ||
-        (err = json_member_text(node, where, "path", &layer.path)) < 0 ||
-        (err = json_member_size(node, where, "units", &layer.units)) < 0 ||
+    if ((err = json_member_size(node, where, "from", from)) < 0 ||
+        (err = earlier_node(*from, net->node_count, where)) < 0 ||
+        (err = json_member_text(node, where, "path", &layer->path)) < 0 ||
+        (err = json_member_size(node, where, "units", &layer->units)) < 0 ||
         (err = word_member(node, where, "param", param_words, SPH_PARAM_COUNT, &param)) < 0 ||
         (err = word_member(node, where, "norm", norm_words, SPH_NORM_COUNT, &norm)) < 0 ||
         (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0 ||
-        (err = json_member_bool(node, where, "signs", &layer.signs)) < 0)
+        (err = json_member_bool(node, where, "signs", &layer->signs)) < 0)
         return err;
-    size_t longest = sizeof net->layers->path - 1, length = strlen(layer.path);
+    size_t longest = sizeof net->layers->path - 1, length = strlen(layer->path);
     if (!length || length > longest)
         return sph_fail(SPH_EFORMAT, "%s: \"path\" has %zu bytes, expected 1 to %zu", where, length, longest);
-    layer.param = (sph_param)param;
-    layer.norm = (sph_norm)norm;
-    layer.act = (sph_act)act;
+    layer->param = (sph_param)param;
+    layer->norm = (sph_norm)norm;
+    layer->act = (sph_act)act;
+    return 0;
+}
+
+static int build_dense(sph_net *net, const json_t *node, const char *where)
+{
+    size_t from = 0;
+    sph_layer layer = {0};
+    int err = known_keys(node, where, dense_keys);
+    if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0)
+        return err;
     err = sph_net_dense(net, (int)from, &layer);
     return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
+static int read_window(const json_t *node, const char *where, size_t *kernel, size_t *stride, size_t *pad)
+{
+    int err;
+    if ((err = json_member_size(node, where, "kernel", kernel)) < 0 ||
+        (err = json_member_size(node, where, "stride", stride)) < 0 ||
+        (err = json_member_size(node, where, "pad", pad)) < 0)
+        return err;
+    if (*kernel > WINDOW_MAX || *stride > WINDOW_MAX)
+        return sph_fail(SPH_EFORMAT, "%s: a window of %zu every %zu pixels, expected at most %d", where, *kernel, *stride,
+                        WINDOW_MAX);
+    return 0;
+}
+
+static int build_conv(sph_net *net, const json_t *node, const char *where)
+{
+    size_t from = 0;
+    sph_layer layer = {0};
+    int err = known_keys(node, where, conv_keys);
+    if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0 ||
+        (err = read_window(node, where, &layer.kernel, &layer.stride, &layer.pad)) < 0)
+        return err;
+    err = sph_net_conv(net, (int)from, &layer);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
+static int build_pool(sph_net *net, const json_t *node, const char *where,
+                      int (*pool)(sph_net *net, int from, size_t kernel, size_t stride, size_t pad))
+{
+    size_t from = 0, kernel = 0, stride = 0, pad = 0;
+    int err;
+    if ((err = known_keys(node, where, pool ? pool_keys : add_keys)) < 0 ||
+        (err = json_member_size(node, where, "from", &from)) < 0 ||
+        (err = earlier_node(from, net->node_count, where)) < 0 ||
+        (pool && (err = read_window(node, where, &kernel, &stride, &pad)) < 0))
+        return err;
+    err = pool ? pool(net, (int)from, kernel, stride, pad) : sph_net_global_pool(net, (int)from);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
+static int build_max_pool(sph_net *net, const json_t *node, const char *where)
+{
+    return build_pool(net, node, where, sph_net_max_pool);
+}
+
+static int build_avg_pool(sph_net *net, const json_t *node, const char *where)
+{
+    return build_pool(net, node, where, sph_net_avg_pool);
+}
+
+static int build_global_pool(sph_net *net, const json_t *node, const char *where)
+{
+    return build_pool(net, node, where, NULL);
 }
 
 static int build_add(sph_net *net, const json_t *node, const char *where)
@@ -150,18 +252,35 @@ static int build_input(sph_net *net, const json_t *node, const char *where)
     return err < 0 ? sph_fail_in(err, "%s", where) : 0;
 }
 
+static int build_image(sph_net *net, const json_t *node, const char *where)
+{
+    size_t channels = 0, height = 0, width = 0;
+    int err;
+    if ((err = known_keys(node, where, image_keys)) < 0 ||
+        (err = json_member_size(node, where, "channels", &channels)) < 0 ||
+        (err = json_member_size(node, where, "height", &height)) < 0 ||
+        (err = json_member_size(node, where, "width", &width)) < 0)
+        return err;
+    if (channels > WINDOW_MAX || height > WINDOW_MAX || width > WINDOW_MAX)
+        return sph_fail(SPH_EFORMAT, "%s: an image of %zu x %zu x %zu, expected at most %d each", where, channels,
+                        height, width, WINDOW_MAX);
+    err = sph_net_image(net, channels, height, width);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
 {
-    static const char *const kinds[] = {"input", "dense", "add"};
-    static int (*const builds[])(sph_net *, const json_t *, const char *) = {build_input, build_dense,
-                                                                             build_add};
+    static const char *const kinds[] = {"input", "image", "dense", "conv", "max_pool", "avg_pool", "global_pool", "add"};
+    static int (*const builds[])(sph_net *, const json_t *, const char *) = {
+        build_input, build_image, build_dense, build_conv, build_max_pool, build_avg_pool, build_global_pool, build_add};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
         return sph_fail(SPH_EFORMAT, "%s: \"nodes\" is empty", where);
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         char here[512];
         int kind = 0, err;
         snprintf(here, sizeof here, "%.460s: node %zu", where, i);
-        if ((err = word_member(json_array_get(nodes, i), here, "kind", kinds, 3, &kind)) < 0 ||
+        if ((err = word_member(json_array_get(nodes, i), here, "kind", kinds, KINDS, &kind)) < 0 ||
             (err = builds[kind](net, json_array_get(nodes, i), here)) < 0)
             return err;
     }

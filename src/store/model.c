@@ -319,7 +319,7 @@ static int add_plain_layer(sph_net *net, const struct safetensors *file, size_t 
     const struct st_tensor *weight = safetensors_find(file, name);
     snprintf(name, sizeof name, "layers.%zu.bias", k);
     const struct st_tensor *bias = safetensors_find(file, name);
-    size_t inputs = k ? net->nodes[k].features : weight->shape[1];
+    size_t inputs = k ? node_features(&net->nodes[k]) : weight->shape[1];
     if (weight->ndim != 2)
         return sph_fail(SPH_EFORMAT, "%s: %s has %zu dimensions, expected 2: units and inputs", file->path,
                         weight->name, weight->ndim);
