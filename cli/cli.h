@@ -89,7 +89,7 @@ void cli_help_command(const struct args *args);
 int cli_print_json(const struct command *command, json_t *object, int digits);
 json_t *cli_number(double value); /* null when not finite: JSON has no other word for it */
 
-/* "13-100-1 gmp+bn" */
-void cli_network(char *out, size_t size, const sph_net *net);
+/* "13-100-1 gmp+bn"; for images "vgg6 gmp+imn", or "7 layers gmp+imn" where kind is NULL */
+void cli_network(char *out, size_t size, const char *kind, const sph_net *net);
 
 #endif

@@ -8,7 +8,7 @@
 static int print_converted(const struct args *args, const sph_net *net)
 {
     char network[256] = "";
-    cli_network(network, sizeof network, net);
+    cli_network(network, sizeof network, NULL, net);
     if (!args_on(args, "json")) {
         printf("%s: %s, %zu learned numbers\n", args->word[1], network, sph_net_learned(net));
         return EXIT_DONE;

@@ -39,7 +39,8 @@ static int run_eval(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"data", "FILE|NAME", "", "data", "table with the columns the run was trained on"},
+    {"data", "FILE|NAME", "", "data",
+     "table with the columns the run was trained on, or images; of a set with its own test part, that part"},
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",

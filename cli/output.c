@@ -121,10 +121,15 @@ int cli_print_json(const struct command *command, json_t *object, int digits)
     return 0;
 }
 
-void cli_network(char *out, size_t size, const sph_net *net)
+void cli_network(char *out, size_t size, const char *kind, const sph_net *net)
 {
     size_t used = 0, layers = sph_net_layers(net);
-    for (size_t k = 0; k < layers && used < size; k++) {
+    int dense = !layers || !sph_net_layer(net, 0, NULL)->kernel;
+    if (!dense && kind)
+        used = (size_t)snprintf(out, size, "%s", kind);
+    else if (!dense)
+        used = (size_t)snprintf(out, size, "%zu layers", layers);
+    for (size_t k = 0; dense && k < layers && used < size; k++) {
         size_t inputs;
         const sph_layer *layer = sph_net_layer(net, k, &inputs);
         if (!k)
@@ -133,7 +138,7 @@ void cli_network(char *out, size_t size, const sph_net *net)
             used += (size_t)snprintf(out + used, size - used, "-%zu", layer->units);
     }
     if (layers > 1 && used < size) {
-        const sph_layer *layer = sph_net_layer(net, 0, NULL);
+        const sph_layer *layer = sph_net_layer(net, dense ? 0 : 1, NULL); /* imn spares the first conv */
         int norm = layer->norm != SPH_NORM_NONE;
         snprintf(out + used, size - used, " %s%s%s", cli_params[layer->param], norm ? "+" : "",
                  norm ? cli_norms[layer->norm] : "");

@@ -132,7 +132,8 @@ static int run_predict(const struct args *args)
 
 static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
-     "table with the feature columns the run was trained on; targets may be absent"},
+     "table with the feature columns the run was trained on; targets may be absent; or images, of a set with "
+     "its own test part that part"},
     {"out", "FILE.csv", "", "data", "file to write; stdout if not given"},
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},

@@ -60,7 +60,7 @@ static int set_options(sph_job *job, const struct args *args)
 static void print_notes(const sph_job *job, const struct command *command)
 {
     const char *norm = sph_job_get(job, "norm"), *hidden = sph_job_get(job, "hidden");
-    if (!strcmp(norm, "imn") && !strchr(hidden, ','))
+    if (!strcmp(norm, "imn") && !strcmp(sph_job_get(job, "net"), "mlp") && !strchr(hidden, ','))
         cli_fail(command, 0,
                  "note: imn stands before every hidden layer but the first, so with one it does nothing");
     if (*sph_job_get(job, "micro") && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
@@ -83,14 +83,14 @@ static void print_scores(const char *part, const sph_scores *scores)
 
 static int print_table(const sph_job *job, const sph_result *result, const struct command *command)
 {
-    const char *out = sph_job_get(job, "out");
+    const char *out = sph_job_get(job, "out"), *kind = sph_job_get(job, "net");
     char network[256] = "";
     sph_run *run = NULL;
     int err = sph_run_open(&run, out);
     if (err)
         return cli_fail_with(command, err);
     const sph_net *net = sph_run_net(run);
-    cli_network(network, sizeof network, net);
+    cli_network(network, sizeof network, kind, net);
 
     printf("data      %s: %zu rows, %zu features\n", sph_job_get(job, "data"),
            result->train.rows + result->val.rows + result->test.rows, sph_net_inputs(net));
@@ -181,7 +181,7 @@ static const sph_option options[] = {
 
 const struct command command_train = {
     .name = "train",
-    .summary = "train a network on a table and keep it in a run folder",
+    .summary = "train a network on a table or on images and keep it in a run folder",
     .usage = "--data FILE|NAME [--target COL] ... --out DIR",
     .about =
         "Reads a table, parts its rows into training, validation and test, trains, and leaves the network, "
@@ -193,6 +193,8 @@ const struct command command_train = {
                 "  spherelu train --data prices.csv --target price --missing mean --out runs/prices\n"
                 "  spherelu train --data prices.csv --target price --hidden 64,64 --param sp --norm bn \\\n"
                 "      --lr 0.01 --epochs 500 --schedule cosine --seed 1 --json --out runs/prices-sp\n"
+                "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
+                "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10\n"
                 "  spherelu train --resume --out runs/prices\n",
     .options = options,
     .count = sizeof options / sizeof *options,

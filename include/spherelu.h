@@ -106,6 +106,10 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
     X(FEATURES, "features", "features to mean 0 and deviation 1")                                                    \
     X(BOTH, "both", "features and targets")
 
+#define SPH_AUGMENTS(X)                                                                                              \
+    X(NONE, "none", "rows as they are")                                                                              \
+    X(FLIP, "flip", "images left to right, every other time")
+
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                                \
     X(THETA, "theta", "angles, or the unit vectors of sphere")                                                       \
@@ -130,6 +134,7 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
 #define SPH_SPLIT_ENUM(id, word, help) SPH_SPLIT_##id,
 #define SPH_MISSING_ENUM(id, word, help) SPH_MISSING_##id,
 #define SPH_STANDARDIZE_ENUM(id, word, help) SPH_STANDARDIZE_##id,
+#define SPH_AUGMENT_ENUM(id, word, help) SPH_AUGMENT_##id,
 #define SPH_GROUP_ENUM(id, word, help) SPH_GROUP_##id,
 
 typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype;                               /* SPH_F32 ...  */
@@ -143,6 +148,7 @@ typedef enum { SPH_TASKS(SPH_TASK_ENUM) SPH_TASK_COUNT } sph_task;
 typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;
 typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
 typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
+typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 
 /* ---------------------------------------------------------------- networks
@@ -178,6 +184,7 @@ SPH_API int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t strid
 SPH_API int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_global_pool(sph_net *net, int from);
 SPH_API int sph_net_add(sph_net *net, int a, int b); /* residual addition */
+SPH_API int sph_net_act(sph_net *net, int from, sph_act act); /* an activation by itself; srelu belongs to a layer */
 
 /* Ends the description; output is the node whose values the net returns. */
 SPH_API int sph_net_ready(sph_net *net, int output, uint64_t seed);
@@ -195,6 +202,25 @@ typedef struct sph_mlp {
 } sph_mlp;
 
 SPH_API int sph_net_mlp(sph_net **out, const sph_mlp *spec);
+
+/* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn leaves the first conv's
+ * input alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each pair, the mean of all pixels,
+ * layers.6. The resnets are torchvision's, paths included (conv1, layer1.0.conv1, layer1.0.downsample.0, fc). */
+typedef struct sph_image_net {
+    sph_dtype dtype;
+    size_t channels, height, width, classes;
+    double scale; /* of all widths; 0: 1 */
+    sph_param param;
+    sph_norm norm;
+    sph_act act;
+    sph_init init;
+    uint64_t seed;
+} sph_image_net;
+
+SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
+SPH_API int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
+SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
+
 SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
 
 SPH_API sph_dtype sph_net_dtype(const sph_net *net);
@@ -249,7 +275,10 @@ typedef struct sph_data_opts {
 
 SPH_API sph_data_opts sph_data_defaults(void);
 
-/* source: a file (.csv .tsv .txt .npy .npz), or the name of a known set (crescents, levy, banana, boston, ...). */
+/* source: a file (.csv .tsv .txt .npy .npz), or the name of a known set (crescents, levy, banana, boston, ...). Or images,
+ * which stay bytes in memory: a known set (cifar10, cifar100, mnist, fashion-mnist, imagenet32), or a folder or file as
+ * these are distributed: CIFAR binary and IDX, gzip or not, and ImageNet32's npz. Of a set with its own test part `rows`
+ * takes that many training images, and test images in proportion. */
 SPH_API int  sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
 SPH_API int  sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows, size_t features,
                                   size_t targets, sph_task task);
@@ -260,7 +289,7 @@ SPH_API size_t   sph_data_features(const sph_data *data); /* after text columns 
 SPH_API size_t   sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
 SPH_API size_t   sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
 SPH_API sph_task sph_data_task(const sph_data *data);
-SPH_API const double *sph_data_x(const sph_data *data);   /* (rows, features), raw units */
+SPH_API const double *sph_data_x(const sph_data *data);   /* (rows, features), raw units; NULL for images */
 SPH_API const double *sph_data_y(const sph_data *data);   /* (rows, targets); class tasks: class number 0.. */
 
 /* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
@@ -274,7 +303,8 @@ typedef struct sph_split {
     size_t train_rows, val_rows, test_rows;
 } sph_split;
 
-/* test: share of all rows; val: share of the rest. */
+/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever share above 0 is
+ * asked for. */
 SPH_API int  sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                             uint64_t seed);
 SPH_API void sph_split_free(sph_split *split);
@@ -300,6 +330,7 @@ typedef struct sph_train_opts {
     const char *monitor;     /* NULL: val_loss if there is a validation part, else train_loss */
     double norm_momentum;    /* share of the batch in running statistics                     */
     sph_standardize standardize;
+    sph_augment augment;     /* of the training part; images only                            */
     uint64_t seed;
     int threads;
 } sph_train_opts;

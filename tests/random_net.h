@@ -35,7 +35,7 @@ static int ends_with(const char *name, const char *end)
 
 static void random_tensor(struct rng *rng, const sph_tensor *t, double *values, int zeros)
 {
-    size_t per_unit = t->ndim == 2 ? t->shape[1] : 1;
+    size_t per_unit = t->count / t->shape[0];
     for (size_t i = 0; i < t->count; i++) {
         double x = rng_normal(rng);
         if (ends_with(t->name, "norm.var"))

@@ -148,12 +148,14 @@ SUPPORT void probe_open(struct probe *p, sph_net *net, sph_loss loss, size_t row
     size_t n = sph_net_inputs(net), outputs = sph_net_outputs(net),
            targets = loss == SPH_LOSS_CE ? 1 : outputs;
     *p = (struct probe){
-        .net = net, .loss = loss, .rows = rows, .ldx = kernel_pad(n), .ldy = kernel_pad(targets)};
+        .net = net, .loss = loss, .rows = rows, .ldx = net_row_length(net), .ldy = kernel_pad(targets)};
+    double *row = numbers(n);
     p->x = padded_rows(net->k, rows, p->ldx);
     p->y = padded_rows(net->k, rows, p->ldy);
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < n; j++)
-            set_number(net->k, p->x, i * p->ldx + j, rng_normal(rng));
+            row[j] = rng_normal(rng);
+        net_arrange(net, row, (char *)p->x + i * p->ldx * net->k->size);
         for (size_t j = 0; j < targets; j++) {
             double target = loss == SPH_LOSS_BCE  ? (double)rng_below(rng, 2)
                             : loss == SPH_LOSS_CE ? (double)rng_below(rng, (uint32_t)outputs)
@@ -161,6 +163,7 @@ SUPPORT void probe_open(struct probe *p, sph_net *net, sph_loss loss, size_t row
             set_number(net->k, p->y, i * p->ldy + j, target);
         }
     }
+    free(row);
     assert_int_equal(weights_new(&p->weights, net, net->k, workers), 0);
     assert_int_equal(plan_new(&p->plan, p->weights, rows, PLAN_TRAIN, workers, 0.1), 0);
 }

@@ -106,8 +106,8 @@ static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm
             t->rows.x[i][j] = rng_normal(&rng);
         t->rows.y[i] = fabs(t->rows.x[i][0]) - t->rows.x[i][2];
     }
-    t->train = (struct source){&t->rows, ROWS, 1, 0, fetch};
-    t->val = (struct source){&t->rows, VAL_ROWS, 1, 0, fetch};
+    t->train = (struct source){.self = &t->rows, .rows = ROWS, .targets = 1, .fetch = fetch};
+    t->val = (struct source){.self = &t->rows, .rows = VAL_ROWS, .targets = 1, .fetch = fetch};
     struct trainer_setup setup = {t->net, &t->opts, &t->train, &t->val, NULL};
     if (trainer_new(&t->trainer, &setup))
         fail_msg("%s", sph_error());

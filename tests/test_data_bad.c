@@ -84,7 +84,9 @@ static void fails(const char *source, int code, const char *message)
     assert_null(data);
 }
 
-#define KNOWN "crescents, levy, banana, boston, concrete, energy, naval, power, wine, yacht"
+#define KNOWN                                                                                                \
+    "crescents, levy, banana, boston, concrete, energy, naval, power, wine, yacht, cifar10, cifar100, mnist, "  \
+    "fashion-mnist, imagenet32"
 
 static void sources_that_are_no_files_are_named(void **state)
 {

@@ -204,7 +204,9 @@ static void broken_metadata_is_named(void **state)
          "," DENSE(PLAIN) "]}}",
          "\"output\" is 0, expected the last node, 1"},
         {NET("7"), "node 0: \"kind\" is missing"},
-        {NET("{\"kind\":\"conv\"}"), "node 0: \"kind\" is \"conv\", expected one of input, dense, add"},
+        {NET("{\"kind\":\"lstm\"}"),
+         "node 0: \"kind\" is \"lstm\", expected one of input, image, dense, conv, "
+         "max_pool, avg_pool, global_pool, add, act"},
         {NET("{\"kind\":\"input\"}"), "node 0: \"features\" is missing"},
         {NET("{\"kind\":\"input\",\"features\":0}"), "node 0: input: 0 features"},
         {NET("{\"kind\":\"input\",\"features\":2,\"more\":1}"), "node 0: unknown key \"more\""},

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/build.h"
+#include "data/images.h"
 #include "data/levels.h"
 
 sph_data_opts sph_data_defaults(void)
@@ -29,6 +30,7 @@ void sph_data_free(sph_data *data)
     levels_free_texts(data->labels, data->classes);
     mem_free(data->x);
     mem_free(data->y);
+    mem_free(data->pixels);
     mem_free(data);
 }
 
@@ -53,6 +55,7 @@ static int build(sph_data *data, const struct table *table, const sph_data_opts 
 int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
 {
     sph_data_opts defaults = sph_data_defaults();
+    struct images_source images;
     struct table table;
     *out = NULL;
     if (!source || !*source)
@@ -62,7 +65,14 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
     if (opts->task < -1 || opts->task >= (int)SPH_TASK_COUNT || (unsigned)opts->missing >= SPH_MISSING_COUNT)
         return sph_fail(SPH_EARG,
                         "data: the task or the way to treat missing cells is not one of the known ones");
-    int err = table_open(&table, source, opts, 1, NULL, 0);
+    int err = images_find(&images, source, 0);
+    if (err > 0) {
+        err = images_open(out, &images, opts);
+        images_free(&images);
+        return err;
+    }
+    if (!err)
+        err = table_open(&table, source, opts, 1, NULL, 0);
     if (err < 0)
         return err;
     sph_data *data = mem_get(1, sizeof *data);
@@ -207,6 +217,10 @@ const double *sph_data_y(const sph_data *data)
 
 char *data_feature_name(const sph_data *data, size_t feature)
 {
+    if (data->pixels) {
+        size_t pixels = data->height * data->width, pixel = feature % pixels;
+        return mem_format("pixel_%zu_%zu_%zu", feature / pixels, pixel / data->width, pixel % data->width);
+    }
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
         if (column->role != COLUMN_FEATURE || feature < column->at)

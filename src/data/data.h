@@ -30,7 +30,7 @@ struct column {
 struct sph_data {
     size_t rows, features, targets;
     sph_task task;
-    double *x; /* (rows, features) NaN: missing */
+    double *x; /* (rows, features) NaN: missing; NULL for images */
     double *y; /* (rows, targets); class tasks: class number; NULL when opened without targets */
     int has_missing;
     size_t left_out; /* rows of the source that were dropped for missing cells */
@@ -42,6 +42,10 @@ struct sph_data {
     size_t column_count;
     int named; /* the names mean something: they came from a header or a known set */
     sph_missing missing;
+
+    uint8_t *pixels; /* (rows, channels, height, width) images; NULL: a table, and x holds its numbers */
+    size_t channels, height, width; /* features is their product */
+    size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
 };
 
 /* The names of x's columns: a text column gives column=level. Caller frees with mem_free. */
@@ -53,7 +57,9 @@ const char *data_target_name(const sph_data *data, size_t target);
 /* Everything needed to read another file the same way:
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
  *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text", "levels": [...] (text
- * features), "at": k (targets: column of y)}...]} A new reference; the caller decrefs. */
+ * features), "at": k (targets: column of y)}...]}
+ * or, for images, {"images": {"channels", "height", "width"}, "classes": [label...]}. A new reference; the
+ * caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
 
 /* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra
@@ -61,7 +67,7 @@ int data_schema(const sph_data *data, json_t **out);
  * features alone. need_targets 0: target columns may be absent, are not read, and y is NULL; every row is
  * kept, and a missing feature is NaN (schema's missing: mean) or an error (error, drop). A level or class
  * label that the schema does not know is an error. The schema is checked as carefully as the file: it comes
- * from one. */
+ * from one. Images: of a set with its own test part, that part is read and no more. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
 
 /* Names of the known sets, borrowed; returns their number. */
@@ -69,7 +75,8 @@ size_t data_known(const char *const **names);
 
 /* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
  * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
- * x_fill is always the training mean (0 where a column has no value in these rows). */
+ * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
+ * deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone. */
 int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                 sph_standardize kind);
 

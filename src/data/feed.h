@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a data set, standardised and in a net's dtype, as the trainer takes them. */
+ * Rows of a data set, standardised and in a net's dtype, as the trainer takes them. Tables are kept ready in
+ * the net's layout (feed.c); images stay bytes and become numbers as they are fetched (image_feed.c). */
 #ifndef SPH_DATA_FEED_H
 #define SPH_DATA_FEED_H
 
@@ -10,12 +11,18 @@
 
 struct feed {
     struct source source; /* source.self is this feed */
-    size_t size, row_length;
-    char *x, *y; /* (rows, row_length), (rows, targets) */
+    void (*release)(struct feed *feed);
 };
 
-/* The data's rows index[count] (NULL: the first count) under the net's scaling. */
-int feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count, const sph_net *net);
+/* The data's rows index[count] (NULL: the first count) under the net's scaling. data is borrowed: it outlives
+ * the feed. */
+int feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
+             const sph_net *net);
+
+/* Likewise, changed at random from epoch to epoch (images alone; NONE is feed_new). */
+int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
+                       const sph_net *net, sph_augment augment, uint64_t seed);
+
 void feed_free(struct feed *feed);
 
 #endif

@@ -54,14 +54,24 @@ static const struct known_set sets[] = {
               "length_displacement_ratio,beam_draught_ratio,length_beam_ratio,Froude_number,"
               "residuary_resistance",
      .target = "residuary_resistance"},
+    {.name = "cifar10", .file = "cifar10", .images = 1},
+    {.name = "cifar100", .file = "cifar100", .images = 1},
+    {.name = "mnist", .file = "mnist", .images = 1, .classes = 10},
+    {.name = "fashion-mnist",
+     .file = "fashion-mnist",
+     .names = "T-shirt/top,Trouser,Pullover,Dress,Coat,Sandal,Shirt,Sneaker,Bag,Ankle boot",
+     .images = 1,
+     .classes = 10},
+    {.name = "imagenet32", .file = "imagenet32", .stand_in = "imagenet32-subset", .images = 1},
 };
 
 enum { SETS = sizeof sets / sizeof *sets };
 
 size_t data_known(const char *const **names)
 {
-    static const char *const known[SETS] = {"crescents", "levy",  "banana", "boston", "concrete",
-                                            "energy",    "naval", "power",  "wine",   "yacht"};
+    static const char *const known[SETS] = {"crescents", "levy",     "banana", "boston",        "concrete",
+                                            "energy",    "naval",    "power",  "wine",          "yacht",
+                                            "cifar10",   "cifar100", "mnist",  "fashion-mnist", "imagenet32"};
     *names = known;
     return SETS;
 }
@@ -95,16 +105,19 @@ static int cache_folder(char **out)
 }
 
 /* 1: there; *out holds the path. 0: not there, and looked[] says so. */
-static int look(char **out, struct text *looked, const char *folder, const char *file)
+static int look(char **out, struct text *looked, const char *folder, const struct known_set *set)
 {
-    char *path = file_join(folder, file);
-    if (!path)
-        return SPH_EMEMORY;
-    if (file_exists(path)) {
-        *out = path;
-        return 1;
+    const char *files[] = {set->file, set->stand_in};
+    for (int i = 0; i < 2 && files[i]; i++) {
+        char *path = file_join(folder, files[i]);
+        if (!path)
+            return SPH_EMEMORY;
+        if (file_exists(path)) {
+            *out = path;
+            return 1;
+        }
+        mem_free(path);
     }
-    mem_free(path);
     text_add(looked, "%s%s", looked->length ? ", " : "", folder);
     return looked->failed ? SPH_EMEMORY : 0;
 }
@@ -119,13 +132,13 @@ int registry_path(char **out, const struct known_set *set)
         size_t length = strcspn(list, ":");
         if (length) {
             char *folder = mem_text_part(list, length);
-            found = folder ? look(out, &looked, folder, set->file) : SPH_EMEMORY;
+            found = folder ? look(out, &looked, folder, set) : SPH_EMEMORY;
             mem_free(folder);
         }
         list = list[length] ? list + length + 1 : NULL;
     }
     if (!found && !(found = cache_folder(&cache)) && cache)
-        found = look(out, &looked, cache, set->file);
+        found = look(out, &looked, cache, set);
     if (!found)
         found = sph_fail(SPH_EIO, "%s: %s was not found in %s; SPHERELU_DATA may name folders to look in",
                          set->name, set->file, looked.length ? looked.chars : "any folder");

@@ -10,7 +10,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/build.h"
+#include "data/images.h"
 #include "data/levels.h"
+#include "data/registry.h"
 
 #define WORD(id, word, help) word,
 static const char *const task_words[] = {SPH_TASKS(WORD)};
@@ -49,8 +51,18 @@ static json_t *column_object(const struct column *column)
     return NULL;
 }
 
+static int images_schema(const sph_data *data, json_t **out)
+{
+    *out = json_pack("{s:{s:I, s:I, s:I}, s:o}", "images", "channels", (json_int_t)data->channels, "height",
+                     (json_int_t)data->height, "width", (json_int_t)data->width, "classes",
+                     text_array(data->labels, data->classes));
+    return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
+}
+
 int data_schema(const sph_data *data, json_t **out)
 {
+    if (data->pixels)
+        return images_schema(data, out);
     json_t *schema = json_object(), *columns = json_array();
     int bad = json_object_set_new(schema, "named", json_boolean(data->named)) |
               json_object_set_new(schema, "missing", json_string(missing_words[data->missing])) |
@@ -201,6 +213,48 @@ static int read_schema(sph_data *data, const json_t *schema)
     return check_targets(data);
 }
 
+enum { IMAGE_SIDE_MOST = 65536 };
+
+static int read_images_schema(sph_data *data, const json_t *schema)
+{
+    const json_t *images;
+    int err;
+    if ((err = json_member_object(schema, where, "images", &images)) < 0 ||
+        (err = json_member_size(images, where, "channels", &data->channels)) < 0 ||
+        (err = json_member_size(images, where, "height", &data->height)) < 0 ||
+        (err = json_member_size(images, where, "width", &data->width)) < 0 ||
+        (err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
+        return err;
+    if (!data->channels || !data->height || !data->width || data->channels > IMAGE_SIDE_MOST ||
+        data->height > IMAGE_SIDE_MOST || data->width > IMAGE_SIDE_MOST)
+        return sph_fail(SPH_EFORMAT, "%s: images of %zu x %zu x %zu, expected sizes from 1 to %d", where,
+                        data->channels, data->height, data->width, IMAGE_SIDE_MOST);
+    if (data->classes < 2)
+        return sph_fail(SPH_EFORMAT, "%s: %zu classes of images", where, data->classes);
+    data->features = data->channels * data->height * data->width;
+    data->task = SPH_TASK_CLASSES;
+    data->targets = 1;
+    return 0;
+}
+
+static int open_images(sph_data *data, const char *source, const json_t *schema, int need_targets)
+{
+    struct images_source images = {0};
+    int err = read_images_schema(data, schema);
+    if (!err)
+        err = images_find(&images, source, 1);
+    if (!err)
+        err =
+            file_exists(source) || registry_find(source)
+                ? sph_fail(SPH_EFORMAT, "%s: not a set of images; the model takes images of %zu x %zu x %zu",
+                           source, data->channels, data->height, data->width)
+                : sph_fail(SPH_EIO, "%s: no such file or folder, nor a known set", source);
+    if (err > 0)
+        err = images_open_like(data, &images, need_targets);
+    images_free(&images);
+    return err;
+}
+
 /* ---------------------------------------------------------------- matching */
 
 static int schema_has(const sph_data *data, const char *name, const char *suffix)
@@ -282,15 +336,13 @@ static int read_table(sph_data *data, const struct table *table, int with_target
     return err;
 }
 
-int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets)
+static int open_table(sph_data *data, const char *source, const json_t *schema, int need_targets)
 {
     sph_data_opts opts = sph_data_defaults();
     struct table table = {0};
     const char **expected = NULL;
     size_t expected_count = 0;
-    *out = NULL;
-    sph_data *data = mem_get(1, sizeof *data);
-    int err = data ? read_schema(data, schema) : SPH_EMEMORY;
+    int err = read_schema(data, schema);
     if (!err)
         err = expected_names(data, &expected, &expected_count);
     if (!err)
@@ -300,6 +352,17 @@ int data_open_with_schema(sph_data **out, const char *source, const json_t *sche
         table_free(&table);
     }
     mem_free(expected);
+    return err;
+}
+
+int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets)
+{
+    *out = NULL;
+    sph_data *data = mem_get(1, sizeof *data);
+    if (!data)
+        return SPH_EMEMORY;
+    int err = json_object_get(schema, "images") ? open_images(data, source, schema, need_targets)
+                                                : open_table(data, source, schema, need_targets);
     if (err < 0) {
         sph_data_free(data);
         return err;

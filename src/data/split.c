@@ -105,14 +105,14 @@ struct strata {
     size_t *size, *begin, *test, *val;
 };
 
-static void split_by_class(sph_split *out, const sph_data *data, uint64_t seed, uint32_t *order,
+static void split_by_class(sph_split *out, const sph_data *data, size_t rows, uint64_t seed, uint32_t *order,
                            struct strata *s)
 {
-    for (size_t i = 0; i < data->rows; i++)
+    for (size_t i = 0; i < rows; i++)
         s->size[(size_t)data->y[i]]++;
     for (size_t c = 1; c < data->classes; c++)
         s->begin[c] = s->begin[c - 1] + s->size[c - 1];
-    for (size_t i = 0; i < data->rows; i++)
+    for (size_t i = 0; i < rows; i++)
         order[s->begin[(size_t)data->y[i]]++] = (uint32_t)i;
 
     apportion(s->test, s->size, data->classes, out->test_rows);
@@ -141,7 +141,7 @@ static void split_by_class(sph_split *out, const sph_data *data, uint64_t seed, 
     rng_shuffle(&rng, out->train, out->train_rows);
 }
 
-static int split_stratified(sph_split *out, const sph_data *data, uint64_t seed, uint32_t *order)
+static int split_stratified(sph_split *out, const sph_data *data, size_t rows, uint64_t seed, uint32_t *order)
 {
     if (data->task == SPH_TASK_REGRESSION)
         return sph_fail(SPH_EARG, "split: stratified needs classes, and the task is regression; use random");
@@ -153,7 +153,7 @@ static int split_stratified(sph_split *out, const sph_data *data, uint64_t seed,
     s.begin = counts + data->classes;
     s.test = counts + 2 * data->classes;
     s.val = counts + 3 * data->classes;
-    split_by_class(out, data, seed, order, &s);
+    split_by_class(out, data, rows, seed, order, &s);
     mem_free(counts);
     return 0;
 }
@@ -167,20 +167,35 @@ static int check_share(const char *name, double share)
     return sph_fail(SPH_EARG, "%s: a share of %g, expected 0 or more and less than 1", name, share);
 }
 
+/* The set's own test part, in its order. */
+static int take_test_part(sph_split *out, const sph_data *data)
+{
+    size_t count = data->rows - data->test_from;
+    uint32_t *test = mem_get(count, sizeof *test);
+    if (!test)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        test[i] = (uint32_t)(data->test_from + i);
+    mem_free(out->test);
+    out->test = test;
+    out->test_rows = count;
+    return 0;
+}
+
 int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                    uint64_t seed)
 {
     *out = (sph_split){0};
-    size_t rows = data->rows;
+    size_t rows = data->test_from ? data->test_from : data->rows;
     if (check_share("test", test) < 0 || check_share("val", val) < 0)
         return SPH_EARG;
     if ((unsigned)kind >= SPH_SPLIT_COUNT)
         return sph_fail(SPH_EARG, "split: kind %d is unknown", (int)kind);
-    if (rows > UINT32_MAX)
-        return sph_fail(SPH_EARG, "split: %zu rows, expected fewer than 2^32", rows);
+    if (data->rows > UINT32_MAX)
+        return sph_fail(SPH_EARG, "split: %zu rows, expected fewer than 2^32", data->rows);
     if (kind == SPH_SPLIT_SKLEARN && seed > UINT32_MAX)
         return sph_fail(SPH_EARG, "split: scikit-learn's seeds are below 2^32");
-    out->test_rows = part_of(test, rows);
+    out->test_rows = data->test_from ? 0 : part_of(test, rows);
     out->val_rows = part_of(val, rows - out->test_rows);
     if (out->test_rows + out->val_rows >= rows) {
         *out = (sph_split){0};
@@ -200,7 +215,9 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
         else if (kind == SPH_SPLIT_SKLEARN)
             err = split_sklearn(out, rows, seed, order);
         else
-            err = split_stratified(out, data, seed, order);
+            err = split_stratified(out, data, rows, seed, order);
+        if (!err && data->test_from && test > 0)
+            err = take_test_part(out, data);
     }
     mem_free(order);
     if (err < 0)

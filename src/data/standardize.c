@@ -58,6 +58,47 @@ static int fail_too_large(char *name)
     return SPH_EFORMAT;
 }
 
+/* Counts of each byte give both moments exactly, up to one rounding. */
+static void channel_moments(const sph_data *data, size_t channel, const uint32_t *rows, size_t count,
+                            double *mean, double *scale)
+{
+    size_t pixels = data->height * data->width;
+    uint64_t seen[256] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *plane = data->pixels + rows[i] * data->features + channel * pixels;
+        for (size_t p = 0; p < pixels; p++)
+            seen[plane[p]]++;
+    }
+    double n = (double)count * (double)pixels, sum = 0.0, squares = 0.0;
+    for (int v = 0; v < 256; v++)
+        sum += v * (double)seen[v];
+    *mean = sum / n;
+    for (int v = 0; v < 256; v++)
+        squares += (v - *mean) * (v - *mean) * (double)seen[v];
+    *scale = squares > 0.0 ? sqrt(squares / n) : 1.0;
+}
+
+static int fit_images(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
+                      sph_standardize kind)
+{
+    size_t pixels = data->height * data->width;
+    if (!(out->x_mean = mem_get(data->features, sizeof *out->x_mean)) ||
+        !(out->x_scale = mem_get(data->features, sizeof *out->x_scale))) {
+        scaling_free(out);
+        return SPH_EMEMORY;
+    }
+    for (size_t c = 0; c < data->channels; c++) {
+        double mean = 0.0, scale = 255.0;
+        if (kind != SPH_STANDARDIZE_OFF)
+            channel_moments(data, c, rows, count, &mean, &scale);
+        for (size_t p = 0; p < pixels; p++) {
+            out->x_mean[c * pixels + p] = mean;
+            out->x_scale[c * pixels + p] = scale;
+        }
+    }
+    return 0;
+}
+
 int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                 sph_standardize kind)
 {
@@ -66,6 +107,8 @@ int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows,
     *out = (struct scaling){.features = data->features, .targets = data->targets};
     if (!count)
         return sph_fail(SPH_EARG, "standardize: no training rows");
+    if (data->pixels)
+        return fit_images(out, data, rows, count, kind);
     int err = SPH_EMEMORY, bad;
     double *scale = NULL;
     if (!(out->x_fill = mem_get(data->features, sizeof *out->x_fill)) ||

@@ -188,6 +188,8 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     if (set && !stat(source, &info) && S_ISREG(info.st_mode))
         set = NULL; /* a file of that name is meant */
     int err = 0;
+    if (set && set->images)
+        return sph_fail(SPH_EFORMAT, "%s: a set of images, expected a table", source);
     if (set) {
         out->default_target = set->target;
         out->default_drop = set->drop;

@@ -46,6 +46,8 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if (classes != (data->task == SPH_TASK_CLASSES) || binary != (data->task == SPH_TASK_BINARY))
         return sph_fail(SPH_EARG, "loss: %s does not fit the task: regression takes mae or mse, binary bce, classes ce",
                         classes ? "ce" : binary ? "bce" : opts->loss == SPH_LOSS_MAE ? "mae" : "mse");
+    if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
+        return sph_fail(SPH_EARG, "augment: kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
         return sph_fail(SPH_EARG, "the training part has no rows");
     return 0;
@@ -68,7 +70,9 @@ int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_spli
     fit->opts = *opts;
     scaling_free(&net->scaling);
     if ((err = scaling_fit(&net->scaling, data, split->train, split->train_rows, opts->standardize)) < 0 ||
-        (err = feed_part(&fit->train, fit, data, split->train, split->train_rows)) < 0 ||
+        (err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, net, opts->augment, opts->seed)) < 0 ||
+        (fit->train->source.varies &&
+         (err = feed_part(&fit->as_it_is, fit, data, split->train, split->train_rows)) < 0) ||
         (err = feed_part(&fit->val, fit, data, split->val, split->val_rows)) < 0 ||
         (err = feed_part(&fit->test, fit, data, split->test, split->test_rows)) < 0)
         goto fail;
@@ -94,6 +98,7 @@ void fit_free(struct fit *fit)
         return;
     trainer_free(fit->trainer);
     feed_free(fit->train);
+    feed_free(fit->as_it_is);
     feed_free(fit->val);
     feed_free(fit->test);
     mem_free(fit);
@@ -126,7 +131,7 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
         return err;
     if (!result->stopped)
         trainer_take_best(fit->trainer);
-    if ((err = score_part(fit, fit->train, &result->train)) < 0 || (err = score_part(fit, fit->val, &result->val)) < 0 ||
+    if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 || (err = score_part(fit, fit->val, &result->val)) < 0 ||
         (err = score_part(fit, fit->test, &result->test)) < 0)
         return err;
     if (!finite_scores(&result->train) || !finite_scores(&result->val) || !finite_scores(&result->test)) {

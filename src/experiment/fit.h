@@ -11,6 +11,7 @@ struct fit {
     sph_net *net;        /* borrowed */
     sph_train_opts opts; /* its texts are borrowed */
     struct feed *train, *val, *test; /* NULL where a part is empty */
+    struct feed *as_it_is;           /* the training part without augmentation, for its scores; NULL: train will do */
     struct trainer *trainer;
 };
 

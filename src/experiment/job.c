@@ -10,13 +10,46 @@
 static const char *const task_words[] = {SPH_TASKS(WORD_ROW)};
 static const char *const loss_words[] = {SPH_LOSSES(WORD_ROW)};
 static const char *const init_words[] = {SPH_INITS(WORD_ROW)};
+static const char *const net_words[] = {OPTION_NETS(WORD_ROW)};
 
 /* ---------------------------------------------------------------- data */
+
+/* What fits neither the data nor the kind of network. */
+static int check_kind(const struct sph_job *job, const sph_data *data)
+{
+    const struct job_options *o = &job->options;
+    if (o->net != NET_MLP && !data->pixels)
+        return sph_fail(SPH_EARG, "net: %s takes images, and %s is a table; use mlp", net_words[o->net],
+                        o->data);
+    if (o->net != NET_MLP && job->given[OPTION_HIDDEN])
+        return sph_fail(SPH_EARG, "hidden: %s has layers of its own; --width scales them", net_words[o->net]);
+    if (o->net == NET_MLP && job->given[OPTION_WIDTH])
+        return sph_fail(SPH_EARG, "width: an mlp has the widths that --hidden says");
+    if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
+        return sph_fail(SPH_EARG, "augment: %s is a table, and only images can be augmented", o->data);
+    return 0;
+}
+
+/* Options that have no meaning in this job are unset, so that they are not written down. */
+static int settle_kind(struct sph_job *job, const sph_data *data)
+{
+    int image_net = job->options.net != NET_MLP;
+    int err = check_kind(job, data);
+    if (!err)
+        err = options_put(job, image_net ? OPTION_HIDDEN : OPTION_WIDTH, NULL);
+    if (!err && !job->text[OPTION_BATCH])
+        err = options_put(job, OPTION_BATCH, image_net ? "128" : "1024");
+    if (!err && data->pixels && job->options.augment < 0)
+        err = options_put(job, OPTION_AUGMENT, "flip");
+    return err;
+}
 
 static int settle(struct sph_job *job, const sph_data *data)
 {
     sph_train_opts defaults = sph_train_defaults(data->task);
-    int err = options_put(job, OPTION_TASK, task_words[data->task]);
+    int err = settle_kind(job, data);
+    if (!err)
+        err = options_put(job, OPTION_TASK, task_words[data->task]);
     if (!err && job->options.loss < 0)
         err = options_put(job, OPTION_LOSS, loss_words[defaults.loss]);
     if (!err && !(job->options.lr > 0))
@@ -33,8 +66,6 @@ int job_open_data(struct sph_job *job, sph_data **out)
     const struct job_options *o = &job->options;
     if (!o->data)
         return sph_fail(SPH_EARG, "data: nothing given, expected a file or the name of a set");
-    if (o->net != NET_MLP)
-        return sph_fail(SPH_EARG, "net: this version builds mlp only");
     if (o->record && *o->record)
         return sph_fail(SPH_EARG, "record: this version records nothing but metrics");
     sph_data_opts opts = sph_data_defaults();
@@ -69,10 +100,28 @@ int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *o
 
 /* ---------------------------------------------------------------- net */
 
-int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
+static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
 {
-    const struct job_options *o = &job->options;
-    int init = o->init ? text_find(o->init, init_words, SPH_INIT_COUNT) : SPH_INIT_DEFAULT;
+    sph_image_net spec = {
+        .dtype = (sph_dtype)o->dtype,
+        .channels = data->channels,
+        .height = data->height,
+        .width = data->width,
+        .classes = sph_data_outputs(data),
+        .scale = o->width,
+        .param = (sph_param)o->param,
+        .norm = (sph_norm)o->norm,
+        .act = (sph_act)o->activation,
+        .init = init,
+        .seed = o->seed,
+    };
+    return o->net == NET_VGG6       ? sph_net_vgg6(out, &spec)
+           : o->net == NET_RESNET18 ? sph_net_resnet18(out, &spec)
+                                    : sph_net_resnet50(out, &spec);
+}
+
+static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+{
     sph_mlp spec = {
         .dtype = (sph_dtype)o->dtype,
         .inputs = data->features,
@@ -82,10 +131,18 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
         .param = (sph_param)o->param,
         .norm = (sph_norm)o->norm,
         .act = (sph_act)o->activation,
-        .init = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init,
+        .init = init,
         .seed = o->seed,
     };
-    int err = sph_net_mlp(out, &spec);
+    return sph_net_mlp(out, &spec);
+}
+
+int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
+{
+    const struct job_options *o = &job->options;
+    int init = o->init ? text_find(o->init, init_words, SPH_INIT_COUNT) : SPH_INIT_DEFAULT;
+    sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
+    int err = o->net == NET_MLP ? make_mlp(o, data, first, out) : make_image_net(o, data, first, out);
     if (!err && init < 0 && (err = sph_net_load_tensors(*out, o->init)) < 0) {
         sph_net_free(*out);
         *out = NULL;
@@ -119,6 +176,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.monitor = o->monitor;
     opts.norm_momentum = o->norm_momentum;
     opts.standardize = (sph_standardize)o->standardize;
+    opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
     opts.seed = o->seed;
     opts.threads = (int)o->threads;
     return opts;

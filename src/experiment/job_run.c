@@ -124,20 +124,24 @@ static int settle_split(struct job_run *run)
 
 /* ---------------------------------------------------------------- checkpoints and metrics, as observers */
 
-/* FNV-1a over whole numbers: enough to notice an edited file. */
+/* FNV-1a over words of eight bytes: enough to notice an edited file. */
+static uint64_t add_content(uint64_t hash, const void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)bytes + i, length - i < sizeof bits ? length - i : sizeof bits);
+        hash = (hash ^ bits) * 0x100000001b3u;
+        hash ^= hash >> 32; /* or the high bits of a double would stay high */
+    }
+    return hash;
+}
+
 static uint64_t content_of(const sph_data *data)
 {
-    const double *parts[] = {data->x, data->y};
-    size_t counts[] = {data->rows * data->features, data->rows * data->targets};
+    size_t numbers = data->rows * data->features;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (int part = 0; part < 2; part++)
-        for (size_t i = 0; i < counts[part]; i++) {
-            uint64_t bits;
-            memcpy(&bits, &parts[part][i], sizeof bits);
-            hash = (hash ^ bits) * 0x100000001b3u;
-            hash ^= hash >> 32; /* or the high bits of a double would stay high */
-        }
-    return hash;
+    hash = data->pixels ? add_content(hash, data->pixels, numbers) : add_content(hash, data->x, numbers * sizeof *data->x);
+    return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
 }
 
 static int save_checkpoint(struct job_run *run)

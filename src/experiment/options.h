@@ -12,7 +12,7 @@
 
 #include "spherelu.h"
 
-/* Networks a job may name; which of them exist is for the job to say. */
+/* Networks a job may name. */
 #define OPTION_NETS(X)                                                                                       \
     X(MLP, "mlp", "dense layers")                                                                            \
     X(VGG6, "vgg6", "VGG-6")                                                                                 \
@@ -35,7 +35,7 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
       "table to learn from: .csv .tsv .txt .npy .npz, or a known set (crescents, levy, banana, boston, "     \
-      "...)")                                                                                                \
+      "...); or images: cifar10, cifar100, mnist, fashion-mnist, imagenet32, or a folder or file of theirs") \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
       "column(s) to predict, by name or number from 0; the last column if not given")                        \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...", "columns to leave out")                  \
@@ -49,17 +49,24 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
       "bring columns to mean 0 and deviation 1; auto: both for regression, features otherwise; "             \
       "results stay in the target's own units")                                                              \
-    X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F", "share of all rows kept for the test") \
+    X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
+      "share of all rows kept for the test; a set with its own test part gives that, unless F is 0")         \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
       "share of the remaining rows that chooses the epoch")                                                  \
     X(SPLIT, split, "split", WORD, SPLITS, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),              \
       "how rows are parted: uniform, each class in proportion, or as scikit-learn does")                     \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
-      "take N rows only, drawn by the seed; all if not given")                                               \
+      "take N rows only, drawn by the seed; all if not given; of a set with its own test part, N training "  \
+      "rows, and test rows in proportion")                                                                   \
+    X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
+      "training images as they are, or turned left to right at random; flip for images if not given")        \
                                                                                                              \
-    X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", "mlp", "kind of network: dense layers")             \
+    X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", OPTION_WORDS(OPTION_NETS),                          \
+      "kind of network: dense layers (images as one long row), or a network for images")                     \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
-      "units of each hidden layer; none: a linear model")                                                    \
+      "mlp: units of each hidden layer; none: a linear model")                                               \
+    X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
+      "networks for images: factor on the channels of all layers")                                           \
     X(PARAM, param, "param", WORD, PARAMS, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                  \
       "parameterization of the hidden layers")                                                               \
     X(NORM, norm, "norm", WORD, NORMS, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                       \
@@ -90,7 +97,8 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
       "pull of weights towards 0; never on angles, offsets, biases or norms")                                \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
-    X(BATCH, batch, "batch", BATCH, POSITIVE, "1024", "training", "batch", "N|full", "rows in a step")       \
+    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \
+      "rows in a step; 1024 if not given, 128 in networks for images")                                       \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
       "rows at a time within a batch, to save memory; all if not given")                                     \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \

@@ -16,7 +16,7 @@
 #include "store/runfolder.h"
 #include "train/evaluate.h"
 
-enum { EVAL_ROWS = 1024 };
+enum { EVAL_ROWS = 1024, FORWARD_ROWS = 256 };
 
 struct sph_run {
     char *dir;
@@ -173,6 +173,26 @@ static void put_row(FILE *csv, const sph_data *data, size_t outputs, double *y)
     putc('\n', csv);
 }
 
+/* y (rows, outputs) <- the net of all rows. Images become numbers some at a time: as f64 they would be eight times as
+ * large. */
+static int forward(sph_net *net, const sph_data *data, double *y)
+{
+    if (!data->pixels)
+        return sph_net_forward(net, data->x, data->rows, y);
+    size_t n = data->features, outputs = sph_net_outputs(net);
+    size_t most = data->rows < FORWARD_ROWS ? data->rows : FORWARD_ROWS;
+    double *x = mem_get(most * n, sizeof *x);
+    int err = x ? 0 : SPH_EMEMORY;
+    for (size_t row = 0; row < data->rows && !err; row += most) {
+        size_t count = data->rows - row < most ? data->rows - row : most;
+        for (size_t i = 0; i < count * n; i++)
+            x[i] = data->pixels[row * n + i];
+        err = sph_net_forward(net, x, count, y + row * outputs);
+    }
+    mem_free(x);
+    return err;
+}
+
 int sph_run_predict(sph_run *run, const char *source, FILE *csv)
 {
     sph_data *data = NULL;
@@ -183,7 +203,7 @@ int sph_run_predict(sph_run *run, const char *source, FILE *csv)
     double *y = mem_get(data->rows * outputs, sizeof *y);
     if (!y)
         err = SPH_EMEMORY;
-    else if (!(err = sph_net_forward(run->net, data->x, data->rows, y)) && !(err = put_header(csv, data))) {
+    else if (!(err = forward(run->net, data, y)) && !(err = put_header(csv, data))) {
         for (size_t i = 0; i < data->rows; i++)
             put_row(csv, data, outputs, y + i * outputs);
         if (fflush(csv) || ferror(csv))

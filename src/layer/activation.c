@@ -73,3 +73,44 @@ void op_act(struct op *op)
     op->forward = act_forward;
     op->backward = act_backward;
 }
+
+/* ---------------------------------------------------------------- an activation by itself */
+
+static void alone_forward(const struct op *op, const struct tile *tile)
+{
+    op->k->act[op->act](&(struct act_args){
+        .rows = buffer_rows(op->in, tile),
+        .m = op->in->width,
+        .z = buffer_at(op->in, op->k, tile),
+        .ldz = op->in->ld,
+        .y = buffer_at(op->out, op->k, tile),
+        .ldy = op->out->ld,
+    });
+}
+
+static void alone_backward(const struct op *op, const struct tile *tile)
+{
+    if (!op->din)
+        return;
+    const struct buffer *to = op->add_din ? op->dout : op->din;
+    op->k->act_grad[op->act](&(struct act_args){
+        .rows = buffer_rows(op->in, tile),
+        .m = op->in->width,
+        .z = buffer_at(op->in, op->k, tile),
+        .ldz = op->in->ld,
+        .dy = buffer_at(op->dout, op->k, tile),
+        .lddy = op->dout->ld,
+        .dz = buffer_at(to, op->k, tile),
+        .lddz = to->ld,
+    });
+    if (op->add_din)
+        op->k->add(buffer_rows(op->in, tile), op->in->width, buffer_at(op->dout, op->k, tile), op->dout->ld,
+                   buffer_at(op->din, op->k, tile), op->din->ld);
+}
+
+void op_act_alone(struct op *op)
+{
+    op->name = "activation alone";
+    op->forward = alone_forward;
+    op->backward = alone_backward;
+}

@@ -61,7 +61,7 @@ struct layer_weights {
     int scaled;  /* some s is not 1, or learned                     */
     const void *gamma, *beta;  /* (m) of bn, ln; else NULL          */
     const void *act_shape;     /* (4, m) of srelu; else NULL        */
-    void *running_mean;        /* (m), imn (n); else NULL           */
+    void *running_mean;        /* (m), imn (channels); else NULL    */
     void *running_var;         /* (m) of bn; else NULL              */
 };
 
@@ -92,8 +92,8 @@ struct op {
     struct norm_state *norm;
     void *row_scratch;               /* (rows of the batch) of ln */
     struct window window;            /* conv, pools                                        */
-    void *patches;                   /* conv: (workers, out pixels, kernel_pad(n))         */
-    uint32_t *winners;               /* max pool: (rows of the batch, out pixels, channels) */
+    void *patches;                   /* conv: (workers, 2, out pixels, kernel_pad(n))      */
+    uint32_t *winners;               /* max pool: (rows of out's buffer, out pixels, channels) */
     sph_act act;
     int no_bias;                     /* dense: the bias comes later, behind a mean (mbn) */
     int act_follows;                 /* dense: act is the layer's, with nothing in between; activation: likewise */
@@ -112,6 +112,7 @@ void op_conv(struct op *op);
 void op_max_pool(struct op *op);
 void op_avg_pool(struct op *op);
 void op_act(struct op *op);
+void op_act_alone(struct op *op); /* of any node's value, which stays as it is: no scale, no bias */
 
 /* Whether relu runs inside the product before it, and whether the activation's way back sums the bias's gradient. */
 int op_relu_in_dense(const struct op *op);

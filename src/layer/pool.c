@@ -7,7 +7,8 @@
 
 static uint32_t *winners_of(const struct op *op, const struct tile *tile, size_t i)
 {
-    return op->winners + (tile->row + i) * op->out->pixels * op->window.channels;
+    size_t row = op->out->worker_rows ? tile->worker * op->out->worker_rows : tile->row;
+    return op->winners + (row + i) * op->out->pixels * op->window.channels;
 }
 
 static void *clean_din(const struct op *op, const struct tile *tile, size_t i)

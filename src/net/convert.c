@@ -192,6 +192,8 @@ static const char *blocked(const struct conversion *c, const struct form *form, 
             return "it is read by an addition";
         if (reader->kind == NODE_MAX_POOL)
             return "it is read by a max pool";
+        if (reader->kind == NODE_ACT)
+            return "it is read by an activation";
         int centred = c->net->layers[reader->layer].spec.norm == SPH_NORM_IMN;
         if (constant && ((reader->window.pad && !centred) || has_padded_average(c->net, reader->in[0], node)))
             return "it is read through zero padding";
@@ -489,9 +491,10 @@ static int build(sph_net **out, struct conversion *c)
 /* The output layer, or the branches without an activation whose sum is the output. */
 static int is_output(const sph_net *net, const struct net_layer *layer)
 {
-    const struct net_node *last = &net->nodes[net->output];
+    int output = behind_averages(net, net->output);
+    const struct net_node *last = &net->nodes[output];
     int in_sum = last->kind == NODE_ADD && (last->in[0] == layer->node || last->in[1] == layer->node);
-    return layer->node == net->output || (in_sum && layer->spec.act == SPH_ACT_IDENTITY);
+    return layer->node == output || (in_sum && layer->spec.act == SPH_ACT_IDENTITY);
 }
 
 /* The output layer is plain and stays as it is; what was built otherwise follows the hidden ones. */

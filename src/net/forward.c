@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "net/plan.h"
 
-enum { FORWARD_ROWS = 256 };
+enum { FORWARD_ROWS = 256, FORWARD_NUMBERS = 1 << 21 }; /* a batch is what fits both */
 
 void net_arrange(const sph_net *net, const double *x, void *row)
 {
@@ -44,7 +44,8 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     size_t n = sph_net_inputs(net), ld = net_row_length(net), outputs = sph_net_outputs(net);
-    size_t batch = rows < FORWARD_ROWS ? rows : FORWARD_ROWS;
+    size_t most = FORWARD_NUMBERS / ld < FORWARD_ROWS ? FORWARD_NUMBERS / ld : FORWARD_ROWS;
+    size_t batch = most < 1 ? 1 : rows < most ? rows : most;
     if (!rows)
         return 0;
     struct weights *weights = NULL;

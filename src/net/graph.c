@@ -262,6 +262,24 @@ int sph_net_add(sph_net *net, int a, int b)
                                            .width = left->width});
 }
 
+int sph_net_act(sph_net *net, int from, sph_act act)
+{
+    int err = check_node(net, from, "activation");
+    if (err < 0)
+        return err;
+    if ((unsigned)act >= SPH_ACT_COUNT)
+        return sph_fail(SPH_EARG, "activation: %d is not one of the known values", (int)act);
+    if (act == SPH_ACT_SRELU)
+        return sph_fail(SPH_EARG, "activation: srelu learns its shape and belongs to a layer");
+    const struct net_node *in = &net->nodes[from];
+    return add_node(net, (struct net_node){.kind = NODE_ACT,
+                                           .in = {from, -1},
+                                           .channels = in->channels,
+                                           .height = in->height,
+                                           .width = in->width,
+                                           .act = act});
+}
+
 int sph_net_ready(sph_net *net, int output, uint64_t seed)
 {
     int err;
@@ -273,6 +291,10 @@ int sph_net_ready(sph_net *net, int output, uint64_t seed)
         return sph_fail(SPH_EARG, "the net has no layer");
     if ((size_t)output + 1 != net->node_count)
         return sph_fail(SPH_EARG, "output: node %d is not the last one; nodes behind it would never be used", output);
+    const struct net_node *last = &net->nodes[output];
+    if (node_pixels(last) != 1)
+        return sph_fail(SPH_EARG, "output: node %d is an image of %zu x %zu x %zu, expected a vector; pool it", output,
+                        last->channels, last->height, last->width);
     net->output = output;
     if ((err = net_lay_out(net)) < 0)
         return err;
@@ -357,6 +379,8 @@ static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *n
         return sph_net_image(copy, node->channels, node->height, node->width);
     if (node->kind == NODE_ADD)
         return sph_net_add(copy, node->in[0], node->in[1]);
+    if (node->kind == NODE_ACT)
+        return sph_net_act(copy, node->in[0], node->act);
     if (node->kind == NODE_MAX_POOL || node->kind == NODE_AVG_POOL)
         return add_node(copy, *node);
     sph_layer spec = net->layers[node->layer].spec;

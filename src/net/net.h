@@ -12,7 +12,7 @@
 #include "param/param.h"
 #include "spherelu.h"
 
-enum node_kind { NODE_INPUT, NODE_DENSE, NODE_CONV, NODE_MAX_POOL, NODE_AVG_POOL, NODE_ADD };
+enum node_kind { NODE_INPUT, NODE_DENSE, NODE_CONV, NODE_MAX_POOL, NODE_AVG_POOL, NODE_ADD, NODE_ACT };
 
 struct net_node {
     enum node_kind kind;
@@ -20,6 +20,7 @@ struct net_node {
     size_t channels, height, width; /* of the output; vectors have one pixel */
     size_t layer;                   /* NODE_DENSE, NODE_CONV: its number     */
     struct window window;           /* NODE_CONV and pools                   */
+    sph_act act;                    /* NODE_ACT                              */
 };
 
 static inline size_t node_pixels(const struct net_node *node)
@@ -98,6 +99,9 @@ void net_arrange(const struct sph_net *net, const double *x, void *row);
 
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
 int net_lay_out(struct sph_net *net);
+
+/* Axes of a layer's raw tensor in a file; returns their number, 0 where the layer has no such tensor. (tensors.c) */
+size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[4]);
 
 /* First values. (graph.c) */
 int net_draw(struct sph_net *net, uint64_t seed);

@@ -49,10 +49,16 @@ static void *own_block(struct plan *plan, size_t count)
     return block;
 }
 
+/* Rows that exist at once: of the whole batch where a statistic joins it, else of the tiles at work. */
+static size_t buffered_rows(const struct plan *plan)
+{
+    return plan->coupled ? plan->rows : plan->workers * plan->tile_rows;
+}
+
 /* Room for values shaped like a node's. */
 static int new_buffer(struct plan *plan, const struct net_node *like, struct buffer *out)
 {
-    size_t rows = plan->coupled ? plan->rows : plan->workers * plan->tile_rows, width = like->channels;
+    size_t rows = buffered_rows(plan), width = like->channels;
     *out = (struct buffer){.width = width,
                            .ld = kernel_pad(width),
                            .pixels = node_pixels(like),
@@ -204,7 +210,7 @@ static int plan_pool(struct plan *plan, size_t node)
     if ((err = new_buffer(plan, here, op.out)) < 0 || (train && (err = new_buffer(plan, here, op.dout)) < 0))
         return err;
     if (here->kind == NODE_MAX_POOL) {
-        op.winners = mem_get(plan->rows * node_features(here), sizeof *op.winners);
+        op.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op.winners);
         if (!op.winners)
             return SPH_EMEMORY;
         plan->blocks[plan->block_count++] = op.winners;
@@ -212,6 +218,24 @@ static int plan_pool(struct plan *plan, size_t node)
     } else {
         op_avg_pool(new_op(plan, &op));
     }
+    return 0;
+}
+
+static int plan_act(struct plan *plan, size_t node)
+{
+    const sph_net *net = plan->weights->net;
+    const struct net_node *here = &net->nodes[node];
+    int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
+    struct op op = {.k = plan->k,
+                    .in = &plan->value[from],
+                    .out = &plan->value[node],
+                    .dout = &plan->grad[node],
+                    .act = here->act};
+    if (train && net->nodes[from].kind != NODE_INPUT)
+        op.din = &plan->grad[from];
+    if ((err = new_buffer(plan, here, op.out)) < 0 || (train && (err = new_buffer(plan, here, op.dout)) < 0))
+        return err;
+    op_act_alone(new_op(plan, &op));
     return 0;
 }
 
@@ -304,6 +328,9 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
             break;
         case NODE_ADD:
             err = plan_add(plan, node);
+            break;
+        case NODE_ACT:
+            err = plan_act(plan, node);
             break;
         }
         if (err < 0)
@@ -438,7 +465,7 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
             for (size_t j = first; j <= i; j++)
                 plan->ops[j].forward(&plan->ops[j], &tile);
             char *out = buffer_at(op->out, plan->k, &tile);
-            for (size_t r = 0; op->weights && !op->join_forward && r < tile.rows; r++)
+            for (size_t r = 0; op->weights && !op->join_forward && r < buffer_rows(op->out, &tile); r++)
                 if (!plan->k->all_finite(op->out->width, out + r * op->out->ld * plan->k->size))
                     return (size_t)(op->weights - plan->weights->layer);
         }

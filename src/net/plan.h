@@ -27,7 +27,7 @@ int  plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan
               double norm_momentum);
 void plan_free(struct plan *plan);
 
-/* x (rows, inputs), ldx >= kernel_pad(inputs). Training: gradients are added to the weights' slabs. */
+/* x (rows, inputs) as net_arrange gives rows, ldx >= net_row_length. Training: gradients are added to the weights' slabs. */
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head);
 
 /* After a run on the same x whose result was not finite: the first layer to blame, in evaluation of the same

@@ -34,6 +34,21 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
     return 0;
 }
 
+size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[4])
+{
+    enum param_extent extent = layer->ops->tensor[tensor].extent;
+    size_t per_unit = param_per_unit(layer->ops, tensor, &layer->shape), kernel = layer->spec.kernel;
+    shape[0] = layer->shape.m;
+    if (extent == PARAM_ONE || !per_unit)
+        return per_unit ? 1 : 0;
+    shape[1] = per_unit;
+    if (extent != PARAM_WEIGHTS || !kernel)
+        return 2;
+    shape[1] = per_unit / (kernel * kernel); /* a conv: (m, cin, kh, kw) */
+    shape[2] = shape[3] = kernel;
+    return 4;
+}
+
 static int lay_out_params(sph_net *net, size_t l, sph_group group)
 {
     struct net_layer *layer = &net->layers[l];
@@ -47,12 +62,9 @@ static int lay_out_params(sph_net *net, size_t l, sph_group group)
                              &layer->raw[t]);
         if (err < 0)
             return err;
-        if (tensor->extent == PARAM_WEIGHTS && net->nodes[layer->node].kind == NODE_CONV) {
-            sph_tensor *view = &net->tensors[net->tensor_count - 1].view; /* (m, cin, kh, kw) */
-            size_t kernel = layer->spec.kernel;
-            view->ndim = 4;
-            view->shape[1] = layer->shape.n / (kernel * kernel);
-            view->shape[2] = view->shape[3] = kernel;
+        if (per_unit) {
+            sph_tensor *view = &net->tensors[net->tensor_count - 1].view;
+            view->ndim = net_raw_shape(layer, t, view->shape);
         }
     }
     return 0;

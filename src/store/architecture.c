@@ -22,6 +22,7 @@ static const char *const conv_keys[] = {"kind", "from", "path",   "units",  "par
                                         "act",  "signs", "kernel", "stride", "pad",   NULL};
 static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
+static const char *const act_keys[] = {"kind", "from", "act", NULL};
 static const char *const net_keys[] = {"dtype", "nodes", "output", NULL};
 
 enum { WINDOW_MAX = 65536 }; /* sizes stay far from overflow */
@@ -67,6 +68,8 @@ static json_t *node_json(const sph_net *net, const struct net_node *node)
                          (json_int_t)node->height, "width", (json_int_t)node->width);
     case NODE_ADD:
         return json_pack("{s:s, s:[i,i]}", "kind", "add", "from", node->in[0], node->in[1]);
+    case NODE_ACT:
+        return json_pack("{s:s, s:i, s:s}", "kind", "act", "from", node->in[0], "act", act_words[node->act]);
     case NODE_MAX_POOL:
     case NODE_AVG_POOL:
         return pool_json(node);
@@ -241,6 +244,18 @@ static int build_add(sph_net *net, const json_t *node, const char *where)
     return err < 0 ? sph_fail_in(err, "%s", where) : 0;
 }
 
+static int build_act(sph_net *net, const json_t *node, const char *where)
+{
+    size_t from = 0;
+    int act = 0, err;
+    if ((err = known_keys(node, where, act_keys)) < 0 || (err = json_member_size(node, where, "from", &from)) < 0 ||
+        (err = earlier_node(from, net->node_count, where)) < 0 ||
+        (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0)
+        return err;
+    err = sph_net_act(net, (int)from, (sph_act)act);
+    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+}
+
 static int build_input(sph_net *net, const json_t *node, const char *where)
 {
     size_t features = 0;
@@ -270,9 +285,9 @@ static int build_image(sph_net *net, const json_t *node, const char *where)
 
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
 {
-    static const char *const kinds[] = {"input", "image", "dense", "conv", "max_pool", "avg_pool", "global_pool", "add"};
+    static const char *const kinds[] = {"input", "image", "dense", "conv", "max_pool", "avg_pool", "global_pool", "add", "act"};
     static int (*const builds[])(sph_net *, const json_t *, const char *) = {
-        build_input, build_image, build_dense, build_conv, build_max_pool, build_avg_pool, build_global_pool, build_add};
+        build_input, build_image, build_dense, build_conv, build_max_pool, build_avg_pool, build_global_pool, build_add, build_act};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
         return sph_fail(SPH_EFORMAT, "%s: \"nodes\" is empty", where);
@@ -349,8 +364,8 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
 
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
 {
-    static const char *const keys[] = {"kind",  "from", "path", "features", "units",
-                                       "param", "norm", "act",  "signs"};
+    static const char *const keys[] = {"kind",   "from",  "path", "features", "channels", "height", "width", "units",
+                                       "kernel", "stride", "pad", "param",    "norm",     "act",    "signs"};
     if (json_equal(there, here))
         return 0;
     if (member_differs(there, here, "it", "dtype", text, size))

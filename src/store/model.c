@@ -189,15 +189,11 @@ static int check_weights(const struct safetensors *file, const sph_net *net)
     for (size_t l = 0; l < net->layer_count; l++) {
         const struct net_layer *layer = &net->layers[l];
         for (size_t t = 0; t < layer->ops->tensors; t++) {
-            const struct param_tensor *tensor = &layer->ops->tensor[t];
-            size_t per_unit = param_per_unit(layer->ops, t, &layer->shape),
-                   shape[] = {layer->shape.m, per_unit};
+            size_t shape[4], ndim = net_raw_shape(layer, t, shape);
             char name[128];
-            snprintf(name, sizeof name, "%s.%s", layer->path, tensor->name);
-            const struct st_tensor *found = per_unit ? safetensors_find(file, name) : NULL;
-            int err = !per_unit ? 0
-                      : !found  ? missing_tensor(file, name)
-                                : check_shape(found, shape, tensor->extent == PARAM_ONE ? 1 : 2);
+            snprintf(name, sizeof name, "%s.%s", layer->path, layer->ops->tensor[t].name);
+            const struct st_tensor *found = ndim ? safetensors_find(file, name) : NULL;
+            int err = !ndim ? 0 : !found ? missing_tensor(file, name) : check_shape(found, shape, ndim);
             if (err < 0)
                 return err;
         }

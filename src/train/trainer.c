@@ -295,6 +295,8 @@ static int train_step(struct trainer *t, double *loss, double *lr)
 /* A full batch sees all rows whatever their order: no shuffling, so that sums keep theirs. */
 static void begin_epoch(struct trainer *t)
 {
+    if (t->train->epoch)
+        t->train->epoch(t->train->self, (size_t)t->scalar[TRAINER_EPOCH]);
     for (size_t i = 0; i < t->train->rows; i++)
         t->order[i] = (uint32_t)i;
     if (t->batches == 1)

@@ -71,7 +71,7 @@ refuse 2 "there is no validation part" --data ok.csv --val 0 --monitor val_loss
 for schedule in nonsense step step:3 step:x:0.1 plateau:5 plateau:x:0.1:0 cosine:3; do
     refuse 2 "schedule: '$schedule' is none of: none, step:" --data ok.csv --schedule $schedule
 done
-refuse 2 "net: this version builds mlp only" --data ok.csv --net vgg6
+refuse 2 "net: vgg6 takes images, and ok.csv is a table" --data ok.csv --net vgg6
 refuse 2 "record: " --data ok.csv --record boundaries
 refuse 2 "loss: ce does not fit the task" --data ok.csv --loss ce
 refuse 2 "loss: bce does not fit the task" --data ok.csv --loss bce

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files of an image set, and the set made of them. */
+#include "data/images.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/mt19937.h"
+#include "base/text.h"
+#include "data/levels.h"
+#include "data/registry.h"
+
+enum { LABEL_MOST = 65536 };
+
+/* ---------------------------------------------------------------- finding the files */
+
+void images_free(struct images_source *source)
+{
+    for (size_t i = 0; i < source->count; i++)
+        mem_free(source->file[i]);
+    mem_free(source->path);
+    mem_free(source->names_file);
+    *source = (struct images_source){0};
+}
+
+/* dir/name or dir/name.gz if it is there. 1: *out holds it. */
+static int look(char **out, const char *dir, const char *name)
+{
+    static const char *const ends[] = {"", ".gz"};
+    for (int i = 0; i < 2; i++) {
+        char *path = mem_format("%s/%s%s", dir, name, ends[i]);
+        if (!path)
+            return SPH_EMEMORY;
+        if (file_exists(path)) {
+            *out = path;
+            return 1;
+        }
+        mem_free(path);
+    }
+    return 0;
+}
+
+static int add_file(struct images_source *out, const char *name)
+{
+    if (out->count == IMAGES_FILES)
+        return sph_fail(SPH_EFORMAT, "%s: more than %d files", out->path, IMAGES_FILES);
+    int found = look(&out->file[out->count], out->path, name);
+    out->count += found > 0;
+    return found < 0 ? found : 0;
+}
+
+/* How a format's folder looks. A pattern with %d stands for the numbers from 1; alternatives follow one
+ * another. */
+static const struct layout {
+    enum images_format format;
+    const char *train[2], *test[2], *names;
+    size_t classes;
+} layouts[] = {
+    {IMAGES_CIFAR10, {"data_batch_%d.bin"}, {"test_batch.bin"}, "batches.meta.txt", 10},
+    {IMAGES_CIFAR100, {"train.bin"}, {"test.bin"}, "fine_label_names.txt", 100},
+    {IMAGES_IDX,
+     {"train-images-idx3-ubyte", "train-images.idx3-ubyte"},
+     {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"},
+     NULL,
+     0},
+    {IMAGES_NPZ, {"train_data_batch_%d.npz"}, {"val_data.npz"}, "classes.txt", 0},
+};
+
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+static int add_files(struct images_source *out, const char *const *patterns)
+{
+    size_t before = out->count;
+    int err = 0;
+    for (int i = 0; i < 2 && patterns[i] && out->count == before && !err; i++) {
+        const char *number = strstr(patterns[i], "%d");
+        for (int k = 1; k < IMAGES_FILES && !err; k++) {
+            char name[64];
+            if (number)
+                snprintf(name, sizeof name, "%.*s%d%s", (int)(number - patterns[i]), patterns[i], k,
+                         number + 2);
+            else
+                snprintf(name, sizeof name, "%s", patterns[i]);
+            err = add_file(out, name);
+            if (!number)
+                break;
+        }
+    }
+    return err;
+}
+
+static int find_in_folder(struct images_source *out)
+{
+    for (size_t i = 0; i < LAYOUTS && !out->count; i++) {
+        int err = add_files(out, layouts[i].train);
+        out->test_at = out->count;
+        if (!err)
+            err = add_files(out, layouts[i].test);
+        if (!err && out->count && layouts[i].names)
+            err = look(&out->names_file, out->path, layouts[i].names);
+        if (err < 0)
+            return err;
+        out->format = layouts[i].format;
+        out->classes = layouts[i].classes;
+    }
+    if (!out->test_at) /* test files alone are a set like any other */
+        out->test_at = out->count;
+    return out->count > 0;
+}
+
+static int ends_with(const char *text, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && !strncmp(text + length - n, end, n);
+}
+
+/* A single file goes by its name; one that ends in .bin is of the size its records have. */
+static int find_file(struct images_source *out, int npz)
+{
+    const char *name = strrchr(out->path, '/') ? strrchr(out->path, '/') + 1 : out->path;
+    size_t n = strlen(name);
+    if (ends_with(name, n, ".gz"))
+        n -= 3;
+    if (ends_with(name, n, ".bin")) {
+        int ten = strstr(name, "_batch") != NULL,
+            hundred = !strncmp(name, "train.", 6) || !strncmp(name, "test.", 5);
+        if (!ten && !hundred) {
+            struct images_bytes bytes;
+            int err = images_bytes_read(&bytes, out->path);
+            if (err < 0)
+                return err;
+            hundred = bytes.length % 3073 != 0 && bytes.length % 3074 == 0;
+            images_bytes_free(&bytes);
+        }
+        out->format = hundred ? IMAGES_CIFAR100 : IMAGES_CIFAR10;
+        out->classes = hundred ? 100 : 10;
+    } else if (ends_with(name, n, "-ubyte") || ends_with(name, n, ".idx")) {
+        out->format = IMAGES_IDX;
+    } else if (npz && ends_with(name, n, ".npz")) {
+        out->format = IMAGES_NPZ;
+    } else {
+        return 0;
+    }
+    if (!(out->file[0] = mem_text(out->path)))
+        return SPH_EMEMORY;
+    out->count = out->test_at = 1;
+    return 1;
+}
+
+int images_find(struct images_source *out, const char *source, int npz)
+{
+    const struct known_set *set = registry_find(source);
+    struct stat info;
+    int found = 0, there = !stat(source, &info);
+    *out = (struct images_source){0};
+    if (set && there && S_ISREG(info.st_mode))
+        set = NULL; /* a file of that name is meant */
+    if (set ? !set->images : !there)
+        return 0;
+    if (set)
+        found = registry_path(&out->path, set);
+    else if (!(out->path = mem_text(source)))
+        found = SPH_EMEMORY;
+    if (!found)
+        found = set || S_ISDIR(info.st_mode) ? find_in_folder(out) : find_file(out, npz);
+    if (set && !found)
+        found = sph_fail(SPH_EIO, "%s: no files of the set in %s", source, out->path);
+    if (set && found > 0) {
+        out->names = set->names;
+        out->classes = set->classes ? set->classes : out->classes;
+    }
+    if (found <= 0)
+        images_free(out);
+    return found;
+}
+
+/* ---------------------------------------------------------------- a set in the making */
+
+static int grow(struct images *images, const char *path, size_t rows)
+{
+    sph_data *data = images->data;
+    size_t guess = rows * images->files_left + rows / 64, room = data->rows + (guess > rows ? guess : rows),
+           bytes;
+    if (__builtin_mul_overflow(room, data->features, &bytes))
+        return sph_fail(SPH_EFORMAT, "%s: %zu images of %zu bytes are too big for any memory", path, rows,
+                        data->features);
+    uint8_t *pixels = mem_resize(data->pixels, data->rows * data->features, bytes, 1);
+    if (!pixels)
+        return SPH_EMEMORY;
+    data->pixels = pixels;
+    if (images->with_labels) {
+        double *y = mem_resize(data->y, data->rows, room, sizeof *y);
+        if (!y)
+            return SPH_EMEMORY;
+        data->y = y;
+    }
+    images->capacity = room;
+    return 0;
+}
+
+int images_add(struct images *images, const char *path, size_t rows, size_t channels, size_t height,
+               size_t width, uint8_t **pixels, double **y)
+{
+    sph_data *data = images->data;
+    if (!data->channels) {
+        data->channels = channels;
+        data->height = height;
+        data->width = width;
+        data->features = channels * height * width;
+    }
+    if (data->channels != channels || data->height != height || data->width != width)
+        return sph_fail(SPH_EFORMAT,
+                        "%s: images of %zu x %zu x %zu (channels, height, width), expected %zu x %zu x %zu",
+                        path, channels, height, width, data->channels, data->height, data->width);
+    if (rows > UINT32_MAX || data->rows + rows > UINT32_MAX)
+        return sph_fail(SPH_EFORMAT, "%s: more than 2^32 images in all", path);
+    int err = data->rows + rows > images->capacity ? grow(images, path, rows) : 0;
+    if (err < 0)
+        return err;
+    *pixels = data->pixels + data->rows * data->features;
+    *y = images->with_labels ? data->y + data->rows : NULL;
+    data->rows += rows;
+    return 0;
+}
+
+int images_label(const struct images *images, const char *path, size_t row, double label, double first,
+                 double *y)
+{
+    double most = images->limit ? (double)images->limit : LABEL_MOST;
+    *y = label - first;
+    if (*y >= 0 && *y < most)
+        return 0;
+    return sph_fail(SPH_EFORMAT, "%s: image %zu: label %.0f, expected %.0f to %.0f", path, row, label, first,
+                    first + most - 1);
+}
+
+static int read_file(struct images *images, enum images_format format, const char *path)
+{
+    switch (format) {
+    case IMAGES_CIFAR10:
+    case IMAGES_CIFAR100:
+        return images_read_cifar(images, path, format == IMAGES_CIFAR100);
+    case IMAGES_IDX:
+        return images_read_idx(images, path);
+    default:
+        return images_read_npz(images, path);
+    }
+}
+
+/* Files [from, to) of the source. */
+static int read_files(struct images *images, const struct images_source *source, size_t from, size_t to)
+{
+    int err = 0;
+    for (size_t i = from; i < to && !err; i++) {
+        images->files_left = source->count - i;
+        err = read_file(images, source->format, source->file[i]);
+    }
+    return err;
+}
+
+/* ---------------------------------------------------------------- names of the classes */
+
+/* One line of classes.txt: label, identifier, words. */
+static int place_class(sph_data *data, const char *path, size_t line, char *text, size_t lines)
+{
+    char *id, *words = "";
+    size_t label;
+    id = text + strcspn(text, " \t");
+    if (*id)
+        *id++ = '\0';
+    words = id + strcspn(id, " \t");
+    words += strspn(words, " \t");
+    if (!text_to_size(text, &label) || !label || label > lines)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: label '%.40s', expected 1 to %zu", path, line, text, lines);
+    if (data->labels[label - 1])
+        return sph_fail(SPH_EFORMAT, "%s:%zu: label %zu is there already", path, line, label);
+    data->labels[label - 1] = mem_text(*words ? words : id);
+    return data->labels[label - 1] ? 0 : SPH_EMEMORY;
+}
+
+static int place_names(sph_data *data, const char *path, char *text, enum images_format format, char end)
+{
+    size_t lines = 0, line = 1, at = 0;
+    const char stop[] = {end, '\0'}, *p;
+    for (p = text; *p; p += strcspn(p, stop), p += *p == end)
+        lines += strcspn(p, "\r\n") > 0;
+    data->labels = mem_get(lines, sizeof *data->labels);
+    if (!data->labels)
+        return SPH_EMEMORY;
+    data->classes = lines;
+    for (char *next; *text; text = next, line++) {
+        next = text + strcspn(text, stop);
+        if (*next)
+            *next++ = '\0';
+        text[strcspn(text, "\r\n")] = '\0';
+        if (!*text)
+            continue;
+        if (!json_is_utf8(text))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: the name of a class is not UTF-8", path, line);
+        if (format == IMAGES_NPZ) {
+            int err = place_class(data, path, line, text, lines);
+            if (err < 0)
+                return err;
+        } else if (!(data->labels[at++] = mem_text(text)))
+            return SPH_EMEMORY;
+    }
+    return 0;
+}
+
+/* labels and classes from the source's names, if it has any. */
+static int read_names(sph_data *data, const struct images_source *source)
+{
+    char *text = NULL;
+    int err = 0;
+    if (source->names_file) {
+        if (!(err = file_read(&text, NULL, source->names_file)))
+            err = place_names(data, source->names_file, text, source->format, '\n');
+        if (!err && source->classes && data->classes != source->classes)
+            err = sph_fail(SPH_EFORMAT, "%s: %zu names of classes, expected %zu", source->names_file,
+                           data->classes, source->classes);
+    } else if (source->names) {
+        text = mem_text(source->names);
+        err = text ? place_names(data, source->path, text, IMAGES_IDX, ',') : SPH_EMEMORY;
+    }
+    mem_free(text);
+    return err;
+}
+
+static int number_labels(sph_data *data, size_t classes)
+{
+    data->labels = mem_get(classes, sizeof *data->labels);
+    if (!data->labels)
+        return SPH_EMEMORY;
+    for (; data->classes < classes; data->classes++)
+        if (!(data->labels[data->classes] = mem_format("%zu", data->classes)))
+            return SPH_EMEMORY;
+    return 0;
+}
+
+static size_t count_classes(const sph_data *data)
+{
+    double most = 0;
+    for (size_t i = 0; i < data->rows; i++)
+        most = fmax(most, data->y[i]);
+    return (size_t)most + 1;
+}
+
+/* ---------------------------------------------------------------- some of the rows */
+
+/* Row k of the data becomes row rows[k]; k <= rows[k], as rows is in ascending order. */
+static void keep_rows(sph_data *data, const uint32_t *rows, size_t count, size_t to)
+{
+    for (size_t k = 0; k < count; k++) {
+        memmove(data->pixels + (to + k) * data->features, data->pixels + rows[k] * data->features,
+                data->features);
+        data->y[to + k] = data->y[rows[k]];
+    }
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The rows numpy's RandomState(seed).choice gives, of the training part and of the test part, in the set's
+ * order: which ones they are is what matters, and a set in place needs no second copy. */
+static int choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed)
+{
+    size_t train = data->test_from ? data->test_from : data->rows, test = data->rows - train;
+    if (count > train)
+        return sph_fail(SPH_EARG, "%s: %zu training images, fewer than the %zu asked for", path, train,
+                        count);
+    if (seed > UINT32_MAX)
+        return sph_fail(SPH_EARG, "rows: numpy's choice takes seeds below 2^32");
+    struct mt19937 *mt = mem_get(1, sizeof *mt);
+    uint32_t *rows = mem_get(data->rows, sizeof *rows);
+    size_t part[] = {train, test},
+           kept[] = {count, (size_t)ceil((double)count * (double)test / (double)train)};
+    int err = mt && rows ? 0 : SPH_EMEMORY;
+    for (size_t i = 0, first = 0, to = 0; i < 2 && !err; first += part[i], to += kept[i], i++) {
+        if (!part[i])
+            continue;
+        mt19937_seed(mt, (uint32_t)seed);
+        mt19937_permutation(mt, rows, part[i]);
+        qsort(rows, kept[i], sizeof *rows, compare_rows);
+        for (size_t k = 0; k < kept[i]; k++)
+            rows[k] += (uint32_t)first;
+        keep_rows(data, rows, kept[i], to);
+    }
+    mem_free(mt);
+    mem_free(rows);
+    if (err < 0)
+        return err;
+    data->rows = kept[0] + kept[1];
+    data->test_from = test ? kept[0] : 0;
+    uint8_t *pixels = mem_resize(data->pixels, data->rows * data->features, data->rows * data->features, 1);
+    if (!pixels)
+        return SPH_EMEMORY;
+    data->pixels = pixels;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- opening */
+
+static int check_opts(const struct images_source *source, const sph_data_opts *opts)
+{
+    const char *column = opts->target ? "target" : opts->drop ? "drop" : opts->delimiter ? "delimiter" : NULL;
+    if (column)
+        return sph_fail(SPH_EARG, "%s: %s is a set of images and has no columns", column, source->path);
+    if (opts->task >= 0 && opts->task != SPH_TASK_CLASSES)
+        return sph_fail(SPH_EARG, "task: %s is a set of images with classes", source->path);
+    return 0;
+}
+
+static int build(sph_data *data, const struct images_source *source, const sph_data_opts *opts)
+{
+    struct images images = {.data = data, .with_labels = 1};
+    int err = read_names(data, source);
+    images.limit = data->classes ? data->classes : source->classes;
+    if (!err)
+        err = read_files(&images, source, 0, source->test_at);
+    if (err < 0)
+        return err;
+    if (!images.limit) /* a class that no training image has cannot be learnt */
+        images.limit = count_classes(data);
+    if (images.limit < 2)
+        return sph_fail(SPH_EFORMAT, "%s: every label is the same: nothing to learn", source->path);
+    if (source->test_at < source->count) {
+        data->test_from = data->rows;
+        if ((err = read_files(&images, source, source->test_at, source->count)) < 0)
+            return err;
+    }
+    if (!data->labels && (err = number_labels(data, images.limit)) < 0)
+        return err;
+    return opts->rows ? choose_rows(data, source->path, opts->rows, opts->seed) : 0;
+}
+
+int images_open(sph_data **out, const struct images_source *source, const sph_data_opts *opts)
+{
+    int err = check_opts(source, opts);
+    if (err < 0)
+        return err;
+    sph_data *data = mem_get(1, sizeof *data);
+    if (!data)
+        return SPH_EMEMORY;
+    data->task = SPH_TASK_CLASSES;
+    data->targets = 1;
+    data->missing = opts->missing;
+    if ((err = build(data, source, opts)) < 0) {
+        sph_data_free(data);
+        return err;
+    }
+    *out = data;
+    return 0;
+}
+
+int images_open_like(sph_data *like, const struct images_source *source, int need_targets)
+{
+    struct images images = {.data = like, .limit = like->classes, .with_labels = need_targets};
+    size_t from = source->test_at < source->count ? source->test_at : 0;
+    return read_files(&images, source, from, source->count);
+}

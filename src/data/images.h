@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Image sets: CIFAR-10 and CIFAR-100 binary, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz, from a file or a
+ * folder as distributed, gzip or not, into bytes in memory (data.h: pixels). images.c finds the files and
+ * puts a set together, images_read.c knows the three formats, images_bytes.c reads a file whether it is gzip
+ * or not. */
+#ifndef SPH_DATA_IMAGES_H
+#define SPH_DATA_IMAGES_H
+
+#include "base/file.h"
+#include "data/data.h"
+
+enum images_format { IMAGES_NONE, IMAGES_CIFAR10, IMAGES_CIFAR100, IMAGES_IDX, IMAGES_NPZ };
+
+enum { IMAGES_FILES = 100 };
+
+/* The files of a set. The caller frees with images_free; a zeroed one holds nothing. */
+struct images_source {
+    enum images_format format;
+    char *path;               /* file or folder, for messages                           */
+    char *file[IMAGES_FILES]; /* (count) training files, then test files; IDX: images   */
+    size_t count;
+    size_t test_at;    /* files from here on are the set's own test part; count: it has none */
+    char *names_file;  /* names of the classes, or NULL                            */
+    const char *names; /* likewise, of a known set: comma-separated, or NULL       */
+    size_t classes;    /* that labels must stay below; 0: found out                */
+};
+
+/* source: a known set, a folder or a file. 1: a set of images. 0: something else. A single .npz could as well
+ * be a table: npz says that it is not. */
+int images_find(struct images_source *out, const char *source, int npz);
+void images_free(struct images_source *source);
+
+/* Reads all of it. A set with test files has test_from set; opts.rows takes that many of its training rows,
+ * and its test rows in proportion. */
+int images_open(sph_data **out, const struct images_source *source, const sph_data_opts *opts);
+
+/* Reads the test part, or all where there is none, as images and classes of like (which comes from a schema
+ * and stays as it is). need_targets 0: labels are not read, and may be absent where they are a file or an
+ * array of their own. */
+int images_open_like(sph_data *like, const struct images_source *source, int need_targets);
+
+/* ---------------------------------------------------------------- a set in the making */
+
+struct images {
+    sph_data *data;    /* pixels and y grow */
+    size_t capacity;   /* rows there is room for */
+    size_t files_left; /* this file included: a guess at what is to come */
+    size_t limit;      /* labels must stay below; 0: any */
+    int with_labels;
+};
+
+/* Room for rows more images of that shape, which must be the shape of those before; *pixels and *y (NULL
+ * without labels) are where they go. The caller fills all of it. */
+int images_add(struct images *images, const char *path, size_t rows, size_t channels, size_t height,
+               size_t width, uint8_t **pixels, double **y);
+
+/* Checks a label (row counts from 0 in path, first is the lowest label of the format) and keeps it. */
+int images_label(const struct images *images, const char *path, size_t row, double label, double first,
+                 double *y);
+
+/* images_read.c */
+int images_read_cifar(struct images *images, const char *path, int hundred);
+int images_read_idx(struct images *images, const char *path);
+int images_read_npz(struct images *images, const char *path);
+
+/* images_bytes.c: the bytes of a file, unpacked if it is gzip. */
+struct images_bytes {
+    const unsigned char *data; /* (length) */
+    size_t length;
+    struct file_map map;
+    unsigned char *own;
+};
+int images_bytes_read(struct images_bytes *out, const char *path);
+void images_bytes_free(struct images_bytes *bytes);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file's bytes: mapped as they are, or unpacked by libarchive. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/images.h"
+
+/* A file of a few kilobytes can unpack to a terabyte. The largest sets that come as one file hold half a
+ * gigabyte. */
+static const size_t most_bytes = (size_t)2 << 30;
+
+static int fail_unpack(struct archive *gzip, const char *path)
+{
+    const char *reason = archive_error_string(gzip);
+    return sph_fail(SPH_EFORMAT, "%s: cannot be unpacked: %s", path, reason ? reason : "not gzip");
+}
+
+static int unpack(struct images_bytes *out, struct archive *gzip, const char *path)
+{
+    struct archive_entry *entry;
+    size_t capacity = 0;
+    if (archive_read_support_filter_gzip(gzip) != ARCHIVE_OK ||
+        archive_read_support_format_raw(gzip) != ARCHIVE_OK ||
+        archive_read_open_memory(gzip, out->map.data, out->map.length) != ARCHIVE_OK ||
+        archive_read_next_header(gzip, &entry) != ARCHIVE_OK)
+        return fail_unpack(gzip, path);
+    /* raw takes bytes that no filter knows as they are */
+    if (archive_filter_code(gzip, 0) != ARCHIVE_FILTER_GZIP)
+        return sph_fail(SPH_EFORMAT, "%s: cannot be unpacked: its gzip header is broken", path);
+    for (;;) {
+        if (!mem_reserve((void **)&out->own, &capacity, out->length + (1 << 16), 1))
+            return SPH_EMEMORY;
+        la_ssize_t got = archive_read_data(gzip, out->own + out->length, capacity - out->length);
+        if (got < 0)
+            return fail_unpack(gzip, path);
+        if (!got)
+            break;
+        out->length += (size_t)got;
+        if (out->length > most_bytes)
+            return sph_fail(SPH_EFORMAT,
+                            "%s: unpacks to more than %zu bytes; unpack it with gzip -d if that is meant",
+                            path, most_bytes);
+    }
+    out->data = out->own;
+    return 0;
+}
+
+int images_bytes_read(struct images_bytes *out, const char *path)
+{
+    *out = (struct images_bytes){0};
+    int err = file_map(&out->map, path);
+    if (err < 0)
+        return err;
+    size_t n = strlen(path);
+    int named = n > 3 && !strcmp(path + n - 3, ".gz");
+    int packed = out->map.length >= 2 && out->map.data[0] == 0x1f && out->map.data[1] == 0x8b;
+    if (!packed && !named) {
+        out->data = out->map.data;
+        out->length = out->map.length;
+        return 0;
+    }
+    struct archive *gzip = packed ? archive_read_new() : NULL;
+    if (!packed)
+        err = sph_fail(SPH_EFORMAT, "%s: not a gzip file: it does not begin with 1f 8b", path);
+    else
+        err = gzip ? unpack(out, gzip, path) : sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
+    if (gzip)
+        archive_read_free(gzip);
+    file_unmap(&out->map);
+    if (err < 0)
+        images_bytes_free(out);
+    return err;
+}
+
+void images_bytes_free(struct images_bytes *bytes)
+{
+    file_unmap(&bytes->map);
+    mem_free(bytes->own);
+    *bytes = (struct images_bytes){0};
+}

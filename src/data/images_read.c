@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One file of each format. Pixels become planes: all of a channel, row after row, then the next channel. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/images.h"
+#include "data/table.h"
+
+enum { SIDE_MOST = 65536 };
+
+/* ---------------------------------------------------------------- CIFAR: label (coarse, fine), then 32x32 R,
+ * G, B */
+
+enum { CIFAR_PIXELS = 3 * 32 * 32, COARSE = 20 };
+
+static int read_records(struct images *images, const char *path, const struct images_bytes *bytes,
+                        int hundred)
+{
+    size_t head = hundred ? 2 : 1, record = head + CIFAR_PIXELS, rows = bytes->length / record;
+    uint8_t *pixels;
+    double *y;
+    if (!bytes->length || bytes->length % record)
+        return sph_fail(SPH_EFORMAT, "%s: %zu bytes, expected whole images of %zu: %zu and %zu bytes over",
+                        path, bytes->length, record, rows, bytes->length % record);
+    int err = images_add(images, path, rows, 3, 32, 32, &pixels, &y);
+    for (size_t i = 0; i < rows && !err; i++) {
+        const unsigned char *at = bytes->data + i * record;
+        memcpy(pixels + i * CIFAR_PIXELS, at + head, CIFAR_PIXELS);
+        if (!y)
+            continue;
+        if (hundred && at[0] >= COARSE)
+            return sph_fail(SPH_EFORMAT, "%s: image %zu: coarse label %d, expected 0 to %d", path, i, at[0],
+                            COARSE - 1);
+        err = images_label(images, path, i, at[head - 1], 0, &y[i]);
+    }
+    return err;
+}
+
+int images_read_cifar(struct images *images, const char *path, int hundred)
+{
+    struct images_bytes bytes;
+    int err = images_bytes_read(&bytes, path);
+    if (err < 0)
+        return err;
+    err = read_records(images, path, &bytes, hundred);
+    images_bytes_free(&bytes);
+    return err;
+}
+
+/* ---------------------------------------------------------------- IDX: 0 0 type dimensions, sizes, numbers
+ */
+
+static size_t big_endian(const unsigned char *at)
+{
+    return (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
+}
+
+static int parse_idx(const struct images_bytes *bytes, const char *path, size_t dimensions, size_t *size)
+{
+    static const char *const types[16] = {
+        [8] = "u8", [9] = "i8", [11] = "i16", [12] = "i32", [13] = "f32", [14] = "f64"};
+    const unsigned char *at = bytes->data;
+    size_t head = 4 + 4 * dimensions, count = 1;
+    if (bytes->length < 4 || at[0] || at[1] || at[2] >= 16 || !types[at[2]])
+        return sph_fail(SPH_EFORMAT, "%s: not an IDX file: it does not begin with 00 00 and a type", path);
+    if (at[2] != 8)
+        return sph_fail(SPH_EFORMAT, "%s: numbers of type %s, expected bytes (u8)", path, types[at[2]]);
+    if (at[3] != dimensions)
+        return sph_fail(SPH_EFORMAT, "%s: %d dimensions, expected %zu for %s", path, at[3], dimensions,
+                        dimensions == 1 ? "labels" : "images");
+    if (bytes->length < head)
+        return sph_fail(SPH_EFORMAT, "%s: the file ends within its IDX header", path);
+    for (size_t i = 0; i < dimensions; i++) {
+        size[i] = big_endian(at + 4 + 4 * i);
+        if (!size[i])
+            return sph_fail(SPH_EFORMAT, "%s: size 0 in dimension %zu", path, i);
+        if (i && size[i] > SIDE_MOST)
+            return sph_fail(SPH_EFORMAT, "%s: images with a side of %zu, expected at most %d", path, size[i],
+                            SIDE_MOST);
+        count *= size[i]; /* below 2^64: 2^32 times 2^16 twice overflows only as 2^64 exactly, and size[0] <
+                             2^32 */
+    }
+    if (bytes->length - head != count)
+        return sph_fail(SPH_EFORMAT, "%s: %zu bytes after the header, expected %zu", path,
+                        bytes->length - head, count);
+    return 0;
+}
+
+/* Where the labels of an images file lie: the same name with labels and idx1; packed or not. */
+static char *labels_path(const char *path)
+{
+    char *copy = mem_format("%s...", path); /* room for .gz */
+    if (!copy)
+        return NULL;
+    size_t n = strlen(path);
+    copy[n] = '\0';
+    char *name = strrchr(copy, '/') ? strrchr(copy, '/') : copy, *at;
+    if ((at = strstr(name, "images")))
+        memcpy(at, "labels", 6);
+    if ((at = strstr(name, "idx3")))
+        memcpy(at, "idx1", 4);
+    if (file_exists(copy))
+        return copy;
+    int packed = n > 3 && !strcmp(copy + n - 3, ".gz");
+    memcpy(copy + (packed ? n - 3 : n), packed ? "\0" : ".gz", packed ? 1 : 4);
+    if (file_exists(copy))
+        return copy;
+    memcpy(copy + (packed ? n - 3 : n), packed ? ".gz" : "\0", packed ? 4 : 1); /* to be named in a message */
+    return copy;
+}
+
+static int read_labels(struct images *images, const char *path, size_t rows, double *y)
+{
+    struct images_bytes bytes = {0};
+    size_t count;
+    char *beside = labels_path(path);
+    int err = beside ? 0 : SPH_EMEMORY;
+    if (!err && (!file_exists(beside) || !strcmp(beside, path)))
+        err = sph_fail(SPH_EIO, "%s: its labels are expected in %s, and that is not there", path,
+                       strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
+    if (!err && !(err = images_bytes_read(&bytes, beside)) && !(err = parse_idx(&bytes, beside, 1, &count)) &&
+        count != rows)
+        err = sph_fail(SPH_EFORMAT, "%s: %zu labels for %zu images", beside, count, rows);
+    for (size_t i = 0; i < rows && !err; i++)
+        err = images_label(images, beside, i, bytes.data[8 + i], 0, &y[i]);
+    images_bytes_free(&bytes);
+    mem_free(beside);
+    return err;
+}
+
+int images_read_idx(struct images *images, const char *path)
+{
+    struct images_bytes bytes;
+    size_t size[3];
+    uint8_t *pixels;
+    double *y;
+    int err = images_bytes_read(&bytes, path);
+    if (err < 0)
+        return err;
+    if (!(err = parse_idx(&bytes, path, 3, size)) &&
+        !(err = images_add(images, path, size[0], 1, size[1], size[2], &pixels, &y))) {
+        memcpy(pixels, bytes.data + 16, bytes.length - 16);
+        if (y)
+            err = read_labels(images, path, size[0], y);
+    }
+    images_bytes_free(&bytes);
+    return err;
+}
+
+/* ---------------------------------------------------------------- npz: data (N, 3 s s) in planes,
+ * labels 1..K */
+
+static size_t side_of(size_t pixels)
+{
+    for (size_t side = 1; 3 * side * side <= pixels && side <= SIDE_MOST; side++)
+        if (3 * side * side == pixels)
+            return side;
+    return 0;
+}
+
+static int take_arrays(struct images *images, const char *path, const struct table *table)
+{
+    const struct array *x = &table->x, *labels = &table->y;
+    size_t side = side_of(x->columns);
+    uint8_t *pixels;
+    double *y;
+    if (x->type != 'u' || x->size != 1 || x->fortran)
+        return sph_fail(SPH_EFORMAT,
+                        "%s: data holds numbers of type %c%zu%s, expected bytes (u1), image after image",
+                        path, x->type, x->size, x->fortran ? " column after column" : "");
+    if (!side)
+        return sph_fail(SPH_EFORMAT,
+                        "%s: data has %zu columns, expected 3 planes of a square, as 3072 = 3 x 32 x 32",
+                        path, x->columns);
+    if (images->with_labels && (labels->columns != 1 || (labels->type != 'i' && labels->type != 'u')))
+        return sph_fail(SPH_EFORMAT,
+                        "%s: labels has %zu columns of type %c%zu, expected one of whole numbers", path,
+                        labels->columns, labels->type, labels->size);
+    int err = images_add(images, path, x->rows, 3, side, side, &pixels, &y);
+    if (err < 0)
+        return err;
+    memcpy(pixels, x->bytes, x->rows * x->columns);
+    for (size_t i = 0; y && i < x->rows && !err; i++)
+        err = images_label(images, path, i, array_at(labels, i, 0), 1, &y[i]);
+    return err;
+}
+
+int images_read_npz(struct images *images, const char *path)
+{
+    struct table table;
+    sph_data_opts opts = sph_data_defaults();
+    int err = table_open(&table, path, &opts, images->with_labels, NULL, 0);
+    if (err < 0)
+        return err;
+    err = take_arrays(images, path, &table);
+    table_free(&table);
+    return err;
+}

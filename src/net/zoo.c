@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ready-made networks for images: VGG-6, and torchvision's ResNet-18 and ResNet-50 under their module names.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "net/net.h"
+
+/* A net on its way. node < 0 is the first failure: what follows it does nothing. */
+struct builder {
+    const sph_image_net *spec;
+    sph_net *net;
+    int node;
+};
+
+static size_t scaled(const sph_image_net *spec, size_t units)
+{
+    double width = round((double)units * (spec->scale > 0 ? spec->scale : 1));
+    return width < 1 ? 1 : (size_t)width;
+}
+
+struct conv {
+    size_t units, kernel, stride;
+    sph_act act;
+};
+
+/* A conv over node `from`, padded so that stride 1 keeps the size; its path is prefix.name. */
+static int add_conv(struct builder *b, int from, const char *prefix, const char *name,
+                    const struct conv *conv)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s%s", prefix, name);
+    sph_layer layer = {.path = path,
+                       .units = conv->units,
+                       .param = b->spec->param,
+                       .norm = b->spec->norm,
+                       .act = conv->act,
+                       .init = b->spec->init,
+                       .kernel = conv->kernel,
+                       .stride = conv->stride,
+                       .pad = conv->kernel / 2};
+    if (layer.norm == SPH_NORM_IMN && b->net->nodes[from].kind == NODE_INPUT)
+        layer.norm = SPH_NORM_NONE; /* the first layer's input is the data */
+    return sph_net_conv(b->net, from, &layer);
+}
+
+/* Opens a net with its image; b->node is the image. */
+static int begin(struct builder *b, const sph_image_net *spec)
+{
+    *b = (struct builder){.spec = spec};
+    if (!(spec->scale >= 0 && spec->scale <= 64))
+        return sph_fail(SPH_EARG, "width scale %g, expected a number above 0, at most 64", spec->scale);
+    if (!spec->classes)
+        return sph_fail(SPH_EARG, "0 classes, expected at least 1");
+    int err = sph_net_new(&b->net, spec->dtype);
+    if (err < 0)
+        return err;
+    b->node = sph_net_image(b->net, spec->channels, spec->height, spec->width);
+    return 0;
+}
+
+/* The mean of all pixels and a plain linear layer. Frees the net on failure. */
+static int finish(struct builder *b, const char *path, sph_net **out)
+{
+    sph_layer last = {.path = path,
+                      .units = b->spec->classes,
+                      .init = b->spec->init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
+    if (b->node >= 0)
+        b->node = sph_net_global_pool(b->net, b->node);
+    if (b->node >= 0)
+        b->node = sph_net_dense(b->net, b->node, &last);
+    int err = b->node < 0 ? b->node : sph_net_ready(b->net, b->node, b->spec->seed);
+    if (err < 0) {
+        sph_net_free(b->net);
+        return err;
+    }
+    *out = b->net;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- vgg6 */
+
+int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
+{
+    static const size_t units[] = {128, 128, 256, 256, 512, 512};
+    struct builder b;
+    int err = begin(&b, spec);
+    if (err < 0)
+        return err;
+    for (size_t i = 0; b.node >= 0 && i < 6; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%zu", i);
+        b.node =
+            add_conv(&b, b.node, "layers.", name, &(struct conv){scaled(spec, units[i]), 3, 1, spec->act});
+        if (b.node >= 0 && i % 2)
+            b.node = sph_net_max_pool(b.net, b.node, 2, 2, 0);
+    }
+    return finish(&b, "layers.6", out);
+}
+
+/* ---------------------------------------------------------------- residual networks */
+
+enum { STAGES = 4, CONVS_MOST = 3 };
+
+/* One block: convs of which the last has no activation, plus what came in (brought to shape by downsample),
+ * and the activation of the sum. */
+struct block {
+    struct conv conv[CONVS_MOST];
+    size_t convs;
+    int downsample;
+    size_t stride;
+};
+
+static void add_block(struct builder *b, const char *path, const struct block *block)
+{
+    static const char *const names[CONVS_MOST] = {"conv1", "conv2", "conv3"};
+    int in = b->node, branch = in, shortcut = in;
+    for (size_t i = 0; branch >= 0 && i < block->convs; i++)
+        branch = add_conv(b, branch, path, names[i], &block->conv[i]);
+    if (branch >= 0 && block->downsample)
+        shortcut =
+            add_conv(b, in, path, "downsample.0",
+                     &(struct conv){block->conv[block->convs - 1].units, 1, block->stride, SPH_ACT_IDENTITY});
+    b->node = branch < 0 ? branch : shortcut < 0 ? shortcut : sph_net_add(b->net, branch, shortcut);
+    if (b->node >= 0)
+        b->node = sph_net_act(b->net, b->node, b->spec->act);
+}
+
+/* Two 3x3 convs. */
+static struct block basic(const sph_image_net *spec, size_t units, size_t stride)
+{
+    size_t m = scaled(spec, units);
+    return (struct block){
+        .conv = {{m, 3, stride, spec->act}, {m, 3, 1, SPH_ACT_IDENTITY}}, .convs = 2, .stride = stride};
+}
+
+/* 1x1, 3x3, 1x1; the stride is the 3x3's, and the last has four times the units. */
+static struct block bottleneck(const sph_image_net *spec, size_t units, size_t stride)
+{
+    size_t m = scaled(spec, units);
+    return (struct block){
+        .conv = {{m, 1, 1, spec->act}, {m, 3, stride, spec->act}, {4 * m, 1, 1, SPH_ACT_IDENTITY}},
+        .convs = 3,
+        .stride = stride};
+}
+
+static int resnet(sph_net **out, const sph_image_net *spec, const size_t depth[STAGES],
+                  struct block (*make)(const sph_image_net *spec, size_t units, size_t stride))
+{
+    struct builder b;
+    int err = begin(&b, spec);
+    if (err < 0)
+        return err;
+    if (b.node >= 0)
+        b.node = add_conv(&b, b.node, "", "conv1", &(struct conv){scaled(spec, 64), 7, 2, spec->act});
+    if (b.node >= 0)
+        b.node = sph_net_max_pool(b.net, b.node, 3, 2, 1);
+    for (size_t stage = 0; stage < STAGES; stage++)
+        for (size_t i = 0; b.node >= 0 && i < depth[stage]; i++) {
+            char path[32];
+            snprintf(path, sizeof path, "layer%zu.%zu.", stage + 1, i);
+            struct block block = make(spec, (size_t)64 << stage, stage && !i ? 2 : 1);
+            size_t units = block.conv[block.convs - 1].units;
+            block.downsample = block.stride != 1 || units != b.net->nodes[b.node].channels;
+            add_block(&b, path, &block);
+        }
+    return finish(&b, "fc", out);
+}
+
+int sph_net_resnet18(sph_net **out, const sph_image_net *spec)
+{
+    return resnet(out, spec, (const size_t[STAGES]){2, 2, 2, 2}, basic);
+}
+
+int sph_net_resnet50(sph_net **out, const sph_image_net *spec)
+{
+    return resnet(out, spec, (const size_t[STAGES]){3, 4, 6, 3}, bottleneck);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whether two nets are the same function, and conversions that must or must not work. */
+#ifndef TESTS_SAME_FUNCTION_H
+#define TESTS_SAME_FUNCTION_H
+
+#include "random_net.h"
+
+enum { ROWS = 40 };
+
+static int has_radius(sph_param param)
+{
+    return param == SPH_PARAM_GMP || param == SPH_PARAM_SPHERE;
+}
+
+static double *outputs_of(sph_net *net)
+{
+    size_t n = sph_net_inputs(net), m = sph_net_outputs(net);
+    double *x = calloc(ROWS * n, sizeof *x), *y = calloc(ROWS * m, sizeof *y);
+    struct rng rng = rng_stream(5, RNG_NOISE, 9);
+    for (size_t i = 0; i < ROWS * n; i++)
+        x[i] = 2 * rng_normal(&rng);
+    assert_int_equal(sph_net_forward(net, x, ROWS, y), 0);
+    free(x);
+    return y;
+}
+
+/* The largest difference of outputs, over their largest size. */
+static double distance(sph_net *a, sph_net *b)
+{
+    double *ya = outputs_of(a), *yb = outputs_of(b), off = 0, size = 0;
+    for (size_t i = 0; i < ROWS * sph_net_outputs(a); i++) {
+        assert_true(isfinite(ya[i]) && isfinite(yb[i]));
+        off = fmax(off, fabs(ya[i] - yb[i]));
+        size = fmax(size, fabs(ya[i]));
+    }
+    free(ya);
+    free(yb);
+    return off > 0 ? off / size : 0;
+}
+
+static sph_net *converted(const sph_net *net, sph_param to)
+{
+    sph_net *out = NULL;
+    if (sph_net_convert(&out, net, to, 0))
+        fail_msg("%s", sph_error());
+    return out;
+}
+
+static void check_same(sph_net *a, sph_net *b)
+{
+    double off = distance(a, b), tolerance = sph_net_dtype(a) == SPH_F64 ? 1e-12 : 1e-5;
+    if (!(off <= tolerance))
+        fail_msg("outputs differ by %g", off);
+}
+
+static void refuses(const sph_net *net, sph_param to, int strict, const char *message)
+{
+    sph_net *out = NULL;
+    assert_int_equal(sph_net_convert(&out, net, to, strict), SPH_EARG);
+    assert_null(out);
+    if (!strstr(sph_error(), message))
+        fail_msg("said \"%s\", expected \"%s\"", sph_error(), message);
+    assert_null(strchr(sph_error(), '\n'));
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ready-made image nets are what their names say, under every method. Their numbers are
+ * test_golden_conv.c's matter. */
+#include "support.h"
+
+#include "fault.h"
+
+typedef int maker(sph_net **out, const sph_image_net *spec);
+
+static maker *const makers[] = {sph_net_vgg6, sph_net_resnet18, sph_net_resnet50};
+static const char *const words[] = {"vgg6", "resnet18", "resnet50"};
+
+static sph_image_net spec_of(size_t size, double scale)
+{
+    return (sph_image_net){.channels = 3,
+                           .height = size,
+                           .width = size,
+                           .classes = 7,
+                           .scale = scale,
+                           .act = SPH_ACT_RELU,
+                           .seed = 4};
+}
+
+static sph_net *make(maker *how, const sph_image_net *spec)
+{
+    sph_net *net = NULL;
+    if (how(&net, spec) < 0)
+        fail_msg("%s", sph_error());
+    return net;
+}
+
+static void learned_numbers_are_as_many_as_torchvision_has(void **state)
+{
+    (void)state;
+    sph_image_net spec = spec_of(224, 0);
+    spec.classes = 1000;
+    spec.norm = SPH_NORM_BN;
+    static const size_t learned[] = {11689512, 25557032}, layers[] = {21, 54};
+    for (size_t i = 0; i < 2; i++) {
+        sph_net *net = make(makers[1 + i], &spec);
+        assert_int_equal(sph_net_learned(net), learned[i]);
+        assert_int_equal(sph_net_layers(net), layers[i]);
+        sph_net_free(net);
+    }
+}
+
+static void vgg6_has_its_widths(void **state)
+{
+    (void)state;
+    static const size_t units[2][6] = {{128, 128, 256, 256, 512, 512}, {32, 32, 64, 64, 128, 128}};
+    for (int quarter = 0; quarter < 2; quarter++) {
+        sph_image_net spec = spec_of(32, quarter ? 0.25 : 0);
+        sph_net *net = make(sph_net_vgg6, &spec);
+        assert_int_equal(sph_net_layers(net), 7);
+        size_t before = 3, n;
+        for (size_t l = 0; l < 6; l++) {
+            char path[16];
+            snprintf(path, sizeof path, "layers.%zu", l);
+            const sph_layer *layer = sph_net_layer(net, l, &n);
+            assert_string_equal(layer->path, path);
+            assert_int_equal(layer->units, units[quarter][l]);
+            assert_int_equal(n, 9 * before);
+            before = layer->units;
+        }
+        assert_string_equal(sph_net_layer(net, 6, &n)->path, "layers.6");
+        assert_int_equal(n, before);
+        const struct net_node *pooled = &net->nodes[net->node_count - 3]; /* three pools: 32 -> 4 */
+        assert_true(pooled->kind == NODE_MAX_POOL && pooled->height == 4 && pooled->width == 4);
+        sph_net_free(net);
+    }
+}
+
+static const sph_layer *find(const sph_net *net, const char *path)
+{
+    for (size_t l = 0; l < sph_net_layers(net); l++)
+        if (!strcmp(sph_net_layer(net, l, NULL)->path, path))
+            return sph_net_layer(net, l, NULL);
+    fail_msg("no layer %s", path);
+    return NULL;
+}
+
+static int has(const sph_net *net, const char *path)
+{
+    for (size_t l = 0; l < sph_net_layers(net); l++)
+        if (!strcmp(sph_net_layer(net, l, NULL)->path, path))
+            return 1;
+    return 0;
+}
+
+static void expect(const sph_net *net, const char *path, size_t units, size_t kernel, size_t stride,
+                   size_t pad, sph_act act)
+{
+    const sph_layer *l = find(net, path);
+    if (l->units != units || l->kernel != kernel || l->stride != stride || l->pad != pad || l->act != act)
+        fail_msg("%s: %zu units, kernel %zu, stride %zu, pad %zu, act %d", path, l->units, l->kernel,
+                 l->stride, l->pad, (int)l->act);
+}
+
+static void resnet_blocks_have_torchvisions_names_and_strides(void **state)
+{
+    (void)state;
+    const sph_act relu = SPH_ACT_RELU, none = SPH_ACT_IDENTITY;
+    sph_image_net spec = spec_of(64, 0.25);
+    sph_net *net = make(sph_net_resnet18, &spec);
+    expect(net, "conv1", 16, 7, 2, 3, relu);
+    expect(net, "layer1.0.conv1", 16, 3, 1, 1, relu);
+    expect(net, "layer1.1.conv2", 16, 3, 1, 1, none);
+    expect(net, "layer3.0.conv1", 64, 3, 2, 1, relu);
+    expect(net, "layer3.0.conv2", 64, 3, 1, 1, none);
+    expect(net, "layer3.0.downsample.0", 64, 1, 2, 0, none);
+    expect(net, "layer4.1.conv1", 128, 3, 1, 1, relu);
+    expect(net, "fc", 7, 0, 0, 0, none);
+    assert_false(has(net, "layer1.0.downsample.0"));
+    assert_false(has(net, "layer3.1.downsample.0"));
+    assert_int_equal(net->nodes[2].height, 16); /* conv and pool of 64 */
+    sph_net_free(net);
+
+    net = make(sph_net_resnet50, &spec);
+    expect(net, "layer1.0.conv1", 16, 1, 1, 0, relu);
+    expect(net, "layer1.0.conv3", 64, 1, 1, 0, none);
+    expect(net, "layer1.0.downsample.0", 64, 1, 1, 0, none); /* four times the units */
+    expect(net, "layer2.0.conv1", 32, 1, 1, 0, relu);
+    expect(net, "layer2.0.conv2", 32, 3, 2, 1, relu); /* the 3x3 has the stride */
+    expect(net, "layer2.0.conv3", 128, 1, 1, 0, none);
+    expect(net, "layer2.0.downsample.0", 128, 1, 2, 0, none);
+    expect(net, "layer3.5.conv2", 64, 3, 1, 1, relu);
+    assert_false(has(net, "layer3.6.conv1"));
+    assert_false(has(net, "layer2.1.downsample.0"));
+    sph_net_free(net);
+}
+
+static void every_method_trains_every_net(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (int param = 0; param < SPH_PARAM_COUNT; param++)
+            for (int norm = 0; norm < SPH_NORM_COUNT; norm++) {
+                sph_image_net spec = spec_of(i ? 32 : 8, 1.0 / 32);
+                spec.param = (sph_param)param;
+                spec.norm = (sph_norm)norm;
+                sph_net *net = make(makers[i], &spec);
+                size_t last = sph_net_layers(net) - 1;
+                for (size_t l = 0; l < last; l++) {
+                    const sph_layer *layer = sph_net_layer(net, l, NULL);
+                    assert_int_equal(layer->param, param);
+                    assert_int_equal(layer->norm, l == 0 && norm == SPH_NORM_IMN ? SPH_NORM_NONE : norm);
+                }
+                assert_int_equal(sph_net_layer(net, last, NULL)->param, SPH_PARAM_SP);
+                assert_int_equal(sph_net_layer(net, last, NULL)->norm, SPH_NORM_NONE);
+                struct rng rng = rng_stream(2, RNG_NOISE, 1);
+                struct probe p;
+                probe_open(&p, net, SPH_LOSS_CE, 4, 1, &rng);
+                double loss = probe_gradient(&p),
+                       square = net->k->sum_squares(net->learned, p.weights->learned_grad);
+                if (!isfinite(loss) || !isfinite(square) || square == 0)
+                    fail_msg("%s %s %s: loss %g, gradient %g", words[i], param_word[param], norm_word[norm],
+                             loss, square);
+                probe_close(&p);
+                sph_net_free(net);
+            }
+}
+
+static void wrong_specs_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t maker, size;
+        double scale;
+        size_t classes;
+        sph_act act;
+        const char *text;
+    } wrong[] = {
+        {0, 32, -1, 7, SPH_ACT_RELU, "width scale -1"},
+        {0, 32, NAN, 7, SPH_ACT_RELU, "width scale nan"},
+        {1, 32, 1e9, 7, SPH_ACT_RELU, "width scale 1e+09"},
+        {1, 32, 0.01, 0, SPH_ACT_RELU, "0 classes"},
+        {1, 0, 0.01, 3, SPH_ACT_RELU, "an image of 3 x 0 x 0"},
+        {0, 7, 0.01, 3, SPH_ACT_RELU,
+         "max pool: an image of 1 x 1 (padded by 0) is smaller than the window of 2"},
+        {1, 32, 0.01, 3, SPH_ACT_SRELU, "activation: srelu"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        sph_image_net spec = spec_of(wrong[i].size, wrong[i].scale);
+        spec.classes = wrong[i].classes;
+        spec.act = wrong[i].act;
+        sph_net *net = NULL;
+        assert_int_equal(makers[wrong[i].maker](&net, &spec), SPH_EARG);
+        assert_null(net);
+        if (!strstr(sph_error(), wrong[i].text))
+            fail_msg("said \"%s\", expected \"%s\"", sph_error(), wrong[i].text);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    sph_image_net spec = spec_of(32, 1.0 / 64);
+    spec.norm = SPH_NORM_IMN;
+    spec.param = SPH_PARAM_GMP;
+    size_t failures = 0;
+    double x[3 * 32 * 32] = {1}, y[7];
+    for (;; failures++) {
+        sph_net *net = NULL;
+        fault_after(failures);
+        int err = sph_net_resnet18(&net, &spec);
+        if (!err)
+            err = sph_net_forward(net, x, 1, y);
+        fault_off();
+        sph_net_free(net);
+        if (!fault_happened()) {
+            assert_int_equal(err, 0);
+            break;
+        }
+        assert_int_equal(err, SPH_EMEMORY);
+    }
+    assert_true(failures > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learned_numbers_are_as_many_as_torchvision_has),
+        cmocka_unit_test(vgg6_has_its_widths),
+        cmocka_unit_test(resnet_blocks_have_torchvisions_names_and_strides),
+        cmocka_unit_test(every_method_trains_every_net),
+        cmocka_unit_test(wrong_specs_are_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
