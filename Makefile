@@ -17,19 +17,24 @@ sets   := build $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$
 ctest  := ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
 sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)
 
-.PHONY: all run test check test-long bench install clean format tidy deps
+.PHONY: all tool configure run test check test-long bench install clean format tidy deps
 
-all: deps
+all: configure
+	@cmake --build $(BUILD) -j$(JOBS)
+
+tool: configure
+	@cmake --build $(BUILD) -j$(JOBS) --target spherelu
+
+configure: deps
 	@cmake -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
 	    -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) $(if $(WERROR),-DSPH_WERROR=ON) >$(BUILD).log 2>&1 || \
 	    { cat $(BUILD).log; exit 1; }
 	@mv $(BUILD).log $(BUILD)/configure.log
-	@cmake --build $(BUILD) -j$(JOBS)
 
 deps:
 	@scripts/install-deps $(sets)
 
-run: all
+run: tool
 	@rm -rf $(BUILD)/run/crescents
 	$(BUILD)/spherelu train --data crescents --out $(BUILD)/run/crescents
 
@@ -44,7 +49,7 @@ test-long: all
 	$(MAKE) test SAN=address,undefined
 	$(MAKE) test SAN=thread
 
-bench: all
+bench: tool
 	@scripts/install-deps bench
 	/usr/bin/python3 bench/compare.py --tool $(BUILD)/spherelu
 

@@ -81,7 +81,7 @@ refuse 2 "loss: mse does not fit the task" --data two.csv --loss mse
 refuse 2 "loss: bce does not fit the task" --data three.csv --loss bce
 refuse 1 "two.csv" --data two.csv --task regression
 refuse 2 "--hidden: found '0'" --data ok.csv --hidden 0
-refuse 1 "out of memory" --data ok.csv --hidden 400000000,400000000
+refuse 1 "out of memory" --data ok.csv --hidden 4000000000,4000000000
 
 # ---- weights to begin with
 model=fine/model.safetensors

@@ -8,8 +8,8 @@ seed=${KILL_SEED:-$$}
 RANDOM=$seed
 echo "moments drawn with KILL_SEED=$seed"
 
-table 1500 >t.csv
-training=(--data t.csv --target y --hidden 32,32 --norm bn --batch 16 --epochs 400 --patience 200 --warmup 2
+table 3000 >t.csv
+training=(--data t.csv --target y --hidden 48,48 --norm bn --batch 16 --epochs 400 --patience 200 --warmup 2
     --schedule plateau:3:0.7:0.001 --optimizer adam --seed 5 --quiet --checkpoint-seconds 0.03)
 
 run 0 train "${training[@]}" --out whole
