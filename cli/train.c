@@ -56,17 +56,28 @@ static int set_options(sph_job *job, const struct args *args)
     return 0;
 }
 
-/* What would surprise a user who does not know the method by heart. */
-static void print_notes(const sph_job *job, const struct command *command)
+struct notes {
+    const sph_job *job;
+    const struct command *command;
+    int quiet;
+};
+
+/* What would surprise a user who does not know the method by heart; said once everything else is accepted. */
+static int print_notes(void *self, const sph_view *view)
 {
-    const char *norm = sph_job_get(job, "norm"), *hidden = sph_job_get(job, "hidden");
+    const struct notes *notes = self;
+    const char *norm = sph_job_get(notes->job, "norm"), *hidden = sph_job_get(notes->job, "hidden");
+    const char *micro = sph_job_get(notes->job, "micro");
+    (void)view;
+    if (notes->quiet)
+        return 0;
     if (!strcmp(norm, "imn") && !strchr(hidden, ','))
-        cli_fail(command, 0,
+        cli_fail(notes->command, 0,
                  "note: imn stands before every hidden layer but the first, so with one it does nothing");
-    if (*sph_job_get(job, "micro") && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
-        cli_fail(command, 0,
-                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
-                 norm, sph_job_get(job, "micro"));
+    if (*micro && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
+        cli_fail(notes->command, 0,
+                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch", norm, micro);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- after */
@@ -143,14 +154,13 @@ static int run_train(const struct args *args)
         return cli_fail_with(command, err);
     if ((code = set_options(job, args)))
         goto out;
-    if (!args_on(args, "quiet"))
-        print_notes(job, command);
-
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
-    const sph_observer observers[] = {{.start = stop_if_asked, .step = stop_if_asked},
+    struct notes notes = {job, command, args_on(args, "quiet")};
+    const sph_observer observers[] = {{.self = &notes, .start = print_notes},
+                                      {.start = stop_if_asked, .step = stop_if_asked},
                                       progress_observer(&progress)};
     catch_signals();
-    err = sph_job_run(job, args_on(args, "resume"), observers, 2, &result);
+    err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
     progress_clear(&progress);
 
     int json = args_on(args, "json");

@@ -597,6 +597,42 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
     drop(&z), drop(&dy), drop(&s), drop(&shape);
 }
 
+/* dy as the product of a column and a row: the same as the product written out. */
+static void compare_outer(const struct pair *on, size_t rows, size_t m, size_t extra)
+{
+    struct array z = matrix(on->plain, rows, m, kernel_pad(m) + extra, -1, 1), s = vector(on->plain, m, -1, 1);
+    struct array left = matrix(on->plain, rows, 1, KERNEL_PAD, -1, 1), right = matrix(on->plain, 1, m, kernel_pad(m), -1, 1);
+    struct array dy = matrix(on->plain, rows, m, kernel_pad(m), 0, 0);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < m; j++)
+            set(&dy, i, j, get(&left, i, 0) * get(&right, 0, j));
+    static const sph_act acts[] = {SPH_ACT_IDENTITY, SPH_ACT_RELU, SPH_ACT_LEAKY_RELU, SPH_ACT_ELU};
+    for (int a = 0; a < 8; a++) {
+        struct array dz1 = same_as(&z), dz2 = same_as(&z), dz3 = same_as(&z);
+        struct array db1 = vector(on->plain, m, -1, 1), db2 = same_as(&db1), db3 = same_as(&db1);
+        struct act_args args = {.rows = rows, .m = m, .z = z.at, .ldz = z.ld, .s = a & 4 ? s.at : NULL, .dy = dy.at,
+                                .lddy = dy.ld, .dz = dz1.at, .lddz = dz1.ld, .db = db1.at};
+        on->plain->act_grad[acts[a & 3]](&args);
+        args.dy = NULL, args.left = left.at, args.ld_left = left.ld, args.right = right.at;
+        args.dz = dz2.at, args.db = db2.at;
+        on->plain->act_grad[acts[a & 3]](&args);
+        args.dz = dz3.at, args.db = db3.at;
+        on->fast->act_grad[acts[a & 3]](&args);
+        struct array copy = same_as(&dz2), db_copy = same_as(&db2);
+        same("outer, plain", &dz1, &dz2, close_to(on));
+        same("outer, fast", &copy, &dz3, close_to(on));
+        same("db of outer, plain", &db1, &db2, sum_error(on, 2 * rows));
+        same("db of outer, fast", &db_copy, &db3, sum_error(on, 2 * rows));
+    }
+    drop(&z), drop(&s), drop(&left), drop(&right), drop(&dy);
+}
+
+static void outer_gradients_match_the_product_written_out(void **state)
+{
+    (void)state;
+    on_all_shapes(compare_outer);
+}
+
 static void activations_match_twins_scaled_and_in_place(void **state)
 {
     (void)state;
@@ -1280,6 +1316,7 @@ int main(void)
         cmocka_unit_test(polar_matches_twin_and_keeps_length),
         cmocka_unit_test(polar_gradient_matches_differences_at_zero_sine),
         cmocka_unit_test(activations_match_twins_scaled_and_in_place),
+        cmocka_unit_test(outer_gradients_match_the_product_written_out),
         cmocka_unit_test(activations_have_their_values_slopes_and_ties),
         cmocka_unit_test(elu_is_accurate_relative_to_its_size_near_zero),
         cmocka_unit_test(nan_stays_nan_through_activations_and_losses),

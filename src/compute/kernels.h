@@ -44,6 +44,9 @@ struct act_args {
     /* backward */
     const void *dy; /* (rows, m) */
     size_t lddy;
+    const void *left, *right; /* or, where left is not NULL, dy = left right^T: (rows) ld_left apart, (m) padded; with
+                                 db and without ds only */
+    size_t ld_left;
     void *dz; /* (rows, m); may be z or dy itself */
     size_t lddz;
     void *db;     /* (m) += dz, the gradient of a bias that was added to z; or NULL. Not for srelu */

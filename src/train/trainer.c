@@ -102,9 +102,14 @@ static int choose_monitor(struct trainer *t)
     const char *wanted = t->opts->monitor ? t->opts->monitor : t->val ? "val_loss" : "train_loss";
     int found = text_find(wanted, t->name, t->values);
     if (found < 0) {
-        const char *near = text_nearest(wanted, t->name, t->values);
-        return sph_fail(SPH_EARG, "monitor: no value %s%s%s%s", wanted, near ? ", did you mean " : "", near ? near : "",
-                        t->val ? "" : " (there is no validation part)");
+        struct text known = {0};
+        for (size_t i = 0; i < t->values; i++)
+            text_add(&known, "%s%s", i ? ", " : "", t->name[i]);
+        int err = known.failed ? SPH_EMEMORY
+                               : sph_fail(SPH_EARG, "monitor: no value %s; there are %s%s", wanted, known.chars,
+                                          t->val ? "" : " (no validation part)");
+        text_free(&known);
+        return err;
     }
     t->monitor = (size_t)found;
     t->monitor_up = strstr(wanted, "accuracy") || strstr(wanted, "top5");

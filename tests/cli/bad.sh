@@ -65,7 +65,7 @@ run 0 train --data ok.csv --batch 25 --epochs 1 --out batch
 refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --norm bn
 refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --norm mbn
 refuse 2 "micro: 1 row has no statistics of its own" --data ok.csv --micro 1 --norm bn --quiet
-refuse 2 "monitor: no value val_los, did you mean val_loss" --data ok.csv --monitor val_los
+refuse 2 "monitor: no value val_los; there are train_loss, val_loss" --data ok.csv --monitor val_los
 refuse 2 "monitor: no value val_accuracy" --data ok.csv --monitor val_accuracy
 refuse 2 "there is no validation part" --data ok.csv --val 0 --monitor val_loss
 for schedule in nonsense step step:3 step:x:0.1 plateau:5 plateau:x:0.1:0 cosine:3; do
