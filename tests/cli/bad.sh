@@ -67,7 +67,7 @@ refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --n
 refuse 2 "micro: 1 row has no statistics of its own" --data ok.csv --micro 1 --norm bn --quiet
 refuse 2 "monitor: no value val_los; there are train_loss, val_loss" --data ok.csv --monitor val_los
 refuse 2 "monitor: no value val_accuracy" --data ok.csv --monitor val_accuracy
-refuse 2 "there is no validation part" --data ok.csv --val 0 --monitor val_loss
+refuse 2 "no validation part" --data ok.csv --val 0 --monitor val_loss
 for schedule in nonsense step step:3 step:x:0.1 plateau:5 plateau:x:0.1:0 cosine:3; do
     refuse 2 "schedule: '$schedule' is none of: none, step:" --data ok.csv --schedule $schedule
 done
@@ -81,7 +81,8 @@ refuse 2 "loss: mse does not fit the task" --data two.csv --loss mse
 refuse 2 "loss: bce does not fit the task" --data three.csv --loss bce
 refuse 1 "two.csv" --data two.csv --task regression
 refuse 2 "--hidden: found '0'" --data ok.csv --hidden 0
-refuse 1 "out of memory" --data ok.csv --hidden 4000000000,4000000000
+refuse 2 "more than this machine can address" --data ok.csv --hidden 4000000000,4000000000
+refuse 1 "out of memory" --data ok.csv --hidden 40000000,40000000
 
 # ---- weights to begin with
 model=fine/model.safetensors
