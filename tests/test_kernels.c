@@ -433,8 +433,9 @@ static void compare_polar(const struct pair *on, size_t n, size_t m)
     struct array w1 = matrix(on->plain, n, m, ld, 0, 0), w2 = same_as(&w1);
     struct array sin1 = matrix(on->plain, n - 1, m, m, 0, 0), cos1 = same_as(&sin1), sin2 = same_as(&sin1),
                  cos2 = same_as(&sin1);
-    on->plain->polar(n, m, theta.at, scale.at, w1.at, ld, sin1.at, cos1.at);
-    on->fast->polar(n, m, theta.at, scale.at, w2.at, ld, sin2.at, cos2.at);
+    struct array prefix1 = matrix(on->plain, polar_chunks(n), m, m, 0, 0), prefix2 = same_as(&prefix1);
+    on->plain->polar(n, m, theta.at, scale.at, w1.at, ld, sin1.at, cos1.at, prefix1.at);
+    on->fast->polar(n, m, theta.at, scale.at, w2.at, ld, sin2.at, cos2.at, prefix2.at);
     for (size_t j = 0; j < m; j++) {
         double square = 0;
         for (size_t i = 0; i < n; i++)
@@ -446,8 +447,8 @@ static void compare_polar(const struct pair *on, size_t n, size_t m)
     struct array dw = matrix(on->plain, n, m, ld, -1, 1);
     struct array dtheta1 = matrix(on->plain, n - 1, m, m, 9, 9), dtheta2 = same_as(&dtheta1);
     struct array radial1 = vector(on->plain, m, 9, 9), radial2 = same_as(&radial1);
-    on->plain->polar_grad(n, m, sin1.at, cos1.at, scale.at, dw.at, ld, dtheta1.at, radial1.at);
-    on->fast->polar_grad(n, m, sin1.at, cos1.at, scale.at, dw.at, ld, dtheta2.at, radial2.at);
+    on->plain->polar_grad(n, m, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta1.at, radial1.at);
+    on->fast->polar_grad(n, m, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta2.at, radial2.at);
     for (size_t j = 0; j < m; j++) {
         double dot = 0;
         for (size_t i = 0; i < n; i++)
@@ -456,6 +457,7 @@ static void compare_polar(const struct pair *on, size_t n, size_t m)
     }
     same("sine", &sin1, &sin2, 4 * on->eps);
     same("cosine", &cos1, &cos2, 4 * on->eps);
+    same("prefix", &prefix1, &prefix2, polar_error(on, n));
     same("polar", &w1, &w2, polar_error(on, n));
     same("polar_grad", &dtheta1, &dtheta2, sqrt((double)n) * polar_error(on, n));
     same("radial", &radial1, &radial2, sqrt((double)n) * polar_error(on, n));
@@ -492,15 +494,16 @@ static void polar_gradient_matches_differences_at_zero_sine(void **state)
                      cosine = same_as(&sine);
         struct array dtheta = same_as(&sine), radial = vector(k, M, 0, 0), s = same_as(&sine),
                      c = same_as(&sine);
+        struct array prefix = matrix(k, polar_chunks(n), M, M, 0, 0), spare = same_as(&prefix);
         set(&theta, 0, 0, 0);
-        k->polar(n, M, theta.at, scale.at, w.at, 8, sine.at, cosine.at);
-        k->polar_grad(n, M, sine.at, cosine.at, scale.at, dw.at, 8, dtheta.at, radial.at);
+        k->polar(n, M, theta.at, scale.at, w.at, 8, sine.at, cosine.at, prefix.at);
+        k->polar_grad(n, M, sine.at, cosine.at, prefix.at, dw.at, 8, dtheta.at, radial.at);
         for (size_t a = 0; a + 1 < n; a++)
             for (size_t j = 0; j < M; j++) {
                 double at = get(&theta, a, j), value[2] = {0, 0};
                 for (int side = 0; side < 2; side++) {
                     set(&theta, a, j, side ? at + step_size : at - step_size);
-                    k->polar(n, M, theta.at, scale.at, w.at, 8, s.at, c.at);
+                    k->polar(n, M, theta.at, scale.at, w.at, 8, s.at, c.at, spare.at);
                     for (size_t i = 0; i < n; i++)
                         value[side] += get(&w, i, j) * get(&dw, i, j);
                 }
@@ -510,7 +513,7 @@ static void polar_gradient_matches_differences_at_zero_sine(void **state)
             }
         drop(&theta), drop(&scale), drop(&dw), drop(&w), drop(&sine), drop(&cosine), drop(&dtheta),
             drop(&radial);
-        drop(&s), drop(&c);
+        drop(&s), drop(&c), drop(&prefix), drop(&spare);
     }
 }
 

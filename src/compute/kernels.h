@@ -32,6 +32,13 @@ static inline size_t kernel_pad(size_t columns)
     return (columns + KERNEL_PAD - 1) / KERNEL_PAD * KERNEL_PAD;
 }
 
+enum { POLAR_CHUNK = 16 };
+
+static inline size_t polar_chunks(size_t n)
+{
+    return (n - 1 + POLAR_CHUNK - 1) / POLAR_CHUNK;
+}
+
 /* y = s * act(z), column j of a row belonging to unit j. */
 struct act_args {
     size_t rows, m;
@@ -114,11 +121,12 @@ struct kernels {
     void (*column_sums)(size_t rows, size_t m, const void *x, size_t ldx, void *sum); /* (m) += */
 
     /* ---- hyperspherical coordinates, n >= 2
-     * w (n, m) = scale[j] u(theta); sine and cosine (n-1, m) are kept for the gradient. */
+     * w (n, m) = scale[j] u(theta). Kept for the gradient: sine and cosine (n-1, m), and prefix (polar_chunks(n), m),
+     * the scale times all sines before angle 0, POLAR_CHUNK, 2 POLAR_CHUNK ... */
     void (*polar)(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
-                  void *cosine);
+                  void *cosine, void *prefix);
     /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
-    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *scale, const void *dw,
+    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix, const void *dw,
                        size_t lddw, void *dtheta, void *radial);
 
     /* ---- numbers of a unit, (m) each; lambda, b, db and dlambda are NULL in a layer without bias
