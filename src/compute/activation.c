@@ -292,7 +292,7 @@ KERNEL_INLINE void fast_slopes(const struct act_args *args, sph_act act)
     vec tail = s ? columns_tail(s, m) : vec_all(1);
     for (size_t top = 0; top < args->rows; top += PASS_ROWS) {
         size_t rows = smaller(args->rows - top, PASS_ROWS), width = padded;
-        const real *z = (const real *)args->z + top * ldz, *dy = (const real *)args->dy + top * lddy;
+        const real *z = (const real *)args->z + top * ldz, *dy = args->dy;
         real *dz = (real *)args->dz + top * lddz;
         if (args->ds)
             scale_grad(args, act, top, rows);
@@ -303,6 +303,7 @@ KERNEL_INLINE void fast_slopes(const struct act_args *args, sph_act act)
                 slopes_and_sums(args, act, top, rows, 0);
             continue;
         }
+        dy += top * lddy;
         if (s) {
             for (size_t i = 0; i < rows; i++)
                 for (size_t j = 0; j < width; j += LANES) {
