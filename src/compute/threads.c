@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/threads.h"
 
-#include <sched.h>
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-size_t threads_available(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (size_t)CPU_COUNT(&set);
-    return 1;
-}
 
 #ifdef _OPENMP
 

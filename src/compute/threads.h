@@ -7,8 +7,7 @@
 
 #include <stddef.h>
 
-/* Cores this process may use; the most workers a call can have. */
-size_t threads_available(void);
+/* The most workers a call can have. */
 size_t threads_limit(void);
 
 /* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Inside, and after this

@@ -79,6 +79,9 @@ static inline void *net_state(const struct sph_net *net, size_t at)
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
 int net_lay_out(struct sph_net *net);
 
+/* Whether some layer's training looks at the whole batch: bn, mbn, imn. (graph.c) */
+int net_has_batch_statistic(const struct sph_net *net);
+
 /* First values. (graph.c) */
 int net_draw(struct sph_net *net, uint64_t seed);
 

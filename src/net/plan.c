@@ -215,16 +215,6 @@ static void pair_single_readers(struct plan *plan)
     }
 }
 
-static int is_coupled(const sph_net *net)
-{
-    for (size_t l = 0; l < net->layer_count; l++) {
-        sph_norm norm = net->layers[l].spec.norm;
-        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN || norm == SPH_NORM_IMN)
-            return 1;
-    }
-    return 0;
-}
-
 static size_t choose_tile_rows(const sph_net *net, size_t size, size_t rows)
 {
     size_t width = kernel_pad(net->nodes[0].features), largest = 0;
@@ -254,7 +244,7 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->k = weights->k;
     plan->rows = rows;
     plan->mode = mode;
-    plan->coupled = mode == PLAN_TRAIN && is_coupled(net);
+    plan->coupled = mode == PLAN_TRAIN && net_has_batch_statistic(net);
     plan->tile_rows = choose_tile_rows(net, plan->k->size, rows);
     plan->tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
     plan->workers = workers < plan->tiles ? workers : plan->tiles;

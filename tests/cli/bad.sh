@@ -156,7 +156,7 @@ diverged() {
     absent "$folder/model.safetensors"
     no_temporaries "$folder"
     run 1 eval "$folder" --data ok.csv
-    says "$folder: the run is not finished"
+    says "$folder: the run diverged"
 }
 run 1 train --data ok.csv --optimizer sgd --lr 1e6 --val 0 --out away
 says " at step " "first seen in layers." "try a smaller lr than 1e+06"
@@ -176,7 +176,7 @@ says " at step 2" "first seen in layers."
 diverged late
 check "no metrics before the end" [ "$(wc -l <late/metrics.jsonl)" -ge 19 ]
 cp late/checkpoint.safetensors kept
-run 1 train --resume --out late
-says " at step 2" "layers."
+run 2 train --resume --out late
+says "late: holds a run that diverged; choose another --out and a smaller --lr"
 check "resuming a diverged run changed its checkpoint" cmp -s kept late/checkpoint.safetensors
 finish
