@@ -3,6 +3,7 @@
 #   make run       build, train on the embedded crescents, print the result
 #   make test      build, all tests but the long ones        make check       the quick ones, in seconds
 #   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
+#   make fuzz      the file readers, FUZZ_SECONDS=60 each
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
 #
 # CC=clang, SAN=address,undefined or SAN=thread (builds in build-SAN), WERROR=1 (warnings are errors), BUILD=dir
@@ -17,19 +18,24 @@ sets   := build $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$
 ctest  := ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
 sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)
 
-.PHONY: all run test check test-long bench install clean format tidy deps
+.PHONY: all tool configure run test check test-long bench install clean format tidy fuzz deps
 
-all: deps
+all: configure
+	@cmake --build $(BUILD) -j$(JOBS)
+
+tool: configure
+	@cmake --build $(BUILD) -j$(JOBS) --target spherelu
+
+configure: deps
 	@cmake -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
 	    -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) $(if $(WERROR),-DSPH_WERROR=ON) >$(BUILD).log 2>&1 || \
 	    { cat $(BUILD).log; exit 1; }
 	@mv $(BUILD).log $(BUILD)/configure.log
-	@cmake --build $(BUILD) -j$(JOBS)
 
 deps:
 	@scripts/install-deps $(sets)
 
-run: all
+run: tool
 	@rm -rf $(BUILD)/run/crescents
 	$(BUILD)/spherelu train --data crescents --out $(BUILD)/run/crescents
 
@@ -43,10 +49,21 @@ test-long: all
 	$(ctest)
 	$(MAKE) test SAN=address,undefined
 	$(MAKE) test SAN=thread
+	$(MAKE) fuzz
 
-bench: all
+bench: tool
 	@scripts/install-deps bench
 	/usr/bin/python3 bench/compare.py --tool $(BUILD)/spherelu
+
+# Each target for FUZZ_SECONDS, from the broken files of the tests.
+FUZZ_SECONDS ?= 60
+fuzz:
+	@scripts/install-deps build clang
+	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON >/dev/null
+	@cmake --build build-fuzz -j$(JOBS) --target fuzz_safetensors
+	@mkdir -p build-fuzz/corpus/safetensors
+	build-fuzz/tests/fuzz_safetensors -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	    build-fuzz/corpus/safetensors tests/bad/safetensors
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)

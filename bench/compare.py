@@ -18,7 +18,7 @@ SHAPES = ((404, 13, 15), (1024, 11, 12), (7654, 4, 8))  # rows, inputs, how many
 PARAMS = ("sp", "wn", "gmp", "sphere")
 HIDDEN = 100
 GMP_OVER_SP = 1.08  # at 404 x 13
-UNITS, INPUTS = 512, (16, 64, 256, 1024, 4096, 4608, 16384)
+PARAM_SHAPES = [(512, n) for n in (16, 64, 256, 1024, 4608, 16384)] + [(m, 512) for m in (16, 64, 256, 1024, 4096)]
 NS_PER_WEIGHT = 2.0  # at 512 x 4608, u(theta) and its gradient together
 
 
@@ -74,18 +74,18 @@ def bench_mlp(tool, rounds):
 def bench_param(tool, rounds):
     rows_out, bars = [], []
     print(f"{'units x inputs':>15s} {'forward':>9s} {'backward':>9s} {'both':>7s}   ns per weight, gmp")
-    for inputs in INPUTS:
-        runs = [ours(tool, "param", "--units", UNITS, "--inputs", inputs, "--param", "gmp") for _ in range(rounds)]
+    for units, inputs in PARAM_SHAPES:
+        runs = [ours(tool, "param", "--units", units, "--inputs", inputs, "--param", "gmp") for _ in range(rounds)]
         forward = min(run["ns_per_weight_forward"] for run in runs)
         backward = min(run["ns_per_weight_backward"] for run in runs)
         both = forward + backward
-        print(f"{UNITS:>7d} x {inputs:<5d} {forward:9.3f} {backward:9.3f} {both:7.3f}", flush=True)
+        print(f"{units:>7d} x {inputs:<5d} {forward:9.3f} {backward:9.3f} {both:7.3f}", flush=True)
         rows_out.append({"machine": runs[0]["cpu"], "threads": 1, "dtype": runs[0]["dtype"],
-                         "spherelu": runs[0]["version"], "param": "gmp", "units": UNITS, "inputs": inputs,
+                         "spherelu": runs[0]["version"], "param": "gmp", "units": units, "inputs": inputs,
                          "ns_per_weight_forward": f"{forward:.4f}", "ns_per_weight_backward": f"{backward:.4f}",
                          "ns_per_weight": f"{both:.4f}"})
         if inputs == 4608:
-            bars.append((f"u(theta) and its gradient at {UNITS} x {inputs}: at most {NS_PER_WEIGHT} ns per weight",
+            bars.append((f"u(theta) and its gradient at {units} x {inputs}: at most {NS_PER_WEIGHT} ns per weight",
                          both <= NS_PER_WEIGHT, f"{both:.3f}"))
     write("param.csv", rows_out)
     return bars

@@ -89,6 +89,12 @@ void cli_help_command(const struct args *args);
 int cli_print_json(const struct command *command, json_t *object, int digits);
 json_t *cli_number(double value); /* null when not finite: JSON has no other word for it */
 
+/* sph_run_open, and a message; 0 or an exit code. */
+int cli_open_run(const struct command *command, const char *dir, sph_run **out);
+
+/* What makes a word plural: "" for 1, else "s". */
+const char *cli_plural(size_t count);
+
 /* "13-100-1 gmp+bn"; for images "vgg6 gmp+imn", or "7 layers gmp+imn" where kind is NULL */
 void cli_network(char *out, size_t size, const char *kind, const sph_net *net);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu convert: the same function in another parameterization. */
+#include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -21,6 +23,16 @@ static int print_converted(const struct args *args, const sph_net *net)
     return cli_print_json(args->command, object, 17);
 }
 
+/* A run folder stands for its model; a path too long to hold is left for the library to refuse. */
+static int open_net(sph_net **out, const char *path)
+{
+    char model[PATH_MAX];
+    struct stat status;
+    int length = snprintf(model, sizeof model, "%s/model.safetensors", path);
+    int folder = !stat(path, &status) && S_ISDIR(status.st_mode) && length > 0 && length < PATH_MAX;
+    return sph_net_open(out, folder ? model : path);
+}
+
 static int run_convert(const struct args *args)
 {
     sph_net *net = NULL, *converted = NULL;
@@ -29,7 +41,7 @@ static int run_convert(const struct args *args)
         return code;
     if (!args_value(args, "to"))
         return cli_fail(args->command, EXIT_USAGE, "--to is missing, expected %s", CLI_WORDS(SPH_PARAMS));
-    int err = sph_net_open(&net, args->word[0]);
+    int err = open_net(&net, args->word[0]);
     if (!err)
         err = sph_net_convert(&converted, net, (sph_param)to, args_on(args, "strict"));
     if (!err)
@@ -54,15 +66,15 @@ static const sph_option options[] = {
 const struct command command_convert = {
     .name = "convert",
     .summary = "write a network in another parameterization",
-    .usage = "IN.safetensors OUT.safetensors --to sp|wn|gmp|sphere [--strict]",
+    .usage = "IN.safetensors|RUN OUT.safetensors --to sp|wn|gmp|sphere [--strict]",
     .about = "Rewrites the hidden layers so that the network computes the same function: exact for relu, "
              "leaky_relu "
-             "and identity, refused where no exact form exists. Standardisation and class names go along.",
-    .examples = "  spherelu convert runs/prices/model.safetensors plain.safetensors --to sp\n"
+             "and identity, refused where no exact form exists. A run folder stands for its model.safetensors. Standardisation and class names go along.",
+    .examples = "  spherelu convert runs/prices plain.safetensors --to sp\n"
                 "  spherelu convert plain.safetensors angles.safetensors --to gmp\n",
     .options = options,
     .count = sizeof options / sizeof *options,
-    .words = {"IN.safetensors", "OUT.safetensors"},
+    .words = {"IN.safetensors|RUN", "OUT.safetensors"},
     .words_needed = 2,
     .run = run_convert,
 };

@@ -30,9 +30,9 @@ static int run_eval(const struct args *args)
         return code;
     if (!data)
         return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a file or the name of a set");
-    int err = sph_run_open(&run, args->word[0]);
-    if (!err)
-        err = sph_run_eval(run, data, &scores);
+    if ((code = cli_open_run(args->command, args->word[0], &run)))
+        return code;
+    int err = sph_run_eval(run, data, &scores);
     code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
     sph_run_free(run);
     return code;

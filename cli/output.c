@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -119,6 +120,20 @@ int cli_print_json(const struct command *command, json_t *object, int digits)
     puts(text);
     free(text);
     return 0;
+}
+
+int cli_open_run(const struct command *command, const char *dir, sph_run **out)
+{
+    struct stat status;
+    if (!stat(dir, &status) && !S_ISDIR(status.st_mode))
+        return cli_fail(command, EXIT_FAILED, "%s: expected a run folder, found a file", dir);
+    int err = sph_run_open(out, dir);
+    return err ? cli_fail_with(command, err) : 0;
+}
+
+const char *cli_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
 }
 
 void cli_network(char *out, size_t size, const char *kind, const sph_net *net)

@@ -91,6 +91,24 @@ static int output_commit(struct output *output, const struct command *command)
     return 0;
 }
 
+/* Whether path names one of the files a run consists of, in this run, there or not. */
+static int is_run_file(const char *run, const char *path)
+{
+    static const char *const files[] = {"config.yaml",   "model.safetensors", "checkpoint.safetensors",
+                                        "metrics.jsonl", "result.json",       "split.json"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct stat a, b;
+    size_t i = 0;
+    while (i < sizeof files / sizeof *files && strcmp(name, files[i]))
+        i++;
+    if (i == sizeof files / sizeof *files)
+        return 0;
+    char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    int same = folder && !stat(folder, &a) && !stat(run, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    free(folder);
+    return same;
+}
+
 static int predict(const struct args *args, sph_run *run, const char *data, const char *out)
 {
     struct output output;
@@ -124,8 +142,12 @@ static int run_predict(const struct args *args)
     if (!out && args_on(args, "json"))
         return cli_fail(args->command, EXIT_USAGE,
                         "--json needs --out, since predictions themselves are CSV");
-    int err = sph_run_open(&run, args->word[0]);
-    code = err ? cli_fail_with(args->command, err) : predict(args, run, data, out);
+    if ((code = cli_open_run(args->command, args->word[0], &run)))
+        return code;
+    if (out && is_run_file(args->word[0], out))
+        code = cli_fail(args->command, EXIT_USAGE, "--out: %s belongs to the run, expected another file", out);
+    else
+        code = predict(args, run, data, out);
     sph_run_free(run);
     return code;
 }
@@ -148,8 +170,8 @@ const struct command command_predict = {
     .about =
         "Writes one line per row of the table, under a header: prediction (or prediction_TARGET for "
         "several), for "
-        "two classes class,probability, for more class,p_LABEL,... A file given by --out appears whole or "
-        "not at all.",
+        "two classes class,probability, where the probability is that of the second class in sorted order "
+        "(of no and yes: yes), for more class,p_LABEL,... A file given by --out appears whole or not at all.",
     .examples = "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
                 "  spherelu predict runs/prices --data new-houses.csv --out predictions.csv\n"
                 "  spherelu predict runs/first --data crescents | head\n",

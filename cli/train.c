@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "progress.h"
@@ -41,11 +42,12 @@ static int stop_if_asked(void *self, const sph_view *view)
 static int set_options(sph_job *job, const struct args *args)
 {
     const sph_option *table;
-    size_t count = sph_options(&table); /* the first `count` of the command's options */
+    size_t count = sph_options(&table);
     for (size_t i = 0; i < count; i++) {
-        if (!args->value[i])
+        const char *value = args_value(args, table[i].name);
+        if (!value)
             continue;
-        int err = sph_job_set(job, table[i].name, args->value[i]);
+        int err = sph_job_set(job, table[i].name, value);
         if (err)
             return cli_fail_with(args->command, err);
     }
@@ -56,17 +58,28 @@ static int set_options(sph_job *job, const struct args *args)
     return 0;
 }
 
-/* What would surprise a user who does not know the method by heart. */
-static void print_notes(const sph_job *job, const struct command *command)
+struct notes {
+    const sph_job *job;
+    const struct command *command;
+    int quiet;
+};
+
+/* What would surprise a user who does not know the method by heart; said once everything else is accepted. */
+static int print_notes(void *self, const sph_view *view)
 {
-    const char *norm = sph_job_get(job, "norm"), *hidden = sph_job_get(job, "hidden");
-    if (!strcmp(norm, "imn") && !strcmp(sph_job_get(job, "net"), "mlp") && !strchr(hidden, ','))
-        cli_fail(command, 0,
+    const struct notes *notes = self;
+    const char *norm = sph_job_get(notes->job, "norm"), *hidden = sph_job_get(notes->job, "hidden");
+    const char *micro = sph_job_get(notes->job, "micro");
+    (void)view;
+    if (notes->quiet)
+        return 0;
+    if (!strcmp(norm, "imn") && !strcmp(sph_job_get(notes->job, "net"), "mlp") && !strchr(hidden, ','))
+        cli_fail(notes->command, 0,
                  "note: imn stands before every hidden layer but the first, so with one it does nothing");
-    if (*sph_job_get(job, "micro") && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
-        cli_fail(command, 0,
-                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
-                 norm, sph_job_get(job, "micro"));
+    if (*micro && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
+        cli_fail(notes->command, 0,
+                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch", norm, micro);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- after */
@@ -75,7 +88,7 @@ static void print_scores(const char *part, const sph_scores *scores)
 {
     if (!scores->rows)
         return;
-    printf("%-9s %zu rows", part, scores->rows);
+    printf("%-9s %zu row%s", part, scores->rows, cli_plural(scores->rows));
     for (size_t i = 0; i < scores->count; i++)
         printf(", %s %.5g", scores->name[i], scores->value[i]);
     putchar('\n');
@@ -92,12 +105,14 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     const sph_net *net = sph_run_net(run);
     cli_network(network, sizeof network, kind, net);
 
-    printf("data      %s: %zu rows, %zu features\n", sph_job_get(job, "data"),
-           result->train.rows + result->val.rows + result->test.rows, sph_net_inputs(net));
-    printf("network   %s, %s, %zu learned numbers\n", network, sph_job_get(job, "activation"),
-           sph_net_learned(net));
-    printf("training  %s, %s, lr %s\n", sph_job_get(job, "loss"), sph_job_get(job, "optimizer"),
-           sph_job_get(job, "lr"));
+    size_t rows = result->train.rows + result->val.rows + result->test.rows, features = sph_net_inputs(net);
+    int hidden = sph_net_layers(net) > 1;
+    printf("data      %s: %zu row%s, %zu feature%s\n", sph_job_get(job, "data"), rows, cli_plural(rows),
+           features, cli_plural(features));
+    printf("network   %s%s%s, %zu learned numbers\n", network, hidden ? ", " : "",
+           hidden ? sph_job_get(job, "activation") : "", sph_net_learned(net));
+    printf("training  %s, %s, %s, lr %s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
+           sph_job_get(job, "optimizer"), sph_job_get(job, "lr"));
     printf("epochs    %zu, best %zu\n", result->epochs, result->best_epoch);
     print_scores("train", &result->train);
     print_scores("val", &result->val);
@@ -106,6 +121,27 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     printf("run       %s\n", out);
     sph_run_free(run);
     return EXIT_DONE;
+}
+
+/* A cosine schedule ends by design where it is best. */
+static void note_improving(const sph_job *job, const sph_result *result, const struct command *command)
+{
+    size_t all = (size_t)strtoull(sph_job_get(job, "epochs"), NULL, 10);
+    if (result->epochs == all && all - result->best_epoch <= all / 100 &&
+        strcmp(sph_job_get(job, "schedule"), "cosine"))
+        cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
+}
+
+/* A resumed run whose data is not where config.yaml says, seen from here. */
+static int fail_run(const sph_job *job, const struct args *args, int err)
+{
+    const char *data = sph_job_get(job, "data");
+    if (args_on(args, "resume") && data && *data && *data != '/' && access(data, F_OK) &&
+        !strncmp(sph_error(), data, strlen(data)))
+        return cli_fail(args->command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED,
+                        "%s; %s/config.yaml names it relative to the directory the run was started in", sph_error(),
+                        sph_job_get(job, "out"));
+    return cli_fail_with(args->command, err);
 }
 
 /* The folder's own result.json, and where it lies. */
@@ -143,14 +179,13 @@ static int run_train(const struct args *args)
         return cli_fail_with(command, err);
     if ((code = set_options(job, args)))
         goto out;
-    if (!args_on(args, "quiet"))
-        print_notes(job, command);
-
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
-    const sph_observer observers[] = {{.start = stop_if_asked, .step = stop_if_asked},
+    struct notes notes = {job, command, args_on(args, "quiet")};
+    const sph_observer observers[] = {{.self = &notes, .start = print_notes},
+                                      {.start = stop_if_asked, .step = stop_if_asked},
                                       progress_observer(&progress)};
     catch_signals();
-    err = sph_job_run(job, args_on(args, "resume"), observers, 2, &result);
+    err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
     progress_clear(&progress);
 
     int json = args_on(args, "json");
@@ -164,9 +199,11 @@ static int run_train(const struct args *args)
         if (json)
             print_result(job, command);
     } else if (err) {
-        code = cli_fail_with(command, err);
+        code = fail_run(job, args, err);
     } else {
         code = json ? print_result(job, command) : print_table(job, &result, command);
+        if (!args_on(args, "quiet"))
+            note_improving(job, &result, command);
     }
 out:
     sph_job_free(job);

@@ -351,7 +351,7 @@ typedef struct sph_view {
     int improved;              /* epoch: this one is the best so far */
 } sph_view;
 
-/* Any function may be NULL. A non-zero return asks the training to stop after this step. */
+/* Any function may be NULL. 0: go on; above 0: stop after this step; below 0: fail with this code. */
 typedef struct sph_observer {
     void *self;
     int (*start)(void *self, const sph_view *view);
@@ -380,7 +380,8 @@ typedef struct sph_result {
 
 /* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is fitted
  * on the training part and kept with the net. observers: (count). When one of them asks to stop, the call succeeds
- * with result->stopped set, and net holds the weights of that moment. */
+ * with result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it holds the best weights so
+ * far, if there are any. result may be NULL. */
 SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
                       const sph_observer *observers, size_t count, sph_result *result);
 

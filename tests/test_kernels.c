@@ -433,8 +433,9 @@ static void compare_polar(const struct pair *on, size_t n, size_t m)
     struct array w1 = matrix(on->plain, n, m, ld, 0, 0), w2 = same_as(&w1);
     struct array sin1 = matrix(on->plain, n - 1, m, m, 0, 0), cos1 = same_as(&sin1), sin2 = same_as(&sin1),
                  cos2 = same_as(&sin1);
-    on->plain->polar(n, m, theta.at, scale.at, w1.at, ld, sin1.at, cos1.at);
-    on->fast->polar(n, m, theta.at, scale.at, w2.at, ld, sin2.at, cos2.at);
+    struct array prefix1 = matrix(on->plain, polar_chunks(n), m, m, 0, 0), prefix2 = same_as(&prefix1);
+    on->plain->polar(n, m, theta.at, scale.at, w1.at, ld, sin1.at, cos1.at, prefix1.at);
+    on->fast->polar(n, m, theta.at, scale.at, w2.at, ld, sin2.at, cos2.at, prefix2.at);
     for (size_t j = 0; j < m; j++) {
         double square = 0;
         for (size_t i = 0; i < n; i++)
@@ -446,8 +447,8 @@ static void compare_polar(const struct pair *on, size_t n, size_t m)
     struct array dw = matrix(on->plain, n, m, ld, -1, 1);
     struct array dtheta1 = matrix(on->plain, n - 1, m, m, 9, 9), dtheta2 = same_as(&dtheta1);
     struct array radial1 = vector(on->plain, m, 9, 9), radial2 = same_as(&radial1);
-    on->plain->polar_grad(n, m, sin1.at, cos1.at, scale.at, dw.at, ld, dtheta1.at, radial1.at);
-    on->fast->polar_grad(n, m, sin1.at, cos1.at, scale.at, dw.at, ld, dtheta2.at, radial2.at);
+    on->plain->polar_grad(n, m, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta1.at, radial1.at);
+    on->fast->polar_grad(n, m, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta2.at, radial2.at);
     for (size_t j = 0; j < m; j++) {
         double dot = 0;
         for (size_t i = 0; i < n; i++)
@@ -456,6 +457,7 @@ static void compare_polar(const struct pair *on, size_t n, size_t m)
     }
     same("sine", &sin1, &sin2, 4 * on->eps);
     same("cosine", &cos1, &cos2, 4 * on->eps);
+    same("prefix", &prefix1, &prefix2, polar_error(on, n));
     same("polar", &w1, &w2, polar_error(on, n));
     same("polar_grad", &dtheta1, &dtheta2, sqrt((double)n) * polar_error(on, n));
     same("radial", &radial1, &radial2, sqrt((double)n) * polar_error(on, n));
@@ -492,15 +494,16 @@ static void polar_gradient_matches_differences_at_zero_sine(void **state)
                      cosine = same_as(&sine);
         struct array dtheta = same_as(&sine), radial = vector(k, M, 0, 0), s = same_as(&sine),
                      c = same_as(&sine);
+        struct array prefix = matrix(k, polar_chunks(n), M, M, 0, 0), spare = same_as(&prefix);
         set(&theta, 0, 0, 0);
-        k->polar(n, M, theta.at, scale.at, w.at, 8, sine.at, cosine.at);
-        k->polar_grad(n, M, sine.at, cosine.at, scale.at, dw.at, 8, dtheta.at, radial.at);
+        k->polar(n, M, theta.at, scale.at, w.at, 8, sine.at, cosine.at, prefix.at);
+        k->polar_grad(n, M, sine.at, cosine.at, prefix.at, dw.at, 8, dtheta.at, radial.at);
         for (size_t a = 0; a + 1 < n; a++)
             for (size_t j = 0; j < M; j++) {
                 double at = get(&theta, a, j), value[2] = {0, 0};
                 for (int side = 0; side < 2; side++) {
                     set(&theta, a, j, side ? at + step_size : at - step_size);
-                    k->polar(n, M, theta.at, scale.at, w.at, 8, s.at, c.at);
+                    k->polar(n, M, theta.at, scale.at, w.at, 8, s.at, c.at, spare.at);
                     for (size_t i = 0; i < n; i++)
                         value[side] += get(&w, i, j) * get(&dw, i, j);
                 }
@@ -510,7 +513,7 @@ static void polar_gradient_matches_differences_at_zero_sine(void **state)
             }
         drop(&theta), drop(&scale), drop(&dw), drop(&w), drop(&sine), drop(&cosine), drop(&dtheta),
             drop(&radial);
-        drop(&s), drop(&c);
+        drop(&s), drop(&c), drop(&prefix), drop(&spare);
     }
 }
 
@@ -595,6 +598,42 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
             drop(&ds3), drop(&dshape3);
         }
     drop(&z), drop(&dy), drop(&s), drop(&shape);
+}
+
+/* dy as the product of a column and a row: the same as the product written out. */
+static void compare_outer(const struct pair *on, size_t rows, size_t m, size_t extra)
+{
+    struct array z = matrix(on->plain, rows, m, kernel_pad(m) + extra, -1, 1), s = vector(on->plain, m, -1, 1);
+    struct array left = matrix(on->plain, rows, 1, KERNEL_PAD, -1, 1), right = matrix(on->plain, 1, m, kernel_pad(m), -1, 1);
+    struct array dy = matrix(on->plain, rows, m, kernel_pad(m), 0, 0);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < m; j++)
+            set(&dy, i, j, get(&left, i, 0) * get(&right, 0, j));
+    static const sph_act acts[] = {SPH_ACT_IDENTITY, SPH_ACT_RELU, SPH_ACT_LEAKY_RELU, SPH_ACT_ELU};
+    for (int a = 0; a < 8; a++) {
+        struct array dz1 = same_as(&z), dz2 = same_as(&z), dz3 = same_as(&z);
+        struct array db1 = vector(on->plain, m, -1, 1), db2 = same_as(&db1), db3 = same_as(&db1);
+        struct act_args args = {.rows = rows, .m = m, .z = z.at, .ldz = z.ld, .s = a & 4 ? s.at : NULL, .dy = dy.at,
+                                .lddy = dy.ld, .dz = dz1.at, .lddz = dz1.ld, .db = db1.at};
+        on->plain->act_grad[acts[a & 3]](&args);
+        args.dy = NULL, args.left = left.at, args.ld_left = left.ld, args.right = right.at;
+        args.dz = dz2.at, args.db = db2.at;
+        on->plain->act_grad[acts[a & 3]](&args);
+        args.dz = dz3.at, args.db = db3.at;
+        on->fast->act_grad[acts[a & 3]](&args);
+        struct array copy = same_as(&dz2), db_copy = same_as(&db2);
+        same("outer, plain", &dz1, &dz2, close_to(on));
+        same("outer, fast", &copy, &dz3, close_to(on));
+        same("db of outer, plain", &db1, &db2, sum_error(on, 2 * rows));
+        same("db of outer, fast", &db_copy, &db3, sum_error(on, 2 * rows));
+    }
+    drop(&z), drop(&s), drop(&left), drop(&right), drop(&dy);
+}
+
+static void outer_gradients_match_the_product_written_out(void **state)
+{
+    (void)state;
+    on_all_shapes(compare_outer);
 }
 
 static void activations_match_twins_scaled_and_in_place(void **state)
@@ -1280,6 +1319,7 @@ int main(void)
         cmocka_unit_test(polar_matches_twin_and_keeps_length),
         cmocka_unit_test(polar_gradient_matches_differences_at_zero_sine),
         cmocka_unit_test(activations_match_twins_scaled_and_in_place),
+        cmocka_unit_test(outer_gradients_match_the_product_written_out),
         cmocka_unit_test(activations_have_their_values_slopes_and_ties),
         cmocka_unit_test(elu_is_accurate_relative_to_its_size_near_zero),
         cmocka_unit_test(nan_stays_nan_through_activations_and_losses),

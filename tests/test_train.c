@@ -32,7 +32,7 @@ static void step_schedule_falls_when_its_epochs_are_finished(void **state)
         double factor;
     } want[] = {{0, 1}, {29, 1}, {30, 0.1}, {59, 0.1}, {60, 0.01}, {79, 0.01}, {80, 0.001}, {99, 0.001}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        near(schedule_factor(&s, want[i].epoch, 100, want[i].epoch * 7, 700, 7), want[i].factor, 1e-17);
+        near(schedule_factor(&s, want[i].epoch, want[i].epoch * 7, 700, 7), want[i].factor, 1e-17);
 }
 
 static void plateau_schedule_counts_epochs_without_a_real_improvement(void **state)
@@ -45,32 +45,32 @@ static void plateau_schedule_counts_epochs_without_a_real_improvement(void **sta
     static const double want[] = {1, 1, 1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125, 0.125};
     for (size_t i = 0; i < sizeof value / sizeof *value; i++) {
         schedule_epoch(&s, value[i]);
-        near(schedule_factor(&s, i, 100, i, 100, 1), want[i], 0);
+        near(schedule_factor(&s, i, i, 100, 1), want[i], 0);
     }
     struct schedule any = parsed("plateau:2:0.1", 0); /* min_delta 0: any improvement counts */
     for (int i = 0; i < 10; i++)
         schedule_epoch(&any, 1 - 1e-9 * i);
-    near(schedule_factor(&any, 10, 100, 10, 100, 1), 1, 0);
+    near(schedule_factor(&any, 10, 10, 100, 1), 1, 0);
     schedule_epoch(&any, 1);
     schedule_epoch(&any, 1);
-    near(schedule_factor(&any, 12, 100, 12, 100, 1), 0.1, 0);
+    near(schedule_factor(&any, 12, 12, 100, 1), 0.1, 0);
 }
 
 static void cosine_schedule_and_warmup_multiply(void **state)
 {
     (void)state;
     struct schedule cosine = parsed("cosine", 0);
-    near(schedule_factor(&cosine, 0, 10, 0, 100, 10), 1, 0);
-    near(schedule_factor(&cosine, 2, 10, 25, 100, 10), 0.5 * (1 + sqrt(0.5)), 1e-15);
-    near(schedule_factor(&cosine, 5, 10, 50, 100, 10), 0.5, 1e-15);
-    near(schedule_factor(&cosine, 10, 10, 100, 100, 10), 0, 1e-15);
+    near(schedule_factor(&cosine, 0, 0, 100, 10), 1, 0);
+    near(schedule_factor(&cosine, 2, 25, 100, 10), 0.5 * (1 + sqrt(0.5)), 1e-15);
+    near(schedule_factor(&cosine, 5, 50, 100, 10), 0.5, 1e-15);
+    near(schedule_factor(&cosine, 10, 100, 100, 10), 0, 1e-15);
     struct schedule ramp = parsed("none", 0.5); /* half an epoch of 10 steps: 1/5, 2/5 ... 5/5, 1 */
     for (uint64_t step = 0; step < 10; step++)
-        near(schedule_factor(&ramp, 0, 1, step, 10, 10), step < 5 ? 0.2 * (double)(step + 1) : 1, 1e-15);
+        near(schedule_factor(&ramp, 0, step, 10, 10), step < 5 ? 0.2 * (double)(step + 1) : 1, 1e-15);
     struct schedule both = parsed("cosine", 1);
-    near(schedule_factor(&both, 0, 10, 4, 100, 10), 0.5 * (0.5 * (1 + cos(0.04 * acos(-1)))), 1e-15);
+    near(schedule_factor(&both, 0, 4, 100, 10), 0.5 * (0.5 * (1 + cos(0.04 * acos(-1)))), 1e-15);
     struct schedule none = parsed(NULL, 0);
-    near(schedule_factor(&none, 3, 10, 4, 100, 10), 1, 0);
+    near(schedule_factor(&none, 3, 4, 100, 10), 1, 0);
 }
 
 static void wrong_schedules_are_refused(void **state)

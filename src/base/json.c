@@ -152,7 +152,7 @@ int json_member_reals(const json_t *object, const char *where, const char *key, 
 {
     *out = NULL;
     *count = 0;
-    const json_t *array;
+    const json_t *array = NULL;
     int err = json_member_array(object, where, key, &array);
     if (err)
         return err;

@@ -52,11 +52,12 @@ KERNEL void plain_values(const struct act_args *args, real (*value)(real))
 
 KERNEL void plain_slopes(const struct act_args *args, real (*value)(real), real (*slope)(real))
 {
-    const real *z = args->z, *s = args->s, *dy = args->dy;
+    const real *z = args->z, *s = args->s, *dy = args->dy, *left = args->left, *right = args->right;
     real *dz = args->dz, *ds = args->ds, *db = args->db;
     for (size_t j = 0; j < args->m; j++)
         for (size_t i = 0; i < args->rows; i++) {
-            real at = z[i * args->ldz + j], pull = dy[i * args->lddy + j], out = (s ? s[j] : 1) * slope(at) * pull;
+            real at = z[i * args->ldz + j], pull = left ? left[i * args->ld_left] * right[j] : dy[i * args->lddy + j];
+            real out = (s ? s[j] : 1) * slope(at) * pull;
             if (ds)
                 ds[j] += pull * value(at);
             if (db)
@@ -237,40 +238,49 @@ KERNEL_INLINE void scale_grad(const struct act_args *args, sph_act act, size_t t
     }
 }
 
-/* dz of some columns of a tile, and their sums. */
+/* dz of some columns of a tile, and their sums. scale is s, times right where dy is an outer product. */
 KERNEL_INLINE void slopes_block(const struct act_args *args, sph_act act, size_t top, size_t rows, size_t j,
-                                const vec *s, int vecs)
+                                const vec *scale, int vecs, int outer)
 {
-    const real *z = (const real *)args->z + top * args->ldz + j,
-               *dy = (const real *)args->dy + top * args->lddy + j;
+    const real *z = (const real *)args->z + top * args->ldz + j;
+    const real *dy = outer ? (const real *)args->left + top * args->ld_left
+                           : (const real *)args->dy + top * args->lddy + j;
+    size_t lddy = outer ? args->ld_left : args->lddy;
     real *dz = (real *)args->dz + top * args->lddz + j;
     vec sums[4] = {{0}};
-    for (size_t i = 0; i < rows; i++, z += args->ldz, dy += args->lddy, dz += args->lddz)
+    for (size_t i = 0; i < rows; i++, z += args->ldz, dy += lddy, dz += args->lddz) {
+        vec all = outer ? vec_all(*dy) : vec_all(0);
         for (int v = 0; v < vecs; v++) {
-            vec out = act_pull(act, vec_load(z + v * LANES), s[v] * vec_load(dy + v * LANES));
+            vec pull = scale[v] * (outer ? all : vec_load(dy + v * LANES));
+            vec out = act_pull(act, vec_load(z + v * LANES), pull);
             vec_store(dz + v * LANES, out);
             sums[v] += out;
         }
+    }
     for (int v = 0; v < vecs; v++)
         columns_add(args->db, j + (size_t)v * LANES, args->m, sums[v]);
 }
 
 /* The tile's dz and db together, a few columns at a time: the sums stay in registers. */
-KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, size_t top, size_t rows)
+KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, size_t top, size_t rows, int outer)
 {
-    const real *s = args->s;
+    const real *s = args->s, *right = args->right;
     vec tail = s ? columns_tail(s, args->m) : vec_all(1);
     for (size_t j = 0; j < args->m;) {
         int vecs = columns_block(j, args->m);
         vec scale[4];
-        for (int v = 0; v < 4; v++)
-            scale[v] = s && v < vecs ? columns_at(s, j + (size_t)v * LANES, args->m, tail) : vec_all(1);
+        for (int v = 0; v < 4; v++) {
+            size_t at = j + (size_t)v * LANES;
+            scale[v] = s && v < vecs ? columns_at(s, at, args->m, tail) : vec_all(1);
+            if (outer && v < vecs)
+                scale[v] *= vec_load(right + at);
+        }
         if (vecs == 4)
-            slopes_block(args, act, top, rows, j, scale, 4);
+            slopes_block(args, act, top, rows, j, scale, 4, outer);
         else if (vecs == 2)
-            slopes_block(args, act, top, rows, j, scale, 2);
+            slopes_block(args, act, top, rows, j, scale, 2, outer);
         else
-            slopes_block(args, act, top, rows, j, scale, 1);
+            slopes_block(args, act, top, rows, j, scale, 1, outer);
         j += (size_t)vecs * LANES;
     }
 }
@@ -282,14 +292,18 @@ KERNEL_INLINE void fast_slopes(const struct act_args *args, sph_act act)
     vec tail = s ? columns_tail(s, m) : vec_all(1);
     for (size_t top = 0; top < args->rows; top += PASS_ROWS) {
         size_t rows = smaller(args->rows - top, PASS_ROWS), width = padded;
-        const real *z = (const real *)args->z + top * ldz, *dy = (const real *)args->dy + top * lddy;
+        const real *z = (const real *)args->z + top * ldz, *dy = args->dy;
         real *dz = (real *)args->dz + top * lddz;
         if (args->ds)
             scale_grad(args, act, top, rows);
         if (args->db) {
-            slopes_and_sums(args, act, top, rows);
+            if (args->left)
+                slopes_and_sums(args, act, top, rows, 1);
+            else
+                slopes_and_sums(args, act, top, rows, 0);
             continue;
         }
+        dy += top * lddy;
         if (s) {
             for (size_t i = 0; i < rows; i++)
                 for (size_t j = 0; j < width; j += LANES) {

@@ -10,32 +10,34 @@
 /* ---------------------------------------------------------------- plain: one unit after the other */
 
 KERNEL void plain_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
-                        void *cosine)
+                        void *cosine, void *prefix)
 {
     const real *angle = theta, *length = scale;
-    real *out = w, *sin_out = sine, *cos_out = cosine;
+    real *out = w, *sin_out = sine, *cos_out = cosine, *kept = prefix;
     for (size_t j = 0; j < m; j++) {
-        real prefix = length[j];
+        real product = length[j];
         for (size_t a = 0; a + 1 < n; a++) {
+            if (a % POLAR_CHUNK == 0)
+                kept[a / POLAR_CHUNK * m + j] = product;
             sin_out[a * m + j] = real_sin(angle[a * m + j]);
             cos_out[a * m + j] = real_cos(angle[a * m + j]);
-            out[a * ldw + j] = prefix * cos_out[a * m + j];
-            prefix *= sin_out[a * m + j];
+            out[a * ldw + j] = product * cos_out[a * m + j];
+            product *= sin_out[a * m + j];
         }
-        out[(n - 1) * ldw + j] = prefix;
+        out[(n - 1) * ldw + j] = product;
     }
 }
 
-KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *scale,
+KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
                              const void *dw, size_t lddw, void *dtheta, void *radial)
 {
-    const real *sin_in = sine, *cos_in = cosine, *length = scale, *g = dw;
+    const real *sin_in = sine, *cos_in = cosine, *g = dw;
     real *out = dtheta, *along = radial;
     for (size_t j = 0; j < m; j++) {
-        real prefix = length[j];
+        real product = ((const real *)prefix)[j];
         for (size_t a = 0; a + 1 < n; a++) {
-            out[a * m + j] = prefix;
-            prefix *= sin_in[a * m + j];
+            out[a * m + j] = product;
+            product *= sin_in[a * m + j];
         }
         real suffix = g[(n - 1) * lddw + j];
         for (size_t a = n - 1; a-- > 0;) {
@@ -75,38 +77,36 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 
 /* The running product lives in w's last row, where it ends up anyway. */
 KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
-                       void *cosine)
+                       void *cosine, void *prefix)
 {
     const real *angle = theta;
-    real *prefix = (real *)w + (n - 1) * ldw;
-    memcpy(prefix, scale, m * sizeof(real));
+    real *product = (real *)w + (n - 1) * ldw;
+    memcpy(product, scale, m * sizeof(real));
     size_t whole = m / LANES * LANES, rest = m - whole;
     for (size_t a = 0; a + 1 < n; a++) {
         const real *from = angle + a * m;
         real *out = (real *)w + a * ldw, *sin_out = (real *)sine + a * m, *cos_out = (real *)cosine + a * m;
         vec s, c;
+        if (a % POLAR_CHUNK == 0)
+            memcpy((real *)prefix + a / POLAR_CHUNK * m, product, m * sizeof(real));
         for (size_t j = 0; j < whole; j += LANES) {
             vec_sincos(vec_load(from + j), &s, &c);
-            vec p = vec_load(prefix + j);
+            vec p = vec_load(product + j);
             vec_store(sin_out + j, s);
             vec_store(cos_out + j, c);
             vec_store(out + j, p * c);
-            vec_store(prefix + j, p * s);
+            vec_store(product + j, p * s);
         }
         if (rest) {
             vec_sincos(vec_load_part(from + whole, rest), &s, &c);
-            vec p = vec_load_part(prefix + whole, rest);
+            vec p = vec_load_part(product + whole, rest);
             vec_store_part(sin_out + whole, s, rest);
             vec_store_part(cos_out + whole, c, rest);
             vec_store_part(out + whole, p * c, rest);
-            vec_store_part(prefix + whole, p * s, rest);
+            vec_store_part(product + whole, p * s, rest);
         }
     }
 }
-
-/* Bytes of dtheta that pass through the cache at a time: the prefix products of a chunk are written to dtheta and
- * used up while they are still near. */
-enum { CHUNK_BYTES = 32 * 1024 };
 
 static inline void multiply_rows(size_t m, const real *restrict a, const real *restrict b, real *restrict out)
 {
@@ -124,28 +124,21 @@ static inline void suffix_step(size_t m, const real *restrict sine, const real *
     }
 }
 
-KERNEL void fast_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *scale,
+/* A chunk of angles at a time, from the last to the first: its prefix products are written to dtheta and used up while
+ * they are still near, so that every array passes through the caches once. */
+KERNEL void fast_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
                             const void *dw, size_t lddw, void *dtheta, void *radial)
 {
     const real *sin_in = sine, *cos_in = cosine, *g = dw;
-    real *out = dtheta, *running = radial;
-    size_t chunk = CHUNK_BYTES / (m * sizeof(real)) + 1, angles = n - 1;
-
-    memcpy(running, scale, m * sizeof(real));
-    for (size_t a = 0; a < angles; a++) { /* prefix products at the start of each chunk */
-        if (a % chunk == 0)
-            memcpy(out + a * m, running, m * sizeof(real));
-        if (a < (angles - 1) / chunk * chunk)
-            for (size_t j = 0; j < m; j++)
-                running[j] *= sin_in[a * m + j];
-    }
-    memcpy(running, g + angles * lddw, m * sizeof(real)); /* now the suffix */
-    for (size_t end = angles; end > 0;) {
-        size_t begin = (end - 1) / chunk * chunk;
+    real *out = dtheta, *suffix = radial;
+    memcpy(suffix, g + (n - 1) * lddw, m * sizeof(real));
+    for (size_t chunk = polar_chunks(n), end = n - 1; chunk-- > 0;) {
+        size_t begin = chunk * POLAR_CHUNK;
+        memcpy(out + begin * m, (const real *)prefix + chunk * m, m * sizeof(real));
         for (size_t a = begin + 1; a < end; a++)
             multiply_rows(m, out + (a - 1) * m, sin_in + (a - 1) * m, out + a * m);
         for (size_t a = end; a-- > begin;)
-            suffix_step(m, sin_in + a * m, cos_in + a * m, g + a * lddw, out + a * m, running);
+            suffix_step(m, sin_in + a * m, cos_in + a * m, g + a * lddw, out + a * m, suffix);
         end = begin;
     }
 }

@@ -40,6 +40,13 @@ struct window {
     size_t out_height, out_width;
 };
 
+enum { POLAR_CHUNK = 16 };
+
+static inline size_t polar_chunks(size_t n)
+{
+    return (n - 1 + POLAR_CHUNK - 1) / POLAR_CHUNK;
+}
+
 /* y = s * act(z), column j of a row belonging to unit j. */
 struct act_args {
     size_t rows, m;
@@ -52,6 +59,9 @@ struct act_args {
     /* backward */
     const void *dy; /* (rows, m) */
     size_t lddy;
+    const void *left, *right; /* or, where left is not NULL, dy = left right^T: (rows) ld_left apart, (m) padded; with
+                                 db and without ds only */
+    size_t ld_left;
     void *dz; /* (rows, m); may be z or dy itself */
     size_t lddz;
     void *db;     /* (m) += dz, the gradient of a bias that was added to z; or NULL. Not for srelu */
@@ -119,11 +129,12 @@ struct kernels {
     void (*column_sums)(size_t rows, size_t m, const void *x, size_t ldx, void *sum); /* (m) += */
 
     /* ---- hyperspherical coordinates, n >= 2
-     * w (n, m) = scale[j] u(theta); sine and cosine (n-1, m) are kept for the gradient. */
+     * w (n, m) = scale[j] u(theta). Kept for the gradient: sine and cosine (n-1, m), and prefix (polar_chunks(n), m),
+     * the scale times all sines before angle 0, POLAR_CHUNK, 2 POLAR_CHUNK ... */
     void (*polar)(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
-                  void *cosine);
+                  void *cosine, void *prefix);
     /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
-    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *scale, const void *dw,
+    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix, const void *dw,
                        size_t lddw, void *dtheta, void *radial);
 
     /* ---- numbers of a unit, (m) each; lambda, b, db and dlambda are NULL in a layer without bias

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/threads.h"
 
-#include <sched.h>
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-size_t threads_available(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (size_t)CPU_COUNT(&set);
-    return 1;
-}
 
 #ifdef _OPENMP
 
@@ -41,15 +31,46 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
 
 #else
 
+/* Without OpenMP: threads for each call. They cost more than a small step is worth, and give the same numbers. */
+#include <cblas.h>
+#include <pthread.h>
+
+enum { WORKERS_MOST = 64 };
+
 size_t threads_limit(void)
 {
-    return 1;
+    return WORKERS_MOST;
+}
+
+struct share {
+    void (*work)(void *context, size_t worker);
+    void *context;
+    size_t worker;
+};
+
+static void *run_share(void *self)
+{
+    struct share *share = self;
+    share->work(share->context, share->worker);
+    return NULL;
 }
 
 void threads_run(size_t workers, void (*work)(void *context, size_t worker), void *context)
 {
-    for (size_t worker = 0; worker < workers; worker++)
+    struct share share[WORKERS_MOST];
+    pthread_t thread[WORKERS_MOST];
+    size_t started = 1;
+    openblas_set_num_threads(1);
+    for (; started < workers; started++) {
+        share[started] = (struct share){work, context, started};
+        if (pthread_create(&thread[started], NULL, run_share, &share[started]))
+            break;
+    }
+    work(context, 0);
+    for (size_t worker = started; worker < workers; worker++) /* no thread was to be had: in turn */
         work(context, worker);
+    for (size_t worker = 1; worker < started; worker++)
+        pthread_join(thread[worker], NULL);
 }
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers side by side. One team serves this library, OpenBLAS and oneDNN: OpenMP's. */
+ * Workers side by side. One team serves this library, OpenBLAS and oneDNN: OpenMP's. Builds without it (clang's) make
+ * threads of their own. */
 #ifndef SPH_COMPUTE_THREADS_H
 #define SPH_COMPUTE_THREADS_H
 
 #include <stddef.h>
 
-/* Cores this process may use; the most workers a build can run (1 without OpenMP). */
-size_t threads_available(void);
+/* The most workers a call can have. */
 size_t threads_limit(void);
 
 /* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Inside, and after this

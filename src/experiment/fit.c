@@ -33,6 +33,14 @@ sph_train_opts sph_train_defaults(sph_task task)
     return opts;
 }
 
+static int check_part(const char *part, const uint32_t *index, size_t count, size_t rows)
+{
+    for (size_t i = 0; i < count; i++)
+        if (index[i] >= rows)
+            return sph_fail(SPH_EARG, "split: %s holds row %u of data with %zu rows", part, (unsigned)index[i], rows);
+    return 0;
+}
+
 static int check_fit(const sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts)
 {
     if (!net->ready)
@@ -50,7 +58,13 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
         return sph_fail(SPH_EARG, "augment: kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
         return sph_fail(SPH_EARG, "the training part has no rows");
-    return 0;
+    if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
+        return sph_fail(SPH_EARG, "standardize: %d is none of the known ways", (int)opts->standardize);
+    int err;
+    if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
+        (err = check_part("val", split->val, split->val_rows, data->rows)) < 0)
+        return err;
+    return check_part("test", split->test, split->test_rows, data->rows);
 }
 
 static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows, size_t count)
@@ -127,6 +141,8 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     result->seconds = trainer_seconds(fit->trainer);
     result->diverged = err == SPH_EDIVERGED;
     result->stopped = trainer_stopped(fit->trainer);
+    if (result->diverged)
+        trainer_take_best(fit->trainer);
     if (err < 0)
         return err;
     if (!result->stopped)
@@ -148,9 +164,12 @@ int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const 
 {
     struct fit *fit = NULL;
     sph_result own;
+    if (!result)
+        result = &own;
+    *result = (sph_result){0};
     int err = fit_new(&fit, net, data, split, opts);
     if (!err)
-        err = fit_run(fit, observers, count, result ? result : &own);
+        err = fit_run(fit, observers, count, result);
     fit_free(fit);
     return err;
 }

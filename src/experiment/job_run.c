@@ -64,15 +64,20 @@ static int adopt_config(struct sph_job *job, const char *path)
     return err;
 }
 
+/* A folder without a run, or one to go on with. */
 static int begin_folder(struct job_run *run, int resume)
 {
     const struct folder *folder = &run->folder;
-    int exists = file_exists(folder->config);
-    if (exists && resume)
-        return adopt_config(run->job, folder->config);
-    if (exists)
+    if (!file_exists(folder->config))
+        return 0;
+    int diverged = runfolder_diverged(folder->dir);
+    if (diverged < 0)
+        return diverged;
+    if (diverged)
+        return sph_fail(SPH_EARG, "%s: holds a run that diverged; choose another --out and a smaller --lr", folder->dir);
+    if (!resume)
         return sph_fail(SPH_EARG, "%s: holds a run already; go on with --resume, or choose another --out", folder->dir);
-    return 0;
+    return adopt_config(run->job, folder->config);
 }
 
 static int write_config(struct job_run *run)
@@ -281,6 +286,9 @@ static int prepare(struct job_run *run, int resume)
 int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)
 {
     struct job_run run = {.job = job};
+    sph_result own;
+    if (!result)
+        result = &own;
     *result = (sph_result){0};
     int err = prepare(&run, resume);
     if (!err)

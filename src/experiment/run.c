@@ -36,6 +36,8 @@ int sph_run_open(sph_run **out, const char *dir)
         err = sph_fail(SPH_EIO, "%s: no such run folder", dir);
     else if (!file_exists(config))
         err = sph_fail(SPH_EFORMAT, "%s: not a run folder: it has no %s", dir, RUNFOLDER_CONFIG);
+    else if ((err = runfolder_diverged(dir)) != 0)
+        err = err < 0 ? err : sph_fail(SPH_EFORMAT, "%s: the run diverged: it has no model", dir);
     else if (!file_exists(model))
         err = sph_fail(SPH_EFORMAT, "%s: the run is not finished: it has no %s; go on with --resume", dir,
                        RUNFOLDER_MODEL);

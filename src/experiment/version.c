@@ -33,7 +33,7 @@
 #ifdef _OPENMP
 #define THREADS "OpenMP " TEXT(_OPENMP)
 #else
-#define THREADS "off"
+#define THREADS "POSIX, one set per call"
 #endif
 
 /* One constant text per kernel table, so that nothing has to be built or kept. */

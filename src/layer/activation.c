@@ -21,6 +21,11 @@ int op_bias_in_act(const struct op *op)
            (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU || op->act == SPH_ACT_ELU);
 }
 
+int op_outer_gradient(const struct op *act)
+{
+    return act->reader && op_bias_in_act(act) && !act->weights->scaled;
+}
+
 /* Whether some s is not 1 changes from step to step, as scales change sign. */
 static void act_prepare(struct op *op)
 {
@@ -58,6 +63,9 @@ static void act_backward(const struct op *op, const struct tile *tile)
         .shape = op->weights->act_shape,
         .dy = d,
         .lddy = op->dout->ld,
+        .left = op_outer_gradient(op) ? buffer_at(op->reader->dout, op->k, tile) : NULL,
+        .ld_left = op_outer_gradient(op) ? op->reader->dout->ld : 0,
+        .right = op_outer_gradient(op) ? op->reader->weights->wt : NULL,
         .dz = d,
         .lddz = op->dout->ld,
         .db = op_bias_in_act(op) ? grads->db : NULL,

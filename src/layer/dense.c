@@ -29,7 +29,7 @@ static void dense_backward(const struct op *op, const struct tile *tile)
                 GEMM_ADD);
     if (w->b && !op->no_bias && !op_bias_in_act(op))
         k->column_sums(tile->rows, w->m, dz, op->dout->ld, grads->db);
-    if (op->din)
+    if (op->din && !(op->before && op_outer_gradient(op->before)))
         k->gemm(tile->rows, w->n, w->m, dz, op->dout->ld, 1, w->wt, w->ldwt, buffer_at(op->din, k, tile),
                 op->din->ld, NULL, op->add_din ? GEMM_ADD : GEMM_SET);
 }
@@ -39,4 +39,9 @@ void op_dense(struct op *op)
     op->name = "dense";
     op->forward = dense_forward;
     op->backward = dense_backward;
+}
+
+int op_is_dense(const struct op *op)
+{
+    return op->forward == dense_forward;
 }

@@ -97,6 +97,8 @@ struct op {
     sph_act act;
     int no_bias;                     /* dense: the bias comes later, behind a mean (mbn) */
     int act_follows;                 /* dense: act is the layer's, with nothing in between; activation: likewise */
+    const struct op *reader;         /* activation: the dense op of one unit that alone reads it, or NULL */
+    const struct op *before;         /* that dense op: the activation it reads, or NULL */
     struct buffer spare;             /* activation: its own output, when the input cannot be overwritten */
 };
 
@@ -111,12 +113,17 @@ void op_dense(struct op *op);
 void op_conv(struct op *op);
 void op_max_pool(struct op *op);
 void op_avg_pool(struct op *op);
+int  op_is_dense(const struct op *op);
 void op_act(struct op *op);
 void op_act_alone(struct op *op); /* of any node's value, which stays as it is: no scale, no bias */
 
 /* Whether relu runs inside the product before it, and whether the activation's way back sums the bias's gradient. */
 int op_relu_in_dense(const struct op *op);
 int op_bias_in_act(const struct op *op);
+
+/* Whether the gradient that a single output sends back through an activation is left as what it is, the product of a
+ * column and a row, for the activation's way back to multiply out. act: the activation's op. */
+int op_outer_gradient(const struct op *act);
 void op_add(struct op *op);
 void op_layer_norm(struct op *op);
 void op_norm_gather(struct op *op, sph_norm norm);          /* bn, mbn, imn: first half, training only */

@@ -420,6 +420,16 @@ int sph_net_copy(sph_net **out, const sph_net *net)
 
 /* ---------------------------------------------------------------- looking at a net */
 
+int net_has_batch_statistic(const sph_net *net)
+{
+    for (size_t l = 0; l < net->layer_count; l++) {
+        sph_norm norm = net->layers[l].spec.norm;
+        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN || norm == SPH_NORM_IMN)
+            return 1;
+    }
+    return 0;
+}
+
 sph_dtype sph_net_dtype(const sph_net *net)
 {
     return net->dtype;

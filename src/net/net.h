@@ -103,6 +103,9 @@ int net_lay_out(struct sph_net *net);
 /* Axes of a layer's raw tensor in a file; returns their number, 0 where the layer has no such tensor. (tensors.c) */
 size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[4]);
 
+/* Whether some layer's training looks at the whole batch: bn, mbn, imn. (graph.c) */
+int net_has_batch_statistic(const struct sph_net *net);
+
 /* First values. (graph.c) */
 int net_draw(struct sph_net *net, uint64_t seed);
 

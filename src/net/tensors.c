@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Named tensors: where each lies in the arenas, and its numbers in a file's order. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,18 +11,24 @@
 
 /* ---------------------------------------------------------------- layout */
 
+/* Far enough below SIZE_MAX for padding and bytes per number. */
+#define NET_MOST_NUMBERS (SIZE_MAX / 1024)
+
 /* per_unit 0: a vector of `units` numbers; else a matrix (units, per_unit) in files, (per_unit, units) in memory. */
 static int add_tensor(sph_net *net, size_t layer, const char *name, int learned, sph_group group, size_t units,
                       size_t per_unit, size_t *at)
 {
-    size_t count = units * (per_unit ? per_unit : 1);
+    size_t width = per_unit ? per_unit : 1, *length = learned ? &net->learned : &net->state_len;
     *at = NET_NOWHERE;
-    if (!count)
+    if (!units)
         return 0;
+    if (units > NET_MOST_NUMBERS / width || *length > NET_MOST_NUMBERS - units * width)
+        return sph_fail(SPH_EARG, "%s: %zu units of %zu numbers are more than this machine can address",
+                        net->layers[layer].path, units, width);
+    size_t count = units * width;
     if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1, sizeof *net->tensors))
         return SPH_EMEMORY;
     struct net_tensor *tensor = &net->tensors[net->tensor_count++];
-    size_t *length = learned ? &net->learned : &net->state_len;
     *tensor = (struct net_tensor){.at = *length, .layer = layer, .units = units, .per_unit = per_unit ? per_unit : 1};
     tensor->view = (sph_tensor){.shape = {units, per_unit},
                                 .ndim = per_unit ? 2 : 1,

@@ -9,37 +9,55 @@
 
 enum { THETA, LAMBDA, R };
 
-/* scratch: (m) |r| or 1, (m) u.dw, (n-1, m) sines, (n-1, m) cosines */
+/* What to_weight keeps for pull_grad. */
+struct gmp_scratch {
+    void *scale;         /* (m) |r| or 1 */
+    void *radial;        /* (m) u . dw   */
+    void *sine, *cosine; /* (n-1, m)     */
+    void *prefix;        /* (polar_chunks(n), m) */
+};
+
 static size_t gmp_scratch_len(const struct param_shape *shape)
 {
-    return 2 * shape->m + 2 * (shape->n - 1) * shape->m;
+    return (2 + 2 * (shape->n - 1) + polar_chunks(shape->n)) * shape->m;
+}
+
+static struct gmp_scratch gmp_scratch(const struct param_step *step)
+{
+    size_t n = step->shape.n, m = step->shape.m;
+    void *at = step->scratch;
+    return (struct gmp_scratch){
+        .scale = at,
+        .radial = param_at(step->k, at, m),
+        .sine = param_at(step->k, at, 2 * m),
+        .cosine = param_at(step->k, at, (n + 1) * m),
+        .prefix = param_at(step->k, at, 2 * n * m),
+    };
 }
 
 static void gmp_to_weight(struct param_step *step)
 {
     const struct kernels *k = step->k;
+    struct gmp_scratch at = gmp_scratch(step);
     size_t n = step->shape.n, m = step->shape.m;
-    void *scale = step->scratch;
-    void *sine = param_at(k, step->scratch, 2 * m), *cosine = param_at(k, sine, (n - 1) * m);
-    step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], scale, step->b, step->s);
+    step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.scale, step->b, step->s);
     step->scaled |= !step->shape.fold; /* s is r itself: it has a gradient even where it is 1 */
     if (n == 1)
-        k->column_combine(1, m, step->sign, scale, m, NULL, NULL, 0, step->w, step->ldw);
+        k->column_combine(1, m, step->sign, at.scale, m, NULL, NULL, 0, step->w, step->ldw);
     else
-        k->polar(n, m, step->raw[THETA], scale, step->w, step->ldw, sine, cosine);
+        k->polar(n, m, step->raw[THETA], at.scale, step->w, step->ldw, at.sine, at.cosine, at.prefix);
 }
 
 static void gmp_pull_grad(struct param_step *step)
 {
     const struct kernels *k = step->k;
+    struct gmp_scratch at = gmp_scratch(step);
     size_t n = step->shape.n, m = step->shape.m;
-    void *scale = step->scratch, *radial = param_at(k, step->scratch, m);
-    void *sine = param_at(k, step->scratch, 2 * m), *cosine = param_at(k, sine, (n - 1) * m);
     if (n == 1)
-        k->column_combine(1, m, step->sign, step->dw, step->ldw, NULL, NULL, 0, radial, m);
+        k->column_combine(1, m, step->sign, step->dw, step->ldw, NULL, NULL, 0, at.radial, m);
     else
-        k->polar_grad(n, m, sine, cosine, scale, step->dw, step->ldw, step->draw[THETA], radial);
-    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], radial, step->db, step->ds, step->draw[R],
+        k->polar_grad(n, m, at.sine, at.cosine, at.prefix, step->dw, step->ldw, step->draw[THETA], at.radial);
+    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.radial, step->db, step->ds, step->draw[R],
                    step->draw[LAMBDA]);
 }
 

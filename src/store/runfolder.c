@@ -194,3 +194,17 @@ int runfolder_write_result(const char *dir, const sph_result *result)
     json_decref(object);
     return err;
 }
+
+int runfolder_diverged(const char *dir)
+{
+    char *path = file_join(dir, RUNFOLDER_RESULT);
+    if (!path)
+        return SPH_EMEMORY;
+    json_t *result = NULL;
+    int diverged = 0, err = file_exists(path) ? json_read(&result, path) : 0;
+    if (!err && result)
+        err = json_member_bool(result, path, "diverged", &diverged);
+    json_decref(result);
+    mem_free(path);
+    return err < 0 ? err : diverged;
+}

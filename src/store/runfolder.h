@@ -42,4 +42,7 @@ int runfolder_read_split(sph_split *out, const char *dir, size_t rows);
 /* Parts without rows are left out, and all of them when the run diverged. */
 int runfolder_write_result(const char *dir, const sph_result *result);
 
+/* 1 if the folder's result.json says that the run diverged, 0 if not or if there is none. */
+int runfolder_diverged(const char *dir);
+
 #endif

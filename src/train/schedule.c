@@ -79,10 +79,9 @@ int schedule_parse(struct schedule *out, const char *text, double warmup)
     return bad(text);
 }
 
-double schedule_factor(const struct schedule *schedule, size_t epoch, size_t epochs, uint64_t step, uint64_t steps,
+double schedule_factor(const struct schedule *schedule, size_t epoch, uint64_t step, uint64_t steps,
                        size_t steps_per_epoch)
 {
-    (void)epochs;
     double factor = 1;
     switch (schedule->kind) {
     case SCHEDULE_STEP:

@@ -31,7 +31,7 @@ struct schedule {
 int schedule_parse(struct schedule *out, const char *text, double warmup);
 
 /* The factor for one step. */
-double schedule_factor(const struct schedule *schedule, size_t epoch, size_t epochs, uint64_t step, uint64_t steps,
+double schedule_factor(const struct schedule *schedule, size_t epoch, uint64_t step, uint64_t steps,
                        size_t steps_per_epoch);
 
 /* At the end of an epoch; value: smaller is better. */

@@ -37,6 +37,7 @@ struct trainer {
     int fetched;           /* x and y hold the whole, unchanging training part */
 
     void *best_params, *best_state;
+    void *before_params, *before_state; /* of a full-batch step: what its loss was measured on; NULL: not needed */
     double scalar[TRAINER_SCALAR_COUNT];
     size_t monitor; /* index of the monitored value */
     int monitor_up; /* larger is better */
@@ -52,21 +53,11 @@ struct trainer {
 
 /* ---------------------------------------------------------------- making */
 
-static int has_batch_statistic(const sph_net *net)
-{
-    for (size_t l = 0; l < net->layer_count; l++) {
-        sph_norm norm = net->layers[l].spec.norm;
-        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN || norm == SPH_NORM_IMN)
-            return 1;
-    }
-    return 0;
-}
-
 /* A last batch of one row has no statistics: it joins the one before. */
 static int plan_batches(struct trainer *t)
 {
     size_t rows = t->train->rows;
-    int statistic = has_batch_statistic(t->net);
+    int statistic = net_has_batch_statistic(t->net);
     if (!rows)
         return sph_fail(SPH_EARG, "the training part has no rows");
     t->batch = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
@@ -102,9 +93,14 @@ static int choose_monitor(struct trainer *t)
     const char *wanted = t->opts->monitor ? t->opts->monitor : t->val ? "val_loss" : "train_loss";
     int found = text_find(wanted, t->name, t->values);
     if (found < 0) {
-        const char *near = text_nearest(wanted, t->name, t->values);
-        return sph_fail(SPH_EARG, "monitor: no value %s%s%s%s", wanted, near ? ", did you mean " : "", near ? near : "",
-                        t->val ? "" : " (there is no validation part)");
+        struct text known = {0};
+        for (size_t i = 0; i < t->values; i++)
+            text_add(&known, "%s%s", i ? ", " : "", t->name[i]);
+        int err = known.failed ? SPH_EMEMORY
+                               : sph_fail(SPH_EARG, "monitor: no value %s; there are %s%s", wanted, known.chars,
+                                          t->val ? "" : " (no validation part)");
+        text_free(&known);
+        return err;
     }
     t->monitor = (size_t)found;
     t->monitor_up = strstr(wanted, "accuracy") || strstr(wanted, "top5");
@@ -112,8 +108,29 @@ static int choose_monitor(struct trainer *t)
     return 0;
 }
 
+static int check_words(const sph_train_opts *o)
+{
+    if ((unsigned)o->loss >= SPH_LOSS_COUNT)
+        return sph_fail(SPH_EARG, "loss: %d is none of the known ones", (int)o->loss);
+    if ((unsigned)o->optimizer >= SPH_OPTIMIZER_COUNT)
+        return sph_fail(SPH_EARG, "optimizer: %d is none of the known ones", (int)o->optimizer);
+    for (int g = 0; g < SPH_GROUP_COUNT; g++)
+        if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
+            !isfinite(o->group_decay[g]))
+            return sph_fail(SPH_EARG, "group_lr, group_decay: %g and %g, expected 0 or more; sph_train_defaults sets them",
+                            o->group_lr[g], o->group_decay[g]);
+    return 0;
+}
+
 static int check_opts(const sph_train_opts *o, size_t outputs)
 {
+    int err = check_words(o);
+    if (err < 0)
+        return err;
+    if (!(o->beta1 >= 0 && o->beta1 < 1) || !(o->beta2 >= 0 && o->beta2 < 1) || !(o->epsilon >= 0) ||
+        !isfinite(o->epsilon))
+        return sph_fail(SPH_EARG, "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1", o->beta1,
+                        o->beta2, o->epsilon);
     if (!(o->lr > 0) || !isfinite(o->lr))
         return sph_fail(SPH_EARG, "lr: %g, expected a number above 0", o->lr);
     if (!o->epochs)
@@ -171,6 +188,14 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->y = mem_get(t->longest * t->ldy, t->k->size);
     t->best_params = mem_get(t->net->learned, t->k->size);
     t->best_state = mem_get(t->net->state_len, t->k->size);
+    if (t->keep_best && t->monitor == 0 && t->batches == 1) {
+        t->before_params = mem_get(t->net->learned, t->k->size);
+        t->before_state = mem_get(t->net->state_len, t->k->size);
+        if (!t->before_params || !t->before_state) {
+            err = SPH_EMEMORY;
+            goto fail;
+        }
+    }
     err = t->order && t->x && t->y && t->best_params && t->best_state ? 0 : SPH_EMEMORY;
     if (err < 0)
         goto fail;
@@ -194,6 +219,8 @@ void trainer_free(struct trainer *t)
     mem_free(t->y);
     mem_free(t->best_params);
     mem_free(t->best_state);
+    mem_free(t->before_params);
+    mem_free(t->before_state);
     mem_free(t);
 }
 
@@ -273,11 +300,15 @@ static int train_step(struct trainer *t, double *loss, double *lr)
     int err = fetch_batch(t, batch, &rows);
     if (err < 0)
         return err;
+    if (t->before_params) {
+        memcpy(t->before_params, t->net->params, t->net->learned * t->k->size);
+        memcpy(t->before_state, t->net->state, t->net->state_len * t->k->size);
+    }
     *loss = loss_and_gradient(t, rows);
     if (!isfinite(*loss))
         return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     weights_pull(t->weights);
-    *lr = t->opts->lr * schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], t->opts->epochs, step,
+    *lr = t->opts->lr * schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], step,
                                         all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
@@ -305,10 +336,13 @@ static void begin_epoch(struct trainer *t)
     rng_shuffle(&rng, t->order, t->train->rows);
 }
 
+/* A full batch's train_loss was measured before its step: the weights it belongs to are those. (Over several batches it
+ * is a mean along the way, and belongs to none.) */
 static void keep_best(struct trainer *t)
 {
-    memcpy(t->best_params, t->net->params, t->net->learned * t->k->size);
-    memcpy(t->best_state, t->net->state, t->net->state_len * t->k->size);
+    int before = t->before_params != NULL;
+    memcpy(t->best_params, before ? t->before_params : t->net->params, t->net->learned * t->k->size);
+    memcpy(t->best_state, before ? t->before_state : t->net->state, t->net->state_len * t->k->size);
 }
 
 /* Values of the finished epoch, the schedule's and the stopping rule's memory. */
@@ -373,8 +407,8 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
         if (!call)
             continue;
         int answer = call(o->self, &view);
-        if (answer < 0)
-            return answer; /* an observer failed: its message stands */
+        if (answer < 0) /* an observer failed: its message stands, if it has one */
+            return *sph_error() ? answer : sph_fail(answer, "an observer failed");
         stop |= answer;
     }
     t->stopped |= stop && moment != AT_END;

@@ -65,9 +65,9 @@ run 0 train --data ok.csv --batch 25 --epochs 1 --out batch
 refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --norm bn
 refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --norm mbn
 refuse 2 "micro: 1 row has no statistics of its own" --data ok.csv --micro 1 --norm bn --quiet
-refuse 2 "monitor: no value val_los, did you mean val_loss" --data ok.csv --monitor val_los
+refuse 2 "monitor: no value val_los; there are train_loss, val_loss" --data ok.csv --monitor val_los
 refuse 2 "monitor: no value val_accuracy" --data ok.csv --monitor val_accuracy
-refuse 2 "there is no validation part" --data ok.csv --val 0 --monitor val_loss
+refuse 2 "no validation part" --data ok.csv --val 0 --monitor val_loss
 for schedule in nonsense step step:3 step:x:0.1 plateau:5 plateau:x:0.1:0 cosine:3; do
     refuse 2 "schedule: '$schedule' is none of: none, step:" --data ok.csv --schedule $schedule
 done
@@ -81,7 +81,9 @@ refuse 2 "loss: mse does not fit the task" --data two.csv --loss mse
 refuse 2 "loss: bce does not fit the task" --data three.csv --loss bce
 refuse 1 "two.csv" --data two.csv --task regression
 refuse 2 "--hidden: found '0'" --data ok.csv --hidden 0
-refuse 1 "out of memory" --data ok.csv --hidden 400000000,400000000
+refuse 2 "more than this machine can address" --data ok.csv --hidden 4000000000,4000000000
+[ -n "${SPH_SAN:-}" ] || # a sanitizer has words of its own about such sizes
+    refuse 1 "out of memory" --data ok.csv --hidden 40000000,40000000
 
 # ---- weights to begin with
 model=fine/model.safetensors
@@ -154,7 +156,7 @@ diverged() {
     absent "$folder/model.safetensors"
     no_temporaries "$folder"
     run 1 eval "$folder" --data ok.csv
-    says "$folder: the run is not finished"
+    says "$folder: the run diverged"
 }
 run 1 train --data ok.csv --optimizer sgd --lr 1e6 --val 0 --out away
 says " at step " "first seen in layers." "try a smaller lr than 1e+06"
@@ -174,7 +176,7 @@ says " at step 2" "first seen in layers."
 diverged late
 check "no metrics before the end" [ "$(wc -l <late/metrics.jsonl)" -ge 19 ]
 cp late/checkpoint.safetensors kept
-run 1 train --resume --out late
-says " at step 2" "layers."
+run 2 train --resume --out late
+says "late: holds a run that diverged; choose another --out and a smaller --lr"
 check "resuming a diverged run changed its checkpoint" cmp -s kept late/checkpoint.safetensors
 finish

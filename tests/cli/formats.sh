@@ -102,8 +102,28 @@ awk -F, '{ print (NR == 1 ? "extra" : "x" NR) "," $2 "," $1 }' two.csv >turned.c
 run 0 predict two --data turned.csv
 check "turned columns are predicted otherwise" cmp -s out two-p.csv
 
+# ---- the files of a run are not written over, wherever it is called from; others may lie beside them
+cp -r one kept
+for file in config.yaml model.safetensors checkpoint.safetensors metrics.jsonl result.json split.json; do
+    run 2 predict one --data t.csv --out "./one/../one/$file"
+    says "one/$file belongs to the run"
+done
+cd one || exit 1
+"$SPHERELU" predict . --data ../t.csv --out model.safetensors >../out 2>../err
+code=$?
+cd .. || exit 1
+check "predict . --out model.safetensors: exit $code, expected 2" [ $code -eq 2 ]
+says "belongs to the run"
+check "a refused prediction changed the run" diff -r one kept
+run 0 predict one --data t.csv --out one/p.csv
+check "predictions beside the run differ" cmp -s one/p.csv one.csv
+run 0 predict one --data t.csv --out result.json
+rm one/p.csv result.json
+
 # ---- a converted model is the same function in other numbers, and still knows its columns
 run 0 convert one/model.safetensors plain.safetensors --to sp
+run 0 convert one of-run.safetensors --to sp
+check "a run folder and its model convert differently" cmp -s plain.safetensors of-run.safetensors
 cp -r one plain
 mv plain.safetensors plain/model.safetensors
 run 0 predict plain --data t.csv

@@ -8,12 +8,15 @@ seed=${KILL_SEED:-$$}
 RANDOM=$seed
 echo "moments drawn with KILL_SEED=$seed"
 
-table 1500 >t.csv
-training=(--data t.csv --target y --hidden 32,32 --norm bn --batch 16 --epochs 400 --patience 200 --warmup 2
+table 3000 >t.csv
+training=(--data t.csv --target y --hidden 48,48 --norm bn --batch 16 --epochs 1000 --patience 600 --warmup 2
     --schedule plateau:3:0.7:0.001 --optimizer adam --seed 5 --quiet --checkpoint-seconds 0.03)
 
+began=${EPOCHREALTIME/[.,]/}
 run 0 train "${training[@]}" --out whole
 no_temporaries whole
+window=$(((${EPOCHREALTIME/[.,]/} - began) / 10000)) # ms: twenty waits of half of it on average are one run
+[ $window -gt 50 ] || window=50
 
 kills=0 late=0 saved=0 round=0 limit=$((SECONDS + 120))
 while [ $kills -lt 20 ] && [ $SECONDS -lt $limit ]; do
@@ -21,7 +24,8 @@ while [ $kills -lt 20 ] && [ $SECONDS -lt $limit ]; do
     while [ $kills -lt 20 ] && [ $SECONDS -lt $limit ]; do
         "$SPHERELU" train --resume "${training[@]}" --out "killed$round" >out 2>err &
         child=$!
-        sleep "$(printf '0.%03d' $((RANDOM % 300)))"
+        moment=$((RANDOM % window))
+        sleep $((moment / 1000)).$(printf %03d $((moment % 1000)))
         kill -KILL $child 2>/dev/null
         wait $child 2>/dev/null
         code=$?

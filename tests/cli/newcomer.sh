@@ -96,4 +96,32 @@ check "boston by name is another training" cmp -s known/split.json boston0/split
 run 0 train --data crescents --out classes
 check "crescents: accuracy $(json classes/result.json test accuracy)" \
     awk "BEGIN { exit !($(json classes/result.json test accuracy) > 0.98) }"
+
+# What the table says of the task, and the notes on what a new user would not ask for.
+note="still improving at the last epoch: raise --epochs"
+run 0 train --data crescents --epochs 5 --out short
+check "the task is not shown: $(cat out)" grep -q "^training  binary, bce, adam" out
+check "no note at an unfinished training" grep -qF "$note" err
+run 0 train --data crescents --epochs 5 --json --out short-json
+check "no note beside --json" grep -qF "$note" err
+for options in "--epochs 5 --quiet" "--epochs 5 --schedule cosine" "--epochs 2000 --patience 5"; do
+    # shellcheck disable=SC2086 # words
+    run 0 train --data crescents $options --out "short$((++short))"
+    shows "training  binary"
+done
+awk 'BEGIN { srand(1); print "x,y"; for (i = 0; i < 5; i++) print rand() "," rand() }' >line.csv
+run 0 train --data line.csv --hidden none --epochs 3 --quiet --out line
+shows "line.csv: 5 rows, 1 feature" "training  regression, mse"
+check "a test of one row: $(grep test out)" grep -q "^test      1 row, " out
+check "a linear model is shown with an activation" grep -q "^network   1-1, 2 learned numbers" out
+
+# A run is resumed from another directory than it was started in.
+run 0 train --data line.csv --epochs 3 --quiet --out line2
+mkdir elsewhere
+cd elsewhere || exit 1
+"$SPHERELU" train --resume --out ../line2 >../out 2>../err
+code=$?
+cd .. || exit 1
+check "a resume without data: exit $code, expected 1" [ $code -eq 1 ]
+says "line.csv" "relative to the directory the run was started in"
 finish

@@ -55,11 +55,14 @@ run 0 help; shows "usage"
 run 0 train --help
 for option in data target drop delimiter task missing standardize test val split rows net hidden param norm activation \
     init loss label-smoothing optimizer lr lr-theta lr-lambda lr-r momentum nesterov weight-decay clip batch micro epochs \
-    schedule warmup patience monitor norm-momentum checkpoint-seconds resume record out seed threads dtype json quiet \
+    schedule warmup patience monitor norm-momentum checkpoint-seconds resume out seed threads dtype json quiet \
     verbose help version; do
     checks=$((checks + 1))
     grep -qE -- "^  --$option( |\$)" out || wrong "train --help lacks --$option"
 done
+checks=$((checks + 1))
+grep -q -- "--record" out && wrong "train --help offers --record, which is always refused"
+run 0 predict --help; shows "second class in sorted order"
 run 0 --version; shows "kernels: "; shows "cpu: "
 grep -qE '^spherelu [0-9]+\.[0-9]+\.[0-9]+$' out || wrong "--version does not begin with the version"
 run 0 train --version; shows "kernels: "
@@ -75,6 +78,7 @@ run 2 help trian; says "did you mean 'train'?"
 run 2 train --data x --out r --epoch 3; says "unknown option '--epoch', did you mean '--epochs'?"
 run 2 train --data x --out r --resme; says "did you mean '--resume'?"
 run 2 train --data x --out r --zzzzzzzzz 1; says "unknown option '--zzzzzzzzz'"
+run 2 train --data x --out r --record boundaries; says "unknown option '--record'"
 run 2 train --data x --out r -e 3; says "unknown option '-e'"
 run 2 train --data x --out r stray; says "found 'stray'"
 run 2 train --data; says "--data: found nothing"
@@ -103,6 +107,11 @@ run 1 train --data nothere.csv --out r; says "nothere.csv"
 run 1 eval nothere --data x; says "nothere"
 run 1 predict nothere --data x --out p.csv; says "nothere"
 [ -e p.csv ] && wrong "a failed prediction left a file"
+echo >afile.safetensors
+run 1 eval afile.safetensors --data x; says "afile.safetensors: expected a run folder, found a file"
+run 1 predict afile.safetensors --data x --out p.csv; says "afile.safetensors: expected a run folder, found a file"
+mkdir empty
+run 1 convert empty o.safetensors --to sp; says "empty/model.safetensors"
 run 1 convert nothere.safetensors o.safetensors --to sp; says "nothere.safetensors"
 [ -e o.safetensors ] && wrong "a failed conversion left a file"
 

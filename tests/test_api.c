@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Wrong use of the C API is refused with a line, never followed; and what sph_train promises about the net it leaves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "spherelu.h"
+
+enum { ROWS = 40 };
+
+struct world {
+    sph_data *data;
+    sph_net *net;
+    uint32_t rows[ROWS];
+    sph_split split;
+    sph_train_opts opts;
+};
+
+static int open_world(void **state)
+{
+    static struct world world;
+    static const size_t hidden[] = {8};
+    double x[2 * ROWS], y[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        x[2 * i] = (double)(i % 7) - 3;
+        x[2 * i + 1] = (double)(i % 5) - 2;
+        y[i] = fabs(x[2 * i]) + x[2 * i + 1];
+        world.rows[i] = (uint32_t)i;
+    }
+    sph_mlp spec = {.inputs = 2, .outputs = 1, .hidden = hidden, .depth = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    world.split = (sph_split){.train = world.rows, .train_rows = ROWS};
+    world.opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    world.opts.epochs = 5;
+    *state = &world;
+    return sph_data_from_arrays(&world.data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION) || sph_net_mlp(&world.net, &spec);
+}
+
+static int close_world(void **state)
+{
+    struct world *world = *state;
+    sph_net_free(world->net);
+    sph_data_free(world->data);
+    return 0;
+}
+
+static void refused(struct world *w, const char *text)
+{
+    sph_result result = {.epochs = 77};
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, &result), SPH_EARG);
+    if (!strstr(sph_error(), text))
+        fail_msg("said \"%s\", expected \"%s\"", sph_error(), text);
+    assert_int_equal(result.epochs, 0);
+}
+
+static void options_out_of_range_are_refused(void **state)
+{
+    struct world *w = *state;
+    sph_train_opts good = w->opts;
+    w->opts.loss = (sph_loss)99;
+    refused(w, "loss");
+    w->opts = good, w->opts.optimizer = (sph_optimizer)77;
+    refused(w, "optimizer");
+    w->opts = good, w->opts.standardize = (sph_standardize)9;
+    refused(w, "standardize");
+    w->opts = good, w->opts.beta2 = 1;
+    refused(w, "beta2 1");
+    w->opts = good, w->opts.epsilon = NAN;
+    refused(w, "epsilon");
+    w->opts = good, w->opts.group_lr[SPH_GROUP_R] = -1;
+    refused(w, "group_lr");
+    w->opts = good, w->opts.threads = 0;
+    refused(w, "threads: 0");
+    w->opts = good, w->opts.lr = 0;
+    refused(w, "lr: 0");
+}
+
+static void rows_beyond_the_data_are_refused(void **state)
+{
+    struct world *w = *state;
+    w->rows[3] = ROWS;
+    refused(w, "train holds row 40 of data with 40 rows");
+    w->split = (sph_split){.train = w->rows, .train_rows = 3, .test = w->rows + 3, .test_rows = 1};
+    refused(w, "test holds row 40");
+}
+
+static int answer(void *self, const sph_view *view)
+{
+    (void)view;
+    return *(int *)self;
+}
+
+static void an_observer_goes_on_stops_or_fails(void **state)
+{
+    struct world *w = *state;
+    sph_result result;
+    for (int say = -1; say <= 1; say++) {
+        sph_observer observer = {.self = &say, .epoch = answer};
+        int err = sph_train(w->net, w->data, &w->split, &w->opts, &observer, 1, &result);
+        assert_int_equal(err, say < 0 ? say : 0);
+        assert_int_equal(result.stopped, say > 0);
+        assert_int_equal(result.epochs, say ? 1 : 5);
+        assert_true(say >= 0 || *sph_error());
+    }
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, NULL), 0);
+}
+
+static int least_loss(void *self, const sph_view *view)
+{
+    *(double *)self = fmin(*(double *)self, view->loss);
+    return 0;
+}
+
+/* The loss of a full batch is that of the weights before its step: those are the best ones, not their successors. */
+static void the_best_weights_are_those_that_were_measured(void **state)
+{
+    struct world *w = *state;
+    double least = INFINITY;
+    sph_observer observer = {.self = &least, .epoch = least_loss};
+    sph_result result;
+    w->opts.lr = 0.5; /* jumps about */
+    w->opts.epochs = 60;
+    w->opts.patience = 60;
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, &observer, 1, &result), 0);
+    assert_true(fabs(result.train.value[0] - least) < 1e-5 * least);
+}
+
+static void a_diverged_net_keeps_its_best_weights(void **state)
+{
+    struct world *w = *state;
+    sph_result result;
+    double y[ROWS];
+    w->opts.optimizer = SPH_OPTIMIZER_SGD;
+    w->opts.lr = 1e12;
+    w->opts.schedule = "step:1:1e30";
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, &result), SPH_EDIVERGED);
+    assert_true(result.diverged);
+    if (!result.best_epoch)
+        return; /* nothing was ever measured */
+    assert_int_equal(sph_net_forward(w->net, sph_data_x(w->data), ROWS, y), 0);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(isfinite(y[i]));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(options_out_of_range_are_refused),
+        TEST(rows_beyond_the_data_are_refused),
+        TEST(an_observer_goes_on_stops_or_fails),
+        TEST(the_best_weights_are_those_that_were_measured),
+        TEST(a_diverged_net_keeps_its_best_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
