@@ -35,8 +35,6 @@ int job_open_data(struct sph_job *job, sph_data **out)
         return sph_fail(SPH_EARG, "data: nothing given, expected a file or the name of a set");
     if (o->net != NET_MLP)
         return sph_fail(SPH_EARG, "net: this version builds mlp only");
-    if (o->record && *o->record)
-        return sph_fail(SPH_EARG, "record: this version records nothing but metrics");
     sph_data_opts opts = sph_data_defaults();
     opts.target = o->target;
     opts.drop = o->drop;
