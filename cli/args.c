@@ -23,12 +23,10 @@ static const sph_option common[] = {
     {"version", NULL, "", "common", "the version and what is compiled in"},
 };
 
-/* "record" is kept for files to come; this version refuses every value of it. */
 static void add_options(struct args *args, const sph_option *options, size_t count)
 {
     for (size_t i = 0; i < count && args->count < ARGS_OPTIONS; i++)
-        if (strcmp(options[i].name, "record"))
-            args->option[args->count++] = &options[i];
+        args->option[args->count++] = &options[i];
 }
 
 static int find(const struct args *args, const char *name, size_t length)

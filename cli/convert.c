@@ -69,7 +69,8 @@ const struct command command_convert = {
     .usage = "IN.safetensors|RUN OUT.safetensors --to sp|wn|gmp|sphere [--strict]",
     .about = "Rewrites the hidden layers so that the network computes the same function: exact for relu, "
              "leaky_relu "
-             "and identity, refused where no exact form exists. A run folder stands for its model.safetensors. Standardisation and class names go along.",
+             "and identity, refused where no exact form exists. A run folder stands for its "
+             "model.safetensors. Standardisation and class names go along.",
     .examples = "  spherelu convert runs/prices plain.safetensors --to sp\n"
                 "  spherelu convert plain.safetensors angles.safetensors --to gmp\n",
     .options = options,

@@ -145,7 +145,8 @@ static int run_predict(const struct args *args)
     if ((code = cli_open_run(args->command, args->word[0], &run)))
         return code;
     if (out && is_run_file(args->word[0], out))
-        code = cli_fail(args->command, EXIT_USAGE, "--out: %s belongs to the run, expected another file", out);
+        code =
+            cli_fail(args->command, EXIT_USAGE, "--out: %s belongs to the run, expected another file", out);
     else
         code = predict(args, run, data, out);
     sph_run_free(run);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu train: one network on one's own data. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static int print_notes(void *self, const sph_view *view)
                  "note: imn stands before every hidden layer but the first, so with one it does nothing");
     if (*micro && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
         cli_fail(notes->command, 0,
-                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch", norm, micro);
+                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
+                 norm, micro);
     return 0;
 }
 
@@ -139,8 +141,8 @@ static int fail_run(const sph_job *job, const struct args *args, int err)
     if (args_on(args, "resume") && data && *data && *data != '/' && access(data, F_OK) &&
         !strncmp(sph_error(), data, strlen(data)))
         return cli_fail(args->command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED,
-                        "%s; %s/config.yaml names it relative to the directory the run was started in", sph_error(),
-                        sph_job_get(job, "out"));
+                        "%s; %s/config.yaml names it relative to the directory the run was started in",
+                        sph_error(), sph_job_get(job, "out"));
     return cli_fail_with(args->command, err);
 }
 
@@ -202,7 +204,10 @@ static int run_train(const struct args *args)
         code = fail_run(job, args, err);
     } else {
         code = json ? print_result(job, command) : print_table(job, &result, command);
-        if (!args_on(args, "quiet"))
+        /* no advice where the results were lost */
+        if (code == EXIT_DONE && fflush(stdout))
+            code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
+        else if (!args_on(args, "quiet"))
             note_improving(job, &result, command);
     }
 out:

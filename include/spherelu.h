@@ -285,6 +285,8 @@ SPH_API int  sph_data_from_arrays(sph_data **out, const double *x, const double 
 SPH_API void sph_data_free(sph_data *data);
 
 SPH_API size_t   sph_data_rows(const sph_data *data);
+SPH_API size_t   sph_data_left_out(const sph_data *data); /* rows of the source dropped for missing cells */
+SPH_API size_t   sph_data_filled(const sph_data *data);   /* missing feature cells of the rows that were not */
 SPH_API size_t   sph_data_features(const sph_data *data); /* after text columns became indicators */
 SPH_API size_t   sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
 SPH_API size_t   sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */

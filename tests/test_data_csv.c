@@ -54,6 +54,9 @@ static void the_same_table_is_read_whatever_separates_it(void **state)
     static const char *const texts[] = {
         "a,b,y\n1,2.5,3\n-4,5e1,6\n7,8,9\n",                /* comma */
         "a;b;y\n1;2.5;3\n-4;5e1;6\n7;8;9\n",                /* semicolon */
+        "a|b|y\n1|2.5|3\n-4|5e1|6\n7|8|9\n",                /* bar */
+        "a;b;y\n1;2,5;3\n-4;5e1;6\n7;8;9\n",                /* decimal comma */
+        "a|b|y\n1|2,5|3\n-4|5,0e1|6\n7|8,000|9\n",          /* and one that could be thousands */
         "a\tb\ty\n1\t2.5\t3\n-4\t5e1\t6\n7\t8\t9\n",        /* tab */
         "  a  b y\n 1   2.5 \t 3 \n-4 5e1\t6\n\t7 8 9\n\n", /* blanks and tabs, leading and trailing */
         "a , b , y\r\n1 , 2.5 , 3\r\n-4 , 5e1 , 6\r\n7 , 8 , 9\r\n\r\n", /* CRLF, blanks around */
@@ -151,9 +154,30 @@ static void money_thousands_and_per_cent_are_numbers(void **state)
         {"179769313486231570000000000000000000000000000000000", 179769313486231570e33},
         {"0.000000000000000000000000000001234", 1.234e-30},
     };
-    static const char *const texts[] = {
-        "abc", "1,23", "1,2345", ",123", "1234,567", "1,234e3",    "0x10",  "1e", "e5",       ".",
-        "$",   "%",    "--5",    "1 2",  "12abc",    "2020-01-05", "1.2.3", "3+", "infinite", "EUR"};
+    static const char *const texts[] = {"abc",
+                                        "0,544",
+                                        "\xE2\x82\xAC"
+                                        "0,544",
+                                        "012,345",
+                                        "1,23",
+                                        "1,2345",
+                                        ",123",
+                                        "1234,567",
+                                        "1,234e3",
+                                        "0x10",
+                                        "1e",
+                                        "e5",
+                                        ".",
+                                        "$",
+                                        "%",
+                                        "--5",
+                                        "1 2",
+                                        "12abc",
+                                        "2020-01-05",
+                                        "1.2.3",
+                                        "3+",
+                                        "infinite",
+                                        "EUR"};
     static const char *const missing[] = {"",    "  ",   "NA",   "na",   "N/A", "NaN",
                                           "nan", "-nan", "NULL", "null", "?",   "-"};
     static const char *const infinite[] = {"inf", "-Inf", "Infinity", "1e999", "-1e400"};
@@ -180,6 +204,38 @@ static void money_thousands_and_per_cent_are_numbers(void **state)
     }
 }
 
+static void commas_are_decimal_where_a_cell_of_the_column_cannot_be_thousands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double x[3];
+    } cases[] = {
+        {"a;y\n0,544;1\n1,190;2\n3;4\n", {0.544, 1.19, 3}},            /* a leading 0 */
+        {"a;y\n1,190;1\n1,19;2\n-2,000;4\n", {1.19, 1.19, -2}},        /* two digits */
+        {"a\ty\n1,190\t1\n1234,567\t2\n\t4\n", {1.19, 1234.567, NAN}}, /* four before it */
+        {"1,5;1\n2,5;2\n3,5;4\n", {1.5, 2.5, 3.5}},                    /* no header */
+        {"0,5;1\n1,190;2\n7,250;4\n", {0.5, 1.19, 7.25}},              /* only the first row tells */
+        {"a;y\n1,190;1\n1,250,000;2\n3;4\n", {1190, 1250000, 3}},      /* thousands */
+        {"a;y\n1,190;1\n$1,250;2\n3;4\n", {1190, 1250, 3}},            /* money */
+        {"a;y\n1,190;1\n2.5;2\n3;4\n", {1190, 2.5, 3}},                /* the point is decimal */
+        {"a,y\n\"1,190\",1\n\"2,000\",2\n3,4\n", {1190, 2000, 3}},     /* commas part the cells */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sph_data *data = opened(cases[i].text, NULL);
+        assert_int_equal(sph_data_rows(data), 3);
+        assert_numbers(sph_data_x(data), 3, cases[i].x[0], cases[i].x[1], cases[i].x[2]);
+        assert_numbers(sph_data_y(data), 3, 1.0, 2.0, 4.0);
+        sph_data_free(data);
+    }
+    /* not read as a number, hence not refused */
+    sph_data_opts opts = sph_data_defaults();
+    opts.drop = "a";
+    sph_data *data = opened("a;b;y\n1,190;1;1\n2,000;2;2\n3,000;3;4\n", &opts);
+    assert_int_equal(sph_data_features(data), 1);
+    sph_data_free(data);
+}
+
 static void random_numbers_are_read_to_the_last_bit(void **state)
 {
     (void)state;
@@ -204,11 +260,11 @@ static void random_numbers_are_read_to_the_last_bit(void **state)
 }
 
 static const char houses[] = "town;\"size, sqft\";garage;price\n"
-                             "Old Town;1,200;yes;$250,000\n"
+                             "Old Town;1,200.0;yes;$250,000\n"
                              "Harbour;900;no;\"$180,500.50\"\n"
                              "Old Town;;yes;$240,000\n"
                              "Hills;2000;;$310,000\n"
-                             "Hills;850;no;\n"
+                             "Hills;;no;\n"
                              "\"Harbour\";850;no;$170,000\n";
 
 static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void **state)
@@ -218,7 +274,8 @@ static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void
     opts.target = "price";
     sph_data *data = opened(houses, &opts);
     assert_int_equal(sph_data_rows(data), 5); /* no target, no row */
-    assert_int_equal(data->left_out, 1);
+    assert_int_equal(sph_data_left_out(data), 1);
+    assert_int_equal(sph_data_filled(data), 2); /* that of the row left out would have been a third */
     assert_true(data->has_missing);
     assert_int_equal(sph_data_features(data), 6);
     assert_feature(data, 0, "town=Harbour");
@@ -237,7 +294,8 @@ static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void
     opts.missing = SPH_MISSING_DROP;
     data = opened(houses, &opts);
     assert_int_equal(sph_data_rows(data), 3);
-    assert_int_equal(data->left_out, 3);
+    assert_int_equal(sph_data_left_out(data), 3);
+    assert_int_equal(sph_data_filled(data), 0);
     assert_false(data->has_missing);
     sph_data_free(data);
 }
@@ -406,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_table_without_header_has_numbers_for_names),
         cmocka_unit_test(headers_are_found_where_they_are_and_nowhere_else),
         cmocka_unit_test(money_thousands_and_per_cent_are_numbers),
+        cmocka_unit_test(commas_are_decimal_where_a_cell_of_the_column_cannot_be_thousands),
         cmocka_unit_test(random_numbers_are_read_to_the_last_bit),
         cmocka_unit_test(words_become_indicators_and_missing_cells_are_kept_for_the_mean),
         cmocka_unit_test(a_word_that_comes_back_in_a_column_of_few_numbers_is_a_level),

@@ -104,6 +104,19 @@ static void opening_blanks_numbers_and_sets_survives_each_failed_allocation(void
     assert_true(fail_each(open_once, &opening) > 10);
     unlink(opening.path);
     opening.opts = sph_data_defaults();
+    opening.opts.delimiter = '^'; /* decimal commas; and such as are none */
+    opening.path = csv_with("1,250^a, b^2\n0,5^0,5^3\n1,5^a, b^4\n2,5^0,5^7\n");
+    assert_true(fail_each(open_once, &opening) > 10);
+    sph_data *data;
+    json_t *schema;
+    assert_int_equal(sph_data_open(&data, opening.path, &opening.opts), 0);
+    assert_int_equal(data_schema(data, &schema), 0);
+    sph_data_free(data);
+    opening.schema = schema;
+    assert_true(fail_each(open_with_schema_once, &opening) > 10);
+    json_decref(schema);
+    unlink(opening.path);
+    opening.opts = sph_data_defaults();
     opening.path = "crescents";
     assert_true(fail_each(open_once, &opening) > 5);
     opening.path = "levy";

@@ -105,7 +105,7 @@ static void columns_without_names_are_found_by_position(void **state)
     json_t *schema = schema_of(training, "price", "id");
     static const char *const texts[] = {"9,Ulm,5,7\n9,Bonn,6,8\n", "Ulm,5,7\nBonn,6,8\n", "Ulm,5\nBonn,6\n"};
     for (int i = 0; i < 3; i++)
-        for (int need_targets = 0; need_targets <= (i < 2); need_targets++) {
+        for (int need_targets = i == 1; need_targets <= (i < 2); need_targets++) {
             sph_data *data = read_with(schema, texts[i], need_targets);
             const double expected[] = {0, 1, 5, 1, 0, 6};
             assert_int_equal(sph_data_rows(data), 2);
@@ -114,6 +114,10 @@ static void columns_without_names_are_found_by_position(void **state)
                 assert_true(sph_data_y(data)[0] == 7 && sph_data_y(data)[1] == 8);
             sph_data_free(data);
         }
+    fails_with(
+        schema, texts[1], 0,
+        ": 3 columns may be all but the target or all but the dropped ones; give the file a header, all "
+        "4 columns or the features alone");
     fails_with(schema, "Ulm,5\nBonn,6\n", 1, ": 2 columns, expected the 4 the model was trained on");
     fails_with(schema, "5,6,7,8,9\n1,2,3,4,5\n", 0,
                ": 5 columns, expected the 4 the model was trained on or 2 features alone");
@@ -126,6 +130,100 @@ static void columns_without_names_are_found_by_position(void **state)
     data = read_with(schema, "4,5,6\n", 1);
     assert_true(sph_data_y(data)[0] == 4 && sph_data_x(data)[1] == 6);
     sph_data_free(data);
+    json_decref(schema);
+}
+
+static void all_columns_but_the_targets_may_be_given(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of("1,2,3,4,5\n6,7,8,9,1\n7,8,9,1,2\n", "3,4", "0");
+    sph_data *data = read_with(schema, "9,5,6\n", 0); /* 3: no targets. 4: no dropped. */
+    assert_true(sph_data_x(data)[0] == 5 && sph_data_x(data)[1] == 6);
+    sph_data_free(data);
+    data = read_with(schema, "5,6,1,2\n", 0);
+    assert_true(sph_data_x(data)[0] == 5 && sph_data_x(data)[1] == 6);
+    sph_data_free(data);
+    json_decref(schema);
+
+    schema = schema_of("1,2,3,4\n6,7,8,9\n7,8,9,1\n", "3", "0");
+    fails_with(
+        schema, "9,5,6\n", 0,
+        ": 3 columns may be all but the target or all but the dropped ones; give the file all 4 columns "
+        "or the features alone");
+    json_decref(schema);
+
+    schema = schema_of("1,2,3,4\n6,7,8,9\n7,8,9,1\n", "3", "2"); /* both readings agree */
+    data = read_with(schema, "5,6,9\n", 0);
+    assert_true(sph_data_x(data)[0] == 5 && sph_data_x(data)[1] == 6);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+static json_t *schema_with_delimiter(const char *text, char delimiter)
+{
+    sph_data_opts opts = sph_data_defaults();
+    opts.delimiter = delimiter;
+    const char *path = csv_with(text);
+    sph_data *data;
+    json_t *schema;
+    assert_int_equal(sph_data_open(&data, path, &opts), 0);
+    unlink(path);
+    assert_int_equal(data_schema(data, &schema), 0);
+    sph_data_free(data);
+    return schema;
+}
+
+static void the_delimiter_of_training_is_tried_first(void **state)
+{
+    (void)state;
+    json_t *schema = schema_with_delimiter("a^b^y\n1^2^3\n4^5^6\n7^8^1\n", '^');
+    assert_string_equal(json_string_value(json_object_get(schema, "delimiter")), "^");
+    static const char *const texts[] = {"a^b^y\n5^6^7\n", "a,b\n5,6\n", "b;a\n6;5\n",
+                                        "a|b\n5|6\n",     "5^6\n",      "c, d^b^a\n1, 2^6^5\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        sph_data *data = read_with(schema, texts[i], 0);
+        assert_true(sph_data_x(data)[0] == 5 && sph_data_x(data)[1] == 6);
+        sph_data_free(data);
+    }
+    fails_with(schema, "a^b^y\n5^6^7\n5^6\n", 0, ":3: 2 columns, expected 3 as in the first row");
+    json_object_set_new(schema, "delimiter", json_string("ab"));
+    sph_data *data;
+    assert_int_equal(data_open_with_schema(&data, "levy", schema, 0), SPH_EFORMAT);
+    assert_string_equal(sph_error(),
+                        "data schema: \"delimiter\" is 'ab', expected one character to part cells");
+    json_decref(schema);
+
+    schema = schema_with_delimiter("a b y\n1 2 3\n4 5 6\n7 8 1\n", ' ');
+    data = read_with(schema, "a\tb\n5\t6\n", 0);
+    assert_true(sph_data_x(data)[1] == 6);
+    sph_data_free(data);
+    json_decref(schema);
+
+    schema = schema_of("a,y\n1,2\n2,3\n3,5\n", "y", NULL);
+    assert_null(json_object_get(schema, "delimiter"));
+    json_decref(schema);
+}
+
+static void commas_that_were_decimal_in_training_are_so_later(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of("a;y\n0,5;2\n2,250;3\n3;5\n", "y", NULL);
+    sph_data *data = read_with(schema, "a;y\n1,190;1\n", 1);
+    assert_true(sph_data_x(data)[0] == 1.19);
+    sph_data_free(data);
+    data = read_with(schema, "a,y\n1.19,1\n", 0);
+    assert_true(sph_data_x(data)[0] == 1.19);
+    sph_data_free(data);
+    fails_with(
+        schema, "a;y\n2.5;1\n1,190;1\n", 0,
+        ":3: column 'a' holds '1,190' with a decimal comma, and numbers with a decimal point; write all "
+        "with a point");
+    json_decref(schema);
+    schema = schema_of("a;y\n0.5;2\n2.250;3\n3;5\n", "y", NULL);
+    fails_with(
+        schema, "a;y\n1,190;1\n", 0,
+        ":2: column 'a' holds '1,190', where the comma may be decimal or part thousands, and no cell of the "
+        "column tells; write a decimal point, or thousands without a comma");
     json_decref(schema);
 }
 
@@ -271,6 +369,9 @@ int main(void)
         cmocka_unit_test(columns_are_found_by_name_in_any_order),
         cmocka_unit_test(predicting_keeps_every_row_and_reads_no_target),
         cmocka_unit_test(columns_without_names_are_found_by_position),
+        cmocka_unit_test(all_columns_but_the_targets_may_be_given),
+        cmocka_unit_test(the_delimiter_of_training_is_tried_first),
+        cmocka_unit_test(commas_that_were_decimal_in_training_are_so_later),
         cmocka_unit_test(several_targets_keep_their_order),
         cmocka_unit_test(the_wrong_file_is_refused_with_its_reason),
         cmocka_unit_test(number_labels_are_found_by_value_however_written),

@@ -34,7 +34,7 @@ static void write_table(const char *path, size_t rows)
     fputs("area,place,taxes,age,price\n", file);
     for (size_t i = 0; i < rows; i++) {
         double area = 30 + 170 * rng_unit(&rng), age = 100 * rng_unit(&rng),
-               taxes = 100 + 1900 * rng_unit(&rng);
+               taxes = 1000 + 1900 * rng_unit(&rng);
         uint32_t where = rng_below(&rng, 3);
         double price = 1000 * area * (where == 1 ? 1.5 : 1) + 2000 * fabs(age - 50) - 10 * taxes +
                        20000 * rng_unit(&rng);

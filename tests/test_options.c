@@ -284,7 +284,6 @@ static void a_job_comes_back_from_its_config(void **state)
         {"micro", "7"},
         {"schedule", "step:30,60,80:0.1"},
         {"monitor", "val_rmse"},
-        {"record", "boundaries"},
         {"seed", "18446744073709551615"},
         {"dtype", "f64"},
         {"threads", "2"},

@@ -75,7 +75,7 @@ static int with_thousands(const char *text, size_t length, double *out)
     char copy[NUMBER_MAX];
     size_t kept = 0, group = 0, i = 0;
     int first = 1;
-    if (length >= sizeof copy)
+    if (length >= sizeof copy || (length && *text == '0' && !memchr(text, '.', length))) /* 0,544 is no 544 */
         return 0;
     for (; i < length && (is_digit(text[i]) || text[i] == ','); i++) {
         if (text[i] != ',') {
@@ -197,4 +197,48 @@ void cell_read(struct cell *out, const char *text)
     }
     if (same(text, length, "inf") || same(text, length, "infinity"))
         out->kind = CELL_INFINITE;
+}
+
+static size_t skip_digits(const char *text, size_t length, size_t at)
+{
+    while (at < length && is_digit(text[at]))
+        at++;
+    return at;
+}
+
+enum comma cell_comma(const char *text)
+{
+    size_t length = strlen(text);
+    int negative;
+    if (!memchr(text, ',', length))
+        return COMMA_NONE;
+    trim(&text, &length);
+    sign_at_start(&text, &length, &negative);
+    size_t whole = skip_digits(text, length, 0);
+    if (!whole || whole == length || text[whole] != ',')
+        return COMMA_OTHER;
+    size_t end = skip_digits(text, length, whole + 1), part = end - whole - 1;
+    if (!part)
+        return COMMA_OTHER;
+    if (end == length)
+        return part == 3 && whole <= 3 && *text != '0' ? COMMA_UNCLEAR : COMMA_DECIMAL;
+    if (text[end] != 'e' && text[end] != 'E')
+        return COMMA_OTHER;
+    end += end + 1 < length && (text[end + 1] == '-' || text[end + 1] == '+') ? 2 : 1;
+    return end < length && skip_digits(text, length, end) == length ? COMMA_DECIMAL : COMMA_OTHER;
+}
+
+void cell_read_decimal(struct cell *out, const char *text)
+{
+    char copy[NUMBER_MAX];
+    enum comma comma = cell_comma(text);
+    size_t length = strlen(text);
+    if ((comma != COMMA_DECIMAL && comma != COMMA_UNCLEAR) || length >= sizeof copy) {
+        cell_read(out, text);
+        return;
+    }
+    memcpy(copy, text, length + 1);
+    *strchr(copy, ',') = '.';
+    cell_read(out, copy);
+    out->text = text;
 }

@@ -271,12 +271,12 @@ int csv_read(const char *path, const char *bytes, size_t length, char delimiter,
 enum { SNIFF_LINES = 20, SNIFF_BYTES = 1 << 16 };
 
 struct counts {
-    size_t of[3];  /* comma, semicolon, tab */
+    size_t of[5];  /* bar, comma, semicolon, tab, the likely one */
     size_t tokens; /* separated by blanks */
     int words;     /* there are other signs than those of numbers */
 };
 
-static size_t count_line(struct counts *out, const char *bytes, size_t length)
+static size_t count_line(struct counts *out, const char *bytes, size_t length, char likely)
 {
     *out = (struct counts){0};
     int quoted = 0, within = 0;
@@ -286,9 +286,11 @@ static size_t count_line(struct counts *out, const char *bytes, size_t length)
         quoted ^= c == '"';
         int blank = !quoted && (c == ' ' || c == '\t');
         if (!quoted) {
-            out->of[0] += c == ',';
-            out->of[1] += c == ';';
-            out->of[2] += c == '\t';
+            out->of[0] += c == '|';
+            out->of[1] += c == ',';
+            out->of[2] += c == ';';
+            out->of[3] += c == '\t';
+            out->of[4] += c == likely;
         }
         out->tokens += !blank && !within;
         out->words |= !blank && !strchr("0123456789+-.eE", c);
@@ -299,38 +301,41 @@ static size_t count_line(struct counts *out, const char *bytes, size_t length)
 
 /* A delimiter that stands equally often in each of the first lines; failing that, the most frequent of the
  * first. */
-char csv_sniff(const char *bytes, size_t length)
+char csv_sniff(const char *bytes, size_t length, char likely)
 {
-    static const char sign[] = {',', ';', '\t'};
+    static const char sign[] = {'|', ',', ';', '\t'};
     struct counts first = {0}, line;
-    int same[3] = {1, 1, 1}, same_tokens = 1, words = 0;
+    int same[4] = {1, 1, 1, 1}, same_tokens = 1, words = 0, has_likely = likely != 0;
     size_t lines = 0;
     if (length > SNIFF_BYTES)
         length = SNIFF_BYTES;
     for (size_t at = 0; at < length && lines < SNIFF_LINES; at++) {
-        at += count_line(&line, bytes + at, length - at);
+        at += count_line(&line, bytes + at, length - at, likely);
         if (!line.tokens || (at == length && length == SNIFF_BYTES))
             continue;
         if (!lines++)
             first = line;
         else
             words |= line.words;
-        for (int i = 0; i < 3; i++)
+        has_likely = has_likely && (likely == ' ' ? line.tokens > 1 : line.of[4] > 0);
+        for (int i = 0; i < 4; i++)
             same[i] = same[i] && line.of[i] == first.of[i] && line.of[i];
         same_tokens = same_tokens && line.tokens == first.tokens && line.tokens > 1;
     }
     if (!lines)
         return ',';
+    if (has_likely)
+        return likely;
     /* Numbers parted by blanks here and a tab there. */
-    if (same_tokens && !words && same[2] && first.tokens > first.of[2] + 1)
+    if (same_tokens && !words && same[3] && first.tokens > first.of[3] + 1)
         return ' ';
-    for (int i = 2; i >= 0; i--)
+    for (int i = 3; i >= 0; i--)
         if (same[i])
             return sign[i];
     if (same_tokens)
         return ' ';
-    int best = 0;
-    for (int i = 1; i < 3; i++)
+    int best = 1;
+    for (int i = 0; i < 4; i++)
         if (first.of[i] > first.of[best])
             best = i;
     return first.of[best] || first.tokens < 2 ? sign[best] : ' ';

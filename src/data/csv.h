@@ -14,7 +14,8 @@ typedef int csv_row(void *user, size_t line, const char *const *fields, size_t c
 /* delimiter ' ' means runs of blanks and tabs. path is for messages. */
 int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_row *row, void *user);
 
-/* The likely delimiter: comma, semicolon, tab or ' '. */
-char csv_sniff(const char *bytes, size_t length);
+/* The likely delimiter: `likely` (0: none) if every one of the first lines has it, else comma, semicolon,
+ * tab, bar or ' '. */
+char csv_sniff(const char *bytes, size_t length, char likely);
 
 #endif

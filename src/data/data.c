@@ -37,6 +37,8 @@ void sph_data_free(sph_data *data)
 static int build(sph_data *data, const struct table *table, const sph_data_opts *opts)
 {
     data->missing = opts->missing;
+    if (table->is_text && (unsigned char)opts->delimiter < 0x80) /* JSON holds no halves of characters */
+        data->delimiter = opts->delimiter;
     int err = columns_choose(data, table, opts);
     if (err < 0)
         return err;
@@ -95,6 +97,7 @@ static int check_arrays(sph_data *data)
             return sph_fail(SPH_EARG, "x: row %zu, column %zu is infinite", i / data->features,
                             i % data->features);
         data->has_missing |= isnan(data->x[i]) != 0;
+        data->filled += isnan(data->x[i]) != 0;
     }
     for (size_t i = 0; i < data->rows * data->targets; i++) {
         double y = data->y[i];
@@ -183,6 +186,16 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
 size_t sph_data_rows(const sph_data *data)
 {
     return data->rows;
+}
+
+size_t sph_data_left_out(const sph_data *data)
+{
+    return data->left_out;
+}
+
+size_t sph_data_filled(const sph_data *data)
+{
+    return data->filled;
 }
 
 size_t sph_data_features(const sph_data *data)

@@ -24,7 +24,8 @@ struct column {
     enum column_kind kind;
     char **levels; /* (level_count) of a text feature, sorted bytewise */
     size_t level_count;
-    size_t at; /* its first column in x (text: level_count of them), or its column in y */
+    int decimal_comma; /* its cells had decimal commas */
+    size_t at;         /* its first column in x (text: level_count of them), or its column in y */
 };
 
 struct sph_data {
@@ -34,6 +35,7 @@ struct sph_data {
     double *y; /* (rows, targets); class tasks: class number; NULL when opened without targets */
     int has_missing;
     size_t left_out; /* rows of the source that were dropped for missing cells */
+    size_t filled;   /* missing feature cells of the others */
 
     char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
     size_t classes;
@@ -42,6 +44,7 @@ struct sph_data {
     size_t column_count;
     int named; /* the names mean something: they came from a header or a known set */
     sph_missing missing;
+    char delimiter; /* the user's, 0: none given */
 
     uint8_t *pixels; /* (rows, channels, height, width) images; NULL: a table, and x holds its numbers */
     size_t channels, height, width; /* features is their product */
@@ -56,18 +59,21 @@ const char *data_target_name(const sph_data *data, size_t target);
 
 /* Everything needed to read another file the same way:
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
+ *    "delimiter": one character (only if the user gave it),
  *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text", "levels": [...] (text
- * features), "at": k (targets: column of y)}...]}
+ * features), "at": k (targets: column of y), "decimal_comma": true (only if so)}...]}
  * or, for images, {"images": {"channels", "height", "width"}, "classes": [label...]}. A new reference; the
  * caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
 
 /* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra
- * ones are ignored), else by position; a table without names may have all columns, features and targets, or
- * features alone. need_targets 0: target columns may be absent, are not read, and y is NULL; every row is
- * kept, and a missing feature is NaN (schema's missing: mean) or an error (error, drop). A level or class
- * label that the schema does not know is an error. The schema is checked as carefully as the file: it comes
- * from one. Images: of a set with its own test part, that part is read and no more. */
+ * ones are ignored), else by position; a table without names may have all columns, all but the dropped
+ * ones, all but the targets, or features alone, and is refused where its number of columns means two of these
+ * that differ. The schema's delimiter is tried first. need_targets 0: target columns may be absent, are not
+ * read, and y is NULL; every row is kept, and a missing feature is NaN (schema's missing: mean) or an error
+ * (error, drop). A level or class label that the schema does not know is an error. The schema is checked as
+ * carefully as the file: it comes from one. Images: of a set with its own test part, that part is read and no
+ * more. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
 
 /* Names of the known sets, borrowed; returns their number. */

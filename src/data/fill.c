@@ -85,6 +85,7 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
                        : fail_missing(f, line, column,
                                       "the net was trained with --missing drop and cannot fill it");
         data->has_missing = 1;
+        data->filled++;
     }
     if (column->kind == COLUMN_NUMBER)
         return fill_number(f, line, column, cell, &x[column->at]);
@@ -121,6 +122,7 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     struct filling *f = user;
     sph_data *data = f->data;
     int had_missing = data->has_missing;
+    size_t filled = data->filled;
     double *x = data->x + data->rows * data->features;
     double *y = data->y ? data->y + data->rows * data->targets : NULL;
     for (size_t i = 0; i < data->column_count; i++) {
@@ -134,11 +136,40 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
             return err;
         if (err == LEFT_OUT) {
             data->has_missing = had_missing;
+            data->filled = filled;
             data->left_out++;
             return 0;
         }
     }
     data->rows++;
+    return 0;
+}
+
+/* Commas in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
+static int check_commas(const struct filling *f)
+{
+    for (size_t i = 0; f->table->is_text && i < f->data->column_count; i++) {
+        struct column *column = &f->data->columns[i];
+        if (column->role == COLUMN_DROPPED || column->kind != COLUMN_NUMBER ||
+            (column->role == COLUMN_TARGET && !f->with_targets))
+            continue;
+        struct profile *profile = &f->table->profile[f->from[i]];
+        if (profile->comma == COMMA_UNCLEAR && column->decimal_comma)
+            profile->comma = COMMA_DECIMAL;
+        if (profile->comma == COMMA_UNCLEAR)
+            return table_fail(
+                f->table, profile->comma_line,
+                "column '%s' holds '%.60s', where the comma may be decimal or part thousands, and no "
+                "cell of the column tells; write a decimal point, or thousands without a comma",
+                column->name, profile->comma_example);
+        if (profile->points &&
+            (profile->comma == COMMA_DECIMAL || (column->decimal_comma && profile->unclear)))
+            return table_fail(f->table, profile->comma_line,
+                              "column '%s' holds '%.60s' with a decimal comma, and numbers with a decimal "
+                              "point; write all with a point",
+                              column->name, profile->comma_example);
+        column->decimal_comma |= profile->comma == COMMA_DECIMAL;
+    }
     return 0;
 }
 
@@ -156,7 +187,9 @@ int fill_rows(sph_data *data, const struct table *table, const size_t *from, int
         return SPH_EMEMORY;
     if (with_targets && !(data->y = mem_get(y_count, sizeof *data->y)))
         return SPH_EMEMORY;
-    int err = table_scan(table, fill_row, &f);
+    int err = check_commas(&f);
+    if (!err)
+        err = table_scan(table, fill_row, &f);
     if (err < 0)
         return err;
     if (!data->rows)

@@ -45,6 +45,8 @@ static json_t *column_object(const struct column *column)
         bad |= json_object_set_new(object, "levels", text_array(column->levels, column->level_count));
     if (column->role == COLUMN_TARGET)
         bad |= json_object_set_new(object, "at", json_integer((json_int_t)column->at));
+    if (column->decimal_comma)
+        bad |= json_object_set_new(object, "decimal_comma", json_true());
     if (!bad)
         return object;
     json_decref(object);
@@ -67,6 +69,8 @@ int data_schema(const sph_data *data, json_t **out)
     int bad = json_object_set_new(schema, "named", json_boolean(data->named)) |
               json_object_set_new(schema, "missing", json_string(missing_words[data->missing])) |
               json_object_set_new(schema, "task", json_string(task_words[data->task]));
+    if (data->delimiter)
+        bad |= json_object_set_new(schema, "delimiter", json_stringn(&data->delimiter, 1));
     if (data->labels)
         bad |= json_object_set_new(schema, "classes", text_array(data->labels, data->classes));
     for (size_t i = 0; i < data->column_count && !bad; i++)
@@ -148,6 +152,7 @@ static int read_column(struct column *out, const json_t *object)
         return err;
     out->role = (enum column_role)role;
     out->kind = (enum column_kind)kind;
+    out->decimal_comma = json_is_true(json_object_get(object, "decimal_comma"));
     if (!(out->name = mem_text(name)))
         return SPH_EMEMORY;
     if (out->role == COLUMN_TARGET)
@@ -179,6 +184,20 @@ static int check_targets(sph_data *data)
     return 0;
 }
 
+/* Absent in older files, and where the user gave none. */
+static int read_delimiter(sph_data *data, const json_t *schema)
+{
+    const json_t *value = json_object_get(schema, "delimiter");
+    const char *text = json_string_value(value);
+    if (!value)
+        return 0;
+    if (!text || json_string_length(value) != 1 || !*text || strchr("\"\r\n", *text))
+        return sph_fail(SPH_EFORMAT, "%s: \"delimiter\" is '%.60s', expected one character to part cells",
+                        where, text ? text : "");
+    data->delimiter = *text;
+    return 0;
+}
+
 static int read_schema(sph_data *data, const json_t *schema)
 {
     const json_t *columns;
@@ -188,6 +207,7 @@ static int read_schema(sph_data *data, const json_t *schema)
     if ((err = json_member_bool(schema, where, "named", &data->named)) < 0 ||
         (err = member_word(schema, "missing", missing_words, SPH_MISSING_COUNT, &missing)) < 0 ||
         (err = member_word(schema, "task", task_words, SPH_TASK_COUNT, &task)) < 0 ||
+        (err = read_delimiter(data, schema)) < 0 ||
         (err = json_member_array(schema, where, "columns", &columns)) < 0)
         return err;
     data->missing = (sph_missing)missing;
@@ -287,27 +307,64 @@ static int match_names(const sph_data *data, const struct table *table, size_t *
     return 0;
 }
 
-static int match_positions(const sph_data *data, const struct table *table, size_t *from, int with_targets)
+/* What a table without names may hold. */
+struct layout {
+    int dropped, targets;
+    const char *name;
+};
+
+/* Places the columns of a layout; returns how many there are. */
+static size_t lay_out(const sph_data *data, const struct layout *layout, size_t *from)
 {
-    size_t features = 0, kept = 0, all = data->column_count;
-    for (size_t i = 0; i < all; i++) {
-        features += data->columns[i].role == COLUMN_FEATURE;
-        kept += data->columns[i].role != COLUMN_DROPPED;
-    }
-    size_t have = table->columns;
-    if (have != all && have != kept && (have != features || with_targets)) {
-        char alone[64] = "";
-        if (!with_targets)
-            snprintf(alone, sizeof alone, " or %zu features alone", features);
-        return sph_fail(SPH_EFORMAT, "%s: %zu column%s, expected the %zu the model was trained on%s",
-                        table->path, have, have == 1 ? "" : "s", all, alone);
-    }
-    for (size_t i = 0, at = 0; i < all; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < data->column_count; i++) {
         enum column_role role = data->columns[i].role;
-        int present = role == COLUMN_FEATURE || (role == COLUMN_TARGET && have != features) || have == all;
+        int present = role == COLUMN_FEATURE || (role == COLUMN_TARGET ? layout->targets : layout->dropped);
         from[i] = present ? at++ : SIZE_MAX;
     }
-    return 0;
+    return at;
+}
+
+static int same_features(const sph_data *data, const size_t *a, const size_t *b)
+{
+    for (size_t i = 0; i < data->column_count; i++)
+        if (data->columns[i].role == COLUMN_FEATURE && a[i] != b[i])
+            return 0;
+    return 1;
+}
+
+static int match_positions(const sph_data *data, const struct table *table, size_t *from, int with_targets)
+{
+    const char *many = data->targets > 1 ? "all but the targets" : "all but the target";
+    const struct layout layouts[] = {
+        {1, 1, "all"}, {0, 1, "all but the dropped ones"}, {1, 0, many}, {0, 0, "features"}};
+    const struct layout *found = NULL;
+    size_t have = table->columns, features = 0;
+    size_t *other = mem_get(data->column_count, sizeof *other);
+    int err = other ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < 4 && !err; i++) {
+        size_t count = lay_out(data, &layouts[i], other);
+        features = count; /* at last */
+        if (count != have || (with_targets && !layouts[i].targets))
+            continue;
+        if (!found) {
+            found = &layouts[i];
+            memcpy(from, other, data->column_count * sizeof *from);
+        } else if (!same_features(data, from, other))
+            err = sph_fail(SPH_EFORMAT,
+                           "%s: %zu columns may be %s or %s; give the file %sall %zu columns or the features "
+                           "alone",
+                           table->path, have, layouts[i].name, found->name, data->named ? "a header, " : "",
+                           data->column_count);
+    }
+    mem_free(other);
+    if (err || found)
+        return err;
+    char alone[64] = "";
+    if (!with_targets)
+        snprintf(alone, sizeof alone, " or %zu features alone", features);
+    return sph_fail(SPH_EFORMAT, "%s: %zu column%s, expected the %zu the model was trained on%s", table->path,
+                    have, have == 1 ? "" : "s", data->column_count, alone);
 }
 
 static int expected_names(const sph_data *data, const char ***out, size_t *count)
@@ -345,6 +402,7 @@ static int open_table(sph_data *data, const char *source, const json_t *schema, 
     int err = read_schema(data, schema);
     if (!err)
         err = expected_names(data, &expected, &expected_count);
+    opts.delimiter = data ? data->delimiter : 0;
     if (!err)
         err = table_open(&table, source, &opts, need_targets, expected, expected_count);
     if (!err) {

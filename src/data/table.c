@@ -215,8 +215,10 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
 void table_free(struct table *table)
 {
     free_names(table);
-    for (size_t i = 0; table->profile && i < table->columns; i++)
+    for (size_t i = 0; table->profile && i < table->columns; i++) {
         mem_free(table->profile[i].text_example);
+        mem_free(table->profile[i].comma_example);
+    }
     mem_free(table->profile);
     mem_free(table->own[0]);
     mem_free(table->own[1]);

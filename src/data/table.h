@@ -24,6 +24,14 @@ struct cell {
 
 void cell_read(struct cell *out, const char *text);
 
+/* What a comma in a cell can be: DECIMAL is digits,digits that cannot be thousands (0,544 1,19 1234,567
+ * 1,5e-3), UNCLEAR is like 1,190, OTHER is anything else with a comma. */
+enum comma { COMMA_NONE, COMMA_DECIMAL, COMMA_UNCLEAR, COMMA_OTHER };
+enum comma cell_comma(const char *text);
+
+/* As cell_read, but DECIMAL and UNCLEAR commas are decimal ones. */
+void cell_read_decimal(struct cell *out, const char *text);
+
 /* A 1-D or 2-D array of NPY's kinds of numbers, in place. */
 struct array {
     const unsigned char *bytes;
@@ -39,6 +47,14 @@ struct profile {
     size_t numbers, texts, missing, infinite;
     size_t text_line;   /* of the first text cell */
     char *text_example; /* the first text cell    */
+
+    /* Where commas do not part the cells. comma is the column's: DECIMAL when a cell is and none is OTHER,
+     * UNCLEAR when all that have one are and no cell has a decimal point. */
+    enum comma comma;
+    size_t decimal, unclear, other; /* cells */
+    size_t points;                  /* numbers with a decimal point and no comma */
+    size_t comma_line;              /* of the first DECIMAL cell, else of the first UNCLEAR one */
+    char *comma_example;
 };
 
 struct table {
@@ -65,7 +81,8 @@ struct table {
 };
 
 /* source: a file or a known set. need_targets 0: an .npz may lack y. expected: names a header is likely to
- * have, since the data were seen before, or NULL. A failure leaves nothing to free. */
+ * have, since the data were seen before, or NULL; with them, opts' delimiter is but the likely one. A failure
+ * leaves nothing to free. */
 int table_open(struct table *out, const char *source, const sph_data_opts *opts, int need_targets,
                const char *const *expected, size_t expected_count);
 void table_free(struct table *table);

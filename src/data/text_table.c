@@ -22,8 +22,35 @@ struct first_pass {
     size_t rows;
 };
 
-static int add_to_profile(struct profile *profile, size_t line, const struct cell *cell)
+static int keep_example(char **example, size_t *example_line, size_t line, const char *text)
 {
+    char *copy = mem_text(text);
+    if (!copy)
+        return SPH_EMEMORY;
+    mem_free(*example);
+    *example = copy;
+    *example_line = line;
+    return 0;
+}
+
+/* commas: they do not part the cells. */
+static int add_to_profile(struct profile *profile, size_t line, const struct cell *cell, int commas)
+{
+    enum comma comma = commas ? cell_comma(cell->text) : COMMA_NONE;
+    profile->unclear += comma == COMMA_UNCLEAR;
+    profile->other += comma == COMMA_OTHER;
+    profile->points += commas && !comma && cell->kind == CELL_NUMBER && strchr(cell->text, '.');
+    if ((comma == COMMA_DECIMAL && (!profile->decimal || line < profile->comma_line)) ||
+        (comma == COMMA_UNCLEAR && !profile->decimal &&
+         (!profile->comma_example || line < profile->comma_line))) {
+        int err = keep_example(&profile->comma_example, &profile->comma_line, line, cell->text);
+        if (err < 0)
+            return err;
+    }
+    if (comma == COMMA_DECIMAL) { /* number or text: known at the end */
+        profile->decimal++;
+        return 0;
+    }
     switch (cell->kind) {
     case CELL_MISSING:
         profile->missing++;
@@ -37,14 +64,24 @@ static int add_to_profile(struct profile *profile, size_t line, const struct cel
     case CELL_TEXT:
         break;
     }
-    if (!profile->texts++ || line < profile->text_line) {
-        char *example = mem_text(cell->text);
-        if (!example)
-            return SPH_EMEMORY;
-        mem_free(profile->text_example);
-        profile->text_example = example;
-        profile->text_line = line;
-    }
+    if (!profile->texts++ || line < profile->text_line)
+        return keep_example(&profile->text_example, &profile->text_line, line, cell->text);
+    return 0;
+}
+
+static int settle_commas(struct profile *profile)
+{
+    if (profile->decimal && !profile->other) {
+        profile->comma = COMMA_DECIMAL;
+        profile->numbers += profile->decimal;
+    } else if (profile->decimal) {
+        int none = !profile->texts;
+        profile->texts += profile->decimal;
+        if (none || profile->comma_line < profile->text_line)
+            return keep_example(&profile->text_example, &profile->text_line, profile->comma_line,
+                                profile->comma_example);
+    } else if (profile->unclear && !profile->other && !profile->points)
+        profile->comma = COMMA_UNCLEAR;
     return 0;
 }
 
@@ -77,10 +114,11 @@ static int first_row(void *user, size_t line, const char *const *fields, size_t 
         return keep_first(pass, line, fields, count);
     if (count != pass->width)
         return wrong_width(pass->table, line, count);
+    int commas = pass->table->delimiter != ',';
     for (size_t i = 0; i < count; i++) {
         struct cell cell;
         cell_read(&cell, fields[i]);
-        if ((err = add_to_profile(&pass->table->profile[i], line, &cell)) < 0)
+        if ((err = add_to_profile(&pass->table->profile[i], line, &cell, commas)) < 0)
             return err;
         pass->again[i] += !strcmp(fields[i], pass->first[i]);
     }
@@ -95,13 +133,15 @@ static int has_header(const struct first_pass *pass, const char *const *expected
     for (size_t i = 0; i < pass->width; i++) {
         struct cell cell;
         cell_read(&cell, pass->first[i]);
+        if (pass->table->delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
+            cell.kind = CELL_NUMBER;
         if (expected && cell.kind == CELL_TEXT && text_find(pass->first[i], expected, expected_count) >= 0 &&
             !pass->again[i])
             return 1;
         const struct profile *profile = &pass->table->profile[i];
         /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a
          * value. */
-        int numbers = profile->numbers > profile->texts;
+        int numbers = profile->numbers + profile->decimal > profile->texts;
         number_columns += (size_t)numbers;
         if (cell.kind == CELL_TEXT) {
             if (numbers && !pass->again[i])
@@ -127,10 +167,15 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             cell_read(&cell, pass->first[i]);
-            int err = add_to_profile(&table->profile[i], pass->first_line, &cell);
+            int err = add_to_profile(&table->profile[i], pass->first_line, &cell, table->delimiter != ',');
             if (err < 0)
                 return err;
         }
+    }
+    for (size_t i = 0; i < pass->width; i++) {
+        int err = settle_commas(&table->profile[i]);
+        if (err < 0)
+            return err;
     }
     return table_set_names(table, table->header ? (const char *const *)pass->first : NULL);
 }
@@ -164,7 +209,7 @@ int text_table_open(struct table *table, char delimiter, const char *const *expe
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
         return sph_fail(SPH_EARG, "delimiter: a quote or line end cannot be one");
     table->is_text = 1;
-    table->delimiter = delimiter ? delimiter : csv_sniff(table->bytes, table->length);
+    table->delimiter = delimiter && !expected ? delimiter : csv_sniff(table->bytes, table->length, delimiter);
     err = csv_read(table->path, table->bytes, table->length, table->delimiter, first_row, &pass);
     if (!err)
         err = finish(&pass, expected, expected_count);
@@ -193,7 +238,10 @@ static int later_row(void *user, size_t line, const char *const *fields, size_t 
     if (count != pass->table->columns) /* a file that changes while it is read */
         return wrong_width(pass->table, line, count);
     for (size_t i = 0; i < count; i++)
-        cell_read(&pass->cells[i], fields[i]);
+        if (pass->table->profile[i].comma == COMMA_DECIMAL)
+            cell_read_decimal(&pass->cells[i], fields[i]);
+        else
+            cell_read(&pass->cells[i], fields[i]);
     return pass->row(pass->user, line, pass->cells);
 }
 

@@ -66,8 +66,6 @@ int job_open_data(struct sph_job *job, sph_data **out)
     const struct job_options *o = &job->options;
     if (!o->data)
         return sph_fail(SPH_EARG, "data: nothing given, expected a file or the name of a set");
-    if (o->record && *o->record)
-        return sph_fail(SPH_EARG, "record: this version records nothing but metrics");
     sph_data_opts opts = sph_data_defaults();
     opts.target = o->target;
     opts.drop = o->drop;

@@ -118,8 +118,6 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
       "share of the newest batch in running statistics")                                                     \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
-    X(RECORD, record, "record", TEXT, ANY, "", "training", "record", "WHAT",                                 \
-      "what to record while training: boundaries")                                                           \
                                                                                                              \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
     X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "seed of everything random")                    \

@@ -72,7 +72,6 @@ for schedule in nonsense step step:3 step:x:0.1 plateau:5 plateau:x:0.1:0 cosine
     refuse 2 "schedule: '$schedule' is none of: none, step:" --data ok.csv --schedule $schedule
 done
 refuse 2 "net: vgg6 takes images, and ok.csv is a table" --data ok.csv --net vgg6
-refuse 2 "record: " --data ok.csv --record boundaries
 refuse 2 "loss: ce does not fit the task" --data ok.csv --loss ce
 refuse 2 "loss: bce does not fit the task" --data ok.csv --loss bce
 classes 60 yes no >two.csv

@@ -54,7 +54,7 @@ mv labels digits/t10k-labels-idx1-ubyte
 small=(--net vgg6 --width 0.0625 --batch 16)
 
 # ---- training, scores and predictions
-run 0 train --data ten "${small[@]}" --norm imn --epochs 6 --out a
+run 0 train --quiet --data ten "${small[@]}" --norm imn --epochs 6 --out a
 shows "ten: 300 rows, 3072 features" "vgg6 gmp+imn" "train     192 rows" "val       48 rows" "test      60 rows" "top5"
 check "training taught nothing: $(json a/result.json train accuracy)" \
     awk -v a="$(json a/result.json train accuracy)" 'BEGIN { exit !(a > 0.3) }'
@@ -75,12 +75,12 @@ check "augment is not in the config" grep -q "augment: flip" a/config.yaml
 check "hidden is in the config of a vgg6" [ -z "$(grep hidden a/config.yaml)" ]
 
 # ---- flips: the same bits again, other bits without them, the same after a stop in the middle of an epoch
-run 0 train --data ten "${small[@]}" --norm imn --epochs 6 --out again
+run 0 train --quiet --data ten "${small[@]}" --norm imn --epochs 6 --out again
 same_run a again
-run 0 train --data ten "${small[@]}" --norm imn --epochs 6 --augment none --out straight
+run 0 train --quiet --data ten "${small[@]}" --norm imn --epochs 6 --augment none --out straight
 check "flips changed nothing" [ "$(json a/result.json train loss)" != "$(json straight/result.json train loss)" ]
 longer=(--data ten "${small[@]}" --param sphere --batch 8 --epochs 10 --patience 0)
-run 0 train "${longer[@]}" --out whole
+run 0 train --quiet "${longer[@]}" --out whole
 # stop: tells the training to stop once it has been through another epoch
 stop() {
     local child code waited=0 old
@@ -106,17 +106,17 @@ run 0 train --resume --out a
 same_run a again
 
 # ---- IDX; an mlp takes the pixels as a row; other precisions and kinds
-run 0 train --data digits --net mlp --hidden 20 --epochs 30 --augment none --out flat
+run 0 train --quiet --data digits --net mlp --hidden 20 --epochs 30 --augment none --out flat
 shows "digits: 250 rows, 120 features" "120-20-3 gmp"
 check "an mlp on images learns: $(json flat/result.json test accuracy)" \
     awk -v a="$(json flat/result.json test accuracy)" 'BEGIN { exit !(a > 0.9) }'
 run 0 eval flat --data digits/t10k-images-idx3-ubyte --json
 shows '"rows": 50'
-run 0 train --data digits "${small[@]}" --dtype f64 --param sp --norm bn --epochs 2 --out f64
+run 0 train --quiet --data digits "${small[@]}" --dtype f64 --param sp --norm bn --epochs 2 --out f64
 run 0 eval f64 --data digits
-run 0 train --data digits --net resnet18 --width 0.0625 --norm bn --param sp --batch 32 --epochs 1 --rows 60 --out res
+run 0 train --quiet --data digits --net resnet18 --width 0.0625 --norm bn --param sp --batch 32 --epochs 1 --rows 60 --out res
 shows "digits: 75 rows" "resnet18 sp+bn" "test      15 rows"
-run 0 train --data digits "${small[@]}" --epochs 1 --test 0 --out untested
+run 0 train --quiet --data digits "${small[@]}" --epochs 1 --test 0 --out untested
 check "--test 0 left a test part" [ -z "$(grep '^test' out)" ]
 rm digits/t10k-labels-idx1-ubyte
 run 0 predict flat --data digits/t10k-images-idx3-ubyte
@@ -145,7 +145,7 @@ run 1 eval a --data digits
 says "images of 1 x 12 x 10 (channels, height, width), expected 3 x 32 x 32"
 run 1 eval a --data tenn
 says "tenn: no such file or folder, nor a known set"
-run 0 train --data t.csv --target y --epochs 2 --out table
+run 0 train --quiet --data t.csv --target y --epochs 2 --out table
 run 1 eval table --data ten
 says "ten: cannot read: it is a directory"
 run 2 train --resume --augment none --out a
@@ -162,7 +162,7 @@ says "ten/test_batch.bin: 100000 bytes, expected whole images of 3073"
 # ---- the known sets
 for set in cifar10 fashion-mnist imagenet32; do
     [ -n "$(find ${SPHERELU_DATA//:/ } -maxdepth 1 -name "$set*" 2>/dev/null)" ] || { echo "skipped: $set is not in SPHERELU_DATA" && continue; }
-    run 0 train --data $set "${small[@]}" --rows 200 --epochs 1 --out known-$set
+    run 0 train --quiet --data $set "${small[@]}" --rows 200 --epochs 1 --out known-$set
     shows "data      $set: "
 done
 finish

@@ -61,8 +61,7 @@ for option in data target drop delimiter task missing standardize test val split
     grep -qE -- "^  --$option( |\$)" out || wrong "train --help lacks --$option"
 done
 checks=$((checks + 1))
-grep -q -- "--record" out && wrong "train --help offers --record, which is always refused"
-run 0 predict --help; shows "second class in sorted order"
+run 0 predict --help; shows "that of the second class"
 run 0 --version; shows "kernels: "; shows "cpu: "
 grep -qE '^spherelu [0-9]+\.[0-9]+\.[0-9]+$' out || wrong "--version does not begin with the version"
 run 0 train --version; shows "kernels: "
