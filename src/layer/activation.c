@@ -76,7 +76,6 @@ static void act_backward(const struct op *op, const struct tile *tile)
 
 void op_act(struct op *op)
 {
-    op->name = "activation";
     op->prepare = act_prepare;
     op->forward = act_forward;
     op->backward = act_backward;
@@ -118,7 +117,6 @@ static void alone_backward(const struct op *op, const struct tile *tile)
 
 void op_act_alone(struct op *op)
 {
-    op->name = "activation alone";
     op->forward = alone_forward;
     op->backward = alone_backward;
 }

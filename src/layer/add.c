@@ -30,7 +30,6 @@ static void add_backward(const struct op *op, const struct tile *tile)
 
 void op_add(struct op *op)
 {
-    op->name = "add";
     op->forward = add_forward;
     op->backward = add_backward;
 }

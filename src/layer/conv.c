@@ -48,7 +48,6 @@ static void conv_backward(const struct op *op, const struct tile *tile)
 
 void op_conv(struct op *op)
 {
-    op->name = "conv";
     op->forward = conv_forward;
     op->backward = conv_backward;
 }

@@ -36,7 +36,6 @@ static void dense_backward(const struct op *op, const struct tile *tile)
 
 void op_dense(struct op *op)
 {
-    op->name = "dense";
     op->forward = dense_forward;
     op->backward = dense_backward;
 }

@@ -289,7 +289,6 @@ static void apply_shift_back(const struct op *op, const struct tile *tile)
 void op_norm_gather(struct op *op, sph_norm norm)
 {
     int moments = norm == SPH_NORM_BN;
-    op->name = "norm gather";
     op->norm->norm = norm;
     op->forward = moments ? gather_moments : gather_mean;
     op->join_forward = moments ? join_moments : join_mean;
@@ -299,7 +298,6 @@ void op_norm_gather(struct op *op, sph_norm norm)
 void op_norm_apply(struct op *op, sph_norm norm, int train)
 {
     int moments = norm == SPH_NORM_BN;
-    op->name = "norm apply";
     op->norm->norm = norm;
     op->forward = moments ? apply_moments : apply_shift;
     if (train) {
@@ -356,7 +354,6 @@ static void image_norm_backward(const struct op *op, const struct tile *tile)
 void op_layer_norm(struct op *op)
 {
     int image = op->in->pixels > 1;
-    op->name = "layer norm";
     op->forward = image ? image_norm_forward : layer_norm_forward;
     op->backward = image ? image_norm_backward : layer_norm_backward;
 }

@@ -75,7 +75,6 @@ struct layer_grads {
 struct norm_state; /* norm.c */
 
 struct op {
-    const char *name;
     void (*prepare)(struct op *op); /* before each run, once; or NULL */
     void (*forward)(const struct op *op, const struct tile *tile);
     void (*backward)(const struct op *op, const struct tile *tile);

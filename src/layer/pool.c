@@ -49,14 +49,12 @@ static void avg_backward(const struct op *op, const struct tile *tile)
 
 void op_max_pool(struct op *op)
 {
-    op->name = "max pool";
     op->forward = max_forward;
     op->backward = max_backward;
 }
 
 void op_avg_pool(struct op *op)
 {
-    op->name = "average pool";
     op->forward = avg_forward;
     op->backward = avg_backward;
 }

@@ -176,66 +176,55 @@ static int plan_layer(struct plan *plan, size_t node, double momentum)
     return 0;
 }
 
-static int plan_add(struct plan *plan, size_t node)
-{
-    const sph_net *net = plan->weights->net;
-    const struct net_node *from = &net->nodes[node];
-    int train = plan->mode == PLAN_TRAIN, err;
-    struct op op = {.k = plan->k, .out = &plan->value[node], .dout = &plan->grad[node]};
-    op.in = &plan->value[from->in[0]];
-    op.in2 = &plan->value[from->in[1]];
-    if (train && net->nodes[from->in[0]].kind != NODE_INPUT)
-        op.din = &plan->grad[from->in[0]];
-    if (train && net->nodes[from->in[1]].kind != NODE_INPUT)
-        op.din2 = &plan->grad[from->in[1]];
-    if ((err = new_buffer(plan, from, &plan->value[node])) < 0 ||
-        (train && (err = new_buffer(plan, from, &plan->grad[node])) < 0))
-        return err;
-    op_add(new_op(plan, &op));
-    return 0;
-}
-
-static int plan_pool(struct plan *plan, size_t node)
+/* An op without weights between the node and what it reads: its buffers, and the gradients somebody wants. */
+static int plan_between(struct plan *plan, size_t node, struct op *out)
 {
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
-    int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
-    struct op op = {.k = plan->k,
-                    .in = &plan->value[from],
-                    .out = &plan->value[node],
-                    .dout = &plan->grad[node],
-                    .window = here->window};
-    if (train && net->nodes[from].kind != NODE_INPUT)
-        op.din = &plan->grad[from];
-    if ((err = new_buffer(plan, here, op.out)) < 0 || (train && (err = new_buffer(plan, here, op.dout)) < 0))
+    int train = plan->mode == PLAN_TRAIN, first = here->in[0], second = here->in[1], err;
+    *out = (struct op){.k = plan->k,
+                       .in = &plan->value[first],
+                       .in2 = second < 0 ? NULL : &plan->value[second],
+                       .out = &plan->value[node],
+                       .dout = &plan->grad[node],
+                       .act = here->act,
+                       .window = here->window};
+    if (train && net->nodes[first].kind != NODE_INPUT)
+        out->din = &plan->grad[first];
+    if (train && second >= 0 && net->nodes[second].kind != NODE_INPUT)
+        out->din2 = &plan->grad[second];
+    if ((err = new_buffer(plan, here, out->out)) < 0 || (train && (err = new_buffer(plan, here, out->dout)) < 0))
+        return err;
+    return 0;
+}
+
+static int plan_simple(struct plan *plan, size_t node)
+{
+    const struct net_node *here = &plan->weights->net->nodes[node];
+    struct op op;
+    int err = plan_between(plan, node, &op);
+    if (err < 0)
         return err;
     if (here->kind == NODE_MAX_POOL) {
         op.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op.winners);
         if (!op.winners)
             return SPH_EMEMORY;
         plan->blocks[plan->block_count++] = op.winners;
-        op_max_pool(new_op(plan, &op));
-    } else {
-        op_avg_pool(new_op(plan, &op));
     }
-    return 0;
-}
-
-static int plan_act(struct plan *plan, size_t node)
-{
-    const sph_net *net = plan->weights->net;
-    const struct net_node *here = &net->nodes[node];
-    int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
-    struct op op = {.k = plan->k,
-                    .in = &plan->value[from],
-                    .out = &plan->value[node],
-                    .dout = &plan->grad[node],
-                    .act = here->act};
-    if (train && net->nodes[from].kind != NODE_INPUT)
-        op.din = &plan->grad[from];
-    if ((err = new_buffer(plan, here, op.out)) < 0 || (train && (err = new_buffer(plan, here, op.dout)) < 0))
-        return err;
-    op_act_alone(new_op(plan, &op));
+    struct op *added = new_op(plan, &op);
+    switch (here->kind) {
+    case NODE_MAX_POOL:
+        op_max_pool(added);
+        break;
+    case NODE_AVG_POOL:
+        op_avg_pool(added);
+        break;
+    case NODE_ACT:
+        op_act_alone(added);
+        break;
+    default:
+        op_add(added);
+    }
     return 0;
 }
 
@@ -333,16 +322,8 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
         case NODE_CONV:
             err = plan_layer(plan, node, norm_momentum);
             break;
-        case NODE_MAX_POOL:
-        case NODE_AVG_POOL:
-            err = plan_pool(plan, node);
-            break;
-        case NODE_ADD:
-            err = plan_add(plan, node);
-            break;
-        case NODE_ACT:
-            err = plan_act(plan, node);
-            break;
+        default:
+            err = plan_simple(plan, node);
         }
         if (err < 0)
             goto fail;
