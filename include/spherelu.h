@@ -3,10 +3,11 @@
  * spherelu: train ReLU networks in the coordinates their features live in.
  *
  * The whole public API. Conventions:
- *   - functions that can fail return 0 or a negative SPH_E... code; sph_error() then holds one line for the user;
+ *   - functions that can fail return 0 or a negative SPH_E... code; sph_error() then holds one line for the
+ * user;
  *   - `out` comes first; the caller frees what it is given with the matching _free, and _free(NULL) is fine;
- *   - the library never prints and never exits; there is no global state, so handles may be used side by side by
- *     several threads, one thread per handle at a time;
+ *   - the library never prints and never exits; there is no global state, so handles may be used side by side
+ * by several threads, one thread per handle at a time;
  *   - shapes stand beside pointers: m units, n inputs of a unit, rows in a batch; matrices are row-major. */
 #ifndef SPHERELU_H
 #define SPHERELU_H
@@ -29,11 +30,11 @@ extern "C" {
 
 enum {
     SPH_OK = 0,
-    SPH_EARG = -1,      /* the call or an option is wrong            */
-    SPH_EIO = -2,       /* the system refused to read or write       */
-    SPH_EFORMAT = -3,   /* a file is not what it should be           */
-    SPH_EMEMORY = -4,   /* out of memory                             */
-    SPH_EDIVERGED = -5  /* the loss stopped being a finite number    */
+    SPH_EARG = -1,     /* the call or an option is wrong            */
+    SPH_EIO = -2,      /* the system refused to read or write       */
+    SPH_EFORMAT = -3,  /* a file is not what it should be           */
+    SPH_EMEMORY = -4,  /* out of memory                             */
+    SPH_EDIVERGED = -5 /* the loss stopped being a finite number    */
 };
 
 SPH_API const char *sph_error(void);    /* this thread's last failure, one line */
@@ -44,104 +45,104 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
 /* ---------------------------------------------------------------- words
  * One list gives the enum, the word in commands and files, and the help. */
 
-#define SPH_DTYPES(X)                                                                                                \
-    X(F32, "f32", "single precision")                                                                                \
+#define SPH_DTYPES(X)                                                                                        \
+    X(F32, "f32", "single precision")                                                                        \
     X(F64, "f64", "double precision")
 
-#define SPH_PARAMS(X)                                                                                                \
-    X(SP, "sp", "weight and bias")                                                                                   \
-    X(WN, "wn", "length and direction (weight normalization)")                                                       \
-    X(GMP, "gmp", "angles, offset and scale (geometric parameterization)")                                           \
+#define SPH_PARAMS(X)                                                                                        \
+    X(SP, "sp", "weight and bias")                                                                           \
+    X(WN, "wn", "length and direction (weight normalization)")                                               \
+    X(GMP, "gmp", "angles, offset and scale (geometric parameterization)")                                   \
     X(SPHERE, "sphere", "unit vector, offset and scale")
 
-#define SPH_NORMS(X)                                                                                                 \
-    X(NONE, "none", "no normalization")                                                                              \
-    X(BN, "bn", "batch normalization")                                                                               \
-    X(LN, "ln", "layer normalization")                                                                               \
-    X(MBN, "mbn", "mean-only batch normalization")                                                                   \
+#define SPH_NORMS(X)                                                                                         \
+    X(NONE, "none", "no normalization")                                                                      \
+    X(BN, "bn", "batch normalization")                                                                       \
+    X(LN, "ln", "layer normalization")                                                                       \
+    X(MBN, "mbn", "mean-only batch normalization")                                                           \
     X(IMN, "imn", "input mean normalization")
 
-#define SPH_ACTS(X)                                                                                                  \
-    X(IDENTITY, "identity", "no activation")                                                                         \
-    X(RELU, "relu", "max(0, z)")                                                                                     \
-    X(LEAKY_RELU, "leaky_relu", "max(0.01 z, z)")                                                                    \
-    X(ELU, "elu", "z, or exp(z)-1 below 0")                                                                          \
+#define SPH_ACTS(X)                                                                                          \
+    X(IDENTITY, "identity", "no activation")                                                                 \
+    X(RELU, "relu", "max(0, z)")                                                                             \
+    X(LEAKY_RELU, "leaky_relu", "max(0.01 z, z)")                                                            \
+    X(ELU, "elu", "z, or exp(z)-1 below 0")                                                                  \
     X(SRELU, "srelu", "learned slopes beyond two learned thresholds")
 
-#define SPH_INITS(X)                                                                                                 \
-    X(DEFAULT, "default", "paper for gmp, glorot for the others")                                                    \
-    X(PAPER, "paper", "uniform directions, lambda 0, r 1")                                                           \
-    X(GLOROT, "glorot", "Glorot uniform")                                                                            \
+#define SPH_INITS(X)                                                                                         \
+    X(DEFAULT, "default", "paper for gmp, glorot for the others")                                            \
+    X(PAPER, "paper", "uniform directions, lambda 0, r 1")                                                   \
+    X(GLOROT, "glorot", "Glorot uniform")                                                                    \
     X(HE, "he", "He normal")
 
-#define SPH_LOSSES(X)                                                                                                \
-    X(MAE, "mae", "mean absolute error")                                                                             \
-    X(MSE, "mse", "mean squared error")                                                                              \
-    X(BCE, "bce", "binary cross-entropy of a logit")                                                                 \
+#define SPH_LOSSES(X)                                                                                        \
+    X(MAE, "mae", "mean absolute error")                                                                     \
+    X(MSE, "mse", "mean squared error")                                                                      \
+    X(BCE, "bce", "binary cross-entropy of a logit")                                                         \
     X(CE, "ce", "cross-entropy of class logits")
 
-#define SPH_OPTIMIZERS(X)                                                                                            \
-    X(ADAM, "adam", "Adam")                                                                                          \
-    X(ADAMW, "adamw", "Adam with decoupled weight decay")                                                            \
+#define SPH_OPTIMIZERS(X)                                                                                    \
+    X(ADAM, "adam", "Adam")                                                                                  \
+    X(ADAMW, "adamw", "Adam with decoupled weight decay")                                                    \
     X(SGD, "sgd", "gradient descent with momentum")
 
-#define SPH_TASKS(X)                                                                                                 \
-    X(REGRESSION, "regression", "real targets")                                                                      \
-    X(BINARY, "binary", "two classes, one logit")                                                                    \
+#define SPH_TASKS(X)                                                                                         \
+    X(REGRESSION, "regression", "real targets")                                                              \
+    X(BINARY, "binary", "two classes, one logit")                                                            \
     X(CLASSES, "classes", "several classes, a logit each")
 
-#define SPH_SPLITS(X)                                                                                                \
-    X(RANDOM, "random", "uniform")                                                                                   \
-    X(STRATIFIED, "stratified", "each class in proportion")                                                          \
+#define SPH_SPLITS(X)                                                                                        \
+    X(RANDOM, "random", "uniform")                                                                           \
+    X(STRATIFIED, "stratified", "each class in proportion")                                                  \
     X(SKLEARN, "sklearn", "the rows scikit-learn's train_test_split gives")
 
-#define SPH_MISSINGS(X)                                                                                              \
-    X(ERROR, "error", "an empty cell is an error")                                                                   \
-    X(MEAN, "mean", "an empty cell takes its column's training mean")                                                \
+#define SPH_MISSINGS(X)                                                                                      \
+    X(ERROR, "error", "an empty cell is an error")                                                           \
+    X(MEAN, "mean", "an empty cell takes its column's training mean")                                        \
     X(DROP, "drop", "a row with an empty cell is left out")
 
-#define SPH_STANDARDIZES(X)                                                                                          \
-    X(AUTO, "auto", "both for regression, features otherwise")                                                       \
-    X(OFF, "off", "nothing")                                                                                         \
-    X(FEATURES, "features", "features to mean 0 and deviation 1")                                                    \
+#define SPH_STANDARDIZES(X)                                                                                  \
+    X(AUTO, "auto", "both for regression, features otherwise")                                               \
+    X(OFF, "off", "nothing")                                                                                 \
+    X(FEATURES, "features", "features to mean 0 and deviation 1")                                            \
     X(BOTH, "both", "features and targets")
 
-#define SPH_AUGMENTS(X)                                                                                              \
-    X(NONE, "none", "rows as they are")                                                                              \
+#define SPH_AUGMENTS(X)                                                                                      \
+    X(NONE, "none", "rows as they are")                                                                      \
     X(FLIP, "flip", "images left to right, every other time")
 
 /* Groups of learned numbers: what an optimizer may treat alike. */
-#define SPH_GROUPS(X)                                                                                                \
-    X(THETA, "theta", "angles, or the unit vectors of sphere")                                                       \
-    X(LAMBDA, "lambda", "offsets of gmp and sphere")                                                                 \
-    X(R, "r", "scales of gmp and sphere")                                                                            \
-    X(WEIGHT, "weight", "plain weights")                                                                             \
-    X(V, "v", "directions of wn")                                                                                    \
-    X(G, "g", "lengths of wn")                                                                                       \
-    X(BIAS, "bias", "biases")                                                                                        \
-    X(NORM, "norm", "scales and shifts of normalizations")                                                           \
+#define SPH_GROUPS(X)                                                                                        \
+    X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
+    X(LAMBDA, "lambda", "offsets of gmp and sphere")                                                         \
+    X(R, "r", "scales of gmp and sphere")                                                                    \
+    X(WEIGHT, "weight", "plain weights")                                                                     \
+    X(V, "v", "directions of wn")                                                                            \
+    X(G, "g", "lengths of wn")                                                                               \
+    X(BIAS, "bias", "biases")                                                                                \
+    X(NORM, "norm", "scales and shifts of normalizations")                                                   \
     X(ACT, "act", "parameters of activations")
 
-#define SPH_ENUM_ROW(prefix, id) prefix##id,
-#define SPH_DTYPE_ENUM(id, word, help) SPH_##id,
-#define SPH_PARAM_ENUM(id, word, help) SPH_PARAM_##id,
-#define SPH_NORM_ENUM(id, word, help) SPH_NORM_##id,
-#define SPH_ACT_ENUM(id, word, help) SPH_ACT_##id,
-#define SPH_INIT_ENUM(id, word, help) SPH_INIT_##id,
-#define SPH_LOSS_ENUM(id, word, help) SPH_LOSS_##id,
-#define SPH_OPTIMIZER_ENUM(id, word, help) SPH_OPTIMIZER_##id,
-#define SPH_TASK_ENUM(id, word, help) SPH_TASK_##id,
-#define SPH_SPLIT_ENUM(id, word, help) SPH_SPLIT_##id,
-#define SPH_MISSING_ENUM(id, word, help) SPH_MISSING_##id,
+#define SPH_ENUM_ROW(prefix, id)             prefix##id,
+#define SPH_DTYPE_ENUM(id, word, help)       SPH_##id,
+#define SPH_PARAM_ENUM(id, word, help)       SPH_PARAM_##id,
+#define SPH_NORM_ENUM(id, word, help)        SPH_NORM_##id,
+#define SPH_ACT_ENUM(id, word, help)         SPH_ACT_##id,
+#define SPH_INIT_ENUM(id, word, help)        SPH_INIT_##id,
+#define SPH_LOSS_ENUM(id, word, help)        SPH_LOSS_##id,
+#define SPH_OPTIMIZER_ENUM(id, word, help)   SPH_OPTIMIZER_##id,
+#define SPH_TASK_ENUM(id, word, help)        SPH_TASK_##id,
+#define SPH_SPLIT_ENUM(id, word, help)       SPH_SPLIT_##id,
+#define SPH_MISSING_ENUM(id, word, help)     SPH_MISSING_##id,
 #define SPH_STANDARDIZE_ENUM(id, word, help) SPH_STANDARDIZE_##id,
-#define SPH_AUGMENT_ENUM(id, word, help) SPH_AUGMENT_##id,
-#define SPH_GROUP_ENUM(id, word, help) SPH_GROUP_##id,
+#define SPH_AUGMENT_ENUM(id, word, help)     SPH_AUGMENT_##id,
+#define SPH_GROUP_ENUM(id, word, help)       SPH_GROUP_##id,
 
-typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype;                               /* SPH_F32 ...  */
-typedef enum { SPH_PARAMS(SPH_PARAM_ENUM) SPH_PARAM_COUNT } sph_param;                               /* SPH_PARAM_SP */
-typedef enum { SPH_NORMS(SPH_NORM_ENUM) SPH_NORM_COUNT } sph_norm;                                   /* SPH_NORM_BN  */
-typedef enum { SPH_ACTS(SPH_ACT_ENUM) SPH_ACT_COUNT } sph_act;                                       /* SPH_ACT_RELU */
-typedef enum { SPH_INITS(SPH_INIT_ENUM) SPH_INIT_COUNT } sph_init;                                   /* ...          */
+typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype; /* SPH_F32 ...  */
+typedef enum { SPH_PARAMS(SPH_PARAM_ENUM) SPH_PARAM_COUNT } sph_param; /* SPH_PARAM_SP */
+typedef enum { SPH_NORMS(SPH_NORM_ENUM) SPH_NORM_COUNT } sph_norm;     /* SPH_NORM_BN  */
+typedef enum { SPH_ACTS(SPH_ACT_ENUM) SPH_ACT_COUNT } sph_act;         /* SPH_ACT_RELU */
+typedef enum { SPH_INITS(SPH_INIT_ENUM) SPH_INIT_COUNT } sph_init;     /* ...          */
 typedef enum { SPH_LOSSES(SPH_LOSS_ENUM) SPH_LOSS_COUNT } sph_loss;
 typedef enum { SPH_OPTIMIZERS(SPH_OPTIMIZER_ENUM) SPH_OPTIMIZER_COUNT } sph_optimizer;
 typedef enum { SPH_TASKS(SPH_TASK_ENUM) SPH_TASK_COUNT } sph_task;
@@ -152,8 +153,9 @@ typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 
 /* ---------------------------------------------------------------- networks
- * A net is a description (a graph of layers) and its learned numbers. Build it node by node, then sph_net_ready()
- * infers the shapes, lays out the numbers and draws their first values; or let sph_net_mlp() do all of it. */
+ * A net is a description (a graph of layers) and its learned numbers. Build it node by node, then
+ * sph_net_ready() infers the shapes, lays out the numbers and draws their first values; or let sph_net_mlp()
+ * do all of it. */
 
 typedef struct sph_net sph_net;
 
@@ -165,26 +167,29 @@ typedef struct sph_layer {
     sph_norm norm;
     sph_act act;
     sph_init init;
-    size_t kernel, stride, pad; /* conv: a kernel x kernel window, every stride pixels, pad zeros around; dense: 0 */
-    int signs; /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign cannot pass */
+    size_t kernel, stride,
+        pad;   /* conv: a kernel x kernel window, every stride pixels, pad zeros around; dense: 0 */
+    int signs; /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign
+                  cannot pass */
 } sph_layer;
 
-SPH_API int  sph_net_new(sph_net **out, sph_dtype dtype);
+SPH_API int sph_net_new(sph_net **out, sph_dtype dtype);
 SPH_API void sph_net_free(sph_net *net);
 
 /* Each returns the new node's number (>= 0) or an error. */
 SPH_API int sph_net_input(sph_net *net, size_t features);
 SPH_API int sph_net_dense(sph_net *net, int from, const sph_layer *layer);
 
-/* Images: values of a node are (channels, height, width). Pools act on each channel; the global one averages all pixels
- * and leaves (channels, 1, 1), which a dense layer takes. */
+/* Images: values of a node are (channels, height, width). Pools act on each channel; the global one averages
+ * all pixels and leaves (channels, 1, 1), which a dense layer takes. */
 SPH_API int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width);
 SPH_API int sph_net_conv(sph_net *net, int from, const sph_layer *layer);
 SPH_API int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_global_pool(sph_net *net, int from);
 SPH_API int sph_net_add(sph_net *net, int a, int b); /* residual addition */
-SPH_API int sph_net_act(sph_net *net, int from, sph_act act); /* an activation by itself; srelu belongs to a layer */
+SPH_API int sph_net_act(sph_net *net, int from,
+                        sph_act act); /* an activation by itself; srelu belongs to a layer */
 
 /* Ends the description; output is the node whose values the net returns. */
 SPH_API int sph_net_ready(sph_net *net, int output, uint64_t seed);
@@ -203,9 +208,10 @@ typedef struct sph_mlp {
 
 SPH_API int sph_net_mlp(sph_net **out, const sph_mlp *spec);
 
-/* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn leaves the first conv's
- * input alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each pair, the mean of all pixels,
- * layers.6. The resnets are torchvision's, paths included (conv1, layer1.0.conv1, layer1.0.downsample.0, fc). */
+/* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn leaves the
+ * first conv's input alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each
+ * pair, the mean of all pixels, layers.6. The resnets are torchvision's, paths included (conv1,
+ * layer1.0.conv1, layer1.0.downsample.0, fc). */
 typedef struct sph_image_net {
     sph_dtype dtype;
     size_t channels, height, width, classes;
@@ -224,13 +230,14 @@ SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
 
 SPH_API sph_dtype sph_net_dtype(const sph_net *net);
-SPH_API size_t    sph_net_inputs(const sph_net *net);
-SPH_API size_t    sph_net_outputs(const sph_net *net);
-SPH_API size_t    sph_net_layers(const sph_net *net);   /* weight layers           */
-SPH_API size_t    sph_net_learned(const sph_net *net);  /* learned numbers in all  */
+SPH_API size_t sph_net_inputs(const sph_net *net);
+SPH_API size_t sph_net_outputs(const sph_net *net);
+SPH_API size_t sph_net_layers(const sph_net *net);  /* weight layers           */
+SPH_API size_t sph_net_learned(const sph_net *net); /* learned numbers in all  */
 SPH_API const sph_layer *sph_net_layer(const sph_net *net, size_t k, size_t *inputs); /* borrowed */
 
-/* y (rows, outputs) <- x (rows, inputs), in evaluation mode. f64 at the interface whatever the net computes in. */
+/* y (rows, outputs) <- x (rows, inputs), in evaluation mode. f64 at the interface whatever the net computes
+ * in. */
 SPH_API int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y);
 
 /* The materialised layer: w (m,n), b (m), s (m); any may be NULL. */
@@ -245,12 +252,12 @@ typedef struct sph_tensor {
 } sph_tensor;
 
 SPH_API size_t sph_net_tensors(const sph_net *net);
-SPH_API int    sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out);
-SPH_API int    sph_net_get(const sph_net *net, const char *name, double *values, size_t count);
-SPH_API int    sph_net_set(sph_net *net, const char *name, const double *values, size_t count);
+SPH_API int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out);
+SPH_API int sph_net_get(const sph_net *net, const char *name, double *values, size_t count);
+SPH_API int sph_net_set(sph_net *net, const char *name, const double *values, size_t count);
 
-/* The same function in another parameterization (hidden layers; the output layer stays plain). strict: refuse a
- * network whose negative scales cannot be folded away, instead of keeping them. */
+/* The same function in another parameterization (hidden layers; the output layer stays plain). strict: refuse
+ * a network whose negative scales cannot be folded away, instead of keeping them. */
 SPH_API int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int strict);
 
 SPH_API int sph_net_save(const sph_net *net, const char *path); /* safetensors */
@@ -264,35 +271,36 @@ SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
 typedef struct sph_data sph_data;
 
 typedef struct sph_data_opts {
-    const char *target;    /* column names or zero-based numbers, comma-separated; NULL: the last column   */
-    const char *drop;      /* columns to leave out                                                          */
-    char delimiter;        /* 0: find out; ' ' means runs of blanks and tabs                                 */
-    int task;              /* sph_task, or -1: find out                                                      */
+    const char *target; /* column names or zero-based numbers, comma-separated; NULL: the last column   */
+    const char *drop;   /* columns to leave out                                                          */
+    char delimiter;     /* 0: find out; ' ' means runs of blanks and tabs                                 */
+    int task;           /* sph_task, or -1: find out                                                      */
     sph_missing missing;
-    uint64_t seed;         /* of the synthetic sets and of `rows`                                            */
-    size_t rows;           /* take this many rows only (numpy's RandomState(seed).choice); 0: all            */
+    uint64_t seed; /* of the synthetic sets and of `rows`                                            */
+    size_t rows;   /* take this many rows only (numpy's RandomState(seed).choice); 0: all            */
 } sph_data_opts;
 
 SPH_API sph_data_opts sph_data_defaults(void);
 
-/* source: a file (.csv .tsv .txt .npy .npz), or the name of a known set (crescents, levy, banana, boston, ...). Or images,
- * which stay bytes in memory: a known set (cifar10, cifar100, mnist, fashion-mnist, imagenet32), or a folder or file as
- * these are distributed: CIFAR binary and IDX, gzip or not, and ImageNet32's npz. Of a set with its own test part `rows`
- * takes that many training images, and test images in proportion. */
-SPH_API int  sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
-SPH_API int  sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows, size_t features,
-                                  size_t targets, sph_task task);
+/* source: a file (.csv .tsv .txt .npy .npz), or the name of a known set (crescents, levy, banana, boston,
+ * ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist, fashion-mnist,
+ * imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or not, and
+ * ImageNet32's npz. Of a set with its own test part `rows` takes that many training images, and test images
+ * in proportion. */
+SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
+SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
+                                 size_t features, size_t targets, sph_task task);
 SPH_API void sph_data_free(sph_data *data);
 
-SPH_API size_t   sph_data_rows(const sph_data *data);
-SPH_API size_t   sph_data_left_out(const sph_data *data); /* rows of the source dropped for missing cells */
-SPH_API size_t   sph_data_filled(const sph_data *data);   /* missing feature cells of the rows that were not */
-SPH_API size_t   sph_data_features(const sph_data *data); /* after text columns became indicators */
-SPH_API size_t   sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
-SPH_API size_t   sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
+SPH_API size_t sph_data_rows(const sph_data *data);
+SPH_API size_t sph_data_left_out(const sph_data *data); /* rows of the source dropped for missing cells */
+SPH_API size_t sph_data_filled(const sph_data *data);   /* missing feature cells of the rows that were not */
+SPH_API size_t sph_data_features(const sph_data *data); /* after text columns became indicators */
+SPH_API size_t sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
+SPH_API size_t sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
 SPH_API sph_task sph_data_task(const sph_data *data);
-SPH_API const double *sph_data_x(const sph_data *data);   /* (rows, features), raw units; NULL for images */
-SPH_API const double *sph_data_y(const sph_data *data);   /* (rows, targets); class tasks: class number 0.. */
+SPH_API const double *sph_data_x(const sph_data *data); /* (rows, features), raw units; NULL for images */
+SPH_API const double *sph_data_y(const sph_data *data); /* (rows, targets); class tasks: class number 0.. */
 
 /* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
 SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
@@ -305,10 +313,10 @@ typedef struct sph_split {
     size_t train_rows, val_rows, test_rows;
 } sph_split;
 
-/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever share above 0 is
- * asked for. */
-SPH_API int  sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
-                            uint64_t seed);
+/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever
+ * share above 0 is asked for. */
+SPH_API int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
+                           uint64_t seed);
 SPH_API void sph_split_free(sph_split *split);
 
 /* ---------------------------------------------------------------- training */
@@ -322,17 +330,17 @@ typedef struct sph_train_opts {
     double group_decay[SPH_GROUP_COUNT]; /* factors on weight_decay                         */
     double momentum, beta1, beta2, epsilon, weight_decay;
     int nesterov;
-    double clip;             /* largest gradient norm; 0: off                                */
-    size_t batch;            /* 0: full                                                      */
-    size_t micro;            /* rows at a time within a batch; 0: all (gradient accumulation) */
+    double clip;  /* largest gradient norm; 0: off                                */
+    size_t batch; /* 0: full                                                      */
+    size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
-    const char *schedule;    /* "none", "step:30,60,80:0.1", "plateau:50:0.1:0.0001", "cosine" */
-    double warmup;           /* epochs                                                       */
-    size_t patience;         /* epochs without a better monitored value; 0: never stop early */
-    const char *monitor;     /* NULL: val_loss if there is a validation part, else train_loss */
-    double norm_momentum;    /* share of the batch in running statistics                     */
+    const char *schedule; /* "none", "step:30,60,80:0.1", "plateau:50:0.1:0.0001", "cosine" */
+    double warmup;        /* epochs                                                       */
+    size_t patience;      /* epochs without a better monitored value; 0: never stop early */
+    const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
+    double norm_momentum; /* share of the batch in running statistics                     */
     sph_standardize standardize;
-    sph_augment augment;     /* of the training part; images only                            */
+    sph_augment augment; /* of the training part; images only                            */
     uint64_t seed;
     int threads;
 } sph_train_opts;
@@ -342,15 +350,15 @@ SPH_API sph_train_opts sph_train_defaults(sph_task task);
 /* What a step looks like from outside. Borrowed for the duration of the call. */
 typedef struct sph_view {
     const sph_net *net;
-    size_t epoch, epochs;      /* epochs finished, epochs in all */
-    uint64_t step, steps;      /* steps finished, steps in all if no early stop */
+    size_t epoch, epochs; /* epochs finished, epochs in all */
+    uint64_t step, steps; /* steps finished, steps in all if no early stop */
     double lr;
-    double loss;               /* step: of this batch; epoch: mean over the epoch's steps */
-    const char *const *names;  /* (values) epoch only: "train_loss", "val_loss", "val_rmse", ... */
-    const double *value;       /* (values) */
+    double loss;              /* step: of this batch; epoch: mean over the epoch's steps */
+    const char *const *names; /* (values) epoch only: "train_loss", "val_loss", "val_rmse", ... */
+    const double *value;      /* (values) */
     size_t values;
-    double seconds;            /* since the start */
-    int improved;              /* epoch: this one is the best so far */
+    double seconds; /* since the start */
+    int improved;   /* epoch: this one is the best so far */
 } sph_view;
 
 /* Any function may be NULL. 0: go on; above 0: stop after this step; below 0: fail with this code. */
@@ -376,14 +384,14 @@ typedef struct sph_result {
     size_t epochs, best_epoch;
     uint64_t steps;
     double seconds;
-    int diverged;                /* then the scores are absent */
-    int stopped;                 /* an observer asked */
+    int diverged; /* then the scores are absent */
+    int stopped;  /* an observer asked */
 } sph_result;
 
-/* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is fitted
- * on the training part and kept with the net. observers: (count). When one of them asks to stop, the call succeeds
- * with result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it holds the best weights so
- * far, if there are any. result may be NULL. */
+/* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is
+ * fitted on the training part and kept with the net. observers: (count). When one of them asks to stop, the
+ * call succeeds with result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it
+ * holds the best weights so far, if there are any. result may be NULL. */
 SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
                       const sph_observer *observers, size_t count, sph_result *result);
 
@@ -393,27 +401,28 @@ SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split
 typedef struct sph_job sph_job;
 
 typedef struct sph_option {
-    const char *name;    /* "lr-theta"; "lr_theta" in files */
-    const char *argument;/* "X", "N", "COL[,COL]", "mae|mse|bce|ce"; NULL: a switch */
-    const char *initial; /* default as text, "" if none or chosen by other options */
-    const char *section; /* "data", "net", "training" */
+    const char *name;     /* "lr-theta"; "lr_theta" in files */
+    const char *argument; /* "X", "N", "COL[,COL]", "mae|mse|bce|ce"; NULL: a switch */
+    const char *initial;  /* default as text, "" if none or chosen by other options */
+    const char *section;  /* "data", "net", "training" */
     const char *help;
 } sph_option;
 
 SPH_API size_t sph_options(const sph_option **out); /* the table, borrowed; returns its length */
 
-SPH_API int  sph_job_new(sph_job **out);
+SPH_API int sph_job_new(sph_job **out);
 SPH_API void sph_job_free(sph_job *job);
-SPH_API int  sph_job_set(sph_job *job, const char *name, const char *value); /* '-' and '_' are the same */
-SPH_API const char *sph_job_get(const sph_job *job, const char *name);       /* as text, borrowed; NULL: unknown */
+SPH_API int sph_job_set(sph_job *job, const char *name, const char *value); /* '-' and '_' are the same */
+SPH_API const char *sph_job_get(const sph_job *job, const char *name); /* as text, borrowed; NULL: unknown */
 
 /* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the
  * folder's config.yaml, what is not set is taken from it. */
-SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result);
+SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
+                        sph_result *result);
 
 typedef struct sph_run sph_run;
 
-SPH_API int  sph_run_open(sph_run **out, const char *dir);
+SPH_API int sph_run_open(sph_run **out, const char *dir);
 SPH_API void sph_run_free(sph_run *run);
 SPH_API const sph_net *sph_run_net(const sph_run *run);
 

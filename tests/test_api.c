@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Wrong use of the C API is refused with a line, never followed; and what sph_train promises about the net it leaves. */
+ * Wrong use of the C API is refused with a line, never followed; and what sph_train promises about the net it
+ * leaves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,12 +34,14 @@ static int open_world(void **state)
         y[i] = fabs(x[2 * i]) + x[2 * i + 1];
         world.rows[i] = (uint32_t)i;
     }
-    sph_mlp spec = {.inputs = 2, .outputs = 1, .hidden = hidden, .depth = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_mlp spec = {
+        .inputs = 2, .outputs = 1, .hidden = hidden, .depth = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
     world.split = (sph_split){.train = world.rows, .train_rows = ROWS};
     world.opts = sph_train_defaults(SPH_TASK_REGRESSION);
     world.opts.epochs = 5;
     *state = &world;
-    return sph_data_from_arrays(&world.data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION) || sph_net_mlp(&world.net, &spec);
+    return sph_data_from_arrays(&world.data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION) ||
+           sph_net_mlp(&world.net, &spec);
 }
 
 static int close_world(void **state)
@@ -116,7 +119,8 @@ static int least_loss(void *self, const sph_view *view)
     return 0;
 }
 
-/* The loss of a full batch is that of the weights before its step: those are the best ones, not their successors. */
+/* The loss of a full batch is that of the weights before its step: those are the best ones, not their
+ * successors. */
 static void the_best_weights_are_those_that_were_measured(void **state)
 {
     struct world *w = *state;
@@ -152,10 +156,8 @@ static void a_diverged_net_keeps_its_best_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(options_out_of_range_are_refused),
-        TEST(rows_beyond_the_data_are_refused),
-        TEST(an_observer_goes_on_stops_or_fails),
-        TEST(the_best_weights_are_those_that_were_measured),
+        TEST(options_out_of_range_are_refused),      TEST(rows_beyond_the_data_are_refused),
+        TEST(an_observer_goes_on_stops_or_fails),    TEST(the_best_weights_are_those_that_were_measured),
         TEST(a_diverged_net_keeps_its_best_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

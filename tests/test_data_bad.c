@@ -85,7 +85,8 @@ static void fails(const char *source, int code, const char *message)
 }
 
 #define KNOWN                                                                                                \
-    "crescents, levy, banana, boston, concrete, energy, naval, power, wine, yacht, cifar10, cifar100, mnist, "  \
+    "crescents, levy, banana, boston, concrete, energy, naval, power, wine, yacht, cifar10, cifar100, "      \
+    "mnist, "                                                                                                \
     "fashion-mnist, imagenet32"
 
 static void sources_that_are_no_files_are_named(void **state)

@@ -537,7 +537,8 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
     set(&z, rows / 2, m / 2, 0);
     set(&z, rows - 1, m - 1, get(&shape, rows % 2 ? SRELU_T_RIGHT : SRELU_T_LEFT, m - 1)); /* ties */
     for (int act = 0; act < SPH_ACT_COUNT; act++)
-        for (int form = 0; form < 5; form++) { /* bare, scaled, with ds, scaled with db and ds, bare with db */
+        for (int form = 0; form < 5;
+             form++) { /* bare, scaled, with ds, scaled with db and ds, bare with db */
             int with_s = form >= 1 && form <= 3, with_ds = form == 2 || form == 3;
             int with_db = form >= 3 && act != SPH_ACT_SRELU;
             struct array db1 = vector(on->plain, m, -1, 1), db2 = same_as(&db1), db3 = same_as(&db1);
@@ -603,8 +604,10 @@ static void compare_activation(const struct pair *on, size_t rows, size_t m, siz
 /* dy as the product of a column and a row: the same as the product written out. */
 static void compare_outer(const struct pair *on, size_t rows, size_t m, size_t extra)
 {
-    struct array z = matrix(on->plain, rows, m, kernel_pad(m) + extra, -1, 1), s = vector(on->plain, m, -1, 1);
-    struct array left = matrix(on->plain, rows, 1, KERNEL_PAD, -1, 1), right = matrix(on->plain, 1, m, kernel_pad(m), -1, 1);
+    struct array z = matrix(on->plain, rows, m, kernel_pad(m) + extra, -1, 1),
+                 s = vector(on->plain, m, -1, 1);
+    struct array left = matrix(on->plain, rows, 1, KERNEL_PAD, -1, 1),
+                 right = matrix(on->plain, 1, m, kernel_pad(m), -1, 1);
     struct array dy = matrix(on->plain, rows, m, kernel_pad(m), 0, 0);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < m; j++)
@@ -613,8 +616,16 @@ static void compare_outer(const struct pair *on, size_t rows, size_t m, size_t e
     for (int a = 0; a < 8; a++) {
         struct array dz1 = same_as(&z), dz2 = same_as(&z), dz3 = same_as(&z);
         struct array db1 = vector(on->plain, m, -1, 1), db2 = same_as(&db1), db3 = same_as(&db1);
-        struct act_args args = {.rows = rows, .m = m, .z = z.at, .ldz = z.ld, .s = a & 4 ? s.at : NULL, .dy = dy.at,
-                                .lddy = dy.ld, .dz = dz1.at, .lddz = dz1.ld, .db = db1.at};
+        struct act_args args = {.rows = rows,
+                                .m = m,
+                                .z = z.at,
+                                .ldz = z.ld,
+                                .s = a & 4 ? s.at : NULL,
+                                .dy = dy.at,
+                                .lddy = dy.ld,
+                                .dz = dz1.at,
+                                .lddz = dz1.ld,
+                                .db = db1.at};
         on->plain->act_grad[acts[a & 3]](&args);
         args.dy = NULL, args.left = left.at, args.ld_left = left.ld, args.right = right.at;
         args.dz = dz2.at, args.db = db2.at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every allocation of the library. Memory comes zeroed and aligned to a cache line; a failure has already set the
- * error message, so callers return SPH_EMEMORY. Tests replace mem_get and mem_resize at link time to fail each
- * call once in turn. */
+ * Every allocation of the library. Memory comes zeroed and aligned to a cache line; a failure has already set
+ * the error message, so callers return SPH_EMEMORY. Tests replace mem_get and mem_resize at link time to fail
+ * each call once in turn. */
 #ifndef SPH_BASE_MEMORY_H
 #define SPH_BASE_MEMORY_H
 
@@ -10,8 +10,8 @@
 
 enum { MEM_ALIGN = 64 };
 
-/* count * size bytes, zeroed, or NULL with the message set (count * size overflowing counts as out of memory).
- * A count of 0 gives a valid pointer. Free with mem_free. */
+/* count * size bytes, zeroed, or NULL with the message set (count * size overflowing counts as out of
+ * memory). A count of 0 gives a valid pointer. Free with mem_free. */
 void *mem_get(size_t count, size_t size);
 
 /* A larger copy of block: old_count of its elements are kept, the rest is zero; block itself is freed.
@@ -27,8 +27,8 @@ char *mem_text_part(const char *text, size_t length);
 /* printf into a new string. */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Appends one element to a growing array: `if (!mem_reserve((void **)&list, &capacity, count + 1, sizeof *list))`
- * makes room for count elements. Returns 0 on failure. */
+/* Appends one element to a growing array: `if (!mem_reserve((void **)&list, &capacity, count + 1, sizeof
+ * *list))` makes room for count elements. Returns 0 on failure. */
 int mem_reserve(void **list, size_t *capacity, size_t count, size_t size);
 
 #endif

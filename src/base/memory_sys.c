@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two functions that ask the system for memory, apart from their callers so that a test can stand in for them. */
+ * The two functions that ask the system for memory, apart from their callers so that a test can stand in for
+ * them. */
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -14,16 +14,16 @@ enum rng_purpose { RNG_INIT = 1, RNG_SPLIT, RNG_SHUFFLE, RNG_AUGMENT, RNG_NOISE,
 struct rng {
     uint64_t seed;
     uint32_t purpose;
-    uint32_t lane;    /* a sub-stream: the layer, the epoch, the row... */
-    uint64_t drawn;   /* 32-bit words taken so far */
+    uint32_t lane;  /* a sub-stream: the layer, the epoch, the row... */
+    uint64_t drawn; /* 32-bit words taken so far */
 };
 
 struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint32_t lane);
 
 uint32_t rng_u32(struct rng *rng);
 uint64_t rng_u64(struct rng *rng);
-double   rng_unit(struct rng *rng);                /* [0, 1), 53 bits       */
-double   rng_normal(struct rng *rng);              /* mean 0, deviation 1   */
+double rng_unit(struct rng *rng);                    /* [0, 1), 53 bits       */
+double rng_normal(struct rng *rng);                  /* mean 0, deviation 1   */
 uint32_t rng_below(struct rng *rng, uint32_t bound); /* 0 .. bound-1, exact */
 
 /* Fisher-Yates on count indices. */

@@ -13,7 +13,8 @@
 
 enum { NUMBER_MAX = 128 };
 
-/* strtod obeys the locale's decimal point, which the program around the library may have set: give it that one. */
+/* strtod obeys the locale's decimal point, which the program around the library may have set: give it that
+ * one. */
 static double to_double_here(const char *text, const char **end)
 {
     const char *point = localeconv()->decimal_point, *dot = strchr(text, '.');
@@ -141,7 +142,8 @@ void text_add(struct text *text, const char *format, ...)
         text_add_bytes(text, stack, (size_t)length);
         return;
     }
-    if (text->failed || !mem_reserve((void **)&text->chars, &text->capacity, text->length + (size_t)length + 1, 1)) {
+    if (text->failed ||
+        !mem_reserve((void **)&text->chars, &text->capacity, text->length + (size_t)length + 1, 1)) {
         text->failed = 1;
         return;
     }

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The whole of text must be one number. 1 on success; nan and inf parse (callers decide). Locale-independent. */
+/* The whole of text must be one number. 1 on success; nan and inf parse (callers decide). Locale-independent.
+ */
 int text_to_double(const char *text, double *out);
 int text_to_size(const char *text, size_t *out);
 int text_to_u64(const char *text, uint64_t *out);
@@ -18,8 +19,8 @@ int text_find(const char *word, const char *const *words, size_t count);
 /* The known word nearest to word by edit distance, or NULL when none is near enough to suggest. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
 
-/* A growing string. After a failed append `failed` is set, later appends do nothing, and the error message stands:
- * append freely, check once. */
+/* A growing string. After a failed append `failed` is set, later appends do nothing, and the error message
+ * stands: append freely, check once. */
 struct text {
     char *chars; /* NUL-terminated, or NULL while empty */
     size_t length, capacity;

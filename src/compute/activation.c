@@ -56,7 +56,8 @@ KERNEL void plain_slopes(const struct act_args *args, real (*value)(real), real 
     real *dz = args->dz, *ds = args->ds, *db = args->db;
     for (size_t j = 0; j < args->m; j++)
         for (size_t i = 0; i < args->rows; i++) {
-            real at = z[i * args->ldz + j], pull = left ? left[i * args->ld_left] * right[j] : dy[i * args->lddy + j];
+            real at = z[i * args->ldz + j],
+                 pull = left ? left[i * args->ld_left] * right[j] : dy[i * args->lddy + j];
             real out = (s ? s[j] : 1) * slope(at) * pull;
             if (ds)
                 ds[j] += pull * value(at);
@@ -262,7 +263,8 @@ KERNEL_INLINE void slopes_block(const struct act_args *args, sph_act act, size_t
 }
 
 /* The tile's dz and db together, a few columns at a time: the sums stay in registers. */
-KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, size_t top, size_t rows, int outer)
+KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, size_t top, size_t rows,
+                                   int outer)
 {
     const real *s = args->s, *right = args->right;
     vec tail = s ? columns_tail(s, args->m) : vec_all(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hyperspherical coordinates: u(theta) by one prefix scan, its gradient by one suffix scan without division, so that
- * sin(theta) = 0 is as good a place as any other. All units are scanned side by side.
+ * Hyperspherical coordinates: u(theta) by one prefix scan, its gradient by one suffix scan without division,
+ * so that sin(theta) = 0 is as good a place as any other. All units are scanned side by side.
  *
  *   p_1 = scale;  w_i = p_i cos_i;  p_{i+1} = p_i sin_i;  w_n = p_n
  *   s_{n-1} = g_n;  dtheta_a = p_a (cos_a s_a - sin_a g_a);  s_{a-1} = cos_a g_a + sin_a s_a;  s_0 = u . g */
@@ -9,8 +9,8 @@
 
 /* ---------------------------------------------------------------- plain: one unit after the other */
 
-KERNEL void plain_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
-                        void *cosine, void *prefix)
+KERNEL void plain_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw,
+                        void *sine, void *cosine, void *prefix)
 {
     const real *angle = theta, *length = scale;
     real *out = w, *sin_out = sine, *cos_out = cosine, *kept = prefix;
@@ -76,8 +76,8 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 }
 
 /* The running product lives in w's last row, where it ends up anyway. */
-KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
-                       void *cosine, void *prefix)
+KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw,
+                       void *sine, void *cosine, void *prefix)
 {
     const real *angle = theta;
     real *product = (real *)w + (n - 1) * ldw;
@@ -124,8 +124,8 @@ static inline void suffix_step(size_t m, const real *restrict sine, const real *
     }
 }
 
-/* A chunk of angles at a time, from the last to the first: its prefix products are written to dtheta and used up while
- * they are still near, so that every array passes through the caches once. */
+/* A chunk of angles at a time, from the last to the first: its prefix products are written to dtheta and used
+ * up while they are still near, so that every array passes through the caches once. */
 KERNEL void fast_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
                             const void *dw, size_t lddw, void *dtheta, void *radial)
 {

@@ -34,7 +34,8 @@ KERNEL void plain_patches(const struct window *w, const void *x, size_t ldx, voi
     }
 }
 
-KERNEL void plain_patches_grad(const struct window *w, const void *dpatches, size_t ldp, void *dx, size_t lddx)
+KERNEL void plain_patches_grad(const struct window *w, const void *dpatches, size_t ldp, void *dx,
+                               size_t lddx)
 {
     real *dimage = dx;
     size_t area = window_area(w);
@@ -50,7 +51,8 @@ KERNEL void plain_patches_grad(const struct window *w, const void *dpatches, siz
 
 /* ---------------------------------------------------------------- pools */
 
-KERNEL void plain_max_pool(const struct window *w, const void *x, size_t ldx, void *y, size_t ldy, uint32_t *index)
+KERNEL void plain_max_pool(const struct window *w, const void *x, size_t ldx, void *y, size_t ldy,
+                           uint32_t *index)
 {
     const real *image = x;
     for (size_t o = 0; o < w->out_height * w->out_width; o++) {
@@ -73,8 +75,8 @@ KERNEL void plain_max_pool(const struct window *w, const void *x, size_t ldx, vo
     }
 }
 
-KERNEL void plain_max_pool_grad(const struct window *w, const void *dy, size_t lddy, const uint32_t *index, void *dx,
-                                size_t lddx)
+KERNEL void plain_max_pool_grad(const struct window *w, const void *dy, size_t lddy, const uint32_t *index,
+                                void *dx, size_t lddx)
 {
     const real *dout = dy;
     real *dimage = dx;
@@ -116,8 +118,8 @@ KERNEL void plain_avg_pool_grad(const struct window *w, const void *dy, size_t l
 
 /* ---------------------------------------------------------------- layer normalization of an image */
 
-KERNEL void plain_image_norm(size_t pixels, size_t channels, void *z, size_t ldz, double epsilon, const void *gamma,
-                             const void *beta, void *inv, void *y, size_t ldy)
+KERNEL void plain_image_norm(size_t pixels, size_t channels, void *z, size_t ldz, double epsilon,
+                             const void *gamma, const void *beta, void *inv, void *y, size_t ldy)
 {
     real *in = z, *out = y;
     const real *scale = gamma, *shift = beta;
@@ -141,9 +143,9 @@ KERNEL void plain_image_norm(size_t pixels, size_t channels, void *z, size_t ldz
         }
 }
 
-KERNEL void plain_image_norm_grad(size_t pixels, size_t channels, const void *dy, size_t lddy, const void *xhat,
-                                  size_t ldx, const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz,
-                                  size_t lddz)
+KERNEL void plain_image_norm_grad(size_t pixels, size_t channels, const void *dy, size_t lddy,
+                                  const void *xhat, size_t ldx, const void *inv, const void *gamma,
+                                  void *dgamma, void *dbeta, void *dz, size_t lddz)
 {
     const real *dout = dy, *normal = xhat, *scale = gamma;
     real *dscale = dgamma, *dshift = dbeta, *din = dz, inverse = *(const real *)inv;

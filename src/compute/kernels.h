@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numeric kernels: one table per (variant, dtype). Above this room nobody knows whether numbers are f32 or f64,
- * nor which instructions the processor has: pointers are `void *` of the table's dtype, and every loop over numbers
- * that runs in a training step is an entry of this table.
+ * The numeric kernels: one table per (variant, dtype). Above this room nobody knows whether numbers are f32
+ * or f64, nor which instructions the processor has: pointers are `void *` of the table's dtype, and every
+ * loop over numbers that runs in a training step is an entry of this table.
  *
- * Variants: "plain" is the oracle, written for the reader; "base" and "avx2" are the fast twins, the same source
- * compiled for any x86-64 (or ARM) and for AVX2+FMA. Each kernel's file holds the plain twin first, then the fast one.
+ * Variants: "plain" is the oracle, written for the reader; "base" and "avx2" are the fast twins, the same
+ * source compiled for any x86-64 (or ARM) and for AVX2+FMA. Each kernel's file holds the plain twin first,
+ * then the fast one.
  *
- * Shapes: matrices are row-major with a leading dimension in elements. Activations are (rows, m), one sample a row.
- * Weights and raw parameters are unit-minor, (n, m): entry i of all m units lies side by side, so that a scan along a
- * unit's n numbers is a vector operation across units. Raw parameters have leading dimension m; plan buffers
- * (weights, activations, their gradients) have a leading dimension that is a multiple of KERNEL_PAD, and a kernel
- * may write the padding of an output row: padding never reaches a real column.
+ * Shapes: matrices are row-major with a leading dimension in elements. Activations are (rows, m), one sample
+ * a row. Weights and raw parameters are unit-minor, (n, m): entry i of all m units lies side by side, so that
+ * a scan along a unit's n numbers is a vector operation across units. Raw parameters have leading dimension
+ * m; plan buffers (weights, activations, their gradients) have a leading dimension that is a multiple of
+ * KERNEL_PAD, and a kernel may write the padding of an output row: padding never reaches a real column.
  *
- * "+=" marks accumulating outputs; pointers marked "or NULL" may be NULL. Outputs never alias inputs except where
- * stated. */
+ * "+=" marks accumulating outputs; pointers marked "or NULL" may be NULL. Outputs never alias inputs except
+ * where stated. */
 #ifndef SPH_COMPUTE_KERNELS_H
 #define SPH_COMPUTE_KERNELS_H
 
@@ -32,8 +33,8 @@ static inline size_t kernel_pad(size_t columns)
     return (columns + KERNEL_PAD - 1) / KERNEL_PAD * KERNEL_PAD;
 }
 
-/* A window moving over an image. An image is (height * width, channels), one pixel a row; positions outside it are 0 to
- * convolutions and do not count in pools. */
+/* A window moving over an image. An image is (height * width, channels), one pixel a row; positions outside
+ * it are 0 to convolutions and do not count in pools. */
 struct window {
     size_t channels, height, width; /* of the input  */
     size_t kernel_height, kernel_width, stride, pad;
@@ -54,13 +55,13 @@ struct act_args {
     size_t ldz;
     const void *s;     /* (m) output scale, or NULL for 1                                    */
     const void *shape; /* srelu: (4, m) t_right, a_right, t_left, a_left; others NULL        */
-    void *y;           /* forward: (rows, m). It may be z itself if s is NULL and the activation is not srelu */
+    void *y; /* forward: (rows, m). It may be z itself if s is NULL and the activation is not srelu */
     size_t ldy;
     /* backward */
     const void *dy; /* (rows, m) */
     size_t lddy;
-    const void *left, *right; /* or, where left is not NULL, dy = left right^T: (rows) ld_left apart, (m) padded; with
-                                 db and without ds only */
+    const void *left, *right; /* or, where left is not NULL, dy = left right^T: (rows) ld_left apart, (m)
+                                 padded; with db and without ds only */
     size_t ld_left;
     void *dz; /* (rows, m); may be z or dy itself */
     size_t lddz;
@@ -69,8 +70,8 @@ struct act_args {
     void *dshape; /* (4, m) +=, srelu only        */
 };
 
-/* The loss of rows x k predictions and, when dp is not NULL, its gradient. weight = 1 / (rows * outputs) of the whole
- * batch for mae, mse and bce, 1 / rows for ce. Returns the weighted sum, in f64. */
+/* The loss of rows x k predictions and, when dp is not NULL, its gradient. weight = 1 / (rows * outputs) of
+ * the whole batch for mae, mse and bce, 1 / rows for ce. Returns the weighted sum, in f64. */
 struct loss_args {
     size_t rows, k;
     const void *p; /* (rows, k) predictions or logits */
@@ -78,7 +79,8 @@ struct loss_args {
     const void *t; /* (rows, k) targets; ce: (rows, 1) class numbers; bce: 0 or 1 */
     size_t ldt;
     double weight;
-    double smoothing; /* ce: target mass spread evenly over all classes; bce: pulled towards 1/2 likewise; else 0 */
+    double smoothing; /* ce: target mass spread evenly over all classes; bce: pulled towards 1/2 likewise;
+                         else 0 */
     void *dp;         /* (rows, k), or NULL */
     size_t lddp;
 };
@@ -86,15 +88,15 @@ struct loss_args {
 /* One update of a span of learned numbers. Gradients are multiplied by grad_scale first (clipping). */
 struct update_args {
     size_t count;
-    void *p;        /* (count) learned numbers           */
-    const void *g;  /* (count) gradient                  */
-    void *slot[2];  /* (count) each: adam m, v; sgd v    */
+    void *p;       /* (count) learned numbers           */
+    const void *g; /* (count) gradient                  */
+    void *slot[2]; /* (count) each: adam m, v; sgd v    */
     double lr, grad_scale;
     double momentum; /* sgd */
     int nesterov;
     double beta1, beta2, epsilon; /* adam */
     double correct1, correct2;    /* adam: 1 - beta1^t, 1 - beta2^t */
-    double decay;                 /* weight decay: added to g (adam, sgd) or, decoupled, p -= lr * decay * p first */
+    double decay; /* weight decay: added to g (adam, sgd) or, decoupled, p -= lr * decay * p first */
     int decoupled;
 };
 
@@ -108,42 +110,43 @@ struct kernels {
     void (*from_double)(size_t count, const double *src, void *dst);
     void (*transpose)(size_t rows, size_t cols, const void *src, size_t lds, void *dst, size_t ldd);
     void (*add)(size_t rows, size_t m, const void *a, size_t lda, void *y, size_t ldy); /* y += a */
-    double (*sum_squares)(size_t count, const void *x);                                  /* in f64 */
+    double (*sum_squares)(size_t count, const void *x);                                 /* in f64 */
     int (*all_finite)(size_t count, const void *x);
 
     /* ---- matrix products
-     * c (rows, cols) = [relu] [c +] a b [+ bias], a (rows, inner) with element (i,p) at a[i*a_row + p*a_step],
-     * b (inner, cols) with leading dimension ldb. b, bias and c are padded to KERNEL_PAD columns; c's padding is written.
-     * how: GEMM_ADD keeps what c holds, GEMM_RELU sets negative results to 0. */
-    void (*gemm)(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step, const void *b,
-                 size_t ldb, void *c, size_t ldc, const void *bias, int how);
+     * c (rows, cols) = [relu] [c +] a b [+ bias], a (rows, inner) with element (i,p) at a[i*a_row +
+     * p*a_step], b (inner, cols) with leading dimension ldb. b, bias and c are padded to KERNEL_PAD columns;
+     * c's padding is written. how: GEMM_ADD keeps what c holds, GEMM_RELU sets negative results to 0. */
+    void (*gemm)(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step,
+                 const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int how);
     /* z (rows, m) = x (rows, n) . w (m, n) + bias, for small m: a dot product each. */
     void (*dots)(size_t rows, size_t m, size_t n, const void *x, size_t ldx, const void *w, size_t ldw,
                  const void *bias, void *z, size_t ldz);
 
     /* ---- columns of (n, m): per-unit reductions and combinations */
     void (*column_dots)(size_t n, size_t m, const void *a, size_t lda, const void *b, size_t ldb, void *out);
-    /* y[i][j] = alpha[j] a[i][j] + beta[j] b[i][j]; alpha NULL is 1, b NULL drops the second term; y may be a or b */
+    /* y[i][j] = alpha[j] a[i][j] + beta[j] b[i][j]; alpha NULL is 1, b NULL drops the second term; y may be a
+     * or b */
     void (*column_combine)(size_t n, size_t m, const void *alpha, const void *a, size_t lda, const void *beta,
                            const void *b, size_t ldb, void *y, size_t ldy);
     void (*column_sums)(size_t rows, size_t m, const void *x, size_t ldx, void *sum); /* (m) += */
 
     /* ---- hyperspherical coordinates, n >= 2
-     * w (n, m) = scale[j] u(theta). Kept for the gradient: sine and cosine (n-1, m), and prefix (polar_chunks(n), m),
-     * the scale times all sines before angle 0, POLAR_CHUNK, 2 POLAR_CHUNK ... */
+     * w (n, m) = scale[j] u(theta). Kept for the gradient: sine and cosine (n-1, m), and prefix
+     * (polar_chunks(n), m), the scale times all sines before angle 0, POLAR_CHUNK, 2 POLAR_CHUNK ... */
     void (*polar)(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
                   void *cosine, void *prefix);
     /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
-    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix, const void *dw,
-                       size_t lddw, void *dtheta, void *radial);
+    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
+                       const void *dw, size_t lddw, void *dtheta, void *radial);
 
     /* ---- numbers of a unit, (m) each; lambda, b, db and dlambda are NULL in a layer without bias
-     * Radius: how r and lambda become the scale of the direction, the bias b and the output scale s. fold: r's size
-     * moves into the weight and s keeps its sign, unless r is 0. Returns whether some s is not 1. */
+     * Radius: how r and lambda become the scale of the direction, the bias b and the output scale s. fold:
+     * r's size moves into the weight and s keeps its sign, unless r is 0. Returns whether some s is not 1. */
     int (*radius)(size_t m, int fold, const void *r, const void *lambda, void *scale, void *b, void *s);
     /* radial = u . dw; ds counts where r was not folded */
-    void (*radius_grad)(size_t m, int fold, const void *r, const void *lambda, const void *radial, const void *db,
-                        const void *ds, void *dr, void *dlambda);
+    void (*radius_grad)(size_t m, int fold, const void *r, const void *lambda, const void *radial,
+                        const void *db, const void *ds, void *dr, void *dlambda);
     void (*negative_product)(size_t m, const void *a, const void *b, void *y); /* y = -a b */
     /* scale = g / |v| from vv = v . v, 0 where v is 0; g NULL is 1 */
     void (*length)(size_t m, const void *g, const void *vv, void *scale);
@@ -160,37 +163,45 @@ struct kernels {
     /* y = x + shift[j]; y may be x */
     void (*shift)(size_t rows, size_t m, const void *x, size_t ldx, const void *shift, void *y, size_t ldy);
     /* z becomes xhat = (z - mean[j]) * inv[j]; y = gamma[j] xhat + beta[j] */
-    void (*normalize)(size_t rows, size_t m, void *z, size_t ldz, const void *mean, const void *inv, const void *gamma,
-                      const void *beta, void *y, size_t ldy);
+    void (*normalize)(size_t rows, size_t m, void *z, size_t ldz, const void *mean, const void *inv,
+                      const void *gamma, const void *beta, void *y, size_t ldy);
     /* sum_dy (m) += dy, sum_dyx (m) += dy * xhat */
     void (*normalize_sums)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
                            void *sum_dy, void *sum_dyx);
     /* dz = factor[j] * (dy - mean_dy[j] - xhat * mean_dyx[j]); dz may be dy or xhat */
     void (*normalize_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
-                           const void *factor, const void *mean_dy, const void *mean_dyx, void *dz, size_t lddz);
+                           const void *factor, const void *mean_dy, const void *mean_dyx, void *dz,
+                           size_t lddz);
     /* Per row: z becomes xhat, inv (rows) = 1/sqrt(var + epsilon), y = gamma xhat + beta */
-    void (*layer_norm)(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma, const void *beta,
-                       void *inv, void *y, size_t ldy);
+    void (*layer_norm)(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
+                       const void *beta, void *inv, void *y, size_t ldy);
     /* dgamma, dbeta (m) +=; dz may be dy or xhat */
     void (*layer_norm_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
-                            const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz, size_t lddz);
+                            const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz,
+                            size_t lddz);
 
     /* ---- images, one at a time: x (height * width, channels), y (out_height * out_width, ...)
-     * patches (out pixels, channels * kernel area), columns in the order (channel, row, column) of a weight */
+     * patches (out pixels, channels * kernel area), columns in the order (channel, row, column) of a weight
+     */
     void (*patches)(const struct window *window, const void *x, size_t ldx, void *patches, size_t ldp);
-    void (*patches_grad)(const struct window *window, const void *dpatches, size_t ldp, void *dx, size_t lddx); /* += */
+    void (*patches_grad)(const struct window *window, const void *dpatches, size_t ldp, void *dx,
+                         size_t lddx); /* += */
     /* index (out pixels, channels): the input pixel that won, the first of equals; a NaN wins */
-    void (*max_pool)(const struct window *window, const void *x, size_t ldx, void *y, size_t ldy, uint32_t *index);
-    void (*max_pool_grad)(const struct window *window, const void *dy, size_t lddy, const uint32_t *index, void *dx,
-                          size_t lddx); /* += */
+    void (*max_pool)(const struct window *window, const void *x, size_t ldx, void *y, size_t ldy,
+                     uint32_t *index);
+    void (*max_pool_grad)(const struct window *window, const void *dy, size_t lddy, const uint32_t *index,
+                          void *dx, size_t lddx); /* += */
     /* The mean over the whole window, zeros outside the image included (PyTorch's count_include_pad). */
     void (*avg_pool)(const struct window *window, const void *x, size_t ldx, void *y, size_t ldy);
-    void (*avg_pool_grad)(const struct window *window, const void *dy, size_t lddy, void *dx, size_t lddx); /* += */
-    /* Layer normalization of an image: over all its pixels and channels, scale and shift per channel. z becomes xhat. */
+    void (*avg_pool_grad)(const struct window *window, const void *dy, size_t lddy, void *dx,
+                          size_t lddx); /* += */
+    /* Layer normalization of an image: over all its pixels and channels, scale and shift per channel. z
+     * becomes xhat. */
     void (*image_norm)(size_t pixels, size_t channels, void *z, size_t ldz, double epsilon, const void *gamma,
                        const void *beta, void *inv, void *y, size_t ldy);
-    void (*image_norm_grad)(size_t pixels, size_t channels, const void *dy, size_t lddy, const void *xhat, size_t ldx,
-                            const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz, size_t lddz);
+    void (*image_norm_grad)(size_t pixels, size_t channels, const void *dy, size_t lddy, const void *xhat,
+                            size_t ldx, const void *inv, const void *gamma, void *dgamma, void *dbeta,
+                            void *dz, size_t lddz);
 
     /* ---- losses, by sph_loss; updates, by sph_optimizer */
     double (*loss[SPH_LOSS_COUNT])(const struct loss_args *args);
@@ -202,8 +213,8 @@ enum kernel_choice { KERNELS_FASTEST, KERNELS_PLAIN, KERNELS_BASE };
 /* The table for this processor; never NULL. */
 const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice);
 
-/* srelu's four numbers per unit, in this order, each (m): y = t_right + a_right (z - t_right) for z >= t_right,
- * t_left + a_left (z - t_left) for z <= t_left, z between. Gradients are with respect to each. */
+/* srelu's four numbers per unit, in this order, each (m): y = t_right + a_right (z - t_right) for z >=
+ * t_right, t_left + a_left (z - t_left) for z <= t_left, z between. Gradients are with respect to each. */
 enum { SRELU_T_RIGHT, SRELU_A_RIGHT, SRELU_T_LEFT, SRELU_A_LEFT, SRELU_SHAPE };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrix products and transposition. Small products run in a register-tiled kernel without packing: the networks of
- * tabular data have n and m of a few tens or hundreds, where a BLAS call costs more than it brings. Large ones go to
- * OpenBLAS. */
+ * Matrix products and transposition. Small products run in a register-tiled kernel without packing: the
+ * networks of tabular data have n and m of a few tens or hundreds, where a BLAS call costs more than it
+ * brings. Large ones go to OpenBLAS. */
 #include "compute/real.h"
 
 #include <cblas.h>
@@ -56,8 +56,9 @@ KERNEL void plain_dots(size_t rows, size_t m, size_t n, const void *x, size_t ld
 
 #ifdef KERNELS_FAST
 
-/* 6 x 2 accumulators, two vectors of b and one broadcast of a fill the sixteen registers of AVX2; 4 x 3 is as good and
- * saves a lonely last vector. One or two rows make up for it in width, or they would wait for each product. */
+/* 6 x 2 accumulators, two vectors of b and one broadcast of a fill the sixteen registers of AVX2; 4 x 3 is as
+ * good and saves a lonely last vector. One or two rows make up for it in width, or they would wait for each
+ * product. */
 enum { TILE_ROWS = 6, WIDE_VECS = 6 };
 
 /* From this many multiplications on, packing pays: measured on 256 rows, square layers. */
@@ -76,10 +77,10 @@ struct gemm {
     int how;
 };
 
-/* `tiles` tiles of mr rows from row i on, nv vectors from column j on. mr and nv are constants where this is inlined,
- * so acc stays in registers: it starts from zero, and what c is the sum with is added at the end. */
-static inline __attribute__((always_inline)) void micro_tiles(size_t mr, size_t nv, const struct gemm *g, size_t i,
-                                                              size_t j, size_t tiles)
+/* `tiles` tiles of mr rows from row i on, nv vectors from column j on. mr and nv are constants where this is
+ * inlined, so acc stays in registers: it starts from zero, and what c is the sum with is added at the end. */
+static inline __attribute__((always_inline)) void micro_tiles(size_t mr, size_t nv, const struct gemm *g,
+                                                              size_t i, size_t j, size_t tiles)
 {
     size_t inner = g->inner, a_row = g->a_row, a_step = g->a_step, ldb = g->ldb, ldc = g->ldc;
     const real *a = g->a + i * a_row, *bias = g->bias ? g->bias + j : NULL;
@@ -121,21 +122,18 @@ static inline __attribute__((always_inline)) void micro_tiles(size_t mr, size_t 
 
 typedef void tile_function(const struct gemm *g, size_t i, size_t j, size_t tiles);
 
-#define TILE(rows, vecs)                                                                                             \
-    static void tile_##rows##x##vecs(const struct gemm *g, size_t i, size_t j, size_t tiles)                         \
-    {                                                                                                                \
-        micro_tiles(rows, vecs, g, i, j, tiles);                                                                     \
+#define TILE(rows, vecs)                                                                                     \
+    static void tile_##rows##x##vecs(const struct gemm *g, size_t i, size_t j, size_t tiles)                 \
+    {                                                                                                        \
+        micro_tiles(rows, vecs, g, i, j, tiles);                                                             \
     }
 
-TILE(1, 1) TILE(1, 2) TILE(1, 3) TILE(1, 6)
-TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 6)
-TILE(3, 1) TILE(3, 2) TILE(3, 3)
-TILE(4, 1) TILE(4, 2) TILE(4, 3)
-TILE(5, 1) TILE(5, 2)
-TILE(6, 1) TILE(6, 2)
+TILE(1, 1)
+TILE(1, 2) TILE(1, 3) TILE(1, 6) TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 6) TILE(3, 1) TILE(3, 2) TILE(3, 3)
+    TILE(4, 1) TILE(4, 2) TILE(4, 3) TILE(5, 1) TILE(5, 2) TILE(6, 1) TILE(6, 2)
 
-/* Tiles of one width, by height. */
-struct tile_family {
+    /* Tiles of one width, by height. */
+    struct tile_family {
     size_t vecs, rows; /* width in vectors, most rows */
     tile_function *by_rows[TILE_ROWS];
 };

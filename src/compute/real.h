@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A kernel file is written once over `real` and compiled once per variant (CMakeLists.txt lists them), inside one
- * translation unit, variant.c, which defines:
- *   REAL_BITS      32 or 64
- *   KERNELS_FAST   defined for the fast variants; without it only the plain twins are compiled into the table
- *   KERNELS_TABLE  the table's symbol: kernels_plain_f32, kernels_base_f32, kernels_avx2_f32, ..._f64
- * All functions of a kernel file are `KERNEL` (static), named plain_xxx and fast_xxx. */
+ * A kernel file is written once over `real` and compiled once per variant (CMakeLists.txt lists them), inside
+ * one translation unit, variant.c, which defines: REAL_BITS      32 or 64 KERNELS_FAST   defined for the fast
+ * variants; without it only the plain twins are compiled into the table KERNELS_TABLE  the table's symbol:
+ * kernels_plain_f32, kernels_base_f32, kernels_avx2_f32, ..._f64 All functions of a kernel file are `KERNEL`
+ * (static), named plain_xxx and fast_xxx. */
 #ifndef SPH_COMPUTE_REAL_H
 #define SPH_COMPUTE_REAL_H
 
@@ -18,32 +17,32 @@
 #if REAL_BITS == 64
 typedef double real;
 #define REAL_DTYPE SPH_F64
-#define real_sqrt sqrt
-#define real_exp exp
+#define real_sqrt  sqrt
+#define real_exp   exp
 #define real_expm1 expm1
-#define real_log log
+#define real_log   log
 #define real_log1p log1p
-#define real_fabs fabs
-#define real_sin sin
-#define real_cos cos
+#define real_fabs  fabs
+#define real_sin   sin
+#define real_cos   cos
 #else
 typedef float real;
 #define REAL_DTYPE SPH_F32
-#define real_sqrt sqrtf
-#define real_exp expf
+#define real_sqrt  sqrtf
+#define real_exp   expf
 #define real_expm1 expm1f
-#define real_log logf
+#define real_log   logf
 #define real_log1p log1pf
-#define real_fabs fabsf
-#define real_sin sinf
-#define real_cos cosf
+#define real_fabs  fabsf
+#define real_sin   sinf
+#define real_cos   cosf
 #endif
 
 #define KERNEL static __attribute__((unused))
 
-/* Vectors of the variant's natural width, as a GNU vector type: + - * / and comparisons work on it as on numbers.
- * vec_load and vec_store take any alignment; vec_load_part and vec_store_part touch only the first count lanes
- * (others read as 0). */
+/* Vectors of the variant's natural width, as a GNU vector type: + - * / and comparisons work on it as on
+ * numbers. vec_load and vec_store take any alignment; vec_load_part and vec_store_part touch only the first
+ * count lanes (others read as 0). */
 #ifdef KERNELS_FAST
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
@@ -72,8 +71,8 @@ static inline vec vec_all(real x)
 {
     return x - (vec){0}; /* broadcast */
 }
-/* Masks are what comparisons of vectors give, all bits set where true; a comparison with NaN is false. This one is true
- * in the first count lanes. */
+/* Masks are what comparisons of vectors give, all bits set where true; a comparison with NaN is false. This
+ * one is true in the first count lanes. */
 static inline vec_mask vec_lanes(size_t count)
 {
     vec_mask lane, bound;

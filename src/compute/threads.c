@@ -31,7 +31,8 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
 
 #else
 
-/* Without OpenMP: threads for each call. They cost more than a small step is worth, and give the same numbers. */
+/* Without OpenMP: threads for each call. They cost more than a small step is worth, and give the same
+ * numbers. */
 #include <cblas.h>
 #include <pthread.h>
 

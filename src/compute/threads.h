@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers side by side. One team serves this library, OpenBLAS and oneDNN: OpenMP's. Builds without it (clang's) make
- * threads of their own. */
+ * Workers side by side. One team serves this library, OpenBLAS and oneDNN: OpenMP's. Builds without it
+ * (clang's) make threads of their own. */
 #ifndef SPH_COMPUTE_THREADS_H
 #define SPH_COMPUTE_THREADS_H
 
@@ -10,8 +10,8 @@
 /* The most workers a call can have. */
 size_t threads_limit(void);
 
-/* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Inside, and after this
- * call on the calling thread, BLAS uses no threads of its own beyond `workers`. */
+/* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Inside, and
+ * after this call on the calling thread, BLAS uses no threads of its own beyond `workers`. */
 void threads_run(size_t workers, void (*work)(void *context, size_t worker), void *context);
 
 #endif

@@ -53,7 +53,8 @@ KERNEL void plain_length(size_t m, const void *g, const void *vv, void *scale)
         out[j] = square[j] > 0 ? (wanted ? wanted[j] : 1) / real_sqrt(square[j]) : 0;
 }
 
-KERNEL void plain_length_grad(size_t m, const void *g, const void *vv, const void *vdw, void *dg, void *across)
+KERNEL void plain_length_grad(size_t m, const void *g, const void *vv, const void *vdw, void *dg,
+                              void *across)
 {
     const real *wanted = g, *square = vv, *along = vdw;
     real *out = dg, *back = across;

@@ -23,7 +23,7 @@
 #endif
 #else
 #define PICK(name) plain_##name
-#define VARIANT "plain"
+#define VARIANT    "plain"
 #endif
 
 extern const struct kernels KERNELS_TABLE;
@@ -51,7 +51,8 @@ const struct kernels KERNELS_TABLE = {
     .length = plain_length,
     .length_grad = plain_length_grad,
     .act = {PICK(identity), PICK(relu), PICK(leaky_relu), PICK(elu), PICK(srelu)},
-    .act_grad = {PICK(identity_grad), PICK(relu_grad), PICK(leaky_relu_grad), PICK(elu_grad), PICK(srelu_grad)},
+    .act_grad = {PICK(identity_grad), PICK(relu_grad), PICK(leaky_relu_grad), PICK(elu_grad),
+                 PICK(srelu_grad)},
     .moments = PICK(moments),
     .shift = PICK(shift),
     .normalize = PICK(normalize),

@@ -71,7 +71,8 @@ struct noise {
     char *x, *y;
 };
 
-static int noise_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y, size_t ldy)
+static int noise_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y,
+                       size_t ldy)
 {
     const struct noise *noise = self;
     for (size_t i = 0; i < count; i++) {

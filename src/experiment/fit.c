@@ -12,7 +12,9 @@ static const double default_lr = 0.01;
 sph_train_opts sph_train_defaults(sph_task task)
 {
     sph_train_opts opts = {
-        .loss = task == SPH_TASK_BINARY ? SPH_LOSS_BCE : task == SPH_TASK_CLASSES ? SPH_LOSS_CE : SPH_LOSS_MSE,
+        .loss = task == SPH_TASK_BINARY    ? SPH_LOSS_BCE
+                : task == SPH_TASK_CLASSES ? SPH_LOSS_CE
+                                           : SPH_LOSS_MSE,
         .optimizer = SPH_OPTIMIZER_ADAM,
         .lr = default_lr,
         .momentum = 0.9,
@@ -37,23 +39,30 @@ static int check_part(const char *part, const uint32_t *index, size_t count, siz
 {
     for (size_t i = 0; i < count; i++)
         if (index[i] >= rows)
-            return sph_fail(SPH_EARG, "split: %s holds row %u of data with %zu rows", part, (unsigned)index[i], rows);
+            return sph_fail(SPH_EARG, "split: %s holds row %u of data with %zu rows", part,
+                            (unsigned)index[i], rows);
     return 0;
 }
 
-static int check_fit(const sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts)
+static int check_fit(const sph_net *net, const sph_data *data, const sph_split *split,
+                     const sph_train_opts *opts)
 {
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     if (sph_net_inputs(net) != data->features)
-        return sph_fail(SPH_EARG, "the net has %zu inputs, the data %zu features", sph_net_inputs(net), data->features);
+        return sph_fail(SPH_EARG, "the net has %zu inputs, the data %zu features", sph_net_inputs(net),
+                        data->features);
     if (sph_net_outputs(net) != sph_data_outputs(data))
         return sph_fail(SPH_EARG, "the net has %zu outputs, the data ask for %zu", sph_net_outputs(net),
                         sph_data_outputs(data));
     int classes = opts->loss == SPH_LOSS_CE, binary = opts->loss == SPH_LOSS_BCE;
     if (classes != (data->task == SPH_TASK_CLASSES) || binary != (data->task == SPH_TASK_BINARY))
-        return sph_fail(SPH_EARG, "loss: %s does not fit the task: regression takes mae or mse, binary bce, classes ce",
-                        classes ? "ce" : binary ? "bce" : opts->loss == SPH_LOSS_MAE ? "mae" : "mse");
+        return sph_fail(SPH_EARG,
+                        "loss: %s does not fit the task: regression takes mae or mse, binary bce, classes ce",
+                        classes                      ? "ce"
+                        : binary                     ? "bce"
+                        : opts->loss == SPH_LOSS_MAE ? "mae"
+                                                     : "mse");
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
         return sph_fail(SPH_EARG, "augment: kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
@@ -67,12 +76,14 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     return check_part("test", split->test, split->test_rows, data->rows);
 }
 
-static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows, size_t count)
+static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows,
+                     size_t count)
 {
     return count ? feed_new(out, data, rows, count, fit->net) : 0;
 }
 
-int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts)
+int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
+            const sph_train_opts *opts)
 {
     int err = check_fit(net, data, split, opts);
     if (err < 0)
@@ -84,7 +95,8 @@ int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_spli
     fit->opts = *opts;
     scaling_free(&net->scaling);
     if ((err = scaling_fit(&net->scaling, data, split->train, split->train_rows, opts->standardize)) < 0 ||
-        (err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, net, opts->augment, opts->seed)) < 0 ||
+        (err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, net, opts->augment,
+                                  opts->seed)) < 0 ||
         (fit->train->source.varies &&
          (err = feed_part(&fit->as_it_is, fit, data, split->train, split->train_rows)) < 0) ||
         (err = feed_part(&fit->val, fit, data, split->val, split->val_rows)) < 0 ||
@@ -147,13 +159,15 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
         return err;
     if (!result->stopped)
         trainer_take_best(fit->trainer);
-    if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 || (err = score_part(fit, fit->val, &result->val)) < 0 ||
+    if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 ||
+        (err = score_part(fit, fit->val, &result->val)) < 0 ||
         (err = score_part(fit, fit->test, &result->test)) < 0)
         return err;
     if (!finite_scores(&result->train) || !finite_scores(&result->val) || !finite_scores(&result->test)) {
         result->diverged = 1;
         result->train = result->val = result->test = (sph_scores){0};
-        return sph_fail(SPH_EDIVERGED, "the last weights give scores that are no finite numbers; try a smaller lr than %g",
+        return sph_fail(SPH_EDIVERGED,
+                        "the last weights give scores that are no finite numbers; try a smaller lr than %g",
                         fit->opts.lr);
     }
     return 0;

@@ -7,8 +7,8 @@
 #include "experiment/options.h"
 #include "data/data.h"
 
-/* Opens the job's data and settles every option that depends on it (task, loss, lr, ...), so that the options are
- * everything needed to repeat the run. */
+/* Opens the job's data and settles every option that depends on it (task, loss, lr, ...), so that the options
+ * are everything needed to repeat the run. */
 int job_open_data(struct sph_job *job, sph_data **out);
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out);
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out);

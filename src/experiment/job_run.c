@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One training into a run folder. The order of writing is what makes a kill harmless at any moment: config and split
- * first, checkpoints while training, then model and result. Whatever is missing is made again from what is there. */
+ * One training into a run folder. The order of writing is what makes a kill harmless at any moment: config
+ * and split first, checkpoints while training, then model and result. Whatever is missing is made again from
+ * what is there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,9 +75,11 @@ static int begin_folder(struct job_run *run, int resume)
     if (diverged < 0)
         return diverged;
     if (diverged)
-        return sph_fail(SPH_EARG, "%s: holds a run that diverged; choose another --out and a smaller --lr", folder->dir);
+        return sph_fail(SPH_EARG, "%s: holds a run that diverged; choose another --out and a smaller --lr",
+                        folder->dir);
     if (!resume)
-        return sph_fail(SPH_EARG, "%s: holds a run already; go on with --resume, or choose another --out", folder->dir);
+        return sph_fail(SPH_EARG, "%s: holds a run already; go on with --resume, or choose another --out",
+                        folder->dir);
     return adopt_config(run->job, folder->config);
 }
 
@@ -145,7 +148,8 @@ static uint64_t content_of(const sph_data *data)
 {
     size_t numbers = data->rows * data->features;
     uint64_t hash = 0xcbf29ce484222325u;
-    hash = data->pixels ? add_content(hash, data->pixels, numbers) : add_content(hash, data->x, numbers * sizeof *data->x);
+    hash = data->pixels ? add_content(hash, data->pixels, numbers)
+                        : add_content(hash, data->x, numbers * sizeof *data->x);
     return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
 }
 
@@ -156,9 +160,10 @@ static int save_checkpoint(struct job_run *run)
     if (err < 0)
         return err;
     json_t *extra = json_object();
-    int bad = !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
-              json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
-              json_object_set_new(extra, "seconds", json_number(run->before + trainer_seconds(run->fit->trainer)));
+    int bad =
+        !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
+        json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
+        json_object_set_new(extra, "seconds", json_number(run->before + trainer_seconds(run->fit->trainer)));
     err = bad ? sph_fail(SPH_EMEMORY, "out of memory")
               : checkpoint_save(run->folder.checkpoint, run->fit->trainer, run->net, extra);
     json_decref(extra);
@@ -201,7 +206,8 @@ static int on_start(void *self, const sph_view *view)
 static int on_step(void *self, const sph_view *view)
 {
     struct job_run *run = self;
-    int ends_epoch = view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
+    int ends_epoch =
+        view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
     return !ends_epoch && run->job->options.checkpoint_seconds > 0 && due(run) ? save_checkpoint(run) : 0;
 }
 
@@ -236,7 +242,8 @@ enum { OBSERVERS_MAX = 16 };
 
 static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
-    sph_observer all[OBSERVERS_MAX] = {{.self = run, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end}};
+    sph_observer all[OBSERVERS_MAX] = {
+        {.self = run, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end}};
     if (count >= OBSERVERS_MAX)
         return sph_fail(SPH_EARG, "%zu observers, expected fewer than %d", count, OBSERVERS_MAX);
     for (size_t i = 0; i < count; i++)
@@ -264,7 +271,8 @@ static int prepare(struct job_run *run, int resume)
     if (!job->options.out)
         return sph_fail(SPH_EARG, "out: nothing given, expected the run folder to write");
     if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
-        (err = job_open_data(job, &run->data)) < 0 || (err = job_make_split(job, run->data, &run->split)) < 0 ||
+        (err = job_open_data(job, &run->data)) < 0 ||
+        (err = job_make_split(job, run->data, &run->split)) < 0 ||
         (err = job_make_net(job, run->data, &run->net)) < 0)
         return err;
     run->content = content_of(run->data);

@@ -86,7 +86,8 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
         return err;
     if ((err = feed_new(&feed, data, NULL, data->rows, run->net)) < 0 ||
         (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
-        (err = evaluator_new(&evaluator, weights, &opts, data->rows < EVAL_ROWS ? data->rows : EVAL_ROWS)) < 0)
+        (err = evaluator_new(&evaluator, weights, &opts, data->rows < EVAL_ROWS ? data->rows : EVAL_ROWS)) <
+            0)
         goto out;
     weights_materialize(weights);
     err = evaluator_run(evaluator, &feed->source, scores);
@@ -175,8 +176,8 @@ static void put_row(FILE *csv, const sph_data *data, size_t outputs, double *y)
     putc('\n', csv);
 }
 
-/* y (rows, outputs) <- the net of all rows. Images become numbers some at a time: as f64 they would be eight times as
- * large. */
+/* y (rows, outputs) <- the net of all rows. Images become numbers some at a time: as f64 they would be eight
+ * times as large. */
 static int forward(sph_net *net, const sph_data *data, double *y)
 {
     if (!data->pixels)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * y = s * act(z). Where s is 1 and the activation's gradient can be told from its value, y takes z's place and no
- * memory is touched twice. */
+ * y = s * act(z). Where s is 1 and the activation's gradient can be told from its value, y takes z's place
+ * and no memory is touched twice. */
 #include "layer/op.h"
 
 static int can_overwrite(const struct op *op)
 {
-    return !op->weights->scaled && (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU ||
-                                    op->act == SPH_ACT_IDENTITY);
+    return !op->weights->scaled &&
+           (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU || op->act == SPH_ACT_IDENTITY);
 }
 
 int op_relu_in_dense(const struct op *op)

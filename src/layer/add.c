@@ -3,15 +3,18 @@
  * Residual addition. */
 #include "layer/op.h"
 
-static void copy_rows(const struct op *op, const struct tile *tile, const struct buffer *from, const struct buffer *to)
+static void copy_rows(const struct op *op, const struct tile *tile, const struct buffer *from,
+                      const struct buffer *to)
 {
-    op->k->column_combine(buffer_rows(from, tile), from->width, NULL, buffer_at(from, op->k, tile), from->ld, NULL, NULL, 0,
-                          buffer_at(to, op->k, tile), to->ld);
+    op->k->column_combine(buffer_rows(from, tile), from->width, NULL, buffer_at(from, op->k, tile), from->ld,
+                          NULL, NULL, 0, buffer_at(to, op->k, tile), to->ld);
 }
 
-static void add_rows(const struct op *op, const struct tile *tile, const struct buffer *from, const struct buffer *to)
+static void add_rows(const struct op *op, const struct tile *tile, const struct buffer *from,
+                     const struct buffer *to)
 {
-    op->k->add(buffer_rows(from, tile), from->width, buffer_at(from, op->k, tile), from->ld, buffer_at(to, op->k, tile), to->ld);
+    op->k->add(buffer_rows(from, tile), from->width, buffer_at(from, op->k, tile), from->ld,
+               buffer_at(to, op->k, tile), to->ld);
 }
 
 static void add_forward(const struct op *op, const struct tile *tile)

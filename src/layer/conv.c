@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Convolution as a product: each image's patches (out pixels, n) times W^T, n = channels * kernel * kernel. */
+ * Convolution as a product: each image's patches (out pixels, n) times W^T, n = channels * kernel * kernel.
+ */
 #include "layer/op.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ static void conv_backward(const struct op *op, const struct tile *tile)
         k->patches_grad(&op->window, dpatches, w->ldwt, dx, op->din->ld);
     }
     if (w->b && !op->no_bias && !op_bias_in_act(op))
-        k->column_sums(buffer_rows(op->dout, tile), w->m, buffer_at(op->dout, k, tile), op->dout->ld, grads->db);
+        k->column_sums(buffer_rows(op->dout, tile), w->m, buffer_at(op->dout, k, tile), op->dout->ld,
+                       grads->db);
 }
 
 void op_conv(struct op *op)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Normalizations. Batch statistics are gathered per tile and merged in the order of the tiles, in f64: the result
- * does not depend on which worker ran which tile.
+ * Normalizations. Batch statistics are gathered per tile and merged in the order of the tiles, in f64: the
+ * result does not depend on which worker ran which tile.
  *
  *   bn   gather: moments of z            apply: z -> xhat, y = gamma xhat + beta      (in training)
  *   mbn  gather: mean of z               apply: y = z - mean + b
@@ -20,15 +20,16 @@ struct norm_state {
     size_t width, tiles;
     double momentum;
     sph_norm norm;
-    size_t *tile_rows;            /* (tiles) */
-    void *part[2];                /* (tiles, width) each: what a tile gathered                     */
-    double *merged[2], *spare;    /* (width) f64: mean and m2, or the sums of the way back         */
-    double *statistic;            /* (width) f64: running statistics on their way                  */
-    void *mean, *inv, *shift;     /* (width) forward                                               */
+    size_t *tile_rows;                 /* (tiles) */
+    void *part[2];                     /* (tiles, width) each: what a tile gathered                     */
+    double *merged[2], *spare;         /* (width) f64: mean and m2, or the sums of the way back         */
+    double *statistic;                 /* (width) f64: running statistics on their way                  */
+    void *mean, *inv, *shift;          /* (width) forward                                               */
     void *factor, *mean_dy, *mean_dyx; /* (width) backward                                         */
 };
 
-int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles, double momentum)
+int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles,
+                   double momentum)
 {
     struct norm_state *state = mem_get(1, sizeof *state);
     if (!state)
@@ -43,7 +44,8 @@ int norm_state_new(struct norm_state **out, const struct kernels *k, size_t widt
     }
     missing |= !(state->spare = mem_get(width, sizeof(double)));
     missing |= !(state->statistic = mem_get(width, sizeof(double)));
-    void **vectors[] = {&state->mean, &state->inv, &state->shift, &state->factor, &state->mean_dy, &state->mean_dyx};
+    void **vectors[] = {&state->mean,   &state->inv,     &state->shift,
+                        &state->factor, &state->mean_dy, &state->mean_dyx};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         missing |= !(*vectors[i] = mem_get(width, k->size));
     if (missing) {
@@ -58,8 +60,8 @@ void norm_state_free(struct norm_state *state)
 {
     if (!state)
         return;
-    void *owned[] = {state->tile_rows, state->part[0], state->part[1], state->merged[0], state->merged[1],
-                     state->spare,     state->statistic, state->mean,  state->inv,       state->shift,
+    void *owned[] = {state->tile_rows, state->part[0],   state->part[1], state->merged[0], state->merged[1],
+                     state->spare,     state->statistic, state->mean,    state->inv,       state->shift,
                      state->factor,    state->mean_dy,   state->mean_dyx};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
@@ -84,7 +86,8 @@ static void gather_mean(const struct op *op, const struct tile *tile)
 {
     void *sum = part_at(op, 0, tile->index);
     memset(sum, 0, op->norm->width * op->k->size);
-    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld, sum);
+    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
+                       sum);
 }
 
 /* sums[which] <- the tiles' parts, in f64 and in order */
@@ -178,14 +181,15 @@ static void join_mean(const struct op *op, size_t tiles, size_t rows)
 static void apply_moments(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
-    op->k->normalize(buffer_rows(op->in, tile), state->width, buffer_at(op->in, op->k, tile), op->in->ld, state->mean, state->inv,
-                     op->weights->gamma, op->weights->beta, buffer_at(op->out, op->k, tile), op->out->ld);
+    op->k->normalize(buffer_rows(op->in, tile), state->width, buffer_at(op->in, op->k, tile), op->in->ld,
+                     state->mean, state->inv, op->weights->gamma, op->weights->beta,
+                     buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
 static void apply_shift(const struct op *op, const struct tile *tile)
 {
-    op->k->shift(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld, op->norm->shift,
-                 buffer_at(op->out, op->k, tile), op->out->ld);
+    op->k->shift(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
+                 op->norm->shift, buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
 static void prepare_moments(struct op *op)
@@ -209,15 +213,16 @@ static void gather_moments_back(const struct op *op, const struct tile *tile)
     void *sum_dy = part_at(op, 0, tile->index), *sum_dyx = part_at(op, 1, tile->index);
     memset(sum_dy, 0, op->norm->width * op->k->size);
     memset(sum_dyx, 0, op->norm->width * op->k->size);
-    op->k->normalize_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile), op->dout->ld,
-                          buffer_at(op->in, op->k, tile), op->in->ld, sum_dy, sum_dyx);
+    op->k->normalize_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile),
+                          op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld, sum_dy, sum_dyx);
 }
 
 static void gather_mean_back(const struct op *op, const struct tile *tile)
 {
     void *sum = part_at(op, 0, tile->index);
     memset(sum, 0, op->norm->width * op->k->size);
-    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile), op->dout->ld, sum);
+    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile),
+                       op->dout->ld, sum);
 }
 
 static void add_to(const struct op *op, const double *values, void *gradient)
@@ -267,8 +272,9 @@ static void apply_moments_back(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
     void *d = buffer_at(op->dout, op->k, tile);
-    op->k->normalize_grad(buffer_rows(op->in, tile), state->width, d, op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld,
-                          state->factor, state->mean_dy, state->mean_dyx, d, op->dout->ld);
+    op->k->normalize_grad(buffer_rows(op->in, tile), state->width, d, op->dout->ld,
+                          buffer_at(op->in, op->k, tile), op->in->ld, state->factor, state->mean_dy,
+                          state->mean_dyx, d, op->dout->ld);
 }
 
 static void apply_shift_back(const struct op *op, const struct tile *tile)
@@ -283,7 +289,8 @@ static void apply_shift_back(const struct op *op, const struct tile *tile)
     if (op->add_din)
         op->k->add(buffer_rows(op->in, tile), state->width, d, op->dout->ld, din, op->din->ld);
     else
-        op->k->shift(buffer_rows(op->in, tile), state->width, d, op->dout->ld, state->shift, din, op->din->ld);
+        op->k->shift(buffer_rows(op->in, tile), state->width, d, op->dout->ld, state->shift, din,
+                     op->din->ld);
 }
 
 void op_norm_gather(struct op *op, sph_norm norm)
@@ -326,9 +333,9 @@ static void layer_norm_backward(const struct op *op, const struct tile *tile)
 {
     const struct layer_grads *grads = &op->grads[tile->worker];
     void *d = buffer_at(op->dout, op->k, tile);
-    op->k->layer_norm_grad(tile->rows, op->weights->m, d, op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld,
-                           row_scratch_at(op, tile, 0), op->weights->gamma, grads->dgamma, grads->dbeta, d,
-                           op->dout->ld);
+    op->k->layer_norm_grad(tile->rows, op->weights->m, d, op->dout->ld, buffer_at(op->in, op->k, tile),
+                           op->in->ld, row_scratch_at(op, tile, 0), op->weights->gamma, grads->dgamma,
+                           grads->dbeta, d, op->dout->ld);
 }
 
 /* Images: over all pixels and channels of one, scale and shift per channel. */
@@ -345,9 +352,9 @@ static void image_norm_backward(const struct op *op, const struct tile *tile)
     const struct layer_grads *grads = &op->grads[tile->worker];
     for (size_t i = 0; i < tile->rows; i++) {
         void *d = buffer_image(op->dout, op->k, tile, i);
-        op->k->image_norm_grad(op->in->pixels, op->weights->m, d, op->dout->ld, buffer_image(op->in, op->k, tile, i),
-                               op->in->ld, row_scratch_at(op, tile, i), op->weights->gamma, grads->dgamma,
-                               grads->dbeta, d, op->dout->ld);
+        op->k->image_norm_grad(op->in->pixels, op->weights->m, d, op->dout->ld,
+                               buffer_image(op->in, op->k, tile, i), op->in->ld, row_scratch_at(op, tile, i),
+                               op->weights->gamma, grads->dgamma, grads->dbeta, d, op->dout->ld);
     }
 }
 

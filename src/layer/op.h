@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * An op is one pass of a plan over a tile of rows: dense product, normalization, activation, addition. Ops know
- * materialised weights and buffers, nothing of parameterizations, graphs or training.
+ * An op is one pass of a plan over a tile of rows: dense product, normalization, activation, addition. Ops
+ * know materialised weights and buffers, nothing of parameterizations, graphs or training.
  *
- * Rows of a batch are independent except where a batch statistic joins them. An op with a join is run over all tiles
- * before join_forward (or, on the way back, join_backward) runs once; then the ops behind it go on, tile by tile. A
- * batch-normalized layer is therefore two ops with a join in between in both directions: one that gathers (forward)
- * and applies the correction (backward), one that applies (forward) and gathers (backward). */
+ * Rows of a batch are independent except where a batch statistic joins them. An op with a join is run over
+ * all tiles before join_forward (or, on the way back, join_backward) runs once; then the ops behind it go on,
+ * tile by tile. A batch-normalized layer is therefore two ops with a join in between in both directions: one
+ * that gathers (forward) and applies the correction (backward), one that applies (forward) and gathers
+ * (backward). */
 #ifndef SPH_LAYER_OP_H
 #define SPH_LAYER_OP_H
 
@@ -21,12 +22,12 @@ struct tile {
     size_t worker;
 };
 
-/* Rows of one value: of vectors, or of images, whose pixels are rows in turn, one after the other. Where nothing joins
- * the batch only the rows of the tiles at work exist, one set per worker. */
+/* Rows of one value: of vectors, or of images, whose pixels are rows in turn, one after the other. Where
+ * nothing joins the batch only the rows of the tiles at work exist, one set per worker. */
 struct buffer {
     void *data; /* (capacity, pixels, width) */
     size_t width, ld;
-    size_t pixels; /* 1 for vectors */
+    size_t pixels;      /* 1 for vectors */
     size_t worker_rows; /* > 0: rows of a worker's own set; 0: rows of the whole batch */
 };
 
@@ -43,7 +44,8 @@ static inline size_t buffer_rows(const struct buffer *buffer, const struct tile 
 }
 
 /* The i-th image of the tile. */
-static inline void *buffer_image(const struct buffer *buffer, const struct kernels *k, const struct tile *tile, size_t i)
+static inline void *buffer_image(const struct buffer *buffer, const struct kernels *k,
+                                 const struct tile *tile, size_t i)
 {
     return (char *)buffer_at(buffer, k, tile) + i * buffer->pixels * buffer->ld * k->size;
 }
@@ -51,23 +53,23 @@ static inline void *buffer_image(const struct buffer *buffer, const struct kerne
 /* A layer's numbers as its ops see them. */
 struct layer_weights {
     size_t m, n;
-    void *w;     /* (n, m) unit-minor                               */
+    void *w; /* (n, m) unit-minor                               */
     size_t ldw;
-    void *wt;    /* (m, n), where the backward pass or a narrow layer needs it, else NULL */
+    void *wt; /* (m, n), where the backward pass or a narrow layer needs it, else NULL */
     size_t ldwt;
-    int narrow;  /* few units: products run over wt                 */
-    void *b;     /* (m) or NULL                                     */
-    void *s;     /* (m)                                             */
-    int scaled;  /* some s is not 1, or learned                     */
-    const void *gamma, *beta;  /* (m) of bn, ln; else NULL          */
-    const void *act_shape;     /* (4, m) of srelu; else NULL        */
-    void *running_mean;        /* (m), imn (channels); else NULL    */
-    void *running_var;         /* (m) of bn; else NULL              */
+    int narrow;               /* few units: products run over wt                 */
+    void *b;                  /* (m) or NULL                                     */
+    void *s;                  /* (m)                                             */
+    int scaled;               /* some s is not 1, or learned                     */
+    const void *gamma, *beta; /* (m) of bn, ln; else NULL          */
+    const void *act_shape;    /* (4, m) of srelu; else NULL        */
+    void *running_mean;       /* (m), imn (channels); else NULL    */
+    void *running_var;        /* (m) of bn; else NULL              */
 };
 
 /* Gradients of one layer, one set per worker; all accumulate. */
 struct layer_grads {
-    void *dw;  /* (n, m), narrow: (m, n) */
+    void *dw; /* (n, m), narrow: (m, n) */
     void *db, *ds;
     void *dgamma, *dbeta, *dshape;
 };
@@ -89,20 +91,21 @@ struct op {
     struct buffer *dout;             /* gradient of the output; ops may work in place in it           */
     int add_din, add_din2;           /* the gradient already holds another consumer's part: add to it */
     struct norm_state *norm;
-    void *row_scratch;               /* (rows of the batch) of ln */
-    struct window window;            /* conv, pools                                        */
-    void *patches;                   /* conv: (workers, 2, out pixels, kernel_pad(n))      */
-    uint32_t *winners;               /* max pool: (rows of out's buffer, out pixels, channels) */
+    void *row_scratch;    /* (rows of the batch) of ln */
+    struct window window; /* conv, pools                                        */
+    void *patches;        /* conv: (workers, 2, out pixels, kernel_pad(n))      */
+    uint32_t *winners;    /* max pool: (rows of out's buffer, out pixels, channels) */
     sph_act act;
-    int no_bias;                     /* dense: the bias comes later, behind a mean (mbn) */
-    int act_follows;                 /* dense: act is the layer's, with nothing in between; activation: likewise */
-    const struct op *reader;         /* activation: the dense op of one unit that alone reads it, or NULL */
-    const struct op *before;         /* that dense op: the activation it reads, or NULL */
-    struct buffer spare;             /* activation: its own output, when the input cannot be overwritten */
+    int no_bias;             /* dense: the bias comes later, behind a mean (mbn) */
+    int act_follows;         /* dense: act is the layer's, with nothing in between; activation: likewise */
+    const struct op *reader; /* activation: the dense op of one unit that alone reads it, or NULL */
+    const struct op *before; /* that dense op: the activation it reads, or NULL */
+    struct buffer spare;     /* activation: its own output, when the input cannot be overwritten */
 };
 
 /* Statistics of a batch-coupled op pair. tiles: most tiles of a batch. */
-int  norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles, double momentum);
+int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles,
+                   double momentum);
 void norm_state_free(struct norm_state *state);
 
 static const double norm_epsilon = 1e-5;
@@ -112,20 +115,21 @@ void op_dense(struct op *op);
 void op_conv(struct op *op);
 void op_max_pool(struct op *op);
 void op_avg_pool(struct op *op);
-int  op_is_dense(const struct op *op);
+int op_is_dense(const struct op *op);
 void op_act(struct op *op);
 void op_act_alone(struct op *op); /* of any node's value, which stays as it is: no scale, no bias */
 
-/* Whether relu runs inside the product before it, and whether the activation's way back sums the bias's gradient. */
+/* Whether relu runs inside the product before it, and whether the activation's way back sums the bias's
+ * gradient. */
 int op_relu_in_dense(const struct op *op);
 int op_bias_in_act(const struct op *op);
 
-/* Whether the gradient that a single output sends back through an activation is left as what it is, the product of a
- * column and a row, for the activation's way back to multiply out. act: the activation's op. */
+/* Whether the gradient that a single output sends back through an activation is left as what it is, the
+ * product of a column and a row, for the activation's way back to multiply out. act: the activation's op. */
 int op_outer_gradient(const struct op *act);
 void op_add(struct op *op);
 void op_layer_norm(struct op *op);
-void op_norm_gather(struct op *op, sph_norm norm);          /* bn, mbn, imn: first half, training only */
+void op_norm_gather(struct op *op, sph_norm norm);           /* bn, mbn, imn: first half, training only */
 void op_norm_apply(struct op *op, sph_norm norm, int train); /* second half */
 
 #endif

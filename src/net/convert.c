@@ -149,7 +149,8 @@ static int read_form(const sph_net *net, size_t l, sph_param to, struct form *fo
 
 /* ---------------------------------------------------------------- what reads a layer */
 
-/* Average pools hand on signs and constants as they are: what stands before them is read by who reads them. */
+/* Average pools hand on signs and constants as they are: what stands before them is read by who reads them.
+ */
 static int behind_averages(const sph_net *net, int node)
 {
     while (node >= 0 && net->nodes[node].kind == NODE_AVG_POOL)
@@ -208,8 +209,8 @@ static size_t channel_area(const struct form *form)
     return kernel ? kernel * kernel : 1;
 }
 
-/* Channel i of the layer's input was x + constant and is x now. Under bn and mbn the mean takes it, as it would in
- * training. */
+/* Channel i of the layer's input was x + constant and is x now. Under bn and mbn the mean takes it, as it
+ * would in training. */
 static void absorb_constant(struct form *form, size_t i, double constant)
 {
     sph_norm norm = form->from->spec.norm;

@@ -28,7 +28,8 @@ struct collect {
     double *y; /* (rows, outputs) of the batch at work */
 };
 
-static double collect_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
+static double collect_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
+                           size_t lddy)
 {
     (void)dy;
     (void)lddy;

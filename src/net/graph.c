@@ -53,7 +53,8 @@ static int check_node(const sph_net *net, int node, const char *what)
     if (!net->node_count)
         return sph_fail(SPH_EARG, "%s: the net has no input yet", what);
     if (node < 0 || (size_t)node >= net->node_count)
-        return sph_fail(SPH_EARG, "%s: its input is node %d, but nodes are 0..%zu", what, node, net->node_count - 1);
+        return sph_fail(SPH_EARG, "%s: its input is node %d, but nodes are 0..%zu", what, node,
+                        net->node_count - 1);
     return 0;
 }
 
@@ -67,12 +68,13 @@ int sph_net_input(sph_net *net, size_t features)
 int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width)
 {
     if (!channels || !height || !width)
-        return sph_fail(SPH_EARG, "input: an image of %zu x %zu x %zu (channels, height, width) is empty", channels,
-                        height, width);
+        return sph_fail(SPH_EARG, "input: an image of %zu x %zu x %zu (channels, height, width) is empty",
+                        channels, height, width);
     if (net->node_count)
         return sph_fail(SPH_EARG, "input: the net has one already; it must be the first node");
-    return add_node(net, (struct net_node){
-                             .kind = NODE_INPUT, .in = {-1, -1}, .channels = channels, .height = height, .width = width});
+    return add_node(
+        net, (struct net_node){
+                 .kind = NODE_INPUT, .in = {-1, -1}, .channels = channels, .height = height, .width = width});
 }
 
 static int is_homogeneous(sph_act act)
@@ -89,15 +91,15 @@ static int check_layer(const sph_layer *spec, const char *path)
         return sph_fail(SPH_EARG, "%s: a word of its description is not one of the known values", path);
     int has_radius = spec->param == SPH_PARAM_GMP || spec->param == SPH_PARAM_SPHERE;
     if (spec->init == SPH_INIT_PAPER && !has_radius)
-        return sph_fail(SPH_EARG, "%s: init paper draws directions and sets r to 1: it is for gmp and sphere only",
-                        path);
+        return sph_fail(
+            SPH_EARG, "%s: init paper draws directions and sets r to 1: it is for gmp and sphere only", path);
     if (spec->signs && has_radius)
         return sph_fail(SPH_EARG, "%s: output signs are for sp and wn: gmp and sphere have r", path);
     return 0;
 }
 
-/* A weight layer at `node`, whose description is all there but for the layer's number: each unit reads n numbers,
- * window_area of them from each channel. */
+/* A weight layer at `node`, whose description is all there but for the layer's number: each unit reads n
+ * numbers, window_area of them from each channel. */
 static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, size_t window_area)
 {
     struct net_layer layer = {.spec = *spec};
@@ -106,7 +108,8 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     else
         snprintf(layer.path, sizeof layer.path, "layers.%zu", net->layer_count);
     if (spec->path && strlen(spec->path) >= sizeof layer.path)
-        return sph_fail(SPH_EARG, "%s: a layer's name has at most %zu bytes", layer.path, sizeof layer.path - 1);
+        return sph_fail(SPH_EARG, "%s: a layer's name has at most %zu bytes", layer.path,
+                        sizeof layer.path - 1);
     for (size_t l = 0; l < net->layer_count; l++)
         if (!strcmp(net->layers[l].path, layer.path))
             return sph_fail(SPH_EARG, "%s: two layers of one name", layer.path);
@@ -150,12 +153,14 @@ int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
         return sph_fail(SPH_EARG, "%s: a dense layer has no kernel, stride or pad", name);
     const struct net_node *before = &net->nodes[from];
     if (node_pixels(before) != 1)
-        return sph_fail(SPH_EARG, "%s: a dense layer takes vectors, its input is an image of %zu x %zu x %zu; pool it",
+        return sph_fail(SPH_EARG,
+                        "%s: a dense layer takes vectors, its input is an image of %zu x %zu x %zu; pool it",
                         name, before->channels, before->height, before->width);
-    return add_layer(net, spec,
-                     (struct net_node){
-                         .kind = NODE_DENSE, .in = {from, -1}, .channels = spec->units, .height = 1, .width = 1},
-                     1);
+    return add_layer(
+        net, spec,
+        (struct net_node){
+            .kind = NODE_DENSE, .in = {from, -1}, .channels = spec->units, .height = 1, .width = 1},
+        1);
 }
 
 /* ---------------------------------------------------------------- images */
@@ -169,11 +174,13 @@ static int slide(const sph_net *net, int from, const char *what, size_t kernel, 
         return err;
     const struct net_node *in = &net->nodes[from];
     if (!kernel || !stride)
-        return sph_fail(SPH_EARG, "%s: a window of %zu every %zu pixels, expected at least 1 and 1", what, kernel, stride);
+        return sph_fail(SPH_EARG, "%s: a window of %zu every %zu pixels, expected at least 1 and 1", what,
+                        kernel, stride);
     if (pad >= kernel)
         return sph_fail(SPH_EARG, "%s: padding %zu is not less than the window of %zu", what, pad, kernel);
     if (in->height + 2 * pad < kernel || in->width + 2 * pad < kernel)
-        return sph_fail(SPH_EARG, "%s: an image of %zu x %zu (padded by %zu) is smaller than the window of %zu", what,
+        return sph_fail(SPH_EARG,
+                        "%s: an image of %zu x %zu (padded by %zu) is smaller than the window of %zu", what,
                         in->height, in->width, pad, kernel);
     *out = (struct net_node){
         .in = {from, -1},
@@ -206,8 +213,8 @@ int sph_net_conv(sph_net *net, int from, const sph_layer *spec)
     return add_layer(net, spec, node, spec->kernel * spec->kernel);
 }
 
-static int add_pool(sph_net *net, int from, enum node_kind kind, const char *what, size_t kernel, size_t stride,
-                    size_t pad)
+static int add_pool(sph_net *net, int from, enum node_kind kind, const char *what, size_t kernel,
+                    size_t stride, size_t pad)
 {
     struct net_node node;
     int err = slide(net, from, what, kernel, stride, pad, &node);
@@ -231,7 +238,8 @@ int sph_net_global_pool(sph_net *net, int from)
     if (err < 0)
         return err;
     const struct net_node *in = &net->nodes[from];
-    struct net_node node = {.kind = NODE_AVG_POOL, .in = {from, -1}, .channels = in->channels, .height = 1, .width = 1};
+    struct net_node node = {
+        .kind = NODE_AVG_POOL, .in = {from, -1}, .channels = in->channels, .height = 1, .width = 1};
     node.window = (struct window){.channels = in->channels,
                                   .height = in->height,
                                   .width = in->width,
@@ -251,10 +259,12 @@ int sph_net_add(sph_net *net, int a, int b)
     const struct net_node *left = &net->nodes[a], *right = &net->nodes[b];
     size_t fa = node_features(left), fb = node_features(right);
     if (fa != fb)
-        return sph_fail(SPH_EARG, "add: node %d has %zu features, node %d has %zu; they must be equal", a, fa, b, fb);
+        return sph_fail(SPH_EARG, "add: node %d has %zu features, node %d has %zu; they must be equal", a, fa,
+                        b, fb);
     if (left->channels != right->channels || left->height != right->height)
-        return sph_fail(SPH_EARG, "add: node %d is %zu x %zu x %zu, node %d is %zu x %zu x %zu; they must be equal", a,
-                        left->channels, left->height, left->width, b, right->channels, right->height, right->width);
+        return sph_fail(
+            SPH_EARG, "add: node %d is %zu x %zu x %zu, node %d is %zu x %zu x %zu; they must be equal", a,
+            left->channels, left->height, left->width, b, right->channels, right->height, right->width);
     return add_node(net, (struct net_node){.kind = NODE_ADD,
                                            .in = {a, b},
                                            .channels = left->channels,
@@ -290,10 +300,12 @@ int sph_net_ready(sph_net *net, int output, uint64_t seed)
     if (!net->layer_count)
         return sph_fail(SPH_EARG, "the net has no layer");
     if ((size_t)output + 1 != net->node_count)
-        return sph_fail(SPH_EARG, "output: node %d is not the last one; nodes behind it would never be used", output);
+        return sph_fail(SPH_EARG, "output: node %d is not the last one; nodes behind it would never be used",
+                        output);
     const struct net_node *last = &net->nodes[output];
     if (node_pixels(last) != 1)
-        return sph_fail(SPH_EARG, "output: node %d is an image of %zu x %zu x %zu, expected a vector; pool it", output,
+        return sph_fail(SPH_EARG,
+                        "output: node %d is an image of %zu x %zu x %zu, expected a vector; pool it", output,
                         last->channels, last->height, last->width);
     net->output = output;
     if ((err = net_lay_out(net)) < 0)
@@ -310,8 +322,10 @@ static void fill(const sph_net *net, void *values, size_t count, double value)
         net->k->from_double(1, &value, (char *)values + i * net->k->size);
 }
 
-/* srelu starts as relu would with a gentle bend far right: t_right 1, slope 1 beyond it, t_left 0, slope 0. */
-static const double srelu_first[SRELU_SHAPE] = {[SRELU_T_RIGHT] = 1, [SRELU_A_RIGHT] = 1, [SRELU_T_LEFT] = 0, [SRELU_A_LEFT] = 0};
+/* srelu starts as relu would with a gentle bend far right: t_right 1, slope 1 beyond it, t_left 0, slope 0.
+ */
+static const double srelu_first[SRELU_SHAPE] = {
+    [SRELU_T_RIGHT] = 1, [SRELU_A_RIGHT] = 1, [SRELU_T_LEFT] = 0, [SRELU_A_LEFT] = 0};
 
 int net_draw(sph_net *net, uint64_t seed)
 {
@@ -361,7 +375,8 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
         node = sph_net_dense(net, node, &layer);
     }
     /* The output layer is plain, whatever the hidden ones are. */
-    sph_layer last = {.units = spec->outputs, .init = spec->init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
+    sph_layer last = {.units = spec->outputs,
+                      .init = spec->init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
     if (node >= 0)
         node = sph_net_dense(net, node, &last);
     err = node < 0 ? node : sph_net_ready(net, node, spec->seed);
@@ -373,7 +388,8 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
     return 0;
 }
 
-static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *node, net_adapt *adapt, void *self)
+static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *node, net_adapt *adapt,
+                     void *self)
 {
     if (node->kind == NODE_INPUT)
         return sph_net_image(copy, node->channels, node->height, node->width);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A net: a graph of layers and, once ready, its learned numbers in one arena ordered by group, and its constants and
- * running statistics in another. Nodes come in the order of computation. Start reading at graph.c, then plan.c. */
+ * A net: a graph of layers and, once ready, its learned numbers in one arena ordered by group, and its
+ * constants and running statistics in another. Nodes come in the order of computation. Start reading at
+ * graph.c, then plan.c. */
 #ifndef SPH_NET_NET_H
 #define SPH_NET_NET_H
 
@@ -42,18 +43,19 @@ struct net_layer {
     int node;
     const struct param_ops *ops;
     struct param_shape shape;
-    size_t raw[PARAM_TENSORS];      /* in params */
-    size_t gamma, beta, act_shape;  /* in params */
-    size_t sign, mean, var;         /* in state  */
-    size_t output_sign;             /* in state: PATH.r of a converted sp or wn layer */
-    size_t mean_width;              /* m; imn: channels of the input */
+    size_t raw[PARAM_TENSORS];     /* in params */
+    size_t gamma, beta, act_shape; /* in params */
+    size_t sign, mean, var;        /* in state  */
+    size_t output_sign;            /* in state: PATH.r of a converted sp or wn layer */
+    size_t mean_width;             /* m; imn: channels of the input */
 };
 
 struct net_tensor {
     sph_tensor view;
-    size_t at;             /* offset in params or state */
+    size_t at; /* offset in params or state */
     size_t layer;
-    size_t per_unit, units; /* in memory (per_unit, units); in files (units, per_unit), conv weights (m, cin, kh, kw) */
+    size_t per_unit,
+        units; /* in memory (per_unit, units); in files (units, per_unit), conv weights (m, cin, kh, kw) */
 };
 
 struct sph_net {
@@ -68,10 +70,10 @@ struct sph_net {
 
     struct net_tensor *tensors;
     size_t tensor_count, tensor_capacity;
-    void *params;                          /* (learned) */
+    void *params; /* (learned) */
     size_t learned;
-    size_t group_at[SPH_GROUP_COUNT + 1];  /* group g is [group_at[g], group_at[g+1]) */
-    void *state;                           /* (state_len) signs, running statistics */
+    size_t group_at[SPH_GROUP_COUNT + 1]; /* group g is [group_at[g], group_at[g+1]) */
+    void *state;                          /* (state_len) signs, running statistics */
     size_t state_len;
 
     char *schema;           /* JSON about the columns of its data, carried from file to file; NULL: none */
@@ -100,7 +102,8 @@ void net_arrange(const struct sph_net *net, const double *x, void *row);
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
 int net_lay_out(struct sph_net *net);
 
-/* Axes of a layer's raw tensor in a file; returns their number, 0 where the layer has no such tensor. (tensors.c) */
+/* Axes of a layer's raw tensor in a file; returns their number, 0 where the layer has no such tensor.
+ * (tensors.c) */
 size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[4]);
 
 /* Whether some layer's training looks at the whole batch: bn, mbn, imn. (graph.c) */
@@ -113,14 +116,15 @@ const struct net_tensor *net_find_tensor(const struct sph_net *net, const char *
 void net_read_tensor(const struct sph_net *net, const struct net_tensor *tensor, double *values);
 void net_write_tensor(struct sph_net *net, const struct net_tensor *tensor, const double *values);
 
-/* One layer's numbers in f64, in a file's order; memory in one block at out->raw[0]..., free with net_values_free. */
-int  net_layer_values(const struct sph_net *net, size_t layer, struct param_values *out);
+/* One layer's numbers in f64, in a file's order; memory in one block at out->raw[0]..., free with
+ * net_values_free. */
+int net_layer_values(const struct sph_net *net, size_t layer, struct param_values *out);
 void net_values_free(struct param_values *values);
-int  net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out);
+int net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out);
 void net_set_layer_values(struct sph_net *net, size_t layer, const struct param_values *values);
 
-/* The same nodes and layers, ready, with the same scaling and schema, first values to be overwritten; adapt may change
- * a layer's description on the way. (graph.c) */
+/* The same nodes and layers, ready, with the same scaling and schema, first values to be overwritten; adapt
+ * may change a layer's description on the way. (graph.c) */
 typedef void net_adapt(void *self, size_t layer, sph_layer *spec);
 int net_copy_graph(struct sph_net **out, const struct sph_net *net, net_adapt *adapt, void *self);
 

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "compute/threads.h"
 
-/* Bytes of activations and gradients a tile may touch: measured, 404 to 7,654 rows of 100 units. Smaller ones fit the
- * first-level cache and lose more by their number than they gain. */
+/* Bytes of activations and gradients a tile may touch: measured, 404 to 7,654 rows of 100 units. Smaller ones
+ * fit the first-level cache and lose more by their number than they gain. */
 enum { TILE_BYTES = 64 * 1024, TILE_MOST = 256, TILE_LEAST = 12 };
 
 /* From this many weights on, products go to BLAS, which wants tall matrices. */
@@ -35,7 +35,7 @@ struct plan {
     /* one run */
     const struct plan_head *head;
     size_t run_rows, run_tiles;
-    size_t begin, end;    /* ops of the segment at work */
+    size_t begin, end; /* ops of the segment at work */
     int forward, backward;
 };
 
@@ -95,11 +95,13 @@ static int plan_layer(struct plan *plan, size_t node, double momentum)
                       .weights = &plan->weights->layer[l],
                       .grads = &plan->weights->grads[l * plan->weights->workers],
                       .dout = &plan->grad[node]};
-    struct buffer *held = mem_get(4, sizeof *held); /* buffers that ops point to: centred x, its gradient, z, y */
+    struct buffer *held =
+        mem_get(4, sizeof *held); /* buffers that ops point to: centred x, its gradient, z, y */
     if (!held)
         return SPH_EMEMORY;
     plan->blocks[plan->block_count++] = held;
-    struct buffer *in = &plan->value[from], *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
+    struct buffer *in = &plan->value[from],
+                  *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
 
     if (norm == SPH_NORM_IMN) {
         struct buffer *centred = &held[0], *dcentred = din ? &held[1] : NULL;
@@ -127,7 +129,8 @@ static int plan_layer(struct plan *plan, size_t node, double momentum)
     }
 
     struct buffer *z = &held[2];
-    if ((err = new_buffer(plan, here, z)) < 0 || (train && (err = new_buffer(plan, here, &plan->grad[node])) < 0))
+    if ((err = new_buffer(plan, here, z)) < 0 ||
+        (train && (err = new_buffer(plan, here, &plan->grad[node])) < 0))
         return err;
     struct op *dense = new_op(plan, &base);
     dense->in = in;
@@ -138,7 +141,8 @@ static int plan_layer(struct plan *plan, size_t node, double momentum)
     dense->act_follows = norm == SPH_NORM_NONE || norm == SPH_NORM_IMN;
     if (here->kind == NODE_CONV) {
         dense->window = here->window;
-        dense->patches = own_block(plan, 2 * plan->workers * node_pixels(here) * plan->weights->layer[l].ldwt);
+        dense->patches =
+            own_block(plan, 2 * plan->workers * node_pixels(here) * plan->weights->layer[l].ldwt);
         if (!dense->patches)
             return SPH_EMEMORY;
         op_conv(dense);
@@ -193,7 +197,8 @@ static int plan_between(struct plan *plan, size_t node, struct op *out)
         out->din = &plan->grad[first];
     if (train && second >= 0 && net->nodes[second].kind != NODE_INPUT)
         out->din2 = &plan->grad[second];
-    if ((err = new_buffer(plan, here, out->out)) < 0 || (train && (err = new_buffer(plan, here, out->dout)) < 0))
+    if ((err = new_buffer(plan, here, out->out)) < 0 ||
+        (train && (err = new_buffer(plan, here, out->dout)) < 0))
         return err;
     return 0;
 }
@@ -381,7 +386,8 @@ static void run_tile(struct plan *plan, const struct tile *tile)
 static void run_worker(void *context, size_t worker)
 {
     struct plan *plan = context;
-    size_t first = worker * plan->run_tiles / plan->workers, stop = (worker + 1) * plan->run_tiles / plan->workers;
+    size_t first = worker * plan->run_tiles / plan->workers,
+           stop = (worker + 1) * plan->run_tiles / plan->workers;
     for (size_t t = first; t < stop; t++) {
         size_t row = t * plan->tile_rows, left = plan->run_rows - row;
         struct tile tile = {.row = row,
@@ -407,8 +413,10 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
     plan->run_rows = rows;
     plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
     const struct net_node *input = &plan->weights->net->nodes[0];
-    plan->value[0] = (struct buffer){
-        .data = (void *)x, .width = input->channels, .ld = ldx / node_pixels(input), .pixels = node_pixels(input)};
+    plan->value[0] = (struct buffer){.data = (void *)x,
+                                     .width = input->channels,
+                                     .ld = ldx / node_pixels(input),
+                                     .pixels = node_pixels(input)};
     for (size_t i = 0; i < plan->op_count; i++)
         if (plan->ops[i].prepare)
             plan->ops[i].prepare(&plan->ops[i]);
@@ -454,7 +462,8 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
         struct op *op = &plan->ops[i];
         for (size_t t = 0; t < plan->run_tiles; t++) {
             size_t row = t * plan->tile_rows, left = rows - row;
-            struct tile tile = {.row = row, .rows = left < plan->tile_rows ? left : plan->tile_rows, .index = t};
+            struct tile tile = {
+                .row = row, .rows = left < plan->tile_rows ? left : plan->tile_rows, .index = t};
             size_t first = plan->coupled ? i : 0; /* a tile's own buffers hold only what was just run */
             for (size_t j = first; j <= i; j++)
                 plan->ops[j].forward(&plan->ops[j], &tile);

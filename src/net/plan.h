@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A plan runs a net: it owns every buffer, made once for at most `rows` rows; a run allocates nothing, takes no lock
- * and touches no string.
+ * A plan runs a net: it owns every buffer, made once for at most `rows` rows; a run allocates nothing, takes
+ * no lock and touches no string.
  *
- * Rows go through in tiles small enough for the nearest caches: where no batch statistic joins the rows, a tile runs
- * all the way forward, through the loss, and all the way back before the next one begins. Workers share the tiles;
- * each adds to gradients of its own. */
+ * Rows go through in tiles small enough for the nearest caches: where no batch statistic joins the rows, a
+ * tile runs all the way forward, through the loss, and all the way back before the next one begins. Workers
+ * share the tiles; each adds to gradients of its own. */
 #ifndef SPH_NET_PLAN_H
 #define SPH_NET_PLAN_H
 
@@ -13,8 +13,8 @@
 
 struct plan;
 
-/* What stands at the end of the net: called once per tile with its outputs y (rows, outputs); in training it fills
- * dy. Returns what is summed over the tiles, in their order. */
+/* What stands at the end of the net: called once per tile with its outputs y (rows, outputs); in training it
+ * fills dy. Returns what is summed over the tiles, in their order. */
 struct plan_head {
     void *self;
     double (*run)(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy);
@@ -23,11 +23,12 @@ struct plan_head {
 enum plan_mode { PLAN_EVALUATE, PLAN_TRAIN };
 
 /* workers: at most weights->workers in training. norm_momentum: the batch's share in running statistics. */
-int  plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
-              double norm_momentum);
+int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
+             double norm_momentum);
 void plan_free(struct plan *plan);
 
-/* x (rows, inputs) as net_arrange gives rows, ldx >= net_row_length. Training: gradients are added to the weights' slabs. */
+/* x (rows, inputs) as net_arrange gives rows, ldx >= net_row_length. Training: gradients are added to the
+ * weights' slabs. */
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head);
 
 /* After a run on the same x whose result was not finite: the first layer to blame, in evaluation of the same

@@ -14,9 +14,10 @@
 /* Far enough below SIZE_MAX for padding and bytes per number. */
 #define NET_MOST_NUMBERS (SIZE_MAX / 1024)
 
-/* per_unit 0: a vector of `units` numbers; else a matrix (units, per_unit) in files, (per_unit, units) in memory. */
-static int add_tensor(sph_net *net, size_t layer, const char *name, int learned, sph_group group, size_t units,
-                      size_t per_unit, size_t *at)
+/* per_unit 0: a vector of `units` numbers; else a matrix (units, per_unit) in files, (per_unit, units) in
+ * memory. */
+static int add_tensor(sph_net *net, size_t layer, const char *name, int learned, sph_group group,
+                      size_t units, size_t per_unit, size_t *at)
 {
     size_t width = per_unit ? per_unit : 1, *length = learned ? &net->learned : &net->state_len;
     *at = NET_NOWHERE;
@@ -26,10 +27,12 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
         return sph_fail(SPH_EARG, "%s: %zu units of %zu numbers are more than this machine can address",
                         net->layers[layer].path, units, width);
     size_t count = units * width;
-    if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1, sizeof *net->tensors))
+    if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1,
+                     sizeof *net->tensors))
         return SPH_EMEMORY;
     struct net_tensor *tensor = &net->tensors[net->tensor_count++];
-    *tensor = (struct net_tensor){.at = *length, .layer = layer, .units = units, .per_unit = per_unit ? per_unit : 1};
+    *tensor = (struct net_tensor){
+        .at = *length, .layer = layer, .units = units, .per_unit = per_unit ? per_unit : 1};
     tensor->view = (sph_tensor){.shape = {units, per_unit},
                                 .ndim = per_unit ? 2 : 1,
                                 .count = count,
@@ -65,8 +68,8 @@ static int lay_out_params(sph_net *net, size_t l, sph_group group)
             continue;
         size_t per_unit = param_per_unit(layer->ops, t, &layer->shape);
         int vector = tensor->extent == PARAM_ONE;
-        int err = add_tensor(net, l, tensor->name, 1, group, per_unit ? layer->shape.m : 0, vector ? 0 : per_unit,
-                             &layer->raw[t]);
+        int err = add_tensor(net, l, tensor->name, 1, group, per_unit ? layer->shape.m : 0,
+                             vector ? 0 : per_unit, &layer->raw[t]);
         if (err < 0)
             return err;
         if (per_unit) {
@@ -181,7 +184,8 @@ void net_read_tensor(const sph_net *net, const struct net_tensor *tensor, double
     const char *from = tensor_at(net, tensor);
     for (size_t i = 0; i < tensor->per_unit; i++)
         for (size_t j = 0; j < tensor->units; j++)
-            net->k->to_double(1, from + (i * tensor->units + j) * net->k->size, &values[j * tensor->per_unit + i]);
+            net->k->to_double(1, from + (i * tensor->units + j) * net->k->size,
+                              &values[j * tensor->per_unit + i]);
 }
 
 void net_write_tensor(sph_net *net, const struct net_tensor *tensor, const double *values)
@@ -189,7 +193,8 @@ void net_write_tensor(sph_net *net, const struct net_tensor *tensor, const doubl
     char *to = tensor_at(net, tensor);
     for (size_t i = 0; i < tensor->per_unit; i++)
         for (size_t j = 0; j < tensor->units; j++)
-            net->k->from_double(1, &values[j * tensor->per_unit + i], to + (i * tensor->units + j) * net->k->size);
+            net->k->from_double(1, &values[j * tensor->per_unit + i],
+                                to + (i * tensor->units + j) * net->k->size);
 }
 
 static int find_for(const sph_net *net, const char *name, size_t count, const struct net_tensor **out)

@@ -9,7 +9,8 @@
 /* Below this many units a product runs as dot products: vectors across units would be mostly padding. */
 enum { NARROW = 4 };
 
-/* Hands out pieces of one block: first with base NULL to measure, then for good. Pieces are cache-line aligned. */
+/* Hands out pieces of one block: first with base NULL to measure, then for good. Pieces are cache-line
+ * aligned. */
 struct carver {
     char *base;
     size_t size, used; /* bytes of a number; numbers used */
@@ -122,7 +123,8 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
     for (size_t l = 0; l < layers; l++)
         carve_layer(weights, l, &carver);
     for (size_t worker = 0; worker < workers; worker++) {
-        struct carver slab = {.base = (char *)weights->slab + worker * weights->slab_len * k->size, .size = k->size};
+        struct carver slab = {.base = (char *)weights->slab + worker * weights->slab_len * k->size,
+                              .size = k->size};
         for (size_t l = 0; l < layers; l++)
             carve_grads(weights, l, &slab, &weights->grads[l * workers + worker]);
     }
@@ -211,7 +213,8 @@ size_t weights_first_bad(const struct weights *weights)
         for (size_t i = 0; i < w->n; i++)
             if (!weights->k->all_finite(w->m, (char *)w->w + i * w->ldw * weights->k->size))
                 return l;
-        if ((w->b && !weights->k->all_finite(w->m, w->b)) || (w->scaled && !weights->k->all_finite(w->m, w->s)))
+        if ((w->b && !weights->k->all_finite(w->m, w->b)) ||
+            (w->scaled && !weights->k->all_finite(w->m, w->s)))
             return l;
     }
     return weights->net->layer_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A net's layers materialised: W, b, s of each, and room for their gradients, one slab per worker. Shared by all
- * plans of the net. Per step: materialize, clear, (plans run), pull, (update), after_step. */
+ * A net's layers materialised: W, b, s of each, and room for their gradients, one slab per worker. Shared by
+ * all plans of the net. Per step: materialize, clear, (plans run), pull, (update), after_step. */
 #ifndef SPH_NET_WEIGHTS_H
 #define SPH_NET_WEIGHTS_H
 
@@ -11,7 +11,7 @@
 struct weights {
     struct sph_net *net; /* borrowed */
     const struct kernels *k;
-    size_t workers; /* 0: evaluation only, no gradients */
+    size_t workers;              /* 0: evaluation only, no gradients */
     struct layer_weights *layer; /* (layers) */
     struct layer_grads *grads;   /* (layers, workers) */
     struct param_step *step;     /* (layers) */
@@ -21,12 +21,12 @@ struct weights {
     void *learned_grad; /* (net->learned) gradients of the learned numbers, NULL in evaluation */
 };
 
-int  weights_new(struct weights **out, struct sph_net *net, const struct kernels *k, size_t workers);
+int weights_new(struct weights **out, struct sph_net *net, const struct kernels *k, size_t workers);
 void weights_free(struct weights *weights);
 
 void weights_materialize(struct weights *weights);
-void weights_clear(struct weights *weights);      /* gradients <- 0 */
-void weights_pull(struct weights *weights);       /* learned_grad <- slabs */
+void weights_clear(struct weights *weights); /* gradients <- 0 */
+void weights_pull(struct weights *weights);  /* learned_grad <- slabs */
 void weights_after_step(struct weights *weights);
 
 /* The first layer whose materialised numbers are not all finite, or the number of layers. */

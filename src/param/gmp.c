@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Geometric parameterization: n-1 angles, an offset lambda and a scale r per unit, z = r act(u(theta)^T x + lambda).
- * One input has no angle: the direction is a fixed sign. */
+ * Geometric parameterization: n-1 angles, an offset lambda and a scale r per unit, z = r act(u(theta)^T x +
+ * lambda). One input has no angle: the direction is a fixed sign. */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,8 @@ static void gmp_to_weight(struct param_step *step)
     const struct kernels *k = step->k;
     struct gmp_scratch at = gmp_scratch(step);
     size_t n = step->shape.n, m = step->shape.m;
-    step->scaled = k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.scale, step->b, step->s);
+    step->scaled =
+        k->radius(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.scale, step->b, step->s);
     step->scaled |= !step->shape.fold; /* s is r itself: it has a gradient even where it is 1 */
     if (n == 1)
         k->column_combine(1, m, step->sign, at.scale, m, NULL, NULL, 0, step->w, step->ldw);
@@ -57,11 +58,12 @@ static void gmp_pull_grad(struct param_step *step)
         k->column_combine(1, m, step->sign, step->dw, step->ldw, NULL, NULL, 0, at.radial, m);
     else
         k->polar_grad(n, m, at.sine, at.cosine, at.prefix, step->dw, step->ldw, step->draw[THETA], at.radial);
-    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.radial, step->db, step->ds, step->draw[R],
-                   step->draw[LAMBDA]);
+    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.radial, step->db, step->ds,
+                   step->draw[R], step->draw[LAMBDA]);
 }
 
-/* theta_i = atan2(|w_{i+1..n}|, w_i), the last atan2(w_n, w_{n-1}); the tail's length is summed from the end. */
+/* theta_i = atan2(|w_{i+1..n}|, w_i), the last atan2(w_n, w_{n-1}); the tail's length is summed from the end.
+ */
 static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
 {
     double tail = 0; /* |w_{i+1..n}|, by hypot: no overflow, no loss */

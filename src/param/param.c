@@ -33,7 +33,8 @@ size_t param_per_unit(const struct param_ops *ops, size_t tensor, const struct p
     }
 }
 
-/* Directions uniform on the sphere: a Gaussian vector. Its length is set to 1 (paper) or is the draw's own. */
+/* Directions uniform on the sphere: a Gaussian vector. Its length is set to 1 (paper) or is the draw's own.
+ */
 static void draw_unit(struct rng *rng, sph_init init, const struct param_shape *shape, double *w)
 {
     size_t n = shape->n;
@@ -50,8 +51,8 @@ static void draw_unit(struct rng *rng, sph_init init, const struct param_shape *
         w[i] = square > 0 ? w[i] / sqrt(square) : (i == 0);
 }
 
-static void set_unit(const struct param_ops *ops, const struct param_shape *shape, size_t j, const double *w, double b,
-                     struct param_values *out)
+static void set_unit(const struct param_ops *ops, const struct param_shape *shape, size_t j, const double *w,
+                     double b, struct param_values *out)
 {
     double absent = 0;
     double *unit[PARAM_TENSORS] = {0};
@@ -79,8 +80,8 @@ int param_init(const struct param_ops *ops, const struct param_shape *shape, sph
     return 0;
 }
 
-void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w, const double *b,
-                       struct param_values *out)
+void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w,
+                       const double *b, struct param_values *out)
 {
     for (size_t j = 0; j < shape->m; j++)
         set_unit(ops, shape, j, w + j * shape->n, b ? b[j] : 0, out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heart: a parameterization is one row of a table. It says how a layer's weight W (m units of n inputs), bias b
- * and output scale s come from raw, learned numbers, and how gradients go back. A layer computes
- * s * act(norm(W x + b)) and sees W, b and s only, so every layer kind works under every parameterization.
+ * The heart: a parameterization is one row of a table. It says how a layer's weight W (m units of n inputs),
+ * bias b and output scale s come from raw, learned numbers, and how gradients go back. A layer computes s *
+ * act(norm(W x + b)) and sees W, b and s only, so every layer kind works under every parameterization.
  *
- * In a step everything lies unit-minor, (n, m), and passes through the kernel table. Drawing and converting happen
- * rarely: they run in f64, one unit at a time, on plain (m, n) matrices. */
+ * In a step everything lies unit-minor, (n, m), and passes through the kernel table. Drawing and converting
+ * happen rarely: they run in f64, one unit at a time, on plain (m, n) matrices. */
 #ifndef SPH_PARAM_PARAM_H
 #define SPH_PARAM_PARAM_H
 
@@ -19,7 +19,7 @@ struct param_shape {
     size_t m, n;            /* units, inputs of a unit; conv: n = cin * kh * kw */
     size_t fan_in, fan_out; /* what initialisations count; conv: times the kernel's area */
     int has_bias;           /* 0 under batch normalization, whose shift is one */
-    int fold;               /* r may move into W and b: the activation is homogeneous, no norm stands between */
+    int fold; /* r may move into W and b: the activation is homogeneous, no norm stands between */
 };
 
 enum { PARAM_TENSORS = 3 };
@@ -58,16 +58,17 @@ struct param_ops {
     const char *name;
     struct param_tensor tensor[PARAM_TENSORS];
     size_t tensors;
-    int has_sign; /* a one-input unit's direction is a constant of the layer */
+    int has_sign;        /* a one-input unit's direction is a constant of the layer */
     sph_init first_init; /* what SPH_INIT_DEFAULT means */
 
     size_t (*scratch_len)(const struct param_shape *shape);
-    void (*to_weight)(struct param_step *step); /* w, b, s <- raw: once per step   */
-    void (*pull_grad)(struct param_step *step); /* draw <- dw, db, ds: once per step */
+    void (*to_weight)(struct param_step *step);  /* w, b, s <- raw: once per step   */
+    void (*pull_grad)(struct param_step *step);  /* draw <- dw, db, ds: once per step */
     void (*after_step)(struct param_step *step); /* or NULL: back onto the manifold  */
 
     /* One unit: its n + 1 or so numbers in the order of the tensors, theta or v or u consecutive. */
-    void (*from_unit)(size_t n, const double *w /* (n) */, double b, double *unit[PARAM_TENSORS], double *sign);
+    void (*from_unit)(size_t n, const double *w /* (n) */, double b, double *unit[PARAM_TENSORS],
+                      double *sign);
 };
 
 /* The row of a parameterization; never NULL. */
@@ -86,9 +87,9 @@ struct param_values {
 int param_init(const struct param_ops *ops, const struct param_shape *shape, sph_init init, struct rng *rng,
                struct param_values *out);
 
-/* raw <- w (m, n), b (m, or NULL): exact for homogeneous activations. A zero row gets length or r 0, offset 0;
- * callers take care of its constant act(b). */
-void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w, const double *b,
-                       struct param_values *out);
+/* raw <- w (m, n), b (m, or NULL): exact for homogeneous activations. A zero row gets length or r 0, offset
+ * 0; callers take care of its constant act(b). */
+void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w,
+                       const double *b, struct param_values *out);
 
 #endif

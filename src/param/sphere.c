@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sphere: the geometry of GmP without coordinates. The unit vector u itself is learned: its gradient is projected on
- * the tangent space, and after the optimizer's step u goes back to length 1. */
+ * Sphere: the geometry of GmP without coordinates. The unit vector u itself is learned: its gradient is
+ * projected on the tangent space, and after the optimizer's step u goes back to length 1. */
 #include <math.h>
 #include <string.h>
 
@@ -29,12 +29,13 @@ static void sphere_pull_grad(struct param_step *step)
 {
     const struct kernels *k = step->k;
     size_t n = step->shape.n, m = step->shape.m;
-    void *scale = step->scratch, *radial = param_at(k, step->scratch, m), *back = param_at(k, step->scratch, 2 * m);
+    void *scale = step->scratch, *radial = param_at(k, step->scratch, m),
+         *back = param_at(k, step->scratch, 2 * m);
     k->column_dots(n, m, step->raw[U], m, step->dw, step->ldw, radial);
     k->negative_product(m, scale, radial, back);
     k->column_combine(n, m, scale, step->dw, step->ldw, back, step->raw[U], m, step->draw[U], m);
-    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], radial, step->db, step->ds, step->draw[R],
-                   step->draw[LAMBDA]);
+    k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], radial, step->db, step->ds,
+                   step->draw[R], step->draw[LAMBDA]);
 }
 
 static void sphere_after_step(struct param_step *step)

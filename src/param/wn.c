@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Weight normalization: w = g v / |v|. A zero v has no direction: its weight and its gradients are 0, never NaN. */
+ * Weight normalization: w = g v / |v|. A zero v has no direction: its weight and its gradients are 0, never
+ * NaN. */
 #include <math.h>
 #include <string.h>
 

@@ -18,7 +18,7 @@ static const char *const input_keys[] = {"kind", "features", NULL};
 static const char *const dense_keys[] = {"kind", "from", "path",  "units", "param",
                                          "norm", "act",  "signs", NULL};
 static const char *const image_keys[] = {"kind", "channels", "height", "width", NULL};
-static const char *const conv_keys[] = {"kind", "from", "path",   "units",  "param", "norm",
+static const char *const conv_keys[] = {"kind", "from",  "path",   "units",  "param", "norm",
                                         "act",  "signs", "kernel", "stride", "pad",   NULL};
 static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
@@ -34,9 +34,10 @@ static json_t *layer_json(const sph_net *net, const struct net_node *node)
     const struct net_layer *layer = &net->layers[node->layer];
     const sph_layer *spec = &layer->spec;
     json_t *object =
-        json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind", node->kind == NODE_CONV ? "conv" : "dense", "from",
-                  node->in[0], "path", layer->path, "units", (json_int_t)spec->units, "param", param_words[spec->param],
-                  "norm", norm_words[spec->norm], "act", act_words[spec->act], "signs", spec->signs != 0);
+        json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind",
+                  node->kind == NODE_CONV ? "conv" : "dense", "from", node->in[0], "path", layer->path,
+                  "units", (json_int_t)spec->units, "param", param_words[spec->param], "norm",
+                  norm_words[spec->norm], "act", act_words[spec->act], "signs", spec->signs != 0);
     if (node->kind == NODE_CONV && object &&
         (json_object_set_new(object, "kernel", json_integer((json_int_t)spec->kernel)) ||
          json_object_set_new(object, "stride", json_integer((json_int_t)spec->stride)) ||
@@ -51,10 +52,12 @@ static json_t *layer_json(const sph_net *net, const struct net_node *node)
 static json_t *pool_json(const struct net_node *node)
 {
     const struct window *w = &node->window;
-    if (node->kind == NODE_AVG_POOL && w->kernel_height == w->height && w->kernel_width == w->width && !w->pad)
+    if (node->kind == NODE_AVG_POOL && w->kernel_height == w->height && w->kernel_width == w->width &&
+        !w->pad)
         return json_pack("{s:s, s:i}", "kind", "global_pool", "from", node->in[0]);
-    return json_pack("{s:s, s:i, s:I, s:I, s:I}", "kind", node->kind == NODE_MAX_POOL ? "max_pool" : "avg_pool", "from",
-                     node->in[0], "kernel", (json_int_t)w->kernel_height, "stride", (json_int_t)w->stride, "pad",
+    return json_pack("{s:s, s:i, s:I, s:I, s:I}", "kind",
+                     node->kind == NODE_MAX_POOL ? "max_pool" : "avg_pool", "from", node->in[0], "kernel",
+                     (json_int_t)w->kernel_height, "stride", (json_int_t)w->stride, "pad",
                      (json_int_t)w->pad);
 }
 
@@ -64,8 +67,8 @@ static json_t *node_json(const sph_net *net, const struct net_node *node)
     case NODE_INPUT:
         if (node_pixels(node) == 1)
             return json_pack("{s:s, s:I}", "kind", "input", "features", (json_int_t)node->channels);
-        return json_pack("{s:s, s:I, s:I, s:I}", "kind", "image", "channels", (json_int_t)node->channels, "height",
-                         (json_int_t)node->height, "width", (json_int_t)node->width);
+        return json_pack("{s:s, s:I, s:I, s:I}", "kind", "image", "channels", (json_int_t)node->channels,
+                         "height", (json_int_t)node->height, "width", (json_int_t)node->width);
     case NODE_ADD:
         return json_pack("{s:s, s:[i,i]}", "kind", "add", "from", node->in[0], node->in[1]);
     case NODE_ACT:
@@ -139,7 +142,8 @@ static int earlier_node(size_t from, size_t node, const char *where)
 }
 
 /* What dense and conv layers have in common. */
-static int read_layer(const sph_net *net, const json_t *node, const char *where, size_t *from, sph_layer *layer)
+static int read_layer(const sph_net *net, const json_t *node, const char *where, size_t *from,
+                      sph_layer *layer)
 {
     int param = 0, norm = 0, act = 0, err;
     if ((err = json_member_size(node, where, "from", from)) < 0 ||
@@ -179,8 +183,8 @@ static int read_window(const json_t *node, const char *where, size_t *kernel, si
         (err = json_member_size(node, where, "pad", pad)) < 0)
         return err;
     if (*kernel > WINDOW_MAX || *stride > WINDOW_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: a window of %zu every %zu pixels, expected at most %d", where, *kernel, *stride,
-                        WINDOW_MAX);
+        return sph_fail(SPH_EFORMAT, "%s: a window of %zu every %zu pixels, expected at most %d", where,
+                        *kernel, *stride, WINDOW_MAX);
     return 0;
 }
 
@@ -248,7 +252,8 @@ static int build_act(sph_net *net, const json_t *node, const char *where)
 {
     size_t from = 0;
     int act = 0, err;
-    if ((err = known_keys(node, where, act_keys)) < 0 || (err = json_member_size(node, where, "from", &from)) < 0 ||
+    if ((err = known_keys(node, where, act_keys)) < 0 ||
+        (err = json_member_size(node, where, "from", &from)) < 0 ||
         (err = earlier_node(from, net->node_count, where)) < 0 ||
         (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0)
         return err;
@@ -277,17 +282,19 @@ static int build_image(sph_net *net, const json_t *node, const char *where)
         (err = json_member_size(node, where, "width", &width)) < 0)
         return err;
     if (channels > WINDOW_MAX || height > WINDOW_MAX || width > WINDOW_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: an image of %zu x %zu x %zu, expected at most %d each", where, channels,
-                        height, width, WINDOW_MAX);
+        return sph_fail(SPH_EFORMAT, "%s: an image of %zu x %zu x %zu, expected at most %d each", where,
+                        channels, height, width, WINDOW_MAX);
     err = sph_net_image(net, channels, height, width);
     return err < 0 ? sph_fail_in(err, "%s", where) : 0;
 }
 
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
 {
-    static const char *const kinds[] = {"input", "image", "dense", "conv", "max_pool", "avg_pool", "global_pool", "add", "act"};
+    static const char *const kinds[] = {"input",    "image",       "dense", "conv", "max_pool",
+                                        "avg_pool", "global_pool", "add",   "act"};
     static int (*const builds[])(sph_net *, const json_t *, const char *) = {
-        build_input, build_image, build_dense, build_conv, build_max_pool, build_avg_pool, build_global_pool, build_add, build_act};
+        build_input,    build_image,       build_dense, build_conv, build_max_pool,
+        build_avg_pool, build_global_pool, build_add,   build_act};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
         return sph_fail(SPH_EFORMAT, "%s: \"nodes\" is empty", where);
@@ -364,8 +371,9 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
 
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
 {
-    static const char *const keys[] = {"kind",   "from",  "path", "features", "channels", "height", "width", "units",
-                                       "kernel", "stride", "pad", "param",    "norm",     "act",    "signs"};
+    static const char *const keys[] = {"kind",   "from",  "path",  "features", "channels",
+                                       "height", "width", "units", "kernel",   "stride",
+                                       "pad",    "param", "norm",  "act",      "signs"};
     if (json_equal(there, here))
         return 0;
     if (member_differs(there, here, "it", "dtype", text, size))

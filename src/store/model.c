@@ -425,7 +425,8 @@ int sph_net_save(const sph_net *net, const char *path)
     return err;
 }
 
-/* What the file says about its data stays with the net, so that a converted or edited model still predicts. */
+/* What the file says about its data stays with the net, so that a converted or edited model still predicts.
+ */
 static int keep_schema(sph_net *net, const json_t *data)
 {
     struct text text = {0};

@@ -20,10 +20,10 @@ struct evaluator {
     size_t rows, targets, outputs;
     char *x, *y; /* (rows, ld) one batch */
     size_t ldx, ldy;
-    uint32_t *index;           /* (rows) */
-    struct tally *tally;       /* (rows) one per tile, at most one per row */
-    double *scratch;           /* (workers, outputs + targets) */
-    double weight;             /* of a row's loss */
+    uint32_t *index;     /* (rows) */
+    struct tally *tally; /* (rows) one per tile, at most one per row */
+    double *scratch;     /* (workers, outputs + targets) */
+    double weight;       /* of a row's loss */
     size_t tiles;
 };
 
@@ -47,7 +47,8 @@ size_t evaluator_names(sph_loss loss, size_t outputs, const char *names[SPH_METR
     return count;
 }
 
-int evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts, size_t rows)
+int evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts,
+                  size_t rows)
 {
     struct evaluator *e = mem_get(1, sizeof *e);
     if (!e)
@@ -88,7 +89,8 @@ void evaluator_free(struct evaluator *e)
     mem_free(e);
 }
 
-/* A hit: fewer than k other classes score at least as high as the true one; a score that is no number misses. */
+/* A hit: fewer than k other classes score at least as high as the true one; a score that is no number misses.
+ */
 static size_t rank_of(const double *p, size_t classes, size_t truth)
 {
     if (!isfinite(p[truth]))
@@ -117,7 +119,8 @@ static void tally_row(const struct evaluator *e, const double *p, const double *
     }
 }
 
-static double tally_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
+static double tally_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
+                         size_t lddy)
 {
     (void)dy;
     (void)lddy;

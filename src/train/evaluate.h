@@ -17,11 +17,12 @@ struct evaluator_opts {
 };
 
 /* Makes a plan for up to `rows` rows at a time. */
-int  evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts, size_t rows);
+int evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts,
+                  size_t rows);
 void evaluator_free(struct evaluator *evaluator);
 
-/* Of the weights as they are materialised. Regression: loss, rmse, mae. Binary: loss, accuracy. Classes: loss,
- * accuracy and, above five classes, top5. */
+/* Of the weights as they are materialised. Regression: loss, rmse, mae. Binary: loss, accuracy. Classes:
+ * loss, accuracy and, above five classes, top5. */
 int evaluator_run(struct evaluator *evaluator, const struct source *source, sph_scores *out);
 
 /* Names of the scores in evaluator_run's order, for logs made before the first run. */

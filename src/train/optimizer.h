@@ -10,12 +10,12 @@
 enum { OPTIMIZER_SLOTS = 2 };
 
 struct optimizer {
-    const sph_train_opts *opts; /* borrowed */
-    size_t slots;               /* adam 2, sgd 1 */
+    const sph_train_opts *opts;  /* borrowed */
+    size_t slots;                /* adam 2, sgd 1 */
     void *slot[OPTIMIZER_SLOTS]; /* (learned) each */
 };
 
-int  optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts);
+int optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts);
 void optimizer_free(struct optimizer *optimizer);
 
 /* Clips weights->learned_grad and updates the net's learned numbers; step counts from 1. */

@@ -12,10 +12,11 @@ static const double pi = 3.14159265358979323846;
 
 static int bad(const char *text)
 {
-    return sph_fail(SPH_EARG,
-                    "schedule: '%s' is none of: none, step:EPOCH,EPOCH,...:FACTOR, plateau:PATIENCE:FACTOR:MIN_DELTA, "
-                    "cosine",
-                    text);
+    return sph_fail(
+        SPH_EARG,
+        "schedule: '%s' is none of: none, step:EPOCH,EPOCH,...:FACTOR, plateau:PATIENCE:FACTOR:MIN_DELTA, "
+        "cosine",
+        text);
 }
 
 /* Cuts text at the next separator; returns the rest or NULL. */
@@ -49,7 +50,8 @@ static int parse_plateau(struct schedule *out, char *patience)
     char *delta = factor ? cut(factor, ':') : NULL;
     return factor && text_to_size(patience, &out->patience) && out->patience &&
            text_to_double(factor, &out->factor) && out->factor > 0 && out->factor < 1 &&
-           (!delta || (text_to_double(delta, &out->min_delta) && out->min_delta >= 0 && isfinite(out->min_delta)));
+           (!delta ||
+            (text_to_double(delta, &out->min_delta) && out->min_delta >= 0 && isfinite(out->min_delta)));
 }
 
 int schedule_parse(struct schedule *out, const char *text, double warmup)

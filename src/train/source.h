@@ -10,12 +10,12 @@
 struct source {
     void *self;
     size_t rows;
-    size_t targets;         /* columns of y */
-    int varies;             /* the same row may come out differently (augmentation): fetch it every time */
+    size_t targets; /* columns of y */
+    int varies;     /* the same row may come out differently (augmentation): fetch it every time */
     /* x (count, ldx), y (count, ldy) <- the rows index[count] */
     int (*fetch)(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y, size_t ldy);
-    /* or NULL: called before the first fetch of an epoch (from 0), also when a run is resumed in the middle of one, so
-     * that what varies depends on the epoch and not on how often rows were fetched before */
+    /* or NULL: called before the first fetch of an epoch (from 0), also when a run is resumed in the middle
+     * of one, so that what varies depends on the epoch and not on how often rows were fetched before */
     void (*epoch)(void *self, size_t epoch);
 };
 

@@ -23,7 +23,7 @@ struct trainer {
     const struct source *train, *val;
     const struct kernels *k;
     struct weights *weights;
-    struct plan *plan;           /* for `micro` rows or a batch */
+    struct plan *plan; /* for `micro` rows or a batch */
     struct evaluator *evaluator;
     struct optimizer optimizer;
     struct schedule schedule;
@@ -31,13 +31,14 @@ struct trainer {
     size_t batch, batches; /* rows of a step; steps of an epoch, the last one takes what is left */
     size_t longest;        /* rows of the longest step */
     size_t micro;
-    uint32_t *order;       /* (train rows) of the epoch at work */
-    char *x, *y;           /* (longest, ld) the batch at work */
+    uint32_t *order; /* (train rows) of the epoch at work */
+    char *x, *y;     /* (longest, ld) the batch at work */
     size_t ldx, ldy, targets;
-    int fetched;           /* x and y hold the whole, unchanging training part */
+    int fetched; /* x and y hold the whole, unchanging training part */
 
     void *best_params, *best_state;
-    void *before_params, *before_state; /* of a full-batch step: what its loss was measured on; NULL: not needed */
+    void *before_params,
+        *before_state; /* of a full-batch step: what its loss was measured on; NULL: not needed */
     double scalar[TRAINER_SCALAR_COUNT];
     size_t monitor; /* index of the monitored value */
     int monitor_up; /* larger is better */
@@ -64,19 +65,21 @@ static int plan_batches(struct trainer *t)
     t->batches = (rows + t->batch - 1) / t->batch;
     t->longest = t->batch;
     if (statistic && t->batch == 1)
-        return sph_fail(SPH_EARG, "batch: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
+        return sph_fail(SPH_EARG,
+                        "batch: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
     if (statistic && t->batches > 1 && rows % t->batch == 1) {
         t->batches--;
         t->longest++;
     }
     t->micro = t->opts->micro && t->opts->micro < t->longest ? t->opts->micro : t->longest;
     if (statistic && t->micro == 1)
-        return sph_fail(SPH_EARG, "micro: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
+        return sph_fail(SPH_EARG,
+                        "micro: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
     size_t last = rows - (t->batches - 1) * t->batch, length[] = {t->batches > 1 ? t->batch : last, last};
     for (int i = 0; i < 2; i++)
         if (statistic && length[i] % t->micro == 1)
-            return sph_fail(SPH_EARG, "micro: %zu rows at a time leave a last one alone in a batch of %zu", t->micro,
-                            length[i]);
+            return sph_fail(SPH_EARG, "micro: %zu rows at a time leave a last one alone in a batch of %zu",
+                            t->micro, length[i]);
     return 0;
 }
 
@@ -97,8 +100,8 @@ static int choose_monitor(struct trainer *t)
         for (size_t i = 0; i < t->values; i++)
             text_add(&known, "%s%s", i ? ", " : "", t->name[i]);
         int err = known.failed ? SPH_EMEMORY
-                               : sph_fail(SPH_EARG, "monitor: no value %s; there are %s%s", wanted, known.chars,
-                                          t->val ? "" : " (no validation part)");
+                               : sph_fail(SPH_EARG, "monitor: no value %s; there are %s%s", wanted,
+                                          known.chars, t->val ? "" : " (no validation part)");
         text_free(&known);
         return err;
     }
@@ -117,8 +120,10 @@ static int check_words(const sph_train_opts *o)
     for (int g = 0; g < SPH_GROUP_COUNT; g++)
         if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
             !isfinite(o->group_decay[g]))
-            return sph_fail(SPH_EARG, "group_lr, group_decay: %g and %g, expected 0 or more; sph_train_defaults sets them",
-                            o->group_lr[g], o->group_decay[g]);
+            return sph_fail(
+                SPH_EARG,
+                "group_lr, group_decay: %g and %g, expected 0 or more; sph_train_defaults sets them",
+                o->group_lr[g], o->group_decay[g]);
     return 0;
 }
 
@@ -129,8 +134,8 @@ static int check_opts(const sph_train_opts *o, size_t outputs)
         return err;
     if (!(o->beta1 >= 0 && o->beta1 < 1) || !(o->beta2 >= 0 && o->beta2 < 1) || !(o->epsilon >= 0) ||
         !isfinite(o->epsilon))
-        return sph_fail(SPH_EARG, "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1", o->beta1,
-                        o->beta2, o->epsilon);
+        return sph_fail(SPH_EARG, "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1",
+                        o->beta1, o->beta2, o->epsilon);
     if (!(o->lr > 0) || !isfinite(o->lr))
         return sph_fail(SPH_EARG, "lr: %g, expected a number above 0", o->lr);
     if (!o->epochs)
@@ -171,8 +176,8 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->ldx = net_row_length(t->net);
     t->ldy = kernel_pad(t->targets);
     t->scalar[TRAINER_BEST] = INFINITY;
-    if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 || (err = plan_batches(t)) < 0 ||
-        (err = choose_monitor(t)) < 0)
+    if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
+        (err = plan_batches(t)) < 0 || (err = choose_monitor(t)) < 0)
         goto fail;
     size_t workers = (size_t)opts->threads, score_rows = EVALUATE_ROWS;
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
@@ -273,7 +278,8 @@ static int diverged(struct trainer *t, const char *what, double loss, double ste
                          rows - row < t->micro ? rows - row : t->micro);
     const char *where = bad < t->net->layer_count ? t->net->layers[bad].path : "the loss itself";
     t->stopped = 0;
-    return sph_fail(SPH_EDIVERGED, "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
+    return sph_fail(SPH_EDIVERGED,
+                    "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
                     isnan(loss) ? fabs(loss) : loss, step, t->scalar[TRAINER_EPOCH] + 1, where, t->opts->lr);
 }
 
@@ -308,13 +314,14 @@ static int train_step(struct trainer *t, double *loss, double *lr)
     if (!isfinite(*loss))
         return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     weights_pull(t->weights);
-    *lr = t->opts->lr * schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], step,
-                                        all_steps(t), t->batches);
+    *lr = t->opts->lr *
+          schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
     weights_materialize(t->weights);
     if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
-        return diverged(t, "the weights overflowed after a loss of", *loss, t->scalar[TRAINER_STEP] + 1, rows);
+        return diverged(t, "the weights overflowed after a loss of", *loss, t->scalar[TRAINER_STEP] + 1,
+                        rows);
     t->scalar[TRAINER_STEP]++;
     t->scalar[TRAINER_BATCH]++;
     t->scalar[TRAINER_LOSS_SUM] += *loss;
@@ -336,8 +343,8 @@ static void begin_epoch(struct trainer *t)
     rng_shuffle(&rng, t->order, t->train->rows);
 }
 
-/* A full batch's train_loss was measured before its step: the weights it belongs to are those. (Over several batches it
- * is a mean along the way, and belongs to none.) */
+/* A full batch's train_loss was measured before its step: the weights it belongs to are those. (Over several
+ * batches it is a mean along the way, and belongs to none.) */
 static void keep_best(struct trainer *t)
 {
     int before = t->before_params != NULL;
@@ -356,7 +363,8 @@ static int end_epoch(struct trainer *t, int *improved)
             return err;
         memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
         if (!isfinite(scores.value[0]))
-            return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP], t->batch);
+            return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP],
+                            t->batch);
     }
     t->scalar[TRAINER_EPOCH]++;
     t->scalar[TRAINER_BATCH] = 0;
@@ -380,8 +388,8 @@ static int end_epoch(struct trainer *t, int *improved)
 
 enum moment { AT_START, AT_STEP, AT_EPOCH, AT_END };
 
-static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count, double loss,
-                   double lr, int improved)
+static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count,
+                   double loss, double lr, int improved)
 {
     sph_view view = {
         .net = t->net,
@@ -400,8 +408,8 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
     int stop = 0;
     for (size_t i = 0; i < count; i++) {
         const sph_observer *o = &observers[i];
-        int (*call)(void *, const sph_view *) = moment == AT_START  ? o->start
-                                                : moment == AT_STEP ? o->step
+        int (*call)(void *, const sph_view *) = moment == AT_START   ? o->start
+                                                : moment == AT_STEP  ? o->step
                                                 : moment == AT_EPOCH ? o->epoch
                                                                      : o->end;
         if (!call)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The training loop. It knows steps, epochs, schedules and early stopping, and nothing of progress bars, logs,
- * checkpoints or boundaries: those are observers. Everything a run depends on is in `net`, the optimizer's slots, the
- * best weights so far and the scalars below, so that a checkpoint is a copy of these. */
+ * The training loop. It knows steps, epochs, schedules and early stopping, and nothing of progress bars,
+ * logs, checkpoints or boundaries: those are observers. Everything a run depends on is in `net`, the
+ * optimizer's slots, the best weights so far and the scalars below, so that a checkpoint is a copy of these.
+ */
 #ifndef SPH_TRAIN_TRAINER_H
 #define SPH_TRAIN_TRAINER_H
 
@@ -11,17 +12,17 @@
 #include "train/source.h"
 
 /* The loop's position and memory, as numbers that a checkpoint keeps (counts stay below 2^53). */
-#define TRAINER_SCALARS(X)                                                                                           \
-    X(STEP)         /* steps finished                                  */                                            \
-    X(EPOCH)        /* epochs finished                                 */                                            \
-    X(BATCH)        /* batches finished in the epoch at work           */                                            \
-    X(LOSS_SUM)     /* of this epoch's steps                           */                                            \
-    X(BEST)         /* best monitored value, smaller is better         */                                            \
-    X(BEST_EPOCH)   /* 0: none yet                                     */                                            \
-    X(WAITED)       /* epochs since                                    */                                            \
-    X(FINISHED)     /* 1: no more epochs to come                       */                                            \
-    X(PLATEAU_BEST)                                                                                                  \
-    X(PLATEAU_LOWERED)                                                                                               \
+#define TRAINER_SCALARS(X)                                                                                   \
+    X(STEP)       /* steps finished                                  */                                      \
+    X(EPOCH)      /* epochs finished                                 */                                      \
+    X(BATCH)      /* batches finished in the epoch at work           */                                      \
+    X(LOSS_SUM)   /* of this epoch's steps                           */                                      \
+    X(BEST)       /* best monitored value, smaller is better         */                                      \
+    X(BEST_EPOCH) /* 0: none yet                                     */                                      \
+    X(WAITED)     /* epochs since                                    */                                      \
+    X(FINISHED)   /* 1: no more epochs to come                       */                                      \
+    X(PLATEAU_BEST)                                                                                          \
+    X(PLATEAU_LOWERED)                                                                                       \
     X(PLATEAU_WAITED)
 
 #define TRAINER_SCALAR_ENUM(id) TRAINER_##id,
@@ -31,13 +32,13 @@ struct trainer;
 
 struct trainer_setup {
     sph_net *net;
-    const sph_train_opts *opts;  /* borrowed for the trainer's life */
-    const struct source *train;  /* likewise */
-    const struct source *val;    /* NULL: none */
-    const double *y_scale;       /* (targets) or NULL */
+    const sph_train_opts *opts; /* borrowed for the trainer's life */
+    const struct source *train; /* likewise */
+    const struct source *val;   /* NULL: none */
+    const double *y_scale;      /* (targets) or NULL */
 };
 
-int  trainer_new(struct trainer **out, const struct trainer_setup *setup);
+int trainer_new(struct trainer **out, const struct trainer_setup *setup);
 void trainer_free(struct trainer *trainer);
 
 /* Trains to the end, to an observer's wish, or to divergence (SPH_EDIVERGED, message says where). Afterwards
