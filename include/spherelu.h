@@ -167,10 +167,12 @@ typedef struct sph_layer {
     sph_norm norm;
     sph_act act;
     sph_init init;
-    size_t kernel, stride,
-        pad;   /* conv: a kernel x kernel window, every stride pixels, pad zeros around; dense: 0 */
-    int signs; /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign
-                  cannot pass */
+
+    /* conv: a window of kernel x kernel, every stride pixels, pad zeros around the image; dense: 0 each */
+    size_t kernel, stride, pad;
+
+    /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign cannot pass */
+    int signs;
 } sph_layer;
 
 SPH_API int sph_net_new(sph_net **out, sph_dtype dtype);
@@ -187,9 +189,10 @@ SPH_API int sph_net_conv(sph_net *net, int from, const sph_layer *layer);
 SPH_API int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_global_pool(sph_net *net, int from);
-SPH_API int sph_net_add(sph_net *net, int a, int b); /* residual addition */
-SPH_API int sph_net_act(sph_net *net, int from,
-                        sph_act act); /* an activation by itself; srelu belongs to a layer */
+
+/* A residual addition; an activation by itself (srelu belongs to a layer). */
+SPH_API int sph_net_add(sph_net *net, int a, int b);
+SPH_API int sph_net_act(sph_net *net, int from, sph_act act);
 
 /* Ends the description; output is the node whose values the net returns. */
 SPH_API int sph_net_ready(sph_net *net, int output, uint64_t seed);

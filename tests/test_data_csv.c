@@ -156,8 +156,8 @@ static void money_thousands_and_per_cent_are_numbers(void **state)
     };
     static const char *const texts[] = {"abc",
                                         "0,544",
-                                        "\xE2\x82\xAC"
-                                        "0,544",
+                                        ("\xE2\x82\xAC"
+                                         "0,544"), /* in parts: a digit would join the escape */
                                         "012,345",
                                         "1,23",
                                         "1,2345",

@@ -122,18 +122,35 @@ static inline __attribute__((always_inline)) void micro_tiles(size_t mr, size_t 
 
 typedef void tile_function(const struct gemm *g, size_t i, size_t j, size_t tiles);
 
+/* The declaration at the end takes the semicolon. */
 #define TILE(rows, vecs)                                                                                     \
     static void tile_##rows##x##vecs(const struct gemm *g, size_t i, size_t j, size_t tiles)                 \
     {                                                                                                        \
         micro_tiles(rows, vecs, g, i, j, tiles);                                                             \
-    }
+    }                                                                                                        \
+    struct gemm
 
-TILE(1, 1)
-TILE(1, 2) TILE(1, 3) TILE(1, 6) TILE(2, 1) TILE(2, 2) TILE(2, 3) TILE(2, 6) TILE(3, 1) TILE(3, 2) TILE(3, 3)
-    TILE(4, 1) TILE(4, 2) TILE(4, 3) TILE(5, 1) TILE(5, 2) TILE(6, 1) TILE(6, 2)
+TILE(1, 1);
+TILE(1, 2);
+TILE(1, 3);
+TILE(1, 6);
+TILE(2, 1);
+TILE(2, 2);
+TILE(2, 3);
+TILE(2, 6);
+TILE(3, 1);
+TILE(3, 2);
+TILE(3, 3);
+TILE(4, 1);
+TILE(4, 2);
+TILE(4, 3);
+TILE(5, 1);
+TILE(5, 2);
+TILE(6, 1);
+TILE(6, 2);
 
-    /* Tiles of one width, by height. */
-    struct tile_family {
+/* Tiles of one width, by height. */
+struct tile_family {
     size_t vecs, rows; /* width in vectors, most rows */
     tile_function *by_rows[TILE_ROWS];
 };
