@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes the files and folders of this folder and the message each must give (expect.txt: source, tab, message; both
-without this folder's path; "..." at the end stands for a library's own words). test_images.c reads the list."""
+without this folder's path; "..." at the end stands for a library's own words). test_images_read.c reads the list."""
 import gzip
 import io
 import os

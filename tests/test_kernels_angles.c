@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernels from angles to directions and back: against their plain twins, which are compared with central
+ * differences. */
+#include "kernel_compare.h"
+
+static void polar_matches_twin_and_keeps_length(void **state)
+{
+    (void)state;
+    static const size_t inputs[] = {2, 3, 17, 100, 4608}, units[] = {1, 7, 8, 9, 100};
+    for (int p = 0; p < PAIRS; p++) {
+        struct pair on = pair_of(p);
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+            for (size_t j = 0; j < sizeof units / sizeof *units; j++) {
+                dice = 11 + 1000 * (i * 10 + j);
+                compare_polar(&on, inputs[i], units[j]);
+            }
+    }
+}
+
+static void polar_gradient_matches_differences_at_zero_sine(void **state)
+{
+    (void)state;
+    const struct kernels *k = kernels_pick(SPH_F64, KERNELS_PLAIN);
+    dice = 3;
+    for (size_t n = 2; n <= 6; n++) {
+        enum { M = 3 };
+        struct array theta = random_angles(k, n, M), scale = vector(k, M, 0.5, 2),
+                     dw = matrix(k, n, M, 8, -1, 1);
+        struct array w = matrix(k, n, M, 8, 0, 0), sine = matrix(k, n - 1, M, M, 0, 0),
+                     cosine = same_as(&sine);
+        struct array dtheta = same_as(&sine), radial = vector(k, M, 0, 0), s = same_as(&sine),
+                     c = same_as(&sine);
+        struct array prefix = matrix(k, polar_chunks(n), M, M, 0, 0), spare = same_as(&prefix);
+        set(&theta, 0, 0, 0);
+        k->polar(n, M, theta.at, scale.at, w.at, 8, sine.at, cosine.at, prefix.at);
+        k->polar_grad(n, M, sine.at, cosine.at, prefix.at, dw.at, 8, dtheta.at, radial.at);
+        for (size_t a = 0; a + 1 < n; a++)
+            for (size_t j = 0; j < M; j++) {
+                double at = get(&theta, a, j), value[2] = {0, 0};
+                for (int side = 0; side < 2; side++) {
+                    set(&theta, a, j, side ? at + step_size : at - step_size);
+                    k->polar(n, M, theta.at, scale.at, w.at, 8, s.at, c.at, spare.at);
+                    for (size_t i = 0; i < n; i++)
+                        value[side] += get(&w, i, j) * get(&dw, i, j);
+                }
+                set(&theta, a, j, at);
+                assert_false(
+                    differ((value[1] - value[0]) / (2 * step_size), get(&dtheta, a, j), slope_error));
+            }
+        drop(&theta), drop(&scale), drop(&dw), drop(&w), drop(&sine), drop(&cosine), drop(&dtheta),
+            drop(&radial);
+        drop(&s), drop(&c), drop(&prefix), drop(&spare);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(polar_matches_twin_and_keeps_length),
+        cmocka_unit_test(polar_gradient_matches_differences_at_zero_sine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The normalizations: fast kernels against their plain twins, those against central differences. */
+#include "kernel_compare.h"
+
+static void normalizations_match_twins_and_work_in_place(void **state)
+{
+    (void)state;
+    on_all_shapes(compare_normalization);
+}
+
+enum { NORM_ROWS = 6, NORM_M = 5, NORM_LD = 8 };
+
+/* sum of c * y for batch or layer normalization of x; keeps xhat, inv when asked to. */
+static double norm_sum(const struct kernels *k, int layer, const struct array *x, const struct array *gamma,
+                       const struct array *beta, const struct array *c, struct array *xhat, struct array *inv)
+{
+    struct array z = same_as(x), y = matrix(k, NORM_ROWS, NORM_M, NORM_LD, 0, 0),
+                 mean = vector(k, NORM_M, 0, 0);
+    struct array scale = vector(k, layer ? NORM_ROWS : NORM_M, 0, 0);
+    const double epsilon = 1e-5;
+    if (layer) {
+        k->layer_norm(NORM_ROWS, NORM_M, z.at, NORM_LD, epsilon, gamma->at, beta->at, scale.at, y.at,
+                      NORM_LD);
+    } else {
+        k->moments(NORM_ROWS, NORM_M, z.at, NORM_LD, mean.at, scale.at);
+        for (size_t j = 0; j < NORM_M; j++)
+            set(&scale, 0, j, 1 / sqrt(get(&scale, 0, j) / NORM_ROWS + epsilon));
+        k->normalize(NORM_ROWS, NORM_M, z.at, NORM_LD, mean.at, scale.at, gamma->at, beta->at, y.at, NORM_LD);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < NORM_ROWS; i++)
+        for (size_t j = 0; j < NORM_M; j++)
+            sum += get(c, i, j) * get(&y, i, j);
+    if (xhat) {
+        memcpy(xhat->at, z.at, NORM_ROWS * NORM_LD * k->size);
+        memcpy(inv->at, scale.at, scale.cols * k->size);
+    }
+    drop(&z), drop(&y), drop(&mean), drop(&scale);
+    return sum;
+}
+
+static void normalization_gradients_match_differences(void **state)
+{
+    (void)state;
+    const struct kernels *k = kernels_pick(SPH_F64, KERNELS_PLAIN);
+    dice = 6;
+    for (int layer = 0; layer < 2; layer++) {
+        struct array x = matrix(k, NORM_ROWS, NORM_M, NORM_LD, -1, 1),
+                     dy = matrix(k, NORM_ROWS, NORM_M, NORM_LD, -1, 1);
+        struct array gamma = vector(k, NORM_M, 0.5, 2), beta = vector(k, NORM_M, -1, 1),
+                     dgamma = vector(k, NORM_M, 0, 0);
+        struct array dbeta = same_as(&dgamma), xhat = same_as(&x), dx = same_as(&x);
+        struct array inv = vector(k, layer ? NORM_ROWS : NORM_M, 0, 0);
+        norm_sum(k, layer, &x, &gamma, &beta, &dy, &xhat, &inv);
+        if (layer) {
+            k->layer_norm_grad(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, inv.at, gamma.at,
+                               dgamma.at, dbeta.at, dx.at, NORM_LD);
+        } else {
+            struct array mean = vector(k, NORM_M, 0, 0), mean_x = same_as(&mean), factor = same_as(&mean);
+            k->normalize_sums(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, dbeta.at, dgamma.at);
+            for (size_t j = 0; j < NORM_M; j++) {
+                set(&mean, 0, j, get(&dbeta, 0, j) / NORM_ROWS);
+                set(&mean_x, 0, j, get(&dgamma, 0, j) / NORM_ROWS);
+                set(&factor, 0, j, get(&gamma, 0, j) * get(&inv, 0, j));
+            }
+            k->normalize_grad(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, factor.at, mean.at,
+                              mean_x.at, dx.at, NORM_LD);
+            drop(&mean), drop(&mean_x), drop(&factor);
+        }
+        struct {
+            struct array *at, *grad;
+        } learned[] = {{&x, &dx}, {&gamma, &dgamma}, {&beta, &dbeta}};
+        for (size_t which = 0; which < 3; which++)
+            for (size_t i = 0; i < learned[which].at->rows; i++)
+                for (size_t j = 0; j < NORM_M; j++) {
+                    double at = get(learned[which].at, i, j);
+                    set(learned[which].at, i, j, at + step_size);
+                    double up = norm_sum(k, layer, &x, &gamma, &beta, &dy, NULL, NULL);
+                    set(learned[which].at, i, j, at - step_size);
+                    double down = norm_sum(k, layer, &x, &gamma, &beta, &dy, NULL, NULL);
+                    set(learned[which].at, i, j, at);
+                    assert_false(
+                        differ((up - down) / (2 * step_size), get(learned[which].grad, i, j), slope_error));
+                }
+        drop(&x), drop(&dy), drop(&gamma), drop(&beta), drop(&dgamma), drop(&dbeta), drop(&xhat), drop(&dx),
+            drop(&inv);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normalizations_match_twins_and_work_in_place),
+        cmocka_unit_test(normalization_gradients_match_differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

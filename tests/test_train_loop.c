@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loop: it learns, by the steps and the rates it should take, with the same bits from the same seed. */
+#include "train_problem.h"
+
+static void training_lowers_the_loss_under_every_method(void **state)
+{
+    (void)state;
+    for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
+        for (int param = 0; param < SPH_PARAM_COUNT; param++)
+            for (int norm = 0; norm < SPH_NORM_COUNT; norm++) {
+                sph_net *net = learner((sph_dtype)dtype, (sph_param)param, (sph_norm)norm);
+                struct problem p;
+                problem_open(&p, net, 200, 0);
+                sph_train_opts opts = few_epochs(60);
+                opts.batch = 64;
+                struct trainer *trainer = trainer_for(net, &opts, &p, 0);
+                struct diary diary = {0};
+                assert_int_equal(trainer_run(trainer, &(sph_observer){0}, 0), 0);
+                trainer_free(trainer);
+                sph_net_free(net);
+                net = learner((sph_dtype)dtype, (sph_param)param, (sph_norm)norm);
+                trainer = trainer_for(net, &opts, &p, 0);
+                sph_observer observer = diary_observer(&diary);
+                assert_int_equal(trainer_run(trainer, &observer, 1), 0);
+                assert_int_equal(diary.starts, 1);
+                assert_int_equal(diary.ends, 1);
+                assert_int_equal(diary.epochs, 60);
+                assert_int_equal(diary.steps, 60 * 4);
+                if (!(diary.value[59] < 0.5 * diary.value[0]))
+                    fail_msg("%s %s: %g after the first epoch, %g after the last", param_word[param],
+                             norm_word[norm], diary.value[0], diary.value[59]);
+                if (param == SPH_PARAM_SPHERE) { /* it stayed where it belongs */
+                    double u[48];
+                    assert_int_equal(sph_net_get(net, "layers.0.u", u, 48), 0);
+                    for (size_t j = 0; j < 16; j++)
+                        near(u[3 * j] * u[3 * j] + u[3 * j + 1] * u[3 * j + 1] + u[3 * j + 2] * u[3 * j + 2],
+                             1, dtype == SPH_F64 ? 1e-14 : 1e-6);
+                }
+                trainer_free(trainer);
+                problem_close(&p);
+                sph_net_free(net);
+            }
+}
+
+/* One epoch of full-batch SGD is p -= lr * gradient, with the gradient of a bare plan. */
+static void one_step_is_the_gradient_times_the_rate(void **state)
+{
+    (void)state;
+    sph_net *net = learner(SPH_F64, SPH_PARAM_GMP, SPH_NORM_NONE);
+    struct problem p;
+    problem_open(&p, net, 50, 0);
+    struct rng rng = rng_stream(1, RNG_NOISE, 0);
+    struct probe probe;
+    probe_open(&probe, net, SPH_LOSS_MSE, 50, 1, &rng);
+    for (uint32_t i = 0; i < 50; i++)
+        memory_fetch(&p.table, &i, 1, (double *)probe.x + i * probe.ldx, probe.ldx,
+                     (double *)probe.y + i * probe.ldy, probe.ldy);
+    double loss = probe_gradient(&probe), *want = numbers(net->learned);
+    for (size_t i = 0; i < net->learned; i++)
+        want[i] = ((double *)net->params)[i] - 0.3 * ((double *)probe.weights->learned_grad)[i];
+    sph_train_opts opts = few_epochs(1);
+    opts.optimizer = SPH_OPTIMIZER_SGD;
+    opts.lr = 0.3;
+    opts.batch = 0;
+    struct trainer *trainer = trainer_for(net, &opts, &p, 0);
+    struct diary diary = {0};
+    sph_observer observer = diary_observer(&diary);
+    assert_int_equal(trainer_run(trainer, &observer, 1), 0);
+    assert_int_equal(diary.steps, 1);
+    near(diary.first, loss, 1e-15);
+    for (size_t i = 0; i < net->learned; i++)
+        near(((double *)net->params)[i], want[i], 1e-15);
+    free(want);
+    trainer_free(trainer);
+    probe_close(&probe);
+    problem_close(&p);
+    sph_net_free(net);
+}
+
+static void rates_follow_the_schedule_step_by_step(void **state)
+{
+    (void)state;
+    sph_net *net = learner(SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE);
+    struct problem p;
+    problem_open(&p, net, 40, 0);
+    sph_train_opts opts = few_epochs(6);
+    opts.batch = 10;
+    opts.schedule = "step:2,4:0.1";
+    opts.warmup = 1;
+    struct trainer *trainer = trainer_for(net, &opts, &p, 0);
+    struct diary diary = {0};
+    sph_observer observer = diary_observer(&diary);
+    assert_int_equal(trainer_run(trainer, &observer, 1), 0);
+    assert_int_equal(diary.steps, 24);
+    for (size_t s = 0; s < 24; s++)
+        near(diary.rate[s], 0.01 * (s < 4 ? 0.25 * (double)(s + 1) : s < 8 ? 1 : s < 16 ? 0.1 : 0.01), 1e-17);
+    trainer_free(trainer);
+    problem_close(&p);
+    sph_net_free(net);
+}
+
+static void same_seed_same_bits_other_seed_others(void **state)
+{
+    (void)state;
+    double last[3][2]; /* runs with seeds 5, 5, 6; workers 1, 2 */
+    for (int threads = 1; threads <= 2; threads++)
+        for (int run = 0; run < 3; run++) {
+            sph_net *net = learner(SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN);
+            struct problem p;
+            problem_open(&p, net, 500, 0);
+            sph_train_opts opts = few_epochs(3);
+            opts.batch = 200;
+            opts.seed = run == 2 ? 6 : 5;
+            opts.threads = threads;
+            struct trainer *trainer = trainer_for(net, &opts, &p, 0);
+            struct diary diary = {0};
+            sph_observer observer = diary_observer(&diary);
+            assert_int_equal(trainer_run(trainer, &observer, 1), 0);
+            last[run][threads - 1] = diary.last;
+            trainer_free(trainer);
+            problem_close(&p);
+            sph_net_free(net);
+        }
+    for (int threads = 0; threads < 2; threads++) {
+        assert_true(last[0][threads] == last[1][threads]);
+        assert_true(last[0][threads] != last[2][threads]);
+    }
+    near(last[0][0], last[0][1], 1e-3 * last[0][0]);
+}
+
+/* Gradient accumulation is the batch, where rows do not know of each other. */
+static void micro_batches_train_like_batches(void **state)
+{
+    (void)state;
+    double *after[2];
+    size_t learned = 0;
+    for (int i = 0; i < 2; i++) {
+        sph_net *net = learner(SPH_F64, SPH_PARAM_GMP, SPH_NORM_LN);
+        struct problem p;
+        problem_open(&p, net, 103, 0);
+        sph_train_opts opts = few_epochs(5);
+        opts.batch = 50;
+        opts.micro = i ? 7 : 0;
+        struct trainer *trainer = trainer_for(net, &opts, &p, 0);
+        assert_int_equal(trainer_run(trainer, NULL, 0), 0);
+        learned = net->learned;
+        after[i] = numbers(learned);
+        memcpy(after[i], net->params, learned * sizeof(double));
+        trainer_free(trainer);
+        problem_close(&p);
+        sph_net_free(net);
+    }
+    for (size_t i = 0; i < learned; i++)
+        near(after[0][i], after[1][i], 1e-9); /* adam divides small numbers */
+    free(after[0]), free(after[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(training_lowers_the_loss_under_every_method),
+        cmocka_unit_test(one_step_is_the_gradient_times_the_rate),
+        cmocka_unit_test(rates_follow_the_schedule_step_by_step),
+        cmocka_unit_test(same_seed_same_bits_other_seed_others),
+        cmocka_unit_test(micro_batches_train_like_batches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
