@@ -54,11 +54,43 @@ static void polar_gradient_matches_differences_at_zero_sine(void **state)
     }
 }
 
+/* Every quadrant near and far, the steps between them, and what is no angle. */
+static void sines_and_cosines_are_right_at_any_angle(void **state)
+{
+    (void)state;
+    static const double angles[] = {0,        -0.0,     1e-30,  0.785398, 0.785399, 1.570796, 1.570797,
+                                    3.141592, 3.141593, 4.7,    6.2831,   -0.5,     -1.6,     -3.2,
+                                    -4.8,     100.5,    -255.9, 256,      256.1,    -300,     1000.7,
+                                    12345.6,  -1e5,     1e-3,   2.5,      -7.7};
+    enum { COUNT = sizeof angles / sizeof *angles };
+    for (int p = 0; p < PAIRS; p++) {
+        struct pair on = pair_of(p);
+        struct array theta = matrix(on.plain, 1, COUNT, COUNT, 0, 0), scale = vector(on.plain, COUNT, 1, 1);
+        struct array w = matrix(on.plain, 2, COUNT, kernel_pad(COUNT), 0, 0), sine = same_as(&theta),
+                     cosine = same_as(&theta), prefix = same_as(&theta);
+        for (size_t j = 0; j < COUNT; j++)
+            set(&theta, 0, j, angles[j]);
+        on.fast->polar(2, COUNT, theta.at, scale.at, w.at, w.ld, sine.at, cosine.at, prefix.at);
+        for (size_t j = 0; j < COUNT; j++) { /* of the angle as the dtype holds it */
+            double angle = get(&theta, 0, j);
+            assert_true(fabs(get(&sine, 0, j) - sin(angle)) <= 2 * on.eps);
+            assert_true(fabs(get(&cosine, 0, j) - cos(angle)) <= 2 * on.eps);
+        }
+        set(&theta, 0, 3, NAN);
+        set(&theta, 0, 5, INFINITY);
+        on.fast->polar(2, COUNT, theta.at, scale.at, w.at, w.ld, sine.at, cosine.at, prefix.at);
+        assert_true(isnan(get(&sine, 0, 3)) && isnan(get(&cosine, 0, 5)));
+        assert_true(fabs(get(&sine, 0, 4) - sin(get(&theta, 0, 4))) <= 2 * on.eps);
+        drop(&theta), drop(&scale), drop(&w), drop(&sine), drop(&cosine), drop(&prefix);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(polar_matches_twin_and_keeps_length),
         cmocka_unit_test(polar_gradient_matches_differences_at_zero_sine),
+        cmocka_unit_test(sines_and_cosines_are_right_at_any_angle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,10 +53,10 @@ KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *c
 
 #ifdef KERNELS_FAST
 
-#include <sleef.h>
+#include "compute/simd.h"
 
 /* 3.5 ulp in f32: the rounding of the products hides the difference to 1 ulp, and it takes half the time. */
-static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+static inline void sleef_sincos(vec x, vec *sine, vec *cosine)
 {
 #if REAL_BITS == 64 && defined(__AVX2__)
     Sleef___m256d_2 both = Sleef_sincosd4_u10avx2((__m256d)x);
@@ -74,6 +74,46 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
     *sine = (vec)both.x;
     *cosine = (vec)both.y;
 }
+
+#if REAL_BITS == 32 && defined(__AVX2__)
+
+typedef uint32_t vec_bits __attribute__((vector_size(VEC_BYTES)));
+
+/* Angles live within a few turns. There the work is twenty operations, less than the call of a library
+ * function that must serve every argument: x minus the nearest multiple of pi/2, in three parts so that
+ * nothing is lost, then the two series on +-pi/4 (Cephes' coefficients, within 1 ulp of 1), then the
+ * quadrant's exchange and signs. Anything larger, infinite or not a number goes to SLEEF. */
+static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+{
+    static const real most = 256; /* the products with the parts of pi/2 stay exact */
+    if (_mm256_movemask_ps((__m256)(vec_abs(x) <= most)) != 0xFF) {
+        sleef_sincos(x, sine, cosine);
+        return;
+    }
+    vec turns =
+        (vec)_mm256_round_ps((__m256)(x * 0.636619772f), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    vec_mask quadrant = (vec_mask)_mm256_cvtps_epi32((__m256)turns);
+    vec r = x - turns * 1.5703125f;
+    r -= turns * 4.837512969970703125e-4f;
+    r -= turns * 7.549789948768648e-8f;
+    vec square = r * r;
+    vec s = ((-1.9515295891e-4f * square + 8.3321608736e-3f) * square - 1.6666654611e-1f) * square * r + r;
+    vec c = ((2.443315711809948e-5f * square - 1.388731625493765e-3f) * square + 4.166664568298827e-2f) *
+                square * square -
+            0.5f * square + 1.0f;
+    vec_mask odd = -(quadrant & 1);
+    *sine = (vec)((vec_mask)vec_select(odd, c, s) ^ (vec_mask)(((vec_bits)quadrant & 2) << 30));
+    *cosine = (vec)((vec_mask)vec_select(odd, s, c) ^ (vec_mask)(((vec_bits)(quadrant + 1) & 2) << 30));
+}
+
+#else
+
+static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+{
+    sleef_sincos(x, sine, cosine);
+}
+
+#endif
 
 /* The running product lives in w's last row, where it ends up anyway. */
 KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw,
