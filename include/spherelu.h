@@ -111,6 +111,10 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
     X(NONE, "none", "rows as they are")                                                                      \
     X(FLIP, "flip", "images left to right, every other time")
 
+#define SPH_CONVS(X)                                                                                         \
+    X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
+    X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
+
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                        \
     X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
@@ -136,6 +140,7 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
 #define SPH_MISSING_ENUM(id, word, help)     SPH_MISSING_##id,
 #define SPH_STANDARDIZE_ENUM(id, word, help) SPH_STANDARDIZE_##id,
 #define SPH_AUGMENT_ENUM(id, word, help)     SPH_AUGMENT_##id,
+#define SPH_CONV_ENUM(id, word, help)        SPH_CONV_##id,
 #define SPH_GROUP_ENUM(id, word, help)       SPH_GROUP_##id,
 
 typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype; /* SPH_F32 ...  */
@@ -150,6 +155,7 @@ typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;
 typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
 typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
 typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
+typedef enum { SPH_CONVS(SPH_CONV_ENUM) SPH_CONV_COUNT } sph_conv;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 
 /* ---------------------------------------------------------------- networks
@@ -229,6 +235,9 @@ typedef struct sph_image_net {
 SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
+
+/* How f32 convolutions are computed from now on; a net starts with auto. */
+SPH_API void sph_net_set_conv(sph_net *net, sph_conv way);
 
 SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
 
@@ -456,9 +465,36 @@ typedef struct sph_bench_mlp_opts {
     size_t repeats;
 } sph_bench_mlp_opts;
 
+typedef struct sph_bench_images_opts {
+    sph_dtype dtype;
+    const char *net; /* "vgg6" (10 classes), "resnet18", "resnet50" (1000) */
+    size_t size;     /* height and width of the images, which have 3 channels */
+    size_t batch;
+    double scale; /* of all widths; 0: 1 */
+    sph_param param;
+    sph_norm norm;
+    sph_act act;
+    sph_optimizer optimizer;
+    sph_conv conv;
+    int steps_only; /* conv_only is not measured */
+    int threads;
+    size_t repeats;
+} sph_bench_images_opts;
+
+typedef struct sph_bench_images_result {
+    double images_per_second; /* of whole training steps */
+
+    /* Of the convolutions of a step alone, by bare oneDNN primitives in the layouts they like best, on one
+     * thread; NAN where there are none (f64, or a build without oneDNN) or nobody asked. */
+    double conv_only;
+    size_t learned;    /* learned numbers of the net */
+    double peak_bytes; /* most memory the process has held, before conv_only took some; NAN: not known */
+} sph_bench_images_result;
+
 /* Best of repeats after a warm-up. */
 SPH_API int sph_bench_param(const sph_bench_param_opts *opts, double *forward_ns, double *backward_ns);
 SPH_API int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step);
+SPH_API int sph_bench_images(const sph_bench_images_opts *opts, sph_bench_images_result *result);
 
 #ifdef __cplusplus
 }

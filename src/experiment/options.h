@@ -75,6 +75,8 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|FILE.safetensors",                 \
       "first values; paper for gmp and glorot for the others if not given")                                  \
+    X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
+      "f32 convolutions: the fastest way (Winograd's algorithm included), or none but direct ones")          \
                                                                                                              \
     X(LOSS, loss, "loss", WORD, LOSSES, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                    \
       "what is minimised; chosen by the task if not given")                                                  \

@@ -22,6 +22,11 @@ int sph_net_new(sph_net **out, sph_dtype dtype)
     return 0;
 }
 
+void sph_net_set_conv(sph_net *net, sph_conv way)
+{
+    net->conv = way;
+}
+
 void sph_net_free(sph_net *net)
 {
     if (!net)

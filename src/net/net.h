@@ -67,6 +67,7 @@ struct sph_net {
     size_t layer_count, layer_capacity;
     int output;
     int ready;
+    sph_conv conv; /* how plans compute convolutions */
 
     struct net_tensor *tensors;
     size_t tensor_count, tensor_capacity;
@@ -96,7 +97,11 @@ static inline size_t net_row_length(const struct sph_net *net)
     return node_pixels(&net->nodes[0]) * kernel_pad(net->nodes[0].channels);
 }
 
-/* row (net_row_length numbers of the net's dtype) <- x (channels, height, width). (forward.c) */
+/* How many rows, at most `most`, to evaluate at once. (forward.c) */
+size_t net_rows_at_once(const struct sph_net *net, size_t most);
+
+/* row (net_row_length numbers of the net's dtype) <- x (channels, height, width), the padding of an image's
+ * pixels 0. (forward.c) */
 void net_arrange(const struct sph_net *net, const double *x, void *row);
 
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */

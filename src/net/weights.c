@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "net/plan.h"
 
 /* Below this many units a product runs as dot products: vectors across units would be mostly padding. */
 enum { NARROW = 4 };
@@ -36,7 +37,8 @@ static void carve_layer(struct weights *weights, size_t l, struct carver *carver
     w->ldwt = kernel_pad(n);
     w->narrow = m < NARROW && weights->net->nodes[layer->node].kind == NODE_DENSE;
     w->w = carve(carver, n * w->ldw);
-    w->wt = carve(carver, m * w->ldwt);
+    int blocked = weights->image_block && weights->net->nodes[layer->node].kind == NODE_CONV;
+    w->wt = blocked ? NULL : carve(carver, m * w->ldwt);
     w->b = carve(carver, w->ldw);
     w->s = carve(carver, w->ldw);
     step->scratch = carve(carver, layer->ops->scratch_len(&layer->shape));
@@ -101,6 +103,7 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
     weights->net = net;
     weights->k = k;
     weights->workers = workers;
+    weights->image_block = plan_block(net, k);
     weights->layer = mem_get(layers, sizeof *weights->layer);
     weights->step = mem_get(layers, sizeof *weights->step);
     weights->grads = mem_get(layers * (workers ? workers : 1), sizeof *weights->grads);
@@ -164,7 +167,8 @@ void weights_materialize(struct weights *weights)
             w->scaled = 1;
         }
         int reads_data = net->nodes[net->nodes[layer->node].in[0]].kind == NODE_INPUT;
-        if (w->narrow || (weights->workers && !reads_data))
+        int blocked = weights->image_block && net->nodes[layer->node].kind == NODE_CONV;
+        if (w->narrow || (weights->workers && !reads_data && !blocked))
             k->transpose(w->n, w->m, w->w, w->ldw, w->wt, w->ldwt);
     }
 }

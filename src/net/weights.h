@@ -12,6 +12,7 @@ struct weights {
     struct sph_net *net; /* borrowed */
     const struct kernels *k;
     size_t workers;              /* 0: evaluation only, no gradients */
+    size_t image_block;          /* of images in plans: convs then need no transposed weights */
     struct layer_weights *layer; /* (layers) */
     struct layer_grads *grads;   /* (layers, workers) */
     struct param_step *step;     /* (layers) */
