@@ -6,11 +6,18 @@ static int meet(const struct arena_span *a, const struct arena_span *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-static void sort_by_length(const struct arena_span *spans, size_t count, size_t *order)
+/* Whether a goes first: it lives longer or, of equal lives, is longer. */
+static int goes_first(const struct arena_span *a, const struct arena_span *b)
+{
+    size_t life = a->last - a->first, other = b->last - b->first;
+    return life != other ? life > other : a->length > b->length;
+}
+
+static void sort_by_life(const struct arena_span *spans, size_t count, size_t *order)
 {
     for (size_t i = 0; i < count; i++) {
         size_t j = i;
-        for (; j > 0 && spans[order[j - 1]].length < spans[i].length; j--)
+        for (; j > 0 && goes_first(&spans[i], &spans[order[j - 1]]); j--)
             order[j] = order[j - 1];
         order[j] = i;
     }
@@ -40,7 +47,7 @@ size_t arena_place(struct arena_span *spans, size_t count, size_t line, size_t *
     size_t whole = 0;
     for (size_t i = 0; i < count; i++)
         spans[i].length = (spans[i].length + line - 1) / line * line;
-    sort_by_length(spans, count, order);
+    sort_by_life(spans, count, order);
     for (size_t n = 0; n < count; n++) {
         struct arena_span *span = &spans[order[n]];
         span->at = lowest_place(spans, order, n);

@@ -294,7 +294,7 @@ static int plan_layer(struct plan *plan, size_t node)
     last->in = half.out;
     last->out = &plan->value[node];
     op_act(last);
-    if (last->act_in_norm && never_scaled(layer))
+    if (never_scaled(layer) && (last->act_in_norm || act == SPH_ACT_IDENTITY))
         last->back_in = 0;
     last->spare = shape_of(plan, here);
     if (!never_scaled(layer) || (act != SPH_ACT_RELU && act != SPH_ACT_LEAKY_RELU && act != SPH_ACT_IDENTITY))

@@ -17,7 +17,7 @@ struct weights {
     struct layer_grads *grads;   /* (layers, workers) */
     struct param_step *step;     /* (layers) */
     void *block;                 /* everything materialised      */
-    void *slab;                  /* (workers, slab_len) gradients */
+    void *slab;                  /* (slab_len) gradients         */
     size_t slab_len;
     void *learned_grad; /* (net->learned) gradients of the learned numbers, NULL in evaluation */
 };

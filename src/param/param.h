@@ -59,6 +59,7 @@ struct param_ops {
     struct param_tensor tensor[PARAM_TENSORS];
     size_t tensors;
     int has_sign;        /* a one-input unit's direction is a constant of the layer */
+    int raw_is_weight;   /* tensor 0 is W: where nothing has to be padded w is raw[0] and dw is draw[0] */
     sph_init first_init; /* what SPH_INIT_DEFAULT means */
 
     size_t (*scratch_len)(const struct param_shape *shape);
