@@ -201,6 +201,30 @@ static void short_batches_and_workers_follow_too(void **state)
             }
 }
 
+/* Without batch statistics the gradient of a batch is the sum of its parts', whatever their sizes. */
+static void parts_of_a_batch_add_up(void **state)
+{
+    (void)state;
+    static const size_t plain_methods[] = {0, 4};
+    for (size_t n = 0; n < 2; n++)
+        for (size_t micro = 1; micro < ROWS; micro++) {
+            sph_net *net = make(odd_net, &methods[plain_methods[n]], SPH_F32, SPH_CONV_AUTO);
+            struct rng rng = rng_stream(9, RNG_NOISE, 1);
+            struct probe p;
+            probe_open(&p, net, SPH_LOSS_CE, ROWS, 1, &rng);
+            double whole = probe_gradient(&p);
+            double *right = numbers(net->learned);
+            net->k->to_double(net->learned, p.weights->learned_grad, right);
+            double parts = probe_loss_in(&p, micro);
+            weights_pull(p.weights);
+            assert_true(fabs(parts / whole - 1) < 1e-6);
+            assert_true(distance(net->k, p.weights->learned_grad, right, net->learned) < 1e-5);
+            free(right);
+            probe_close(&p);
+            sph_net_free(net);
+        }
+}
+
 static void the_same_step_gives_the_same_bits(void **state)
 {
     (void)state;
@@ -260,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocked_steps_follow_plain_ones),
         cmocka_unit_test(short_batches_and_workers_follow_too),
+        cmocka_unit_test(parts_of_a_batch_add_up),
         cmocka_unit_test(the_same_step_gives_the_same_bits),
         cmocka_unit_test(blocked_evaluation_follows_plain),
     };

@@ -46,6 +46,7 @@ int sph_run_open(sph_run **out, const char *dir)
         err = sph_fail(SPH_EFORMAT, "%s: says nothing about the columns of its data", model);
     if (err < 0)
         goto fail;
+    sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
     mem_free(config);
     mem_free(model);
     *out = run;
