@@ -66,16 +66,38 @@ static void gmp_pull_grad(struct param_step *step)
  */
 static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
 {
-    double tail = 0; /* |w_{i+1..n}|, by hypot: no overflow, no loss */
+    double tail = 0, square = 0; /* |w_{i+1..n}| and its square; hypot where squares overflow or vanish */
     for (size_t i = n; i-- > 0;) {
         if (i + 1 < n)
             unit[THETA][i] = i + 2 == n ? atan2(w[n - 1], w[n - 2]) : atan2(tail, w[i]);
-        tail = hypot(tail, w[i]);
+        double next = square + w[i] * w[i];
+        if (square > SQUARE_LEAST && next < SQUARE_MOST) {
+            tail = sqrt(next);
+            square = next;
+        } else {
+            tail = hypot(tail, w[i]);
+            square = tail * tail;
+        }
     }
     if (sign)
         *sign = w[0] < 0 ? -1 : 1;
     *unit[R] = tail;
     *unit[LAMBDA] = tail > 0 ? b / tail : 0;
+}
+
+static void gmp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
+                        double *b, double *s)
+{
+    double product = 1;
+    for (size_t i = 0; i + 1 < n; i++) {
+        double sine, cosine;
+        sincos(unit[THETA][i], &sine, &cosine);
+        w[i] = product * cosine;
+        product *= sine;
+    }
+    w[n - 1] = n == 1 ? *sign : product;
+    *b = *unit[LAMBDA];
+    *s = *unit[R];
 }
 
 const struct param_ops param_gmp = {
@@ -90,4 +112,5 @@ const struct param_ops param_gmp = {
     .to_weight = gmp_to_weight,
     .pull_grad = gmp_pull_grad,
     .from_unit = gmp_from_unit,
+    .to_unit = gmp_to_unit,
 };
