@@ -259,9 +259,13 @@ SPH_API int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out);
 SPH_API int sph_net_get(const sph_net *net, const char *name, double *values, size_t count);
 SPH_API int sph_net_set(sph_net *net, const char *name, const double *values, size_t count);
 
-/* The same function in another parameterization (hidden layers; the output layer stays plain). strict: refuse
- * a network whose negative scales cannot be folded away, instead of keeping them. */
-SPH_API int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int strict);
+/* The same function in another parameterization (hidden layers; the output layer stays plain). On the way to
+ * gmp and sphere bn becomes part of the weights, by its running statistics. */
+enum {
+    SPH_CONVERT_STRICT = 1, /* refuse where negative scales cannot be folded away, instead of keeping them  */
+    SPH_CONVERT_KEEP_BN = 2 /* bn stays: its mean and variance are rescaled instead                        */
+};
+SPH_API int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags);
 
 SPH_API int sph_net_save(const sph_net *net, const char *path); /* safetensors */
 SPH_API int sph_net_open(sph_net **out, const char *path);
