@@ -286,7 +286,7 @@ static void wrong_tensors_are_named(void **state)
     open_refuses("layers.0.bias is missing");
     items[1].dtype = ST_I32;
     write_file(sound, items, 2);
-    open_refuses("layers.0.bias is I32, expected F32 or F64");
+    open_refuses("layers.0.bias is I32, expected F32, F64, F16 or BF16");
     items[1].dtype = ST_F32;
     items[1].ndim = 0;
     write_file(sound, items, 2);
@@ -437,9 +437,22 @@ static void learned_tensors_must_be_there_and_no_other(void **state)
     items[count] = (struct st_item){"layers.0.r", ST_F64, bias_shape, 1, values[0]};
     write_file(NULL, items, count + 1);
     load_refuses(net, "the net has no tensor layers.0.r");
+    items[0].data = (const uint16_t[]){0x3f80, 0xc000, 0x3eab, 0, 0x8000, 0x4049}; /* upper halves of f32 */
     items[0].dtype = ST_BF16;
     write_file(NULL, items, count);
-    load_refuses(net, "layers.0.weight is BF16, expected F32 or F64");
+    assert_int_equal(sph_net_load_tensors(net, path), 0);
+    assert_int_equal(sph_net_get(net, "layers.0.weight", w, 6), 0);
+    assert_true(w[0] == 1 && w[1] == -2 && w[2] == 0x1.56p-2 && w[3] == 0 && w[5] == 3.140625);
+    items[0].data = (const uint16_t[]){0x3c00, 0xc000, 0x3555, 0, 0x8000, 0x4248};
+    items[0].dtype = ST_F16;
+    write_file(NULL, items, count);
+    assert_int_equal(sph_net_load_tensors(net, path), 0);
+    assert_int_equal(sph_net_get(net, "layers.0.weight", w, 6), 0);
+    assert_true(w[0] == 1 && w[1] == -2 && w[2] == 0x1.554p-2 && w[3] == 0 && w[5] == 3.140625);
+    items[0].dtype = ST_I8;
+    write_file(NULL, items, count);
+    load_refuses(net, "layers.0.weight is I8, expected F32, F64, F16 or BF16");
+    items[0].data = values[0];
     items[0].dtype = ST_F64;
     items[0].shape = (const size_t[]){2, 3};
     write_file(NULL, items, count);

@@ -165,9 +165,9 @@ static void print_shape(char *out, size_t size, const size_t *shape, size_t ndim
 
 static int check_shape(const struct st_tensor *found, const size_t *shape, size_t ndim)
 {
-    if (found->dtype != ST_F32 && found->dtype != ST_F64)
-        return sph_fail(SPH_EFORMAT, "%s: %.120s is %s, expected F32 or F64", found->file, found->name,
-                        st_dtype_name(found->dtype));
+    if (!st_dtype_is_real(found->dtype))
+        return sph_fail(SPH_EFORMAT, "%s: %.120s is %s, expected F32, F64, F16 or BF16", found->file,
+                        found->name, st_dtype_name(found->dtype));
     if (found->ndim == ndim && !memcmp(found->shape, shape, ndim * sizeof *shape))
         return 0;
     char there[200], here[64];
