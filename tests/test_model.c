@@ -346,17 +346,17 @@ static void a_file_of_weights_alone_is_a_relu_net(void **state)
     sph_net_free(net);
 
     write_file(NULL, items, 4);
-    open_refuses(
-        "no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds layers.2.bias");
+    open_refuses("no spherelu metadata, and not dense layers (PATH.weight, PATH.bias) alone: it holds "
+                 "layers.2.bias");
     write_file(NULL, NULL, 0);
     open_refuses("it holds nothing");
     items[2].name = "layers.00.weight";
     write_file(NULL, items, 3);
-    open_refuses("no spherelu metadata");
+    open_refuses("it holds layers.0.bias");
     items[2].name = "layers.0.weight";
     items[0].shape = (const size_t[]){3, 1};
     write_file(NULL, items, 3);
-    open_refuses("layers.1.weight has shape (3, 1), the net's is (3, 3)");
+    open_refuses("not a chain of dense layers: layers.1 has 1 inputs, layers.0 before it 3 units");
     items[0].shape = second;
     items[1].shape = (const size_t[]){2};
     write_file(NULL, items, 3);
@@ -372,7 +372,7 @@ static void a_file_of_weights_alone_is_a_relu_net(void **state)
     items[2].ndim = 2;
     items[2].shape = (const size_t[]){3, 0};
     write_file(NULL, items, 3);
-    open_refuses("input: 0 features");
+    open_refuses("layers.0.weight is empty: a layer has at least one unit and one input");
 }
 
 /* ---------------------------------------------------------------- taking numbers */

@@ -92,6 +92,7 @@ struct st_writer {
 
 int st_writer_begin(struct st_writer *out, const char *path);
 int st_writer_metadata(struct st_writer *writer, const char *key, const char *value);
+int st_writer_carry(struct st_writer *writer, const struct safetensors *from); /* all of its metadata */
 int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype dtype, const size_t *shape,
                      size_t ndim);
 int st_writer_data(struct st_writer *writer, const void *bytes, size_t length);
