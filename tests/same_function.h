@@ -59,7 +59,8 @@ static int folds(sph_norm norm, sph_param to, int flags)
 }
 
 /* Whether a random net of this kind can be converted at all: elu lets no length pass but bn's, ln none. */
-static int convertible(sph_param from, sph_norm norm, sph_act act, sph_param to, int flags)
+__attribute__((unused)) static int convertible(sph_param from, sph_norm norm, sph_act act, sph_param to,
+                                               int flags)
 {
     if (folds(norm, to, flags))
         return act != SPH_ACT_ELU;
@@ -77,7 +78,7 @@ static void check_same(sph_net *a, sph_net *b)
         fail_msg("outputs differ by %g", off);
 }
 
-static void refuses(const sph_net *net, sph_param to, int flags, const char *message)
+__attribute__((unused)) static void refuses(const sph_net *net, sph_param to, int flags, const char *message)
 {
     sph_net *out = NULL;
     assert_int_equal(sph_net_convert(&out, net, to, flags), SPH_EARG);
