@@ -507,7 +507,7 @@ static void every_allocation_may_fail(void **state)
                      &(struct scaling){.features = 1, .targets = 2, .x_mean = mean, .y_scale = y}),
         0);
     EVERY_ALLOCATION(4, err, err = sph_net_save(net, path));
-    EVERY_ALLOCATION(20, err, err = sph_net_open(&back, path));
+    EVERY_ALLOCATION(12, err, err = sph_net_open(&back, path));
     check_equal(net, back);
     EVERY_ALLOCATION(2, err, err = sph_net_load_tensors(net, path));
     sph_net_free(back);

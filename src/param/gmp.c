@@ -69,7 +69,7 @@ static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARA
     double tail = 0, square = 0; /* |w_{i+1..n}| and its square; hypot where squares overflow or vanish */
     for (size_t i = n; i-- > 0;) {
         if (i + 1 < n)
-            unit[THETA][i] = i + 2 == n ? atan2(w[n - 1], w[n - 2]) : atan2(tail, w[i]);
+            unit[THETA][i] = i + 2 == n ? w[n - 1] : tail; /* one leg; w_i is the other */
         double next = square + w[i] * w[i];
         if (square > SQUARE_LEAST && next < SQUARE_MOST) {
             tail = sqrt(next);
@@ -79,6 +79,7 @@ static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARA
             square = tail * tail;
         }
     }
+    kernels_pick(SPH_F64, KERNELS_FASTEST)->arcs(n - 1, unit[THETA], w, unit[THETA]);
     if (sign)
         *sign = w[0] < 0 ? -1 : 1;
     *unit[R] = tail;
@@ -88,12 +89,15 @@ static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARA
 static void gmp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
                         double *b, double *s)
 {
-    double product = 1;
-    for (size_t i = 0; i + 1 < n; i++) {
-        double sine, cosine;
-        sincos(unit[THETA][i], &sine, &cosine);
-        w[i] = product * cosine;
-        product *= sine;
+    const struct kernels *k = kernels_pick(SPH_F64, KERNELS_FASTEST);
+    double product = 1, sine[64];
+    for (size_t from = 0; from + 1 < n; from += 64) {
+        size_t count = n - 1 - from < 64 ? n - 1 - from : 64;
+        k->sincos(count, unit[THETA] + from, sine, w + from);
+        for (size_t i = 0; i < count; i++) {
+            w[from + i] *= product;
+            product *= sine[i];
+        }
     }
     w[n - 1] = n == 1 ? *sign : product;
     *b = *unit[LAMBDA];

@@ -2,6 +2,7 @@
  *
  * A chain from file to file, a block of units at a time. In memory are one block's rows as read and as
  * written, one layer's vectors, and the signs it hands to the next. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,12 +72,13 @@ static void read_part(const struct st_tensor *tensor, size_t from, size_t count,
 
 static struct finding check_range(const struct work *w, size_t j, double *const unit[PARAM_TENSORS])
 {
-    for (size_t t = 0; t < w->to->tensors; t++)
-        for (size_t i = 0; i < param_per_unit(w->to, t, &w->layer->shape); i++) {
-            double value = unit[t][i];
-            if (!(w->layer->dtype == SPH_F64 ? isfinite(value) : isfinite((float)value)))
-                return (struct finding){OUT_OF_RANGE, j, value, w->to->tensor[t].name};
-        }
+    double most = w->layer->dtype == SPH_F64 ? DBL_MAX : FLT_MAX;
+    for (size_t t = 0; t < w->to->tensors; t++) {
+        size_t count = param_per_unit(w->to, t, &w->layer->shape);
+        for (size_t i = 0; i < count; i++)
+            if (!(fabs(unit[t][i]) <= most))
+                return (struct finding){OUT_OF_RANGE, j, unit[t][i], w->to->tensor[t].name};
+    }
     return (struct finding){FINE, j, 0, NULL};
 }
 

@@ -170,7 +170,7 @@ static int open_described(sph_net **out, json_t **data, const struct safetensors
     }
     if ((err = json_member_object(object, where, "architecture", &architecture)) < 0 ||
         (err = architecture_build(&net, &output, architecture, where)) < 0 ||
-        (err = tensors_check_weights(file, net)) < 0 || (err = sph_net_ready(net, output, 0)) < 0 ||
+        (err = tensors_check_weights(file, net)) < 0 || (err = net_finish(net, output)) < 0 ||
         (err = tensors_take(net, file, 1, NULL)) < 0)
         goto out;
     if (json_object_get(object, "standardisation") &&
@@ -205,7 +205,7 @@ static int open_chain(sph_net **out, const struct safetensors *file)
                                           .units = chain.layer[k].shape.m,
                                           .param = chain.layer[k].param,
                                           .act = k + 1 < chain.count ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
-    err = node < 0 ? node : sph_net_ready(net, node, 0);
+    err = node < 0 ? node : net_finish(net, node);
     if (err < 0)
         sph_fail_in(err, "%.400s", file->path);
     else
