@@ -369,8 +369,7 @@ int safetensors_to_double(const struct st_tensor *tensor, double *out)
             out[i] = bytes[i] != 0;
         return 0;
     default:
-        assert(!"a dtype of the list");
-        return SPH_EFORMAT;
+        return fail_tensor(tensor, "dtype %d, expected one of the list", (int)tensor->dtype);
     }
 }
 
