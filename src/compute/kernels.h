@@ -148,6 +148,9 @@ struct kernels {
     /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
     void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
                        const void *dw, size_t lddw, void *dtheta, void *radial);
+    /* ---- arrays of exactly count numbers; results may lie where the arguments do */
+    void (*arcs)(size_t count, const void *y, const void *x, void *angle); /* atan2(y, x) */
+    void (*sincos)(size_t count, const void *angle, void *sine, void *cosine);
 
     /* ---- numbers of a unit, (m) each; lambda, b, db and dlambda are NULL in a layer without bias
      * Radius: how r and lambda become the scale of the direction, the bias b and the output scale s. fold:

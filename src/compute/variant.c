@@ -7,6 +7,7 @@
 #include "compute/matrix.c"
 #include "compute/columns.c"
 #include "compute/angles.c"
+#include "compute/arcs.c"
 #include "compute/units.c"
 #include "compute/activation.c"
 #include "compute/normalize.c"
@@ -48,6 +49,8 @@ const struct kernels KERNELS_TABLE = {
     .column_sums = PICK(column_sums),
     .polar = PICK(polar),
     .polar_grad = PICK(polar_grad),
+    .arcs = PICK(arcs),
+    .sincos = PICK(sincos),
     .radius = plain_radius,
     .radius_grad = plain_radius_grad,
     .negative_product = plain_negative_product,

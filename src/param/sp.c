@@ -42,6 +42,15 @@ static void sp_from_unit(size_t n, const double *w, double b, double *unit[PARAM
     *unit[1] = b;
 }
 
+static void sp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
+                       double *b, double *s)
+{
+    (void)sign;
+    memcpy(w, unit[0], n * sizeof *w);
+    *b = *unit[1];
+    *s = 1;
+}
+
 const struct param_ops param_sp = {
     .name = "sp",
     .tensor = {{"weight", SPH_GROUP_WEIGHT, PARAM_WEIGHTS, 0}, {"bias", SPH_GROUP_BIAS, PARAM_ONE, 1}},
@@ -52,4 +61,5 @@ const struct param_ops param_sp = {
     .to_weight = sp_to_weight,
     .pull_grad = sp_pull_grad,
     .from_unit = sp_from_unit,
+    .to_unit = sp_to_unit,
 };
