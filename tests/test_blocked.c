@@ -8,7 +8,7 @@
 
 #include "net/plan.h"
 
-enum { ROWS = 6, METHODS = 9 };
+enum { ROWS = 5, METHODS = 9 };
 
 static const struct method {
     const char *name;
@@ -68,8 +68,8 @@ static sph_net *make(make_net *kind, const struct method *method, sph_dtype dtyp
     sph_net *net = NULL;
     sph_image_net spec = {.dtype = dtype,
                           .channels = 3,
-                          .height = 35,
-                          .width = 40,
+                          .height = kind == sph_net_resnet18 ? 33 : 13,
+                          .width = kind == sph_net_resnet18 ? 34 : 10,
                           .classes = 4,
                           .scale = 0.25,
                           .param = method->param,
@@ -191,9 +191,9 @@ static void blocked_steps_follow_plain_ones(void **state)
 static void short_batches_and_workers_follow_too(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < METHODS; i++)
+    for (size_t i = 1; i < METHODS; i += 2)
         for (size_t workers = 1; workers <= 3; workers++)
-            for (size_t rows = 2; rows <= ROWS; rows++) {
+            for (size_t rows = 2; rows <= ROWS; rows += workers) {
                 double off = step_distance(odd_net, &methods[i], SPH_CONV_AUTO, rows, ROWS, workers);
                 if (!(off < 1e-3))
                     fail_msg("%s, %zu of %d rows, %zu workers: off by %.1e", methods[i].name, rows, ROWS,
