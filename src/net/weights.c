@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compute/threads.h"
 #include "net/plan.h"
 
 /* Below this many units a product runs as dot products: vectors across units would be mostly padding. */
@@ -25,8 +26,8 @@ static void *carve(struct carver *carver, size_t count)
     return piece;
 }
 
-/* Whether the learned numbers are the weights as the products want them: no copy is made of them, nor of their
- * gradient. */
+/* Whether the learned numbers are the weights as the products want them: no copy is made of them, nor of
+ * their gradient. */
 static int is_raw(const struct weights *weights, size_t l)
 {
     const struct net_layer *layer = &weights->net->layers[l];
@@ -170,33 +171,92 @@ void weights_free(struct weights *weights)
     mem_free(weights);
 }
 
-void weights_materialize(struct weights *weights)
+/* ---------------------------------------------------------------- passes over all layers */
+
+/* From this many learned numbers on, a pass over them is worth waking the other workers. */
+enum { TEAM_NUMBERS = 1 << 20 };
+
+size_t weights_team(const struct weights *weights)
+{
+    return weights->workers > 1 && weights->net->learned >= TEAM_NUMBERS ? weights->workers : 1;
+}
+
+struct pass {
+    struct weights *weights;
+    void (*run)(struct weights *weights, size_t layer);
+    size_t team;
+};
+
+/* Layers are dealt by their middles on the line of all weights, so that shares are about even. What becomes
+ * of a layer does not depend on who has it. */
+static void run_share(void *context, size_t worker)
+{
+    const struct pass *pass = context;
+    const sph_net *net = pass->weights->net;
+    double all = 0, before = 0;
+    for (size_t l = 0; l < net->layer_count; l++)
+        all += (double)(net->layers[l].shape.m * net->layers[l].shape.n);
+    for (size_t l = 0; l < net->layer_count; l++) {
+        double here = (double)(net->layers[l].shape.m * net->layers[l].shape.n);
+        if ((size_t)((before + here / 2) / all * (double)pass->team) == worker)
+            pass->run(pass->weights, l);
+        before += here;
+    }
+}
+
+static void each_layer(struct weights *weights, void (*run)(struct weights *weights, size_t layer))
+{
+    struct pass pass = {weights, run, weights_team(weights)};
+    threads_run(pass.team, run_share, &pass);
+}
+
+static void materialize_layer(struct weights *weights, size_t l)
 {
     const sph_net *net = weights->net;
     const struct kernels *k = weights->k;
-    for (size_t l = 0; l < net->layer_count; l++) {
-        const struct net_layer *layer = &net->layers[l];
-        struct layer_weights *w = &weights->layer[l];
-        layer->ops->to_weight(&weights->step[l]);
-        w->scaled = weights->step[l].scaled;
-        if (layer->output_sign != NET_NOWHERE) {
-            memcpy(w->s, net_state(net, layer->output_sign), w->m * k->size);
-            w->scaled = 1;
-        }
-        int reads_data = net->nodes[net->nodes[layer->node].in[0]].kind == NODE_INPUT;
-        int blocked = weights->image_block && net->nodes[layer->node].kind == NODE_CONV;
-        if (w->narrow || (weights->workers && !reads_data && !blocked))
-            k->transpose(w->n, w->m, w->w, w->ldw, w->wt, w->ldwt);
+    const struct net_layer *layer = &net->layers[l];
+    struct layer_weights *w = &weights->layer[l];
+    layer->ops->to_weight(&weights->step[l]);
+    w->scaled = weights->step[l].scaled;
+    if (layer->output_sign != NET_NOWHERE) {
+        memcpy(w->s, net_state(net, layer->output_sign), w->m * k->size);
+        w->scaled = 1;
+    }
+    int reads_data = net->nodes[net->nodes[layer->node].in[0]].kind == NODE_INPUT;
+    int blocked = weights->image_block && net->nodes[layer->node].kind == NODE_CONV;
+    if (w->narrow || (weights->workers && !reads_data && !blocked))
+        k->transpose(w->n, w->m, w->w, w->ldw, w->wt, w->ldwt);
+}
+
+void weights_materialize(struct weights *weights)
+{
+    each_layer(weights, materialize_layer);
+}
+
+static void clear(void *at, size_t count, const struct kernels *k)
+{
+    if (at)
+        memset(at, 0, count * k->size);
+}
+
+static void clear_layer(struct weights *weights, size_t l)
+{
+    const struct layer_weights *w = &weights->layer[l];
+    const struct net_layer *layer = &weights->net->layers[l];
+    for (size_t worker = 0; worker < weights->workers; worker++) {
+        const struct layer_grads *grads = &weights->grads[l * weights->workers + worker];
+        clear(grads->dw, grad_length(w), weights->k);
+        clear(grads->db, w->m, weights->k);
+        clear(grads->ds, w->m, weights->k);
+        clear(grads->dgamma, layer->gamma == NET_NOWHERE ? 0 : w->m, weights->k);
+        clear(grads->dbeta, layer->beta == NET_NOWHERE ? 0 : w->m, weights->k);
+        clear(grads->dshape, layer->act_shape == NET_NOWHERE ? 0 : SRELU_SHAPE * w->m, weights->k);
     }
 }
 
 void weights_clear(struct weights *weights)
 {
-    memset(weights->slab, 0, weights->slab_len * weights->k->size);
-    for (size_t l = 0; weights->workers && l < weights->net->layer_count; l++)
-        if (is_raw(weights, l))
-            memset(weights->grads[l * weights->workers].dw, 0,
-                   grad_length(&weights->layer[l]) * weights->k->size);
+    each_layer(weights, clear_layer);
 }
 
 /* The first worker's gradients of a layer += another's. */
@@ -224,23 +284,24 @@ static void copy_grad(struct weights *weights, const void *from, size_t at, size
         memcpy((char *)weights->learned_grad + at * weights->k->size, from, count * weights->k->size);
 }
 
+static void pull_layer(struct weights *weights, size_t l)
+{
+    const struct net_layer *layer = &weights->net->layers[l];
+    const struct layer_weights *w = &weights->layer[l];
+    const struct layer_grads *grads = &weights->grads[l * weights->workers];
+    for (size_t worker = 1; worker < weights->workers; worker++)
+        add_grads(weights, l, worker);
+    if (w->narrow)
+        weights->k->transpose(w->m, w->n, grads->dw, w->ldwt, (void *)weights->step[l].dw, w->ldw);
+    layer->ops->pull_grad(&weights->step[l]);
+    copy_grad(weights, grads->dgamma, layer->gamma, w->m);
+    copy_grad(weights, grads->dbeta, layer->beta, w->m);
+    copy_grad(weights, grads->dshape, layer->act_shape, SRELU_SHAPE * w->m);
+}
+
 void weights_pull(struct weights *weights)
 {
-    const struct kernels *k = weights->k;
-    for (size_t worker = 1; worker < weights->workers; worker++)
-        for (size_t l = 0; l < weights->net->layer_count; l++)
-            add_grads(weights, l, worker);
-    for (size_t l = 0; l < weights->net->layer_count; l++) {
-        const struct net_layer *layer = &weights->net->layers[l];
-        const struct layer_weights *w = &weights->layer[l];
-        const struct layer_grads *grads = &weights->grads[l * weights->workers];
-        if (w->narrow)
-            k->transpose(w->m, w->n, grads->dw, w->ldwt, (void *)weights->step[l].dw, w->ldw);
-        layer->ops->pull_grad(&weights->step[l]);
-        copy_grad(weights, grads->dgamma, layer->gamma, w->m);
-        copy_grad(weights, grads->dbeta, layer->beta, w->m);
-        copy_grad(weights, grads->dshape, layer->act_shape, SRELU_SHAPE * w->m);
-    }
+    each_layer(weights, pull_layer);
 }
 
 void weights_after_step(struct weights *weights)

@@ -25,6 +25,9 @@ struct weights {
 int weights_new(struct weights **out, struct sph_net *net, const struct kernels *k, size_t workers);
 void weights_free(struct weights *weights);
 
+/* Workers for a pass over all weights: 1 for small nets. */
+size_t weights_team(const struct weights *weights);
+
 void weights_materialize(struct weights *weights);
 void weights_clear(struct weights *weights); /* gradients <- 0 */
 void weights_pull(struct weights *weights);  /* learned_grad <- slabs */

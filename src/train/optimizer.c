@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compute/threads.h"
 
 int optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts)
 {
@@ -31,6 +32,34 @@ static double clip_factor(const struct weights *weights, double limit)
         return 1;
     double norm = sqrt(weights->k->sum_squares(weights->net->learned, weights->learned_grad));
     return norm > limit ? limit / norm : 1;
+}
+
+/* One group's span, dealt to the workers in pieces of whole vectors. */
+struct update_pass {
+    const struct kernels *k;
+    const struct update_args *whole;
+    sph_optimizer optimizer;
+    size_t slots, team;
+};
+
+enum { PIECE = 64 };
+
+static void update_share(void *context, size_t worker)
+{
+    const struct update_pass *pass = context;
+    struct update_args args = *pass->whole;
+    size_t pieces = (args.count + PIECE - 1) / PIECE, size = pass->k->size;
+    size_t first = worker * pieces / pass->team * PIECE, stop = (worker + 1) * pieces / pass->team * PIECE;
+    if (stop > args.count)
+        stop = args.count;
+    if (first >= stop)
+        return;
+    args.count = stop - first;
+    args.p = (char *)args.p + first * size;
+    args.g = (const char *)args.g + first * size;
+    for (size_t i = 0; i < pass->slots; i++)
+        args.slot[i] = (char *)args.slot[i] + first * size;
+    pass->k->update[pass->optimizer](&args);
 }
 
 void optimizer_step(struct optimizer *optimizer, struct weights *weights, double lr, uint64_t step)
@@ -60,6 +89,7 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
             args.slot[i] = (char *)optimizer->slot[i] + at * k->size;
         args.lr = lr * opts->group_lr[group];
         args.decay = opts->weight_decay * opts->group_decay[group];
-        k->update[opts->optimizer](&args);
+        struct update_pass pass = {k, &args, opts->optimizer, optimizer->slots, weights_team(weights)};
+        threads_run(pass.team, update_share, &pass);
     }
 }
