@@ -119,6 +119,8 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     print_scores("train", &result->train);
     print_scores("val", &result->val);
     print_scores("test", &result->test);
+    if (!strcmp(sph_job_get(job, "protocol"), "reference"))
+        printf("warning   the test part chose the epoch: its scores are too good\n");
     printf("seconds   %.3g\n", result->seconds);
     printf("run       %s\n", out);
     sph_run_free(run);

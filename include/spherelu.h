@@ -281,6 +281,7 @@ typedef struct sph_data_opts {
     sph_missing missing;
     uint64_t seed; /* of the synthetic sets and of `rows`                                            */
     size_t rows;   /* take this many rows only (numpy's RandomState(seed).choice); 0: all            */
+    double noise;  /* deviation of the noise in the synthetic sets; NaN: 0.1                         */
 } sph_data_opts;
 
 SPH_API sph_data_opts sph_data_defaults(void);
