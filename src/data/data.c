@@ -50,6 +50,7 @@ static int build(sph_data *data, const struct table *table, const sph_data_opts 
     err = fill_rows(data, table, from, 1);
     mem_free(from);
     data->test_from = table->test_from;
+    data->made = table->made;
     if (!err && opts->rows && !table->made)
         err = fill_choose_rows(data, table->path, opts->rows, opts->seed);
     return err < 0 ? err : targets_settle(data, table->path, opts->task);

@@ -36,6 +36,7 @@ struct sph_data {
     int has_missing;
     size_t left_out; /* rows of the source that were dropped for missing cells */
     size_t filled;   /* missing feature cells of the others */
+    int made;        /* by the seed, not read */
 
     char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
     size_t classes;

@@ -70,7 +70,7 @@ static int settle_protocol(struct sph_job *job)
     return err;
 }
 
-static int settle(struct sph_job *job, const sph_data *data)
+int job_settle(struct sph_job *job, const sph_data *data)
 {
     sph_train_opts defaults = sph_train_defaults(data->task);
     int err = settle_kind(job, data);
@@ -108,7 +108,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     int err = sph_data_open(out, o->data, &opts);
     if (err < 0)
         return err;
-    if ((err = settle(job, *out)) < 0) {
+    if ((err = job_settle(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
     }
@@ -145,6 +145,27 @@ int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *o
         sph_split_free(out);
     }
     return err;
+}
+
+/* FNV-1a over words of eight bytes: enough to notice an edited file. */
+static uint64_t add_content(uint64_t hash, const void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)bytes + i, length - i < sizeof bits ? length - i : sizeof bits);
+        hash = (hash ^ bits) * 0x100000001b3u;
+        hash ^= hash >> 32; /* or the high bits of a double would stay high */
+    }
+    return hash;
+}
+
+uint64_t job_content(const sph_data *data)
+{
+    size_t numbers = data->rows * data->features;
+    uint64_t hash = 0xcbf29ce484222325u;
+    hash = data->pixels ? add_content(hash, data->pixels, numbers)
+                        : add_content(hash, data->x, numbers * sizeof *data->x);
+    return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
 }
 
 /* ---------------------------------------------------------------- net */

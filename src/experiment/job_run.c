@@ -151,27 +151,6 @@ static int settle_split(struct job_run *run)
 
 /* ---------------------------------------------------------------- checkpoints and metrics, as observers */
 
-/* FNV-1a over words of eight bytes: enough to notice an edited file. */
-static uint64_t add_content(uint64_t hash, const void *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
-        uint64_t bits = 0;
-        memcpy(&bits, (const char *)bytes + i, length - i < sizeof bits ? length - i : sizeof bits);
-        hash = (hash ^ bits) * 0x100000001b3u;
-        hash ^= hash >> 32; /* or the high bits of a double would stay high */
-    }
-    return hash;
-}
-
-static uint64_t content_of(const sph_data *data)
-{
-    size_t numbers = data->rows * data->features;
-    uint64_t hash = 0xcbf29ce484222325u;
-    hash = data->pixels ? add_content(hash, data->pixels, numbers)
-                        : add_content(hash, data->x, numbers * sizeof *data->x);
-    return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
-}
-
 static int save_checkpoint(struct job_run *run)
 {
     uint64_t offset;
@@ -302,7 +281,7 @@ static int prepare(struct job_run *run, int resume)
         (err = job_make_split(job, run->data, &run->split)) < 0 ||
         (err = job_make_net(job, run->data, &run->net)) < 0)
         return err;
-    run->content = content_of(run->data);
+    run->content = job_content(run->data);
     sph_train_opts opts = job_train_opts(job);
     sph_split parts = run->split;
     if (job->options.protocol == PROTOCOL_REFERENCE) {
