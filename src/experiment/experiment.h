@@ -3,7 +3,7 @@
  * An experiment: methods x grid x seeds, each a job like any other, and what is made of their results.
  *
  *   experiment.c          the handle; --set; the resolved file
- *   experiment_read.c     the file
+ *   experiment_read.c     the file; experiment_lists.c its methods, seeds and grid
  *   experiment_jobs.c     which jobs there are, where they lie, their options
  *   experiment_check.c    what can be refused before the first job; timing for a dry run
  *   experiment_run.c      the pool at work, choices, resuming
@@ -68,6 +68,18 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document);
 int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_document_t *document,
                           yaml_node_t *key, yaml_node_t *value);
 
+/* The values of its lists (experiment_lists.c). */
+int experiment_read_methods(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node);
+int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                          const yaml_node_t *node);
+int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                         const yaml_node_t *node);
+
+/* Where each option of a mapping stands, for what is found out later. */
+void experiment_note_lines(size_t lines[OPTION_COUNT], yaml_document_t *document, const yaml_node_t *mapping,
+                           const char *section, int from_file);
+
 /* One key of the grid: new, or in place of the old values. */
 int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_document_t *document,
                          const yaml_node_t *key, const yaml_node_t *value);
@@ -94,6 +106,9 @@ struct experiment_job {
 
 size_t experiment_points(const struct sph_experiment *e); /* of the grid; 1 without one */
 size_t experiment_folds(const struct sph_experiment *e);  /* 0 unless cv */
+
+/* Of the jobs that are known from the start; fails where there are too many to be meant. */
+int experiment_count(const struct sph_experiment *e, size_t *count);
 
 /* Every job that is known from the start, methods first; a refit under cv follows from these. Caller frees.
  */

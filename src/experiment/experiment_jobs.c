@@ -93,23 +93,23 @@ void experiment_list_free(struct experiment_job *jobs, size_t count)
     mem_free(jobs);
 }
 
-static int count_jobs(const struct sph_experiment *e, size_t *count)
+int experiment_count(const struct sph_experiment *e, size_t *count)
 {
     size_t folds = experiment_folds(e) ? experiment_folds(e) : 1;
     if (__builtin_mul_overflow(e->method_count, experiment_points(e), count) ||
         __builtin_mul_overflow(*count, e->seed_count, count) ||
         __builtin_mul_overflow(*count, folds, count) || *count > EXPERIMENT_MOST_JOBS)
         return sph_fail(SPH_EFORMAT,
-                        "%s: more than %d jobs: %zu methods, %zu points of the grid, %zu seeds, %zu fold%s",
-                        e->path, EXPERIMENT_MOST_JOBS, e->method_count, experiment_points(e), e->seed_count,
-                        folds, folds == 1 ? "" : "s");
+                        "%s: more than %d jobs: %zu methods, %zu of the grid, %zu seeds, %zu fold%s", e->path,
+                        EXPERIMENT_MOST_JOBS, e->method_count, experiment_points(e), e->seed_count, folds,
+                        folds == 1 ? "" : "s");
     return 0;
 }
 
 int experiment_list(const struct sph_experiment *e, struct experiment_job **out, size_t *count)
 {
     size_t all, made = 0, folds = experiment_folds(e);
-    int err = count_jobs(e, &all);
+    int err = experiment_count(e, &all);
     if (err < 0)
         return err;
     struct experiment_job *jobs = mem_get(all, sizeof *jobs);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 size_t node_line(const yaml_node_t *node)
@@ -53,6 +54,35 @@ int node_check_text(const char *path, const yaml_node_t *node, const char *what,
         return 0;
     return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected %s", path, node_line(node), what,
                     node_is_text(node) ? "nothing" : node_kind(node), expected);
+}
+
+int node_read_text(char **out, const char *path, const yaml_node_t *node, const char *what,
+                   const char *expected)
+{
+    int err = node_check_text(path, node, what, expected);
+    if (err < 0)
+        return err;
+    char *text = mem_text(node_text(node));
+    if (!text)
+        return SPH_EMEMORY;
+    mem_free(*out);
+    *out = text;
+    return 0;
+}
+
+int node_read_word(const char *path, const yaml_node_t *node, const char *what, const char *const *words,
+                   size_t count, const char *choices)
+{
+    int err = node_check_text(path, node, what, choices);
+    if (err < 0)
+        return err;
+    int found = text_find(node_text(node), words, count);
+    if (found >= 0)
+        return found;
+    const char *nearest = text_nearest(node_text(node), words, count);
+    return sph_fail(SPH_EFORMAT, "%s:%zu: %s: unknown word '%s'%s%s%s (%s)", path, node_line(node), what,
+                    node_text(node), nearest ? ", did you mean '" : "", nearest ? nearest : "",
+                    nearest ? "'?" : "", choices);
 }
 
 /* ---------------------------------------------------------------- parsing */

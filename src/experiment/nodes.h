@@ -19,6 +19,14 @@ int node_check_key(const char *path, const yaml_node_t *key);
 /* 0, or "path:line: what: found ..., expected ...". expected says what; it is checked for text here alone. */
 int node_check_text(const char *path, const yaml_node_t *node, const char *what, const char *expected);
 
+/* A copy of the text in place of *out, which is freed; or that failure. */
+int node_read_text(char **out, const char *path, const yaml_node_t *node, const char *what,
+                   const char *expected);
+
+/* The number of the word, or a failure with the nearest one. */
+int node_read_word(const char *path, const yaml_node_t *node, const char *what, const char *const *words,
+                   size_t count, const char *choices);
+
 /* Parses the one document of length bytes; path is for messages. Caller frees with yaml_document_delete. The
  * root is never NULL. */
 int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length);
