@@ -29,11 +29,23 @@ static double score_in(const json_t *result, const char *part, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* Short of memory, jansson's reader loses digits of long numbers without a word, and these numbers become a
+ * table: they are read twice. */
+static int read_twice(json_t **out, const char *path)
+{
+    json_t *again = NULL;
+    int err = json_read(out, path);
+    if (!err && !(err = json_read(&again, path)) && !json_equal(*out, again))
+        err = sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
+    json_decref(again);
+    return err;
+}
+
 static int read_outcome(struct experiment_outcome *out, const char *path,
                         const struct experiment_facts *facts)
 {
     const char *reason = "the loss stopped being a number";
-    int err = json_read(&out->result, path);
+    int err = read_twice(&out->result, path);
     if (err < 0 || (err = json_member_bool(out->result, path, "diverged", &out->diverged)) < 0 ||
         (err = json_member_size(out->result, path, "epochs", &out->epochs)) < 0 ||
         (err = json_member_size(out->result, path, "best_epoch", &out->best_epoch)) < 0 ||
