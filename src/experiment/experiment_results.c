@@ -226,15 +226,51 @@ static int fill_line(const struct experiment_results *r, size_t method, size_t l
     return err;
 }
 
-/* The first method under gmp is what the others are compared with; without one, the best. */
+/* The first method under gmp is what the others are compared with; without one, the best. Points of a grid
+ * side by side are a picture, not a contest. */
 static int reference_method(const struct sph_experiment *e)
 {
-    for (size_t m = 0; m < e->method_count && !e->all_points; m++) {
+    if (e->all_points && e->axis_count)
+        return TABLE_NONE;
+    for (size_t m = 0; m < e->method_count; m++) {
         const struct sph_job *job = e->methods[m].job;
         if ((job->given[OPTION_PARAM] ? job : e->base)->options.param == SPH_PARAM_GMP)
             return (int)m;
     }
-    return -1;
+    return TABLE_BEST;
+}
+
+/* For each method, means of the last key's values across and of the others' down. */
+static void add_matrices(const struct sph_experiment *e, const struct table_input *input, struct text *out)
+{
+    const struct experiment_axis *across = &e->axes[e->axis_count - 1];
+    size_t points = experiment_points(e), wide = 10;
+    for (size_t i = 0; i < across->count; i++)
+        wide = strlen(across->values[i]) + 2 > wide ? strlen(across->values[i]) + 2 : wide;
+    for (size_t m = 0; m < e->method_count; m++) {
+        text_add(out, "\n%s: mean %s, %s across\n%-30s", e->methods[m].name, input->metric,
+                 option_key(across->id), "");
+        for (size_t i = 0; i < across->count; i++)
+            text_add(out, "%*s", (int)wide, across->values[i]);
+        for (size_t p = 0; p < points; p++) {
+            if (p % across->count == 0) {
+                struct text label = {0};
+                for (size_t a = 0; a + 1 < e->axis_count; a++)
+                    text_add(&label, "%s%s %s", a ? ", " : "", option_key(e->axes[a].id),
+                             e->axes[a].values[experiment_value(e, p, a)]);
+                text_add(out, "\n%-30s", label.chars ? label.chars : "");
+                out->failed |= label.failed;
+                text_free(&label);
+            }
+            struct summary summary;
+            summarize(input->methods[m * points + p].value, input->cases, &summary);
+            if (summary.n)
+                text_add(out, "%*.4g", (int)wide, summary.mean);
+            else
+                text_add(out, "%*s", (int)wide, "-");
+        }
+        text_add(out, "\n");
+    }
 }
 
 static int write_tables(const struct experiment_results *r, const struct table_input *input)
@@ -252,6 +288,8 @@ static int write_tables(const struct experiment_results *r, const struct table_i
         struct text text = {0};
         char *path = file_join(r->dir, files[i].name);
         err = path ? table_write(input, files[i].format, &text) : SPH_EMEMORY;
+        if (!err && files[i].format == TABLE_TEXT && r->experiment->all_points && r->experiment->axis_count)
+            add_matrices(r->experiment, input, &text);
         if (!err)
             err = text.failed ? SPH_EMEMORY : file_replace_with(path, text.chars, text.length);
         mem_free(path);

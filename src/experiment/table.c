@@ -220,7 +220,7 @@ static int make_parts(struct table_parts *parts)
         summarize(input->methods[m].value, input->cases, &parts->lines[m].summary);
     int err = rank_methods(parts);
     int reference = input->reference_method < 0 ? best_method(parts) : input->reference_method;
-    if (reference < 0 || input->count < 2)
+    if (reference < 0 || input->reference_method == TABLE_NONE || input->count < 2)
         return err;
     parts->reference = input->methods[reference].name;
     for (size_t m = 0; !err && m < input->count; m++)

@@ -18,6 +18,8 @@ struct table_method {
     double seconds;      /* mean per job; NaN: not shown, as where tables of two runs must be equal  */
 };
 
+enum { TABLE_BEST = -1, TABLE_NONE = -2 };
+
 struct table_input {
     const char *experiment, *metric; /* "rmse" */
     int larger_is_better;
@@ -26,8 +28,8 @@ struct table_input {
     size_t cases;         /* seeds or splits, the same for every method */
     const struct table_method *methods;
     size_t count;
-    int reference_method; /* the others are compared with this one: GmP by default; -1: the best mean of the
-                             methods with most numbers */
+    int reference_method; /* the others are compared with this one: GmP by default; TABLE_BEST: the best mean
+                             of the methods with most numbers; TABLE_NONE: no comparison */
 };
 
 enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_LATEX, TABLE_CSV, TABLE_JSON };
