@@ -160,7 +160,9 @@ struct line {
     char *name, *chosen;
 };
 
-/* "lr 0.03 (4 of 5), lr 0.1 (1 of 5)", the most frequent first. */
+enum { CHOICES_SHOWN = 3 };
+
+/* "lr 0.03 (3 of 5), 0.1 (2)", the most frequent first; results.json has them all. */
 static int describe_choice(const struct experiment_results *r, const size_t *final, char **out)
 {
     const struct sph_experiment *e = r->experiment;
@@ -171,22 +173,33 @@ static int describe_choice(const struct experiment_results *r, const size_t *fin
     for (size_t s = 0; s < seeds; s++)
         if (!isnan(r->outcomes[final[s]].test))
             count[r->jobs[final[s]].point]++;
-    for (;;) {
+    for (int shown = 0;; shown++) {
         size_t most = 0;
         for (size_t p = 1; p < points; p++)
             if (count[p] > count[most])
                 most = p;
         if (!count[most])
             break;
-        text_add(&text, "%s", text.length ? (e->axis_count > 1 ? "; " : ", ") : "");
-        experiment_add_point(e, most, &text);
-        if (count[most] < seeds)
+        if (shown == CHOICES_SHOWN) {
+            text_add(&text, ", ...");
+            break;
+        }
+        text_add(&text, "%s", !shown ? "" : e->axis_count > 1 ? "; " : ", ");
+        if (shown && e->axis_count == 1)
+            text_add(&text, "%s", e->axes[0].values[most]);
+        else
+            experiment_add_point(e, most, &text);
+        if (!shown && count[most] < seeds)
             text_add(&text, " (%zu of %zu)", count[most], seeds);
+        else if (shown)
+            text_add(&text, " (%zu)", count[most]);
         count[most] = 0;
     }
     mem_free(count);
-    if (text.failed)
+    if (text.failed) {
+        text_free(&text);
         return SPH_EMEMORY;
+    }
     *out = text.chars;
     return 0;
 }
