@@ -125,6 +125,7 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
         sph_split_free(split);
         return err;
     }
+    mem_free(part.test);
     part.test = split->test;
     part.test_rows = split->test_rows;
     split->test = NULL;
