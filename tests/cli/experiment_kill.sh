@@ -11,28 +11,27 @@ kills_wanted=${KILLS:-10}
 RANDOM=$seed
 echo "moments drawn with KILL_SEED=$seed"
 
-forty
+forty $((40 * kills_wanted))
 began=${EPOCHREALTIME/[.,]/}
 run 0 run 40.yaml --quiet --out whole
 no_temporaries whole
 spent=$(((${EPOCHREALTIME/[.,]/} - began) / 1000)) # ms
+window=$((2 * spent / kills_wanted + 50))          # so that the kills share one experiment, or nearly so
 
 kills=0 late=0 round=0 inside=0 limit=$((SECONDS + 20 + 10 * kills_wanted))
 while [ $kills -lt "$kills_wanted" ] && [ $SECONDS -lt $limit ]; do
     round=$((round + 1))
-    of_round=0
-    while [ $kills -lt "$kills_wanted" ] && [ $of_round -lt 10 ] && [ $SECONDS -lt $limit ]; do
+    while [ $kills -lt "$kills_wanted" ] && [ $SECONDS -lt $limit ]; do
         done_before=$(find "killed$round" -name result.json -printf '%p %i\n' 2>/dev/null | sort)
         "$SPHERELU" run 40.yaml --quiet --resume --jobs $((RANDOM % 3 + 1)) --out "killed$round" >out 2>err &
         child=$!
-        moment=$((RANDOM % (spent / 4 + 1)))
+        moment=$((RANDOM % window))
         sleep $((moment / 1000)).$(printf %03d $((moment % 1000)))
         kill -KILL $child 2>/dev/null
         wait $child 2>/dev/null
         code=$?
         if [ $code -eq 137 ]; then
             kills=$((kills + 1))
-            of_round=$((of_round + 1))
             find "killed$round" -name checkpoint.safetensors 2>/dev/null | grep -q . && inside=$((inside + 1))
             # what had a result has the same file still
             done_after=$(find "killed$round" -name result.json -printf '%p %i\n' 2>/dev/null | sort)

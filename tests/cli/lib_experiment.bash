@@ -2,13 +2,13 @@
 #
 # What the scripts about experiments share; source it before lib.bash, which changes the folder.
 
-# forty: an experiment of 40 jobs of a fraction of a second each, into 40.yaml
+# forty [EPOCHS]: an experiment of 40 jobs, into 40.yaml; 400 epochs are a fraction of a second
 forty() {
-    cat >40.yaml <<'YAML'
+    cat >40.yaml <<YAML
 name: forty
 data: {name: crescents, rows: 300, noise: 0.3}
 net: {hidden: [20]}
-train: {epochs: 400, batch: 16, patience: 0, checkpoint_seconds: 0.05}
+train: {epochs: ${1:-400}, batch: 16, patience: 0, checkpoint_seconds: 0.05}
 methods:
   - {name: SP, param: sp, lr: 0.01}
   - {name: WN, param: wn, lr: 0.01}
