@@ -135,7 +135,6 @@ struct experiment_facts {
     char metric[16]; /* of the table */
     int larger_is_better;
     char content[17];
-    size_t weights; /* of the largest net */
 };
 
 /* Opens the data, makes every split and a net of every method and point; a failure names line and key. */

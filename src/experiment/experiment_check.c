@@ -224,10 +224,8 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
             struct prepared p;
             if ((err = prepare(e, &job, data, &p)) < 0)
                 err = blame(e, &job, 1, err);
-            else if (!(err = choose_metric(e, (sph_loss)p.options->options.loss, sph_net_outputs(p.net),
-                                           facts)) &&
-                     sph_net_learned(p.net) > facts->weights)
-                facts->weights = sph_net_learned(p.net);
+            else
+                err = choose_metric(e, (sph_loss)p.options->options.loss, sph_net_outputs(p.net), facts);
             unprepare(&p);
         }
     sph_data_free(data);

@@ -424,7 +424,7 @@ static int settle_content(struct run *run)
 
 int sph_experiment_run(sph_experiment *e, const sph_experiment_opts *opts, sph_experiment_result *result)
 {
-    sph_experiment_result own;
+    sph_experiment_result own = {0};
     struct run run = {.experiment = e, .opts = opts, .held = -1, .result = result ? result : &own};
     *run.result = (sph_experiment_result){0};
     if (!opts->out || !*opts->out)

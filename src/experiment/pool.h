@@ -16,7 +16,6 @@ struct pool_slot {
     atomic_int stop;      /* the pool: end soon, and keep what there is */
     _Atomic double share; /* the job: done so far, 0 to 1 */
     char note[POOL_NOTE]; /* the job: whatever its owner wants to know */
-    size_t number;        /* likewise */
     double real;          /* likewise */
 
     /* at its end */
