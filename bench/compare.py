@@ -91,6 +91,14 @@ def bench_param(tool, rounds):
     return bars
 
 
+def report(bars, check):
+    """Prints the bars; with check a missed one ends the program."""
+    for what, met, value in bars:
+        print(f"{'met   ' if met else 'MISSED'}  {what}: {value}")
+    if check and not all(met for _, met, _ in bars):
+        sys.exit(1)
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--tool", default=os.path.join(HERE, "..", "build", "spherelu"))
@@ -103,10 +111,7 @@ def main():
         bars += bench_mlp(args.tool, args.rounds)
     if args.only != "mlp":
         bars += bench_param(args.tool, args.rounds)
-    for what, met, value in bars:
-        print(f"{'met   ' if met else 'MISSED'}  {what}: {value}")
-    if args.check and not all(met for _, met, _ in bars):
-        sys.exit(1)
+    report(bars, args.check)
 
 
 if __name__ == "__main__":

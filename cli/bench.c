@@ -1,18 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu bench: what this machine does in a second. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
 enum { HIDDEN_MAX = 16 };
 
+static const char *const names[] = {"param", "mlp", "vgg6", "resnet18", "resnet50"};
+enum { NAMES = sizeof names / sizeof *names, FIRST_OF_IMAGES = 2 };
+
+static const char *const convs[SPH_CONV_COUNT] = {SPH_CONVS(CLI_WORD)};
+
 struct bench {
-    size_t rows, units, inputs, threads, repeats;
+    size_t rows, units, inputs, batch, size, threads, repeats;
     size_t hidden[HIDDEN_MAX], depth;
-    int dtype, param, norm, act, optimizer;
+    double width;
+    int dtype, param, norm, act, optimizer, conv;
 };
+
+static int read_width(const struct args *args, double *out)
+{
+    const char *value = args_value(args, "width");
+    char *end;
+    if (!value)
+        return 0;
+    *out = strtod(value, &end);
+    if (end == value || *end || !(*out > 0) || !isfinite(*out))
+        return cli_fail(args->command, EXIT_USAGE, "--width: found '%s', expected a number above 0", value);
+    return 0;
+}
 
 static int read_options(struct bench *bench, const struct args *args)
 {
@@ -20,6 +40,9 @@ static int read_options(struct bench *bench, const struct args *args)
     if ((code = args_check_common(args)) || (code = args_size(args, "rows", 1, &bench->rows)) ||
         (code = args_size(args, "units", 1, &bench->units)) ||
         (code = args_size(args, "inputs", 1, &bench->inputs)) ||
+        (code = args_size(args, "batch", 1, &bench->batch)) ||
+        (code = args_size(args, "size", 1, &bench->size)) || (code = read_width(args, &bench->width)) ||
+        (code = args_word(args, "conv", convs, SPH_CONV_COUNT, &bench->conv)) ||
         (code = args_size(args, "threads", 1, &bench->threads)) ||
         (code = args_size(args, "repeats", 3, &bench->repeats)) ||
         (code = args_sizes(args, "hidden", bench->hidden, HIDDEN_MAX, &bench->depth)) ||
@@ -123,28 +146,94 @@ static int bench_mlp(const struct args *args, const struct bench *bench)
     return print_bench(args, bench, bench->threads, object);
 }
 
+static int bench_images(const struct args *args, const struct bench *bench, const char *net)
+{
+    int small = !strcmp(net, "vgg6");
+    sph_bench_images_opts opts = {.dtype = (sph_dtype)bench->dtype,
+                                  .net = net,
+                                  .size = bench->size ? bench->size
+                                          : small     ? 32
+                                                      : 224,
+                                  .batch = bench->batch ? bench->batch
+                                           : small      ? 32
+                                                        : 16,
+                                  .scale = bench->width,
+                                  .param = (sph_param)bench->param,
+                                  .norm = (sph_norm)bench->norm,
+                                  .act = (sph_act)bench->act,
+                                  .optimizer = (sph_optimizer)bench->optimizer,
+                                  .conv = (sph_conv)bench->conv,
+                                  .steps_only = args_on(args, "steps-only"),
+                                  .threads = (int)bench->threads,
+                                  .repeats = bench->repeats};
+    sph_bench_images_result result;
+    int err = sph_bench_images(&opts, &result);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (!args_on(args, "json")) {
+        printf("%s  %zux%zu, width %g, %s, norm %s, %s, %s, conv %s, %s, batch %zu, %zu thread%s: "
+               "%.4g images per second",
+               net, opts.size, opts.size, bench->width, cli_params[bench->param], cli_norms[bench->norm],
+               cli_acts[bench->act], cli_optimizers[bench->optimizer], convs[bench->conv],
+               cli_dtypes[bench->dtype], opts.batch, bench->threads, cli_plural(bench->threads),
+               result.images_per_second);
+        if (isfinite(result.conv_only))
+            printf(", bare convolutions on one thread %.4g", result.conv_only);
+        else
+            printf(", bare convolutions -");
+        if (isfinite(result.peak_bytes))
+            printf(", peak %.0f MB", result.peak_bytes / 1e6);
+        printf("\n");
+        return EXIT_DONE;
+    }
+    json_t *object = json_object();
+    add_word(object, "what", net);
+    add_count(object, "size", opts.size);
+    add_count(object, "batch", opts.batch);
+    json_object_set_new(object, "width", json_real(bench->width));
+    add_word(object, "param", cli_params[bench->param]);
+    add_word(object, "norm", cli_norms[bench->norm]);
+    add_word(object, "activation", cli_acts[bench->act]);
+    add_word(object, "optimizer", cli_optimizers[bench->optimizer]);
+    add_word(object, "conv", convs[bench->conv]);
+    json_object_set_new(object, "images_per_second", cli_number(result.images_per_second));
+    json_object_set_new(object, "conv_only_images_per_second", cli_number(result.conv_only));
+    add_count(object, "parameters", result.learned);
+    json_object_set_new(object, "peak_bytes",
+                        isfinite(result.peak_bytes) ? json_integer((json_int_t)result.peak_bytes)
+                                                    : json_null());
+    return print_bench(args, bench, bench->threads, object);
+}
+
 static int run_bench(const struct args *args)
 {
-    static const char *const names[] = {"param", "mlp"};
     const char *what = args->words ? args->word[0] : NULL;
     struct bench bench = {.rows = 404,
                           .units = 512,
                           .threads = 1,
-                          .repeats = 5,
                           .hidden = {100},
                           .depth = 1,
+                          .width = 1,
                           .param = SPH_PARAM_GMP,
                           .norm = SPH_NORM_NONE,
-                          .act = SPH_ACT_RELU,
-                          .optimizer = SPH_OPTIMIZER_ADAM};
+                          .act = SPH_ACT_RELU};
+    size_t which = 0;
+    while (what && which < NAMES && strcmp(what, names[which]))
+        which++;
+    if (which == NAMES) {
+        const char *nearest = args_nearest(what, names, NAMES);
+        return cli_fail(args->command, EXIT_USAGE, "unknown bench '%s'%s%s%s (%s)", what,
+                        nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                        args->command->words[0]);
+    }
+    int images = which >= FIRST_OF_IMAGES;
+    bench.optimizer = images ? SPH_OPTIMIZER_SGD : SPH_OPTIMIZER_ADAM;
+    bench.repeats = images ? 3 : 5;
     int code = read_options(&bench, args);
     if (code)
         return code;
-    if (what && strcmp(what, "param") && strcmp(what, "mlp")) {
-        const char *nearest = args_nearest(what, names, 2);
-        return cli_fail(args->command, EXIT_USAGE, "unknown bench '%s'%s%s%s (param|mlp)", what,
-                        nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    }
+    if (images)
+        return bench_images(args, &bench, what);
     if (!what || !strcmp(what, "param"))
         code = bench_param(args, &bench);
     if (!code && (!what || !strcmp(what, "mlp")))
@@ -156,12 +245,18 @@ static const sph_option options[] = {
     {"units", "N", "512", "param", "units of the layer"},
     {"rows", "N", "404", "mlp", "rows of the batch"},
     {"hidden", "N,...", "100", "mlp", "units of each hidden layer"},
-    {"norm", CLI_WORDS(SPH_NORMS), "none", "mlp", "normalization"},
-    {"activation", CLI_WORDS(SPH_ACTS), "relu", "mlp", "activation"},
-    {"optimizer", CLI_WORDS(SPH_OPTIMIZERS), "adam", "mlp", "update"},
-    {"inputs", "N", "", "both", "inputs of a unit (default 4608 in param, 13 in mlp)"},
-    {"param", CLI_WORDS(SPH_PARAMS), "gmp", "both", "parameterization"},
-    {"repeats", "N", "5", "both", "the best of N is printed; at least 3"},
+    {"batch", "N", "", "images", "images of a step (default 32 in vgg6, 16 in the resnets)"},
+    {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the resnets)"},
+    {"width", "X", "1", "images", "scale of the networks' widths"},
+    {"conv", CLI_WORDS(SPH_CONVS), "auto", "images", "f32 convolutions: the fastest way, or no Winograd"},
+    {"steps-only", NULL, "", "images", "leave the bare convolutions out"},
+    {"norm", CLI_WORDS(SPH_NORMS), "none", "steps", "normalization"},
+    {"activation", CLI_WORDS(SPH_ACTS), "relu", "steps", "activation"},
+    {"optimizer", CLI_WORDS(SPH_OPTIMIZERS), "", "steps",
+     "update (default adam in mlp, sgd with momentum 0.9 for images)"},
+    {"inputs", "N", "", "all", "inputs of a unit (default 4608 in param, 13 in mlp)"},
+    {"param", CLI_WORDS(SPH_PARAMS), "gmp", "all", "parameterization"},
+    {"repeats", "N", "", "all", "the best of N is printed; at least 3 (default 5, for images 3)"},
     {"threads", "N", "1", "common", "threads of one network; param runs in one"},
     {"seed", "S", "", "common", "taken by every command; speed does not depend on it"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "common", "precision"},
@@ -170,21 +265,23 @@ static const sph_option options[] = {
 const struct command command_bench = {
     .name = "bench",
     .summary = "measure the speed of this machine",
-    .usage = "[param|mlp] [--json]",
+    .usage = "[param|mlp|vgg6|resnet18|resnet50] [--json]",
     .about =
         "param: building a layer's weights from its raw numbers and pulling the gradient back, in "
-        "nanoseconds per "
-        "weight. mlp: whole training steps (forward, loss, backward, update) in microseconds. Without a word "
-        "both run. Each figure is the best of several repetitions after a warm-up; with --json one object "
-        "per "
-        "line.",
+        "nanoseconds per weight. mlp: whole training steps (forward, loss, backward, update) in "
+        "microseconds. vgg6, resnet18, resnet50: whole training steps on noise, in images per second; "
+        "beside it what bare oneDNN convolutions reach on one thread with nothing between them, and the "
+        "most memory the steps took. Without a word param and mlp run. Each figure is the best of several "
+        "repetitions after a warm-up; with --json one object per line.",
     .examples =
         "  spherelu bench\n"
         "  spherelu bench param --units 512 --inputs 4608 --json\n"
-        "  spherelu bench mlp --rows 404 --inputs 13 --hidden 100 --param gmp --norm none --optimizer adam\n",
+        "  spherelu bench mlp --rows 404 --inputs 13 --hidden 100 --param gmp --norm none --optimizer adam\n"
+        "  spherelu bench vgg6 --batch 32 --param gmp --norm imn\n"
+        "  spherelu bench resnet50 --batch 16 --size 224 --param sp --norm bn --conv direct --json\n",
     .options = options,
     .count = sizeof options / sizeof *options,
-    .words = {"param|mlp"},
+    .words = {"param|mlp|vgg6|resnet18|resnet50"},
     .words_needed = 0,
     .run = run_bench,
 };

@@ -7,72 +7,109 @@
 
 #include "cli.h"
 
-static int print_converted(const struct args *args, const sph_net *net)
+static const char *const names_words[] = {SPH_NAMES(CLI_WORD)};
+
+static int print_converted(const struct args *args, const sph_converted *result)
 {
     char network[256] = "";
-    cli_network(network, sizeof network, NULL, net);
+    if (result->net)
+        cli_network(network, sizeof network, NULL, result->net);
+    else
+        snprintf(network, sizeof network, "%zu dense layers, hidden ones %s", result->layers,
+                 args_value(args, "to"));
     if (!args_on(args, "json")) {
-        printf("%s: %s, %zu learned numbers\n", args->word[1], network, sph_net_learned(net));
+        printf("%s: %s, %zu learned numbers\n", args->word[1], network, result->learned);
         return EXIT_DONE;
     }
     json_t *object = json_object();
     json_object_set_new(object, "out", json_string(args->word[1]));
     json_object_set_new(object, "param", json_string(args_value(args, "to")));
     json_object_set_new(object, "network", json_string(network));
-    json_object_set_new(object, "learned", json_integer((json_int_t)sph_net_learned(net)));
+    json_object_set_new(object, "layers", json_integer((json_int_t)result->layers));
+    json_object_set_new(object, "learned", json_integer((json_int_t)result->learned));
     return cli_print_json(args->command, object, 17);
 }
 
-/* A run folder stands for its model; a path too long to hold is left for the library to refuse. */
-static int open_net(sph_net **out, const char *path)
+/* What the file did not say, and what was made of it. */
+static void print_notes(const struct args *args, const sph_converted *result)
 {
-    char model[PATH_MAX];
+    if (args_on(args, "quiet"))
+        return;
+    if (result->dropped)
+        fprintf(stderr, "%s: standardisation and class names have no place under torchvision's names\n",
+                args->word[1]);
+    if (!result->net)
+        fprintf(stderr, "%s describes no network: taken for the chain %s, relu between\n", args->word[0],
+                result->order);
+}
+
+/* A run folder stands for its model; a path too long to hold is left for the library to refuse. */
+static const char *model_of(const char *path, char model[PATH_MAX])
+{
     struct stat status;
-    int length = snprintf(model, sizeof model, "%s/model.safetensors", path);
+    int length = snprintf(model, PATH_MAX, "%s/model.safetensors", path);
     int folder = !stat(path, &status) && S_ISDIR(status.st_mode) && length > 0 && length < PATH_MAX;
-    return sph_net_open(out, folder ? model : path);
+    return folder ? model : path;
 }
 
 static int run_convert(const struct args *args)
 {
-    sph_net *net = NULL, *converted = NULL;
-    int to = 0, code = args_check_common(args);
-    if (code || (code = args_word(args, "to", cli_params, SPH_PARAM_COUNT, &to)))
+    char model[PATH_MAX];
+    sph_converted result;
+    size_t threads = 1;
+    int to = 0, names = SPH_NAMES_SPHERELU, code = args_check_common(args);
+    if (code || (code = args_word(args, "to", cli_params, SPH_PARAM_COUNT, &to)) ||
+        (code = args_word(args, "names", names_words, SPH_NAMES_COUNT, &names)) ||
+        (code = args_size(args, "threads", 1, &threads)))
         return code;
     if (!args_value(args, "to"))
         return cli_fail(args->command, EXIT_USAGE, "--to is missing, expected %s", CLI_WORDS(SPH_PARAMS));
-    int err = open_net(&net, args->word[0]);
-    if (!err)
-        err = sph_net_convert(&converted, net, (sph_param)to, args_on(args, "strict"));
-    if (!err)
-        err = sph_net_save(converted, args->word[1]);
-    code = err ? cli_fail_with(args->command, err) : print_converted(args, converted);
-    sph_net_free(converted);
-    sph_net_free(net);
+    sph_convert_opts opts = {.to = (sph_param)to,
+                             .flags = (args_on(args, "strict") ? SPH_CONVERT_STRICT : 0) |
+                                      (args_on(args, "keep-bn") ? SPH_CONVERT_KEEP_BN : 0),
+                             .names = (sph_names)names,
+                             .threads = threads > INT_MAX ? INT_MAX : (int)threads};
+    int err = sph_convert(model_of(args->word[0], model), args->word[1], &opts, &result);
+    if (err)
+        return cli_fail_with(args->command, err);
+    print_notes(args, &result);
+    code = print_converted(args, &result);
+    sph_net_free(result.net);
     return code;
 }
 
 static const sph_option options[] = {
     {"to", CLI_WORDS(SPH_PARAMS), "", "network",
      "parameterization of the hidden layers; the output layer stays plain"},
+    {"keep-bn", NULL, "", "network",
+     "on the way to gmp or sphere bn stays, its mean and variance rescaled; else it is folded into the "
+     "weights, by its running statistics"},
     {"strict", NULL, "", "network",
      "refuse where a negative scale cannot be folded away, instead of keeping it"},
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
+    {"names", CLI_WORDS(SPH_NAMES), "spherelu", "network",
+     "what tensors are called in OUT: torchvision's names are for its resnets, --to sp, with bn"},
+    {"threads", "N", "1", "common", "for files of dense layers without a description"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the file's own precision holds here"},
+     "taken by every command; the file's own precision holds here (f16 and bf16 become f32)"},
 };
 
 const struct command command_convert = {
     .name = "convert",
     .summary = "write a network in another parameterization",
-    .usage = "IN.safetensors|RUN OUT.safetensors --to sp|wn|gmp|sphere [--strict]",
+    .usage = "IN.safetensors|RUN OUT.safetensors --to sp|wn|gmp|sphere [--keep-bn] [--strict] "
+             "[--names spherelu|torchvision]",
     .about = "Rewrites the hidden layers so that the network computes the same function: exact for relu, "
              "leaky_relu "
              "and identity, refused where no exact form exists. A run folder stands for its "
-             "model.safetensors. Standardisation and class names go along.",
+             "model.safetensors. Standardisation and class names go along. Also read are torchvision's "
+             "resnet18 and resnet50 under its own names, and files of dense layers PATH.weight, PATH.bias "
+             "alone: these are taken for a chain with relu between, and streamed, so that they may be larger "
+             "than memory.",
     .examples = "  spherelu convert runs/prices plain.safetensors --to sp\n"
-                "  spherelu convert plain.safetensors angles.safetensors --to gmp\n",
+                "  spherelu convert plain.safetensors angles.safetensors --to gmp\n"
+                "  spherelu convert resnet18.safetensors gmp.safetensors --to gmp --keep-bn\n"
+                "  spherelu convert gmp.safetensors back.safetensors --to sp --names torchvision\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"IN.safetensors|RUN", "OUT.safetensors"},

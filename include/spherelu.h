@@ -111,6 +111,10 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
     X(NONE, "none", "rows as they are")                                                                      \
     X(FLIP, "flip", "images left to right, every other time")
 
+#define SPH_CONVS(X)                                                                                         \
+    X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
+    X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
+
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                        \
     X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
@@ -122,6 +126,11 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
     X(BIAS, "bias", "biases")                                                                                \
     X(NORM, "norm", "scales and shifts of normalizations")                                                   \
     X(ACT, "act", "parameters of activations")
+
+/* What tensors of a model file are called. */
+#define SPH_NAMES(X)                                                                                         \
+    X(SPHERELU, "spherelu", "PATH.weight, PATH.norm.mean, ... and a description of the network")             \
+    X(TORCHVISION, "torchvision", "those of torchvision's resnets, no description")
 
 #define SPH_ENUM_ROW(prefix, id)             prefix##id,
 #define SPH_DTYPE_ENUM(id, word, help)       SPH_##id,
@@ -136,7 +145,9 @@ SPH_API const char *sph_cpu(void);      /* the processor's name */
 #define SPH_MISSING_ENUM(id, word, help)     SPH_MISSING_##id,
 #define SPH_STANDARDIZE_ENUM(id, word, help) SPH_STANDARDIZE_##id,
 #define SPH_AUGMENT_ENUM(id, word, help)     SPH_AUGMENT_##id,
+#define SPH_CONV_ENUM(id, word, help)        SPH_CONV_##id,
 #define SPH_GROUP_ENUM(id, word, help)       SPH_GROUP_##id,
+#define SPH_NAMES_ENUM(id, word, help)       SPH_NAMES_##id,
 
 typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype; /* SPH_F32 ...  */
 typedef enum { SPH_PARAMS(SPH_PARAM_ENUM) SPH_PARAM_COUNT } sph_param; /* SPH_PARAM_SP */
@@ -150,7 +161,9 @@ typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;
 typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
 typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
 typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
+typedef enum { SPH_CONVS(SPH_CONV_ENUM) SPH_CONV_COUNT } sph_conv;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
+typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
 
 /* ---------------------------------------------------------------- networks
  * A net is a description (a graph of layers) and its learned numbers. Build it node by node, then
@@ -230,6 +243,9 @@ SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
 
+/* How f32 convolutions are computed from now on; a net starts with auto. */
+SPH_API void sph_net_set_conv(sph_net *net, sph_conv way);
+
 SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
 
 SPH_API sph_dtype sph_net_dtype(const sph_net *net);
@@ -259,14 +275,45 @@ SPH_API int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out);
 SPH_API int sph_net_get(const sph_net *net, const char *name, double *values, size_t count);
 SPH_API int sph_net_set(sph_net *net, const char *name, const double *values, size_t count);
 
-/* The same function in another parameterization (hidden layers; the output layer stays plain). strict: refuse
- * a network whose negative scales cannot be folded away, instead of keeping them. */
-SPH_API int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int strict);
+/* The same function in another parameterization (hidden layers; the output layer stays plain). On the way to
+ * gmp and sphere bn becomes part of the weights, by its running statistics. */
+enum {
+    SPH_CONVERT_STRICT = 1, /* refuse where negative scales cannot be folded away, instead of keeping them  */
+    SPH_CONVERT_KEEP_BN = 2 /* bn stays: its mean and variance are rescaled instead                        */
+};
+SPH_API int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags);
 
-SPH_API int sph_net_save(const sph_net *net, const char *path); /* safetensors */
+/* Files are safetensors. Without a description a file is read if its tensors are those of torchvision's
+ * resnet18 or resnet50 (images of 224 x 224), or dense layers PATH.weight, PATH.bias (or of another
+ * parameterization) and nothing else: a chain with relu between. f16 and bf16 become f32. */
+SPH_API int sph_net_save(const sph_net *net, const char *path);
 SPH_API int sph_net_open(sph_net **out, const char *path);
 
-/* Takes the learned numbers of a file: every learned tensor of the net must be there and no other. */
+/* Under other names: torchvision's are for its resnets, sp with bn; standardisation and class names do not go
+ * along. */
+SPH_API int sph_net_save_as(const sph_net *net, const char *path, sph_names names);
+
+/* From file to file: open, convert, save. A chain of dense layers without a description is not opened but
+ * streamed, so that it may be larger than memory: its hidden layers become PATH.theta, PATH.lambda, PATH.r or
+ * what the target has, in the same order; a unit without weights but with a bias is refused. */
+typedef struct sph_convert_opts {
+    sph_param to;
+    int flags; /* SPH_CONVERT_... */
+    sph_names names;
+    int threads;
+} sph_convert_opts;
+
+typedef struct sph_converted {
+    sph_net *net; /* what was written, caller frees; NULL: a chain was streamed */
+    size_t layers, learned;
+    int dropped;     /* standardisation or class names had no place under the names chosen */
+    char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */
+} sph_converted;
+
+SPH_API int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result);
+
+/* Takes the learned numbers of a file, under our names or torchvision's: every learned tensor of the net must
+ * be there and no other. */
 SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
 
 /* ---------------------------------------------------------------- data */
@@ -515,9 +562,36 @@ typedef struct sph_bench_mlp_opts {
     size_t repeats;
 } sph_bench_mlp_opts;
 
+typedef struct sph_bench_images_opts {
+    sph_dtype dtype;
+    const char *net; /* "vgg6" (10 classes), "resnet18", "resnet50" (1000) */
+    size_t size;     /* height and width of the images, which have 3 channels */
+    size_t batch;
+    double scale; /* of all widths; 0: 1 */
+    sph_param param;
+    sph_norm norm;
+    sph_act act;
+    sph_optimizer optimizer;
+    sph_conv conv;
+    int steps_only; /* conv_only is not measured */
+    int threads;
+    size_t repeats;
+} sph_bench_images_opts;
+
+typedef struct sph_bench_images_result {
+    double images_per_second; /* of whole training steps */
+
+    /* Of the convolutions of a step alone, by bare oneDNN primitives in the layouts they like best, on one
+     * thread; NAN where there are none (f64, or a build without oneDNN) or nobody asked. */
+    double conv_only;
+    size_t learned;    /* learned numbers of the net */
+    double peak_bytes; /* most memory the process has held, before conv_only took some; NAN: not known */
+} sph_bench_images_result;
+
 /* Best of repeats after a warm-up. */
 SPH_API int sph_bench_param(const sph_bench_param_opts *opts, double *forward_ns, double *backward_ns);
 SPH_API int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step);
+SPH_API int sph_bench_images(const sph_bench_images_opts *opts, sph_bench_images_result *result);
 
 #ifdef __cplusplus
 }

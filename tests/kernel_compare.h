@@ -40,6 +40,66 @@ static __attribute__((unused)) void compare_copies(const struct pair *on, size_t
     drop(&a);
 }
 
+/* One rounding each: results are the same to the bit. A NaN passes relu and stops a gradient. */
+static __attribute__((unused)) void compare_sum(const struct pair *on, size_t rows, size_t m, size_t extra)
+{
+    size_t ld = kernel_pad(m), wide = ld + extra;
+    struct array a = matrix(on->plain, rows, m, ld, -1, 1), b = matrix(on->plain, rows, m, wide, -1, 1);
+    set(&a, rows / 2, m / 2, NAN);
+    for (int relu = 0; relu < 2; relu++)
+        for (const struct kernels *k = on->plain; k; k = k == on->plain ? on->fast : NULL) {
+            struct array y = matrix(k, rows, m, ld, 9, 9), in_a = same_as(&a), in_b = same_as(&b),
+                         want = same_as(&y), want2 = same_as(&y), want3 = same_as(&y);
+            for (size_t i = 0; i < rows; i++)
+                for (size_t j = 0; j < m; j++) {
+                    double value = get(&a, i, j) + get(&b, i, j);
+                    set(&want, i, j, relu && value < 0 ? 0 : value);
+                    set(&want2, i, j, get(&want, i, j));
+                    set(&want3, i, j, get(&want, i, j));
+                }
+            k->sum(rows, m, a.at, ld, b.at, wide, relu, y.at, ld);
+            k->sum(rows, m, in_a.at, ld, b.at, wide, relu, in_a.at, ld);
+            k->sum(rows, m, a.at, ld, in_b.at, wide, relu, in_b.at, wide);
+            same("sum", &want, &y, 0);
+            same("sum onto a", &want2, &in_a, 0);
+            same("sum onto b", &want3, &in_b, 0);
+        }
+    /* gradients: targets not there, set or added to, at other leading dimensions or the same */
+    struct array y = matrix(on->plain, rows, m, ld, -1, 1);
+    set(&y, 0, 0, 0), set(&y, rows - 1, m - 1, NAN);
+    enum { NONE, SET, ADD };
+    for (int form = 0; form < 18; form++)
+        for (const struct kernels *k = on->plain; k; k = k == on->plain ? on->fast : NULL) {
+            int masked = form % 2, to_a = form / 2 % 3, to_b = form / 6;
+            struct array dy = matrix(k, rows, m, ld, -1, 1), da = matrix(k, rows, m, ld, -1, 1),
+                         db = matrix(k, rows, m, wide, -1, 1);
+            struct array want_a = same_as(&da), want_b = same_as(&db), onto = same_as(&dy),
+                         want = same_as(&dy), db2 = same_as(&db), want_b2 = same_as(&db);
+            for (size_t i = 0; i < rows; i++)
+                for (size_t j = 0; j < m; j++) {
+                    double g = !masked || get(&y, i, j) > 0 ? get(&dy, i, j) : 0;
+                    if (to_a)
+                        set(&want_a, i, j, g + (to_a == ADD ? get(&da, i, j) : 0));
+                    if (to_b) {
+                        set(&want_b, i, j, g + (to_b == ADD ? get(&db, i, j) : 0));
+                        set(&want_b2, i, j, get(&want_b, i, j));
+                    }
+                    set(&want, i, j, g);
+                }
+            const void *mask = masked ? y.at : NULL;
+            k->sum_grad(rows, m, mask, ld, dy.at, ld, to_a ? da.at : NULL, ld, to_a == ADD,
+                        to_b ? db.at : NULL, wide, to_b == ADD);
+            k->sum_grad(rows, m, mask, ld, onto.at, ld, onto.at, ld, 0, to_b ? db2.at : NULL, wide,
+                        to_b == ADD);
+            same("sum_grad, a", &want_a, &da, 0);
+            same("sum_grad, b", &want_b, &db, 0);
+            same("sum_grad onto dy", &want, &onto, 0);
+            same("sum_grad onto dy, b", &want_b2, &db2, 0);
+            drop(&dy);
+        }
+    drop(&a), drop(&b), drop(&y);
+}
+
 /* ---------------------------------------------------------------- products */
 
 static __attribute__((unused)) void compare_transpose(const struct pair *on, size_t rows, size_t m,
@@ -306,6 +366,57 @@ static __attribute__((unused)) void compare_activation(const struct pair *on, si
 
 /* ---------------------------------------------------------------- normalizations */
 
+/* The kernels of batch normalization of one table against sums in f64, which take what relu lets through
+ * from the table's own forward pass: the gradient finds the same numbers again. */
+static __attribute__((unused)) void check_normalize(const struct pair *on, const struct kernels *k, int relu,
+                                                    const struct array *x, const struct array *dy,
+                                                    const struct array *mean, const struct array *scale)
+{
+    size_t rows = x->rows, m = x->cols, ld = x->ld;
+    struct array shift = vector(k, m, -1, 1), factor = vector(k, m, 0.5, 1), across = vector(k, m, -1, 1),
+                 offset = vector(k, m, -1, 1);
+    for (size_t j = 0; j < m; j += 2) { /* one number of the column comes out 0 up to roundings */
+        size_t i = j % rows;
+        set(&shift, 0, j, -(get(x, i, j) - get(mean, 0, j)) * get(scale, 0, j));
+    }
+    struct array z = same_as(x), y = matrix(k, rows, m, ld, 9, 9), in_place = same_as(x);
+    k->normalize(rows, m, z.at, ld, mean->at, scale->at, shift.at, relu, y.at, ld);
+    k->normalize(rows, m, in_place.at, ld, mean->at, scale->at, shift.at, relu, in_place.at, ld);
+    struct array sum = vector(k, m, -1, 1), sum_z = vector(k, m, -1, 1), want = same_as(&sum),
+                 want_z = same_as(&sum_z);
+    struct array dz = matrix(k, rows, m, ld, 9, 9), onto_dy = same_as(dy), onto_z = same_as(x),
+                 want_dz = same_as(&dz);
+    k->normalize_sums(rows, m, dy->at, ld, z.at, ld, mean->at, scale->at, shift.at, relu, sum.at, sum_z.at);
+    k->normalize_grad(rows, m, dy->at, ld, z.at, ld, mean->at, scale->at, shift.at, relu, factor.at,
+                      across.at, offset.at, dz.at, ld);
+    k->normalize_grad(rows, m, onto_dy.at, ld, z.at, ld, mean->at, scale->at, shift.at, relu, factor.at,
+                      across.at, offset.at, onto_dy.at, ld);
+    k->normalize_grad(rows, m, dy->at, ld, onto_z.at, ld, mean->at, scale->at, shift.at, relu, factor.at,
+                      across.at, offset.at, onto_z.at, ld);
+    for (size_t j = 0; j < m; j++) {
+        double total = get(&want, 0, j), total_z = get(&want_z, 0, j);
+        for (size_t i = 0; i < rows; i++) {
+            double off = get(x, i, j) - get(mean, 0, j), have = get(&y, i, j);
+            double value = off * get(scale, 0, j) + get(&shift, 0, j);
+            assert_false(differ(have, relu && value < 0 ? 0 : value, close_to(on)));
+            double g = !relu || have > 0 ? get(dy, i, j) : 0;
+            total += g;
+            total_z += g * off;
+            set(&want_dz, i, j, get(&factor, 0, j) * g + get(&across, 0, j) * off + get(&offset, 0, j));
+        }
+        set(&want, 0, j, total), set(&want_z, 0, j, total_z);
+    }
+    struct array copy1 = same_as(&dz), copy2 = same_as(&dz), before = same_as(x);
+    same("normalize in place", &y, &in_place, 0);
+    same("normalize keeps z", &before, &z, 0);
+    same("sum_dy", &want, &sum, sum_error(on, rows));
+    same("sum_dyz", &want_z, &sum_z, sum_error(on, rows));
+    same("normalize_grad onto dy", &copy1, &onto_dy, 0);
+    same("normalize_grad onto z", &copy2, &onto_z, 0);
+    same("normalize_grad", &want_dz, &dz, close_to(on));
+    drop(&shift), drop(&factor), drop(&across), drop(&offset);
+}
+
 static __attribute__((unused)) void compare_normalization(const struct pair *on, size_t rows, size_t m,
                                                           size_t extra)
 {
@@ -336,30 +447,12 @@ static __attribute__((unused)) void compare_normalization(const struct pair *on,
     same("shift in place", &copy, &in_place, 0);
     same("shift", &y1, &y2, close_to(on));
 
-    struct array z1 = same_as(&x), z2 = same_as(&x);
-    y1 = matrix(plain, rows, m, ld, 0, 0), y2 = same_as(&y1);
-    plain->normalize(rows, m, z1.at, ld, a.at, b.at, c.at, d.at, y1.at, ld);
-    fast->normalize(rows, m, z2.at, ld, a.at, b.at, c.at, d.at, y2.at, ld);
-    same("normalize, xhat", &z1, &z2, close_to(on));
-    same("normalize, y", &y1, &y2, close_to(on));
+    for (int relu = 0; relu < 2; relu++) {
+        check_normalize(on, plain, relu, &x, &dy, &a, &b);
+        check_normalize(on, fast, relu, &x, &dy, &a, &b);
+    }
 
-    struct array sum1 = vector(plain, m, -1, 1), sum2 = same_as(&sum1), sumx1 = vector(plain, m, -1, 1),
-                 sumx2 = same_as(&sumx1);
-    plain->normalize_sums(rows, m, dy.at, ld, x.at, ld, sum1.at, sumx1.at);
-    fast->normalize_sums(rows, m, dy.at, ld, x.at, ld, sum2.at, sumx2.at);
-    same("sum_dy", &sum1, &sum2, sum_error(on, rows));
-    same("sum_dyx", &sumx1, &sumx2, sum_error(on, rows));
-
-    struct array dz1 = same_as(&x), dz2 = same_as(&x), onto_dy = same_as(&dy), onto_x = same_as(&x);
-    plain->normalize_grad(rows, m, dy.at, ld, x.at, ld, a.at, b.at, c.at, dz1.at, ld);
-    fast->normalize_grad(rows, m, dy.at, ld, x.at, ld, a.at, b.at, c.at, dz2.at, ld);
-    fast->normalize_grad(rows, m, onto_dy.at, ld, x.at, ld, a.at, b.at, c.at, onto_dy.at, ld);
-    fast->normalize_grad(rows, m, dy.at, ld, onto_x.at, ld, a.at, b.at, c.at, onto_x.at, ld);
-    struct array copy1 = same_as(&dz2), copy2 = same_as(&dz2);
-    same("normalize_grad onto dy", &copy1, &onto_dy, 0);
-    same("normalize_grad onto xhat", &copy2, &onto_x, 0);
-    same("normalize_grad", &dz1, &dz2, close_to(on));
-
+    struct array z1, z2, dz1, dz2, onto_dy, onto_x, copy1, copy2;
     /* epsilon 0.1: with one or few columns the variance may be tiny and would magnify roundings without bound
      */
     struct array inv1 = vector(plain, rows, 0, 0), inv2 = same_as(&inv1);

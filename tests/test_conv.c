@@ -32,7 +32,8 @@ struct catch
 {
     const struct kernels *k;
     const struct net_node *node;
-    double *y; /* (rows, channels, height, width) */
+    size_t block; /* of channels, or 0 */
+    double *y;    /* (rows, channels, height, width) */
 };
 
 static double catch_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
@@ -40,13 +41,14 @@ static double catch_tile(void *self, const struct tile *tile, const void *y, siz
 {
     struct catch *c = self;
     size_t pixels = node_pixels(c->node), channels = c->node->channels;
+    size_t block = c->block && pixels > 1 ? c->block : ldy, blocks = (channels + block - 1) / block;
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t p = 0; p < pixels; p++)
             for (size_t ch = 0; ch < channels; ch++)
                 c->y[((tile->row + i) * channels + ch) * pixels + p] =
-                    get_number(c->k, y, (i * pixels + p) * ldy + ch);
+                    get_number(c->k, y, ((i * blocks + ch / block) * pixels + p) * block + ch % block);
     if (dy)
-        memset(dy, 0, tile->rows * pixels * lddy * c->k->size);
+        memset(dy, 0, tile->rows * blocks * pixels * lddy * c->k->size);
     return 0;
 }
 
@@ -63,7 +65,7 @@ static double *values_of(sph_net *net, const double *x, enum plan_mode mode, siz
     assert_int_equal(weights_new(&weights, net, net->k, mode == PLAN_TRAIN ? workers : 0), 0);
     assert_int_equal(plan_new(&plan, weights, ROWS, mode, workers, 0.25), 0);
     weights_materialize(weights);
-    struct catch c = {net->k, node, numbers(ROWS * node_features(node))};
+    struct catch c = {net->k, node, plan_block(net, net->k), numbers(ROWS * node_features(node))};
     plan_run(plan, in, ld, ROWS, &(struct plan_head){&c, catch_tile});
     plan_free(plan);
     weights_free(weights);
@@ -439,10 +441,10 @@ static void workers_change_no_value(void **state)
     double *x = draw(ROWS * 189, 2);
     for (size_t i = 0; i < METHODS; i++)
         for (int mode = PLAN_EVALUATE; mode <= PLAN_TRAIN; mode++) {
-            sph_net *net = every_node(SPH_F32, &methods[i]);
+            sph_net *net = every_node(SPH_F64, &methods[i]);
             double *one = values_of(net, x, (enum plan_mode)mode, 1);
             sph_net_free(net);
-            net = every_node(SPH_F32, &methods[i]);
+            net = every_node(SPH_F64, &methods[i]);
             double *two = values_of(net, x, (enum plan_mode)mode, 2);
             assert_memory_equal(one, two, ROWS * 4 * sizeof *one);
             free(one), free(two);

@@ -86,27 +86,17 @@ static sph_net *image_net(const struct kind *k, uint64_t seed, int zeros)
     return net;
 }
 
-/* Identity convs of a residual net can be converted where those with elu cannot: the first one refuses. */
-static int possible(const struct kind *k, sph_param to)
-{
-    if (has_radius(k->param) == has_radius(to))
-        return 1;
-    if (has_radius(to))
-        return k->norm != SPH_NORM_LN && (k->act != SPH_ACT_ELU || k->norm == SPH_NORM_BN);
-    return k->act != SPH_ACT_ELU;
-}
-
 static size_t done;
 
-static void there_and_back(const struct kind *k, sph_param to, uint64_t seed, int zeros)
+static void there_and_back(const struct kind *k, sph_param to, int flags, uint64_t seed, int zeros)
 {
     sph_net *net = image_net(k, seed, zeros), *there = NULL;
-    if (!possible(k, to)) {
-        refuses(net, to, 0, "layers.0 unit ");
+    if (!convertible(k->param, k->norm, k->act, to, flags)) {
+        refuses(net, to, flags, "layers.0 unit "); /* of a residual net's convs the first one has the elu */
         sph_net_free(net);
         return;
     }
-    if (sph_net_convert(&there, net, to, 0))
+    if (sph_net_convert(&there, net, to, flags))
         fail_msg("%s %s %s act %d to %d: %s", graph_word[k->graph], net->layers[0].ops->name, "norm", k->act,
                  to, sph_error());
     done++;
@@ -114,10 +104,10 @@ static void there_and_back(const struct kind *k, sph_param to, uint64_t seed, in
         assert_int_equal(sph_net_layer(there, l, NULL)->param,
                          l + 1 < sph_net_layers(there) ? to : SPH_PARAM_SP);
     check_same(net, there);
-    struct kind turned = *k;
-    turned.param = to;
-    if (possible(&turned, k->param)) {
-        sph_net *back = converted(there, k->param);
+    sph_norm norm = folds(k->norm, to, flags) ? SPH_NORM_NONE : k->norm;
+    assert_int_equal(sph_net_layer(there, 0, NULL)->norm, norm);
+    if (convertible(to, norm, k->act, k->param, flags)) {
+        sph_net *back = converted_with(there, k->param, flags);
         check_same(net, back);
         sph_net_free(back);
     }
@@ -134,9 +124,9 @@ static void sweep(enum graph graph, sph_dtype dtype, int zeros)
             for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
                 for (int act = 0; act < SPH_ACT_COUNT; act++) {
                     struct kind k = {graph, dtype, (sph_param)from, (sph_norm)norm, (sph_act)act};
-                    if (zeros && !possible(&k, (sph_param)to))
-                        continue;
-                    there_and_back(&k, (sph_param)to, ++seed, zeros);
+                    for (int keep = 0; keep <= (norm == SPH_NORM_BN ? SPH_CONVERT_KEEP_BN : 0); keep += 2)
+                        if (!zeros || convertible(k.param, k.norm, k.act, (sph_param)to, keep))
+                            there_and_back(&k, (sph_param)to, keep, ++seed, zeros);
                 }
     assert_true(done > 200);
 }

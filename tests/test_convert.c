@@ -6,38 +6,29 @@
 #include "fault.h"
 #include "net/net.h"
 
-/* Whether a random net of this kind can be converted at all. */
-static int possible(const struct random_spec *spec, sph_param to)
-{
-    if (has_radius(spec->param) == has_radius(to))
-        return 1;
-    if (has_radius(to))
-        return spec->norm != SPH_NORM_LN && (spec->act != SPH_ACT_ELU || spec->norm == SPH_NORM_BN);
-    return spec->act != SPH_ACT_ELU;
-}
-
 static size_t tried, done;
 
-static void there_and_back(const struct random_spec *spec, sph_param to)
+static void there_and_back(const struct random_spec *spec, sph_param to, int flags)
 {
     sph_net *net = random_net(spec), *there = NULL;
     tried++;
-    if (!possible(spec, to)) {
-        refuses(net, to, 0, "layers.0 unit ");
+    if (!convertible(spec->param, spec->norm, spec->act, to, flags)) {
+        refuses(net, to, flags, "layers.0 unit ");
         sph_net_free(net);
         return;
     }
-    there = converted(net, to);
+    there = converted_with(net, to, flags);
     done++;
-    for (size_t l = 0; l + 1 < sph_net_layers(there); l++)
+    sph_norm norm = folds(spec->norm, to, flags) ? SPH_NORM_NONE : spec->norm;
+    for (size_t l = 0; l + 1 < sph_net_layers(there); l++) {
         assert_int_equal(sph_net_layer(there, l, NULL)->param, to);
+        assert_int_equal(sph_net_layer(there, l, NULL)->norm, norm);
+    }
     assert_int_equal(sph_net_layer(there, sph_net_layers(there) - 1, NULL)->param, SPH_PARAM_SP);
     check_same(net, there);
-    struct random_spec turned = *spec;
-    turned.param = to;
     /* gmp -> sp -> gmp of an elu net has lengths again: only what elu allows comes back */
-    if (possible(&turned, spec->param)) {
-        sph_net *back = converted(there, spec->param);
+    if (convertible(to, norm, spec->act, spec->param, flags)) {
+        sph_net *back = converted_with(there, spec->param, flags);
         assert_int_equal(sph_net_layer(back, 0, NULL)->param, spec->param);
         check_same(net, back);
         sph_net_free(back);
@@ -66,9 +57,10 @@ static void sweep(sph_dtype dtype, int residual, int zeros)
                                                    .depth = depth,
                                                    .residual = residual,
                                                    .zeros = zeros};
-                        if (zeros && !possible(&spec, (sph_param)to))
+                        int keep = norm == SPH_NORM_BN && seed % 2 ? SPH_CONVERT_KEEP_BN : 0;
+                        if (zeros && !convertible(spec.param, spec.norm, spec.act, (sph_param)to, keep))
                             continue; /* which unit is refused first is another test's matter */
-                        there_and_back(&spec, (sph_param)to);
+                        there_and_back(&spec, (sph_param)to, keep);
                     }
     assert_true(done > 900);
 }
@@ -111,7 +103,8 @@ static void same_param_is_a_copy(void **state)
 {
     (void)state;
     for (int p = 0; p < SPH_PARAM_COUNT; p++) {
-        sph_net *net = small((sph_param)p, SPH_NORM_BN, SPH_ACT_SRELU), *copy = converted(net, (sph_param)p);
+        sph_net *net = small((sph_param)p, SPH_NORM_BN, SPH_ACT_SRELU),
+                *copy = converted_with(net, (sph_param)p, SPH_CONVERT_KEEP_BN);
         assert_int_equal(copy->learned, net->learned);
         assert_memory_equal(copy->params, net->params, net->learned * sizeof(double));
         assert_memory_equal(copy->state, net->state, net->state_len * sizeof(double));
@@ -368,8 +361,75 @@ static void what_has_no_equal_is_refused(void **state)
     w[3] = 5;
     assert_int_equal(sph_net_set(bn, "layers.0.norm.var", var, m), 0);
     assert_int_equal(sph_net_set(bn, "layers.0.weight", w, 3 * m), 0);
-    refuses(bn, SPH_PARAM_GMP, 0, "layers.0 unit 1: bn's variance would become -");
+    refuses(bn, SPH_PARAM_GMP, SPH_CONVERT_KEEP_BN, "layers.0 unit 1: bn's variance would become -");
+    sph_net *folded = converted(bn, SPH_PARAM_GMP); /* a fold has no such trouble */
+    check_same(bn, folded);
+    sph_net_free(folded);
     sph_net_free(bn);
+    refuses((bn = small(SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_ELU)), SPH_PARAM_SPHERE, 0,
+            "lets it not become r; keeping bn would help");
+    sph_net_free(bn);
+    sph_net *none = NULL;
+    assert_int_equal(
+        sph_net_convert(&none, bn = small(SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_ELU), SPH_PARAM_SP, 4),
+        SPH_EARG);
+    sph_net_free(bn);
+}
+
+/* r * (w x gamma / sigma + beta - gamma mean / sigma), w of length 5. */
+static void folded_bn_is_a_weight_and_an_offset(void **state)
+{
+    (void)state;
+    sph_net *net = NULL;
+    assert_int_equal(sph_net_new(&net, SPH_F64), 0);
+    int x = sph_net_input(net, 2);
+    x = sph_net_dense(net, x, &(sph_layer){.units = 1, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+    assert_int_equal(sph_net_ready(net, sph_net_dense(net, x, &(sph_layer){.units = 1}), 1), 0);
+    const double w[] = {3, 4}, scale = -2, shift = 7, mean = 0.5, var = 0.25 - 1e-5;
+    assert_int_equal(sph_net_set(net, "layers.0.weight", w, 2), 0);
+    assert_int_equal(sph_net_set(net, "layers.0.norm.scale", &scale, 1), 0);
+    assert_int_equal(sph_net_set(net, "layers.0.norm.shift", &shift, 1), 0);
+    assert_int_equal(sph_net_set(net, "layers.0.norm.mean", &mean, 1), 0);
+    assert_int_equal(sph_net_set(net, "layers.0.norm.var", &var, 1), 0);
+    sph_net *sphere = converted(net, SPH_PARAM_SPHERE);
+    double u[2], lambda, r;
+    assert_int_equal(sph_net_get(sphere, "layers.0.u", u, 2), 0);
+    assert_int_equal(sph_net_get(sphere, "layers.0.lambda", &lambda, 1), 0);
+    assert_int_equal(sph_net_get(sphere, "layers.0.r", &r, 1), 0);
+    assert_true(fabs(u[0] + 0.6) < 1e-15 && fabs(u[1] + 0.8) < 1e-15);
+    assert_true(fabs(r - 20) < 1e-13);            /* 5 * |-2| / 0.5 */
+    assert_true(fabs(lambda - 9.0 / 20) < 1e-15); /* 7 + 2 * 0.5 / 0.5 */
+    assert_null(net_find_tensor(sphere, "layers.0.norm.mean"));
+    assert_int_equal(sph_net_layer(sphere, 0, NULL)->norm, SPH_NORM_NONE);
+    sph_net_free(sphere);
+    sph_net_free(net);
+}
+
+/* A scale of 0 leaves the shift alone: the next bias takes it, an addition cannot. */
+static void a_unit_that_bn_switches_off_is_a_constant(void **state)
+{
+    (void)state;
+    for (int sum = 0; sum < 2; sum++) {
+        sph_net *net = NULL;
+        assert_int_equal(sph_net_new(&net, SPH_F64), 0);
+        int x = sph_net_input(net, 3);
+        int a = sph_net_dense(net, x, &(sph_layer){.units = 3, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+        if (sum)
+            a = sph_net_add(net, a, x);
+        a = sph_net_dense(net, a, &(sph_layer){.units = 4, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+        assert_int_equal(sph_net_ready(net, sph_net_dense(net, a, &(sph_layer){.units = 2}), 1), 0);
+        randomize(net, 4, 0);
+        assert_int_equal(sph_net_set(net, "layers.0.norm.scale", (double[]){1, -1, 0}, 3), 0);
+        assert_int_equal(sph_net_set(net, "layers.0.norm.shift", (double[]){1, 1, 0.5}, 3), 0);
+        if (sum)
+            refuses(net, SPH_PARAM_GMP, 0,
+                    "layers.0 unit 2: its weights are 0 and its output is always 0.5, which no bias can "
+                    "take: it is read by an addition; keeping bn would help");
+        sph_net *gmp = converted_with(net, SPH_PARAM_GMP, sum ? SPH_CONVERT_KEEP_BN : 0);
+        check_same(net, gmp);
+        sph_net_free(gmp);
+        sph_net_free(net);
+    }
 }
 
 static void numbers_beyond_the_dtype_are_refused(void **state)
@@ -429,6 +489,8 @@ int main(void)
         cmocka_unit_test(constants_move_into_every_kind_of_reader),
         cmocka_unit_test(a_constant_that_cannot_move_is_refused),
         cmocka_unit_test(what_has_no_equal_is_refused),
+        cmocka_unit_test(folded_bn_is_a_weight_and_an_offset),
+        cmocka_unit_test(a_unit_that_bn_switches_off_is_a_constant),
         cmocka_unit_test(numbers_beyond_the_dtype_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };

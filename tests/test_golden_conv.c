@@ -335,7 +335,7 @@ static void gives_torchvisions_logits(void **context)
             static const sph_param chain[] = {SPH_PARAM_GMP, SPH_PARAM_WN, SPH_PARAM_SPHERE, SPH_PARAM_SP};
             static const char *const words[] = {"to gmp", "to wn", "to sphere", "to sp"};
             for (size_t c = 0; c < 4; c++) {
-                if (sph_net_convert(&other, net, chain[c], 1) < 0)
+                if (sph_net_convert(&other, net, chain[c], SPH_CONVERT_STRICT | SPH_CONVERT_KEEP_BN) < 0)
                     fail_msg("%s: %s", words[c], sph_error());
                 sph_net_free(net);
                 net = other;

@@ -85,12 +85,43 @@ static void sines_and_cosines_are_right_at_any_angle(void **state)
     }
 }
 
+/* Legs of every quadrant and size; counts that no vector divides; in place, as conversions do it. */
+static void arcs_and_sines_of_arrays_are_right(void **state)
+{
+    (void)state;
+    static const double legs[] = {0, -0.0, 1, -1, 0.3, -2.5, 1e-30, -1e-30, 1e30, 7};
+    enum { LEGS = sizeof legs / sizeof *legs, COUNT = LEGS * LEGS };
+    for (int p = 0; p < PAIRS; p++)
+        for (size_t count = 1; count <= COUNT; count += count < 20 ? 1 : 79) {
+            struct pair on = pair_of(p);
+            struct array y = vector(on.fast, count, 0, 0), x = same_as(&y), angle, sine = same_as(&y),
+                         cosine = same_as(&y);
+            for (size_t i = 0; i < count; i++) {
+                set(&y, 0, i, legs[i / LEGS]);
+                set(&x, 0, i, legs[i % LEGS]);
+            }
+            angle = same_as(&y);
+            on.fast->arcs(count, angle.at, x.at, angle.at);
+            on.fast->sincos(count, angle.at, sine.at, cosine.at);
+            for (size_t i = 0; i < count; i++) {
+                double expected = atan2(get(&y, 0, i), get(&x, 0, i)), found = get(&angle, 0, i);
+                assert_true(fabs(found - expected) <=
+                            2 * on.eps * fabs(expected) + 1e-37); /* f32 ends there */
+                assert_int_equal(signbit(found) != 0, signbit(expected) != 0);
+                assert_true(fabs(get(&sine, 0, i) - sin(found)) <= 2 * on.eps);
+                assert_true(fabs(get(&cosine, 0, i) - cos(found)) <= 2 * on.eps);
+            }
+            drop(&y), drop(&x), drop(&angle), drop(&sine), drop(&cosine);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(polar_matches_twin_and_keeps_length),
         cmocka_unit_test(polar_gradient_matches_differences_at_zero_sine),
         cmocka_unit_test(sines_and_cosines_are_right_at_any_angle),
+        cmocka_unit_test(arcs_and_sines_of_arrays_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

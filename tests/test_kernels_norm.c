@@ -11,7 +11,8 @@ static void normalizations_match_twins_and_work_in_place(void **state)
 
 enum { NORM_ROWS = 6, NORM_M = 5, NORM_LD = 8 };
 
-/* sum of c * y for batch or layer normalization of x; keeps xhat, inv when asked to. */
+/* sum of c * y for batch or layer normalization of x, the former with relu; keeps xhat (layer) or the mean
+ * (batch), and inv, when asked to. */
 static double norm_sum(const struct kernels *k, int layer, const struct array *x, const struct array *gamma,
                        const struct array *beta, const struct array *c, struct array *xhat, struct array *inv)
 {
@@ -26,14 +27,21 @@ static double norm_sum(const struct kernels *k, int layer, const struct array *x
         k->moments(NORM_ROWS, NORM_M, z.at, NORM_LD, mean.at, scale.at);
         for (size_t j = 0; j < NORM_M; j++)
             set(&scale, 0, j, 1 / sqrt(get(&scale, 0, j) / NORM_ROWS + epsilon));
-        k->normalize(NORM_ROWS, NORM_M, z.at, NORM_LD, mean.at, scale.at, gamma->at, beta->at, y.at, NORM_LD);
+        struct array factor = same_as(&scale);
+        for (size_t j = 0; j < NORM_M; j++)
+            set(&factor, 0, j, get(&scale, 0, j) * get(gamma, 0, j));
+        k->normalize(NORM_ROWS, NORM_M, z.at, NORM_LD, mean.at, factor.at, beta->at, 1, y.at, NORM_LD);
+        drop(&factor);
     }
     double sum = 0;
     for (size_t i = 0; i < NORM_ROWS; i++)
         for (size_t j = 0; j < NORM_M; j++)
             sum += get(c, i, j) * get(&y, i, j);
     if (xhat) {
-        memcpy(xhat->at, z.at, NORM_ROWS * NORM_LD * k->size);
+        if (layer)
+            memcpy(xhat->at, z.at, NORM_ROWS * NORM_LD * k->size);
+        else
+            memcpy(xhat->at, mean.at, NORM_M * k->size);
         memcpy(inv->at, scale.at, scale.cols * k->size);
     }
     drop(&z), drop(&y), drop(&mean), drop(&scale);
@@ -57,16 +65,20 @@ static void normalization_gradients_match_differences(void **state)
             k->layer_norm_grad(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, inv.at, gamma.at,
                                dgamma.at, dbeta.at, dx.at, NORM_LD);
         } else {
-            struct array mean = vector(k, NORM_M, 0, 0), mean_x = same_as(&mean), factor = same_as(&mean);
-            k->normalize_sums(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, dbeta.at, dgamma.at);
+            struct array scale = vector(k, NORM_M, 0, 0), across = same_as(&scale), offset = same_as(&scale);
+            for (size_t j = 0; j < NORM_M; j++)
+                set(&scale, 0, j, get(&gamma, 0, j) * get(&inv, 0, j));
+            k->normalize_sums(NORM_ROWS, NORM_M, dy.at, NORM_LD, x.at, NORM_LD, xhat.at, scale.at, beta.at, 1,
+                              dbeta.at, dgamma.at);
             for (size_t j = 0; j < NORM_M; j++) {
-                set(&mean, 0, j, get(&dbeta, 0, j) / NORM_ROWS);
-                set(&mean_x, 0, j, get(&dgamma, 0, j) / NORM_ROWS);
-                set(&factor, 0, j, get(&gamma, 0, j) * get(&inv, 0, j));
+                double sum_dyz = get(&dgamma, 0, j), over = get(&scale, 0, j) / NORM_ROWS;
+                set(&across, 0, j, -over * pow(get(&inv, 0, j), 2) * sum_dyz);
+                set(&offset, 0, j, -over * get(&dbeta, 0, j));
+                set(&dgamma, 0, j, sum_dyz * get(&inv, 0, j));
             }
-            k->normalize_grad(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, factor.at, mean.at,
-                              mean_x.at, dx.at, NORM_LD);
-            drop(&mean), drop(&mean_x), drop(&factor);
+            k->normalize_grad(NORM_ROWS, NORM_M, dy.at, NORM_LD, x.at, NORM_LD, xhat.at, scale.at, beta.at, 1,
+                              scale.at, across.at, offset.at, dx.at, NORM_LD);
+            drop(&scale), drop(&across), drop(&offset);
         }
         struct {
             struct array *at, *grad;

@@ -279,10 +279,35 @@ static void values_are_exact_or_refused(void **state)
                  "tensor \"t\": element 0 is 9223372036854775807, which no double equals");
     check_values(ST_U64, (uint64_t[]){UINT64_MAX}, 1, NULL,
                  "tensor \"t\": element 0 is 18446744073709551615, which no double equals");
-    check_values(ST_F16, (uint16_t[]){0}, 1, NULL,
-                 "tensor \"t\": dtype F16, expected F64, F32, an integer or BOOL");
-    check_values(ST_BF16, (uint16_t[]){0}, 1, NULL,
-                 "tensor \"t\": dtype BF16, expected F64, F32, an integer or BOOL");
+    check_values(ST_F16, (uint16_t[]){0x3c00, 0xc000, 0x0001, 0x83ff, 0x0400, 0x7bff, 0x7c00, 0x3555}, 8,
+                 (double[]){1, -2, 0x1p-24, -0x3ffp-24, 0x1p-14, 65504, INFINITY, 0x1.554p-2}, NULL);
+    check_values(ST_BF16, (uint16_t[]){0x3f80, 0xc000, 0x0001, 0x7f7f, 0xff80, 0x3eab}, 6,
+                 (double[]){1, -2, 0x1p-133, 0x1.fep127, -INFINITY, 0x1.56p-2}, NULL);
+}
+
+/* All that are finite and not negative: counted up from 0 they grow by one unit of the last place of their
+ * binade. */
+static void every_half_is_exact(void **state)
+{
+    (void)state;
+    static uint16_t halves[0x7c00];
+    static double values[0x7c00];
+    size_t count = 0x7c00;
+    for (size_t i = 0; i < count; i++)
+        halves[i] = (uint16_t)i;
+    struct st_item item = {"t", ST_F16, &count, 1, halves};
+    struct safetensors file;
+    assert_int_equal(safetensors_write(path, &item, 1, NULL, 0), 0);
+    assert_int_equal(safetensors_open(&file, path), 0);
+    assert_int_equal(safetensors_to_double(safetensors_find(&file, "t"), values), 0);
+    double expected = 0, step = 0x1p-24;
+    for (size_t i = 0; i < count; i++) {
+        if (i >= 2048 && i % 1024 == 0)
+            step *= 2;
+        assert_true(values[i] == expected);
+        expected += step;
+    }
+    safetensors_close(&file);
 }
 
 /* ---------------------------------------------------------------- broken files */
@@ -509,6 +534,7 @@ int main(void)
         in_a_folder(header_is_padded_so_that_data_are_aligned),
         in_a_folder(data_may_come_in_pieces_of_any_size),
         in_a_folder(values_are_exact_or_refused),
+        in_a_folder(every_half_is_exact),
         in_a_folder(each_broken_file_gives_its_message),
         in_a_folder(a_missing_file_is_an_input_output_failure),
         in_a_folder(cut_anywhere_or_with_any_byte_changed_a_file_is_read_or_refused_but_never_overrun),

@@ -149,6 +149,14 @@ void file_unmap(struct file_map *map)
     *map = (struct file_map){0};
 }
 
+void file_map_done(const struct file_map *map, const void *from, size_t length)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (size_t)((const unsigned char *)from - map->data);
+    size_t first = (begin + page - 1) / page * page, end = (begin + length) / page * page;
+    if (map->length && first < end)
+        madvise((void *)(uintptr_t)(map->data + first), end - first, MADV_DONTNEED);
+}
+
 /* ---------------------------------------------------------------- names and directories */
 
 int file_exists(const char *path)
@@ -276,6 +284,15 @@ static int open_directory_of(const char *path)
         fd = fail_to("open directory", dir);
     mem_free(dir);
     return fd;
+}
+
+void file_replace_push(struct file_replace *file)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)file;
+#endif
 }
 
 int file_replace_commit(struct file_replace *file)

@@ -24,6 +24,9 @@ struct file_map {
 int file_map(struct file_map *out, const char *path);
 void file_unmap(struct file_map *map); /* twice, or of zeroes, is fine */
 
+/* Pages that lie whole in these bytes of the mapping need not stay in memory: they were read. */
+void file_map_done(const struct file_map *map, const void *from, size_t length);
+
 int file_exists(const char *path);
 int file_is_directory(const char *path);
 int file_make_directory(const char *path); /* with parents; existing is fine */
@@ -48,6 +51,9 @@ struct file_replace {
 int file_replace_begin(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);
+
+/* Lets the system begin to bring what was written to the disk, so that commit has less to wait for. */
+void file_replace_push(struct file_replace *file);
 void file_replace_abort(struct file_replace *file);
 
 /* begin, write, commit. */

@@ -105,12 +105,17 @@ struct srelu {
     real t_right, a_right, t_left, a_left;
 };
 
+KERNEL size_t srelu_stride(const struct act_args *args)
+{
+    return args->ld_shape ? args->ld_shape : args->m;
+}
+
 KERNEL struct srelu srelu_shape(const struct act_args *args, size_t j)
 {
     const real *shape = (const real *)args->shape + j;
-    size_t m = args->m;
-    return (struct srelu){shape[SRELU_T_RIGHT * m], shape[SRELU_A_RIGHT * m], shape[SRELU_T_LEFT * m],
-                          shape[SRELU_A_LEFT * m]};
+    size_t ld = srelu_stride(args);
+    return (struct srelu){shape[SRELU_T_RIGHT * ld], shape[SRELU_A_RIGHT * ld], shape[SRELU_T_LEFT * ld],
+                          shape[SRELU_A_LEFT * ld]};
 }
 
 KERNEL real srelu_value(const struct srelu *unit, real z)
@@ -135,7 +140,7 @@ KERNEL void plain_srelu(const struct act_args *args)
 
 KERNEL void plain_srelu_grad(const struct act_args *args)
 {
-    size_t m = args->m;
+    size_t m = args->m, ld = srelu_stride(args);
     const real *z = args->z, *s = args->s, *dy = args->dy;
     real *dz = args->dz, *ds = args->ds, *dshape = args->dshape;
     for (size_t j = 0; j < m; j++) {
@@ -146,12 +151,12 @@ KERNEL void plain_srelu_grad(const struct act_args *args)
             if (ds)
                 ds[j] += pull * srelu_value(&unit, at);
             if (at >= unit.t_right) {
-                dshape[SRELU_T_RIGHT * m + j] += scaled * (1 - unit.a_right);
-                dshape[SRELU_A_RIGHT * m + j] += scaled * (at - unit.t_right);
+                dshape[SRELU_T_RIGHT * ld + j] += scaled * (1 - unit.a_right);
+                dshape[SRELU_A_RIGHT * ld + j] += scaled * (at - unit.t_right);
                 slope = unit.a_right;
             } else if (at <= unit.t_left) {
-                dshape[SRELU_T_LEFT * m + j] += scaled * (1 - unit.a_left);
-                dshape[SRELU_A_LEFT * m + j] += scaled * (at - unit.t_left);
+                dshape[SRELU_T_LEFT * ld + j] += scaled * (1 - unit.a_left);
+                dshape[SRELU_A_LEFT * ld + j] += scaled * (at - unit.t_left);
                 slope = unit.a_left;
             }
             dz[i * args->lddz + j] = scaled * slope;
@@ -368,10 +373,10 @@ struct srelu_vec {
 KERNEL_INLINE struct srelu_vec srelu_load(const struct act_args *args, size_t j)
 {
     const real *shape = args->shape;
-    size_t m = args->m;
+    size_t m = args->m, ld = srelu_stride(args);
     return (struct srelu_vec){
-        columns_load(shape + SRELU_T_RIGHT * m, j, m), columns_load(shape + SRELU_A_RIGHT * m, j, m),
-        columns_load(shape + SRELU_T_LEFT * m, j, m), columns_load(shape + SRELU_A_LEFT * m, j, m),
+        columns_load(shape + SRELU_T_RIGHT * ld, j, m), columns_load(shape + SRELU_A_RIGHT * ld, j, m),
+        columns_load(shape + SRELU_T_LEFT * ld, j, m), columns_load(shape + SRELU_A_LEFT * ld, j, m),
         args->s ? columns_load(args->s, j, m) : vec_all(1)};
 }
 
@@ -399,7 +404,7 @@ KERNEL void fast_srelu(const struct act_args *args)
 
 KERNEL void fast_srelu_grad(const struct act_args *args)
 {
-    size_t m = args->m;
+    size_t m = args->m, ld = srelu_stride(args);
     real *dshape = args->dshape;
     for (size_t top = 0; top < args->rows; top += PASS_ROWS) {
         size_t rows = smaller(args->rows - top, PASS_ROWS);
@@ -423,10 +428,10 @@ KERNEL void fast_srelu_grad(const struct act_args *args)
                 vec_store(dz + i * args->lddz, vec_drop(right | left, scaled) + unit.a_right * from_right +
                                                    unit.a_left * from_left);
             }
-            columns_add(dshape + SRELU_T_RIGHT * m, j, m, sum_right * (1 - unit.a_right));
-            columns_add(dshape + SRELU_A_RIGHT * m, j, m, sum_right_z);
-            columns_add(dshape + SRELU_T_LEFT * m, j, m, sum_left * (1 - unit.a_left));
-            columns_add(dshape + SRELU_A_LEFT * m, j, m, sum_left_z);
+            columns_add(dshape + SRELU_T_RIGHT * ld, j, m, sum_right * (1 - unit.a_right));
+            columns_add(dshape + SRELU_A_RIGHT * ld, j, m, sum_right_z);
+            columns_add(dshape + SRELU_T_LEFT * ld, j, m, sum_left * (1 - unit.a_left));
+            columns_add(dshape + SRELU_A_LEFT * ld, j, m, sum_left_z);
             if (args->ds)
                 columns_add(args->ds, j, m, sum_s);
         }

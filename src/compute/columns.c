@@ -42,6 +42,28 @@ KERNEL void plain_column_sums(size_t rows, size_t m, const void *x, size_t ldx, 
 }
 
 #ifdef KERNELS_FAST
+/* A matrix of a few vectors side by side - a block of an image's channels - is usually tall. Sums then run
+ * over several rows at once, each with its own accumulators, and maps keep the numbers of a column in
+ * registers all the way down. */
+enum { NARROW_VECS = 4, NARROW_ROWS = 256 };
+
+KERNEL_INLINE int columns_narrow(size_t m)
+{
+    return m <= NARROW_VECS * LANES;
+}
+/* Rows that a block of accumulators runs down. */
+KERNEL_INLINE size_t sum_pass(size_t m)
+{
+    return columns_narrow(m) ? NARROW_ROWS : PASS_ROWS;
+}
+/* sums (count, vecs): into the first vecs of them, in a fixed order. */
+KERNEL_INLINE void sums_fold(vec *sums, int vecs, int count)
+{
+    for (int half = count / 2; half; half /= 2)
+        for (int v = 0; v < half * vecs; v++)
+            sums[v] += sums[v + half * vecs];
+}
+
 /* dots[j..] += the products of `vecs` vectors of columns. Raw parameters are not padded: a whole vector can
  * be read from all rows but the last few, where it would pass the end of the matrix; `whole` counts the safe
  * ones. */
@@ -91,12 +113,54 @@ KERNEL void fast_column_dots(size_t n, size_t m, const void *a, size_t lda, cons
     }
 }
 
+KERNEL_INLINE void combine_block(size_t n, const real *alpha, const real *a, size_t lda, const real *beta,
+                                 const real *b, size_t ldb, real *y, size_t ldy, int vecs)
+{
+    vec by_a[4] = {{0}}, by_b[4] = {{0}};
+    for (int v = 0; v < vecs; v++) {
+        if (alpha)
+            by_a[v] = vec_load(alpha + v * LANES);
+        if (b)
+            by_b[v] = vec_load(beta + v * LANES);
+    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < n; i++)
+        for (int v = 0; v < vecs; v++) {
+            vec value = vec_load(a + i * lda + v * LANES);
+            if (alpha)
+                value *= by_a[v];
+            if (b)
+                value += by_b[v] * vec_load(b + i * ldb + v * LANES);
+            vec_store(y + i * ldy + v * LANES, value);
+        }
+}
+
+KERNEL_INLINE void combine_narrow(size_t n, size_t m, const real *alpha, const real *a, size_t lda,
+                                  const real *beta, const real *b, size_t ldb, real *y, size_t ldy)
+{
+    for (size_t j = 0; j < m;) {
+        const real *ca = alpha ? alpha + j : NULL, *cb = b ? beta + j : NULL, *rb = b ? b + j : NULL;
+        int vecs = columns_block(j, m);
+        if (vecs == 4)
+            combine_block(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 4);
+        else if (vecs == 2)
+            combine_block(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 2);
+        else
+            combine_block(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 1);
+        j += (size_t)vecs * LANES;
+    }
+}
+
 KERNEL_INLINE void combine(size_t n, size_t m, const real *alpha, const real *a, size_t lda, const real *beta,
                            const real *b, size_t ldb, real *y, size_t ldy)
 {
     size_t whole = m / LANES * LANES, rest = m - whole;
     vec alpha_tail = alpha ? columns_tail(alpha, m) : vec_all(1),
         beta_tail = b ? columns_tail(beta, m) : vec_all(0);
+    if (columns_narrow(m) && !rest) {
+        combine_narrow(n, m, alpha, a, lda, beta, b, ldb, y, ldy);
+        return;
+    }
     for (size_t i = 0; i < n; i++, a += lda, y += ldy) {
         for (size_t j = 0; j < whole; j += LANES) {
             vec value = vec_load(a + j);
@@ -130,18 +194,25 @@ KERNEL void fast_column_combine(size_t n, size_t m, const void *alpha, const voi
 
 KERNEL_INLINE void sums_block(size_t rows, size_t width, const real *x, size_t ldx, real *sum, int vecs)
 {
-    vec sums[4] = {{0}};
-    for (size_t i = 0; i < rows; i++)
+    int ways = vecs == 4 ? 1 : 8 / vecs;
+    vec sums[8] = {{0}};
+    for (; rows >= (size_t)ways; rows -= (size_t)ways)
+        for (int way = 0; way < ways; way++, x += ldx)
+            for (int v = 0; v < vecs; v++)
+                sums[way * vecs + v] += vec_load(x + v * LANES);
+    for (; rows; rows--, x += ldx)
         for (int v = 0; v < vecs; v++)
-            sums[v] += vec_load(x + i * ldx + v * LANES);
+            sums[v] += vec_load(x + v * LANES);
+    sums_fold(sums, vecs, ways);
     for (int v = 0; v < vecs; v++)
         columns_add(sum, (size_t)v * LANES, width, sums[v]);
 }
 
 KERNEL void fast_column_sums(size_t rows, size_t m, const void *x, size_t ldx, void *sum)
 {
-    for (size_t top = 0; top < rows; top += PASS_ROWS) {
-        size_t tile = smaller(rows - top, PASS_ROWS);
+    size_t pass = sum_pass(m);
+    for (size_t top = 0; top < rows; top += pass) {
+        size_t tile = smaller(rows - top, pass);
         const real *from = (const real *)x + top * ldx;
         for (size_t j = 0; j < m;) {
             real *to = (real *)sum + j;

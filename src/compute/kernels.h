@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compute/winograd.h"
 #include "spherelu.h"
 
 enum { KERNEL_PAD = 8 };
@@ -55,6 +56,7 @@ struct act_args {
     size_t ldz;
     const void *s;     /* (m) output scale, or NULL for 1                                    */
     const void *shape; /* srelu: (4, m) t_right, a_right, t_left, a_left; others NULL        */
+    size_t ld_shape;   /* of shape and dshape, where these are some columns of more; 0: m    */
     void *y; /* forward: (rows, m). It may be z itself if s is NULL and the activation is not srelu */
     size_t ldy;
     /* backward */
@@ -110,7 +112,14 @@ struct kernels {
     void (*from_double)(size_t count, const double *src, void *dst);
     void (*transpose)(size_t rows, size_t cols, const void *src, size_t lds, void *dst, size_t ldd);
     void (*add)(size_t rows, size_t m, const void *a, size_t lda, void *y, size_t ldy); /* y += a */
-    double (*sum_squares)(size_t count, const void *x);                                 /* in f64 */
+    /* y = [relu] (a + b); y may be a or b */
+    void (*sum)(size_t rows, size_t m, const void *a, size_t lda, const void *b, size_t ldb, int relu,
+                void *y, size_t ldy);
+    /* g = dy or, where y is not NULL, dy where y > 0 and 0 elsewhere. da = g, or da += g with add_a; db and
+     * add_b likewise. da, db or NULL; one of them may be dy itself, if it is set and not added to */
+    void (*sum_grad)(size_t rows, size_t m, const void *y, size_t ldy, const void *dy, size_t lddy, void *da,
+                     size_t ldda, int add_a, void *db, size_t lddb, int add_b);
+    double (*sum_squares)(size_t count, const void *x); /* in f64 */
     int (*all_finite)(size_t count, const void *x);
 
     /* ---- matrix products
@@ -139,6 +148,9 @@ struct kernels {
     /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
     void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
                        const void *dw, size_t lddw, void *dtheta, void *radial);
+    /* ---- arrays of exactly count numbers; results may lie where the arguments do */
+    void (*arcs)(size_t count, const void *y, const void *x, void *angle); /* atan2(y, x) */
+    void (*sincos)(size_t count, const void *angle, void *sine, void *cosine);
 
     /* ---- numbers of a unit, (m) each; lambda, b, db and dlambda are NULL in a layer without bias
      * Radius: how r and lambda become the scale of the direction, the bias b and the output scale s. fold:
@@ -162,16 +174,18 @@ struct kernels {
     void (*moments)(size_t rows, size_t m, const void *x, size_t ldx, void *mean, void *m2);
     /* y = x + shift[j]; y may be x */
     void (*shift)(size_t rows, size_t m, const void *x, size_t ldx, const void *shift, void *y, size_t ldy);
-    /* z becomes xhat = (z - mean[j]) * inv[j]; y = gamma[j] xhat + beta[j] */
-    void (*normalize)(size_t rows, size_t m, void *z, size_t ldz, const void *mean, const void *inv,
-                      const void *gamma, const void *beta, void *y, size_t ldy);
-    /* sum_dy (m) += dy, sum_dyx (m) += dy * xhat */
-    void (*normalize_sums)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
-                           void *sum_dy, void *sum_dyx);
-    /* dz = factor[j] * (dy - mean_dy[j] - xhat * mean_dyx[j]); dz may be dy or xhat */
-    void (*normalize_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
-                           const void *factor, const void *mean_dy, const void *mean_dyx, void *dz,
-                           size_t lddz);
+    /* y = [relu] ((z - mean[j]) * scale[j] + shift[j]); y may be z */
+    void (*normalize)(size_t rows, size_t m, const void *z, size_t ldz, const void *mean, const void *scale,
+                      const void *shift, int relu, void *y, size_t ldy);
+    /* g = dy or, with relu, 0 where the result of normalize, computed again and the same to the bit, is not
+     * > 0; scale and shift count only then. sum_dy (m) += g, sum_dyz (m) += g * (z - mean[j]) */
+    void (*normalize_sums)(size_t rows, size_t m, const void *dy, size_t lddy, const void *z, size_t ldz,
+                           const void *mean, const void *scale, const void *shift, int relu, void *sum_dy,
+                           void *sum_dyz);
+    /* dz = factor[j] * g + across[j] * (z - mean[j]) + offset[j], g as above; dz may be dy or z */
+    void (*normalize_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *z, size_t ldz,
+                           const void *mean, const void *scale, const void *shift, int relu,
+                           const void *factor, const void *across, const void *offset, void *dz, size_t lddz);
     /* Per row: z becomes xhat, inv (rows) = 1/sqrt(var + epsilon), y = gamma xhat + beta */
     void (*layer_norm)(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
                        const void *beta, void *inv, void *y, size_t ldy);
@@ -186,7 +200,7 @@ struct kernels {
     void (*patches)(const struct window *window, const void *x, size_t ldx, void *patches, size_t ldp);
     void (*patches_grad)(const struct window *window, const void *dpatches, size_t ldp, void *dx,
                          size_t lddx); /* += */
-    /* index (out pixels, channels): the input pixel that won, the first of equals; a NaN wins */
+    /* index (out pixels, channels): the input pixel that won, the first of equals; a NaN wins. Or NULL */
     void (*max_pool)(const struct window *window, const void *x, size_t ldx, void *y, size_t ldy,
                      uint32_t *index);
     void (*max_pool_grad)(const struct window *window, const void *dy, size_t lddy, const uint32_t *index,
@@ -196,12 +210,20 @@ struct kernels {
     void (*avg_pool_grad)(const struct window *window, const void *dy, size_t lddy, void *dx,
                           size_t lddx); /* += */
     /* Layer normalization of an image: over all its pixels and channels, scale and shift per channel. z
-     * becomes xhat. */
+     * becomes xhat. Here an image lies in blocks of ld channels, (blocks, pixels, ld): channel c of pixel p
+     * stands at ((c / ld) * pixels + p) * ld + c % ld, which is one matrix where ld >= channels. */
     void (*image_norm)(size_t pixels, size_t channels, void *z, size_t ldz, double epsilon, const void *gamma,
                        const void *beta, void *inv, void *y, size_t ldy);
+    /* dgamma, dbeta (channels) +=; dz may be dy or xhat */
     void (*image_norm_grad)(size_t pixels, size_t channels, const void *dy, size_t lddy, const void *xhat,
                             size_t ldx, const void *inv, const void *gamma, void *dgamma, void *dbeta,
                             void *dz, size_t lddz);
+
+    /* ---- 3x3 convolutions by Winograd's algorithm (winograd.h); NULL in f64 and in the plain tables
+     * bytes of scratch for a call of winograd, or with gradient of winograd_weights */
+    size_t (*winograd_scratch)(const struct winograd_args *args, int gradient);
+    void (*winograd)(const struct winograd_args *args);
+    void (*winograd_weights)(const struct winograd_args *args);
 
     /* ---- losses, by sph_loss; updates, by sph_optimizer */
     double (*loss[SPH_LOSS_COUNT])(const struct loss_args *args);

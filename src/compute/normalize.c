@@ -29,43 +29,65 @@ KERNEL void plain_shift(size_t rows, size_t m, const void *x, size_t ldx, const 
             ry[i * ldy + j] = rx[i * ldx + j] + by[j];
 }
 
-KERNEL void plain_normalize(size_t rows, size_t m, void *z, size_t ldz, const void *mean, const void *inv,
-                            const void *gamma, const void *beta, void *y, size_t ldy)
+KERNEL void plain_normalize(size_t rows, size_t m, const void *z, size_t ldz, const void *mean,
+                            const void *scale, const void *shift, int relu, void *y, size_t ldy)
 {
-    const real *middle = mean, *inverse = inv, *scale = gamma, *shift = beta;
-    real *rz = z, *ry = y;
+    const real *rz = z, *middle = mean, *by = scale, *plus = shift;
+    real *ry = y;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < m; j++) {
-            real xhat = (rz[i * ldz + j] - middle[j]) * inverse[j];
-            rz[i * ldz + j] = xhat;
-            ry[i * ldy + j] = scale[j] * xhat + shift[j];
+            real value = (rz[i * ldz + j] - middle[j]) * by[j] + plus[j];
+            ry[i * ldy + j] = relu && value < 0 ? 0 : value;
         }
 }
 
-KERNEL void plain_normalize_sums(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat,
-                                 size_t ldx, void *sum_dy, void *sum_dyx)
+KERNEL void plain_normalize_sums(size_t rows, size_t m, const void *dy, size_t lddy, const void *z,
+                                 size_t ldz, const void *mean, const void *scale, const void *shift, int relu,
+                                 void *sum_dy, void *sum_dyz)
 {
-    const real *rdy = dy, *rx = xhat;
+    const real *rdy = dy, *rz = z, *middle = mean, *by = scale, *plus = shift;
     for (size_t j = 0; j < m; j++) {
         double sum = 0, product = 0;
         for (size_t i = 0; i < rows; i++) {
-            sum += (double)rdy[i * lddy + j];
-            product += (double)rdy[i * lddy + j] * (double)rx[i * ldx + j];
+            real off = rz[i * ldz + j] - middle[j];
+            real pull = !relu || off * by[j] + plus[j] > 0 ? rdy[i * lddy + j] : 0;
+            sum += (double)pull;
+            product += (double)pull * (double)off;
         }
         ((real *)sum_dy)[j] += (real)sum;
-        ((real *)sum_dyx)[j] += (real)product;
+        ((real *)sum_dyz)[j] += (real)product;
     }
 }
 
-KERNEL void plain_normalize_grad(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat,
-                                 size_t ldx, const void *factor, const void *mean_dy, const void *mean_dyx,
-                                 void *dz, size_t lddz)
+KERNEL void plain_normalize_grad(size_t rows, size_t m, const void *dy, size_t lddy, const void *z,
+                                 size_t ldz, const void *mean, const void *scale, const void *shift, int relu,
+                                 const void *factor, const void *across, const void *offset, void *dz,
+                                 size_t lddz)
 {
-    const real *rdy = dy, *rx = xhat, *by = factor, *mean = mean_dy, *mean_x = mean_dyx;
+    const real *rdy = dy, *rz = z, *middle = mean, *by = scale, *plus = shift;
+    const real *by_dy = factor, *by_z = across, *constant = offset;
     real *rdz = dz;
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < m; j++)
-            rdz[i * lddz + j] = by[j] * (rdy[i * lddy + j] - mean[j] - rx[i * ldx + j] * mean_x[j]);
+        for (size_t j = 0; j < m; j++) {
+            real off = rz[i * ldz + j] - middle[j];
+            real pull = !relu || off * by[j] + plus[j] > 0 ? rdy[i * lddy + j] : 0;
+            rdz[i * lddz + j] = by_dy[j] * pull + by_z[j] * off + constant[j];
+        }
+}
+
+/* sum_dy (m) += dy, sum_dyx (m) += dy * xhat */
+KERNEL void plain_pull_sums(size_t rows, size_t m, const real *dy, size_t lddy, const real *xhat, size_t ldx,
+                            real *sum_dy, real *sum_dyx)
+{
+    for (size_t j = 0; j < m; j++) {
+        double sum = 0, product = 0;
+        for (size_t i = 0; i < rows; i++) {
+            sum += (double)dy[i * lddy + j];
+            product += (double)dy[i * lddy + j] * (double)xhat[i * ldx + j];
+        }
+        sum_dy[j] += (real)sum;
+        sum_dyx[j] += (real)product;
+    }
 }
 
 KERNEL void plain_layer_norm(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
@@ -94,7 +116,7 @@ KERNEL void plain_layer_norm_grad(size_t rows, size_t m, const void *dy, size_t 
                                   void *dz, size_t lddz)
 {
     const real *scale = gamma;
-    plain_normalize_sums(rows, m, dy, lddy, xhat, ldx, dbeta, dgamma);
+    plain_pull_sums(rows, m, dy, lddy, xhat, ldx, dbeta, dgamma);
     for (size_t i = 0; i < rows; i++) {
         const real *rdy = (const real *)dy + i * lddy, *rx = (const real *)xhat + i * ldx;
         real *rdz = (real *)dz + i * lddz, inverse = ((const real *)inv)[i];
@@ -113,14 +135,22 @@ KERNEL void plain_layer_norm_grad(size_t rows, size_t m, const void *dy, size_t 
 KERNEL_INLINE void spread_block(size_t rows, size_t width, const real *x, size_t ldx, const real *mean,
                                 real *m2, int vecs)
 {
-    vec sums[4] = {{0}}, middle[4] = {{0}};
+    int ways = vecs == 4 ? 1 : 8 / vecs;
+    vec sums[8] = {{0}}, middle[4] = {{0}};
     for (int v = 0; v < vecs; v++)
         middle[v] = columns_load(mean, (size_t)v * LANES, width);
-    for (size_t i = 0; i < rows; i++)
+    for (; rows >= (size_t)ways; rows -= (size_t)ways)
+        for (int way = 0; way < ways; way++, x += ldx)
+            for (int v = 0; v < vecs; v++) {
+                vec off = vec_load(x + v * LANES) - middle[v];
+                sums[way * vecs + v] += off * off;
+            }
+    for (; rows; rows--, x += ldx)
         for (int v = 0; v < vecs; v++) {
-            vec off = vec_load(x + i * ldx + v * LANES) - middle[v];
+            vec off = vec_load(x + v * LANES) - middle[v];
             sums[v] += off * off;
         }
+    sums_fold(sums, vecs, ways);
     for (int v = 0; v < vecs; v++)
         columns_add(m2, (size_t)v * LANES, width, sums[v]);
 }
@@ -128,13 +158,14 @@ KERNEL_INLINE void spread_block(size_t rows, size_t width, const real *x, size_t
 KERNEL void fast_moments(size_t rows, size_t m, const void *x, size_t ldx, void *mean, void *m2)
 {
     real *means = mean, *spreads = m2;
+    size_t pass = sum_pass(m);
     memset(means, 0, m * sizeof *means);
     memset(spreads, 0, m * sizeof *spreads);
     fast_column_sums(rows, m, x, ldx, mean);
     for (size_t j = 0; j < m; j++)
         means[j] /= (real)rows;
-    for (size_t top = 0; top < rows; top += PASS_ROWS) {
-        size_t tile = smaller(rows - top, PASS_ROWS);
+    for (size_t top = 0; top < rows; top += pass) {
+        size_t tile = smaller(rows - top, pass);
         const real *from = (const real *)x + top * ldx;
         for (size_t j = 0; j < m;) {
             int vecs = columns_block(j, m);
@@ -149,89 +180,292 @@ KERNEL void fast_moments(size_t rows, size_t m, const void *x, size_t ldx, void 
     }
 }
 
+KERNEL_INLINE void shift_block(size_t rows, size_t width, const real *x, size_t ldx, const real *shift,
+                               real *y, size_t ldy, int vecs)
+{
+    vec by[4] = {{0}};
+    for (int v = 0; v < vecs; v++)
+        by[v] = columns_load(shift, (size_t)v * LANES, width);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++)
+            vec_store(y + i * ldy + v * LANES, vec_load(x + i * ldx + v * LANES) + by[v]);
+}
+
 KERNEL void fast_shift(size_t rows, size_t m, const void *x, size_t ldx, const void *shift, void *y,
                        size_t ldy)
 {
+    const real *from = x, *by = shift;
+    real *to = y;
     size_t padded = columns_padded(m);
-    const real *by = shift;
-    vec tail = columns_tail(by, m);
-    for (size_t i = 0; i < rows; i++) {
-        const real *from = (const real *)x + i * ldx;
-        real *to = (real *)y + i * ldy;
-        for (size_t j = 0; j < padded; j += LANES)
-            vec_store(to + j, vec_load(from + j) + columns_at(by, j, m, tail));
-    }
-}
-
-KERNEL void fast_normalize(size_t rows, size_t m, void *z, size_t ldz, const void *mean, const void *inv,
-                           const void *gamma, const void *beta, void *y, size_t ldy)
-{
-    size_t padded = columns_padded(m);
-    vec mean_tail = columns_tail(mean, m), inv_tail = columns_tail(inv, m);
-    vec gamma_tail = columns_tail(gamma, m), beta_tail = columns_tail(beta, m);
-    for (size_t i = 0; i < rows; i++) {
-        real *rz = (real *)z + i * ldz, *ry = (real *)y + i * ldy;
-        for (size_t j = 0; j < padded; j += LANES) {
-            vec xhat =
-                (vec_load(rz + j) - columns_at(mean, j, m, mean_tail)) * columns_at(inv, j, m, inv_tail);
-            vec_store(rz + j, xhat);
-            vec_store(ry + j, columns_at(gamma, j, m, gamma_tail) * xhat + columns_at(beta, j, m, beta_tail));
-        }
-    }
-}
-
-KERNEL_INLINE void normalize_sums_block(size_t rows, size_t width, const real *dy, size_t lddy, const real *x,
-                                        size_t ldx, real *sum_dy, real *sum_dyx, int vecs)
-{
-    vec sums[4] = {{0}}, products[4] = {{0}};
-    for (size_t i = 0; i < rows; i++)
-        for (int v = 0; v < vecs; v++) {
-            vec pull = vec_load(dy + i * lddy + v * LANES);
-            sums[v] += pull;
-            products[v] += pull * vec_load(x + i * ldx + v * LANES);
-        }
-    for (int v = 0; v < vecs; v++) {
-        columns_add(sum_dy, (size_t)v * LANES, width, sums[v]);
-        columns_add(sum_dyx, (size_t)v * LANES, width, products[v]);
-    }
-}
-
-KERNEL void fast_normalize_sums(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat,
-                                size_t ldx, void *sum_dy, void *sum_dyx)
-{
-    for (size_t top = 0; top < rows; top += PASS_ROWS) {
-        size_t tile = smaller(rows - top, PASS_ROWS);
-        const real *rdy = (const real *)dy + top * lddy, *rx = (const real *)xhat + top * ldx;
+    if (columns_narrow(m)) {
         for (size_t j = 0; j < m;) {
-            real *to = (real *)sum_dy + j, *to_x = (real *)sum_dyx + j;
             int vecs = columns_block(j, m);
             if (vecs == 4)
-                normalize_sums_block(tile, m - j, rdy + j, lddy, rx + j, ldx, to, to_x, 4);
+                shift_block(rows, m - j, from + j, ldx, by + j, to + j, ldy, 4);
             else if (vecs == 2)
-                normalize_sums_block(tile, m - j, rdy + j, lddy, rx + j, ldx, to, to_x, 2);
+                shift_block(rows, m - j, from + j, ldx, by + j, to + j, ldy, 2);
             else
-                normalize_sums_block(tile, m - j, rdy + j, lddy, rx + j, ldx, to, to_x, 1);
+                shift_block(rows, m - j, from + j, ldx, by + j, to + j, ldy, 1);
+            j += (size_t)vecs * LANES;
+        }
+        return;
+    }
+    vec tail = columns_tail(by, m);
+    for (size_t i = 0; i < rows; i++, from += ldx, to += ldy)
+        for (size_t j = 0; j < padded; j += LANES)
+            vec_store(to + j, vec_load(from + j) + columns_at(by, j, m, tail));
+}
+
+/* What normalize does to a vector of columns; the same numbers wherever the gradients need them again. */
+struct normal {
+    vec mean, scale, shift;
+};
+
+/* The last, partial vector of each, and columns j .. j+LANES-1 given those. */
+KERNEL_INLINE struct normal normal_tail(const real *mean, const real *scale, const real *shift, size_t m)
+{
+    return (struct normal){columns_tail(mean, m), columns_tail(scale, m), columns_tail(shift, m)};
+}
+KERNEL_INLINE struct normal normal_at(const real *mean, const real *scale, const real *shift, size_t j,
+                                      size_t m, const struct normal *tail)
+{
+    return (struct normal){columns_at(mean, j, m, tail->mean), columns_at(scale, j, m, tail->scale),
+                           columns_at(shift, j, m, tail->shift)};
+}
+KERNEL_INLINE struct normal normal_load(const real *mean, const real *scale, const real *shift, size_t j,
+                                        size_t m)
+{
+    struct normal tail = normal_tail(mean, scale, shift, m);
+    return normal_at(mean, scale, shift, j, m, &tail);
+}
+KERNEL_INLINE vec normal_value(const struct normal *n, vec off) /* off = z - mean */
+{
+    return off * n->scale + n->shift;
+}
+KERNEL_INLINE vec normal_forward(const struct normal *n, vec z, int relu)
+{
+    vec value = normal_value(n, z - n->mean);
+    return relu ? vec_drop((vec_mask)(value < 0), value) : value;
+}
+KERNEL_INLINE vec normal_pull(const struct normal *n, vec off, vec dy, int relu)
+{
+    return relu ? vec_keep((vec_mask)(normal_value(n, off) > 0), dy) : dy;
+}
+
+KERNEL_INLINE void normalize_block(size_t rows, size_t width, const real *z, size_t ldz, const real *mean,
+                                   const real *scale, const real *shift, int relu, real *y, size_t ldy,
+                                   int vecs)
+{
+    struct normal by[4];
+    for (int v = 0; v < vecs; v++)
+        by[v] = normal_load(mean, scale, shift, (size_t)v * LANES, width);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++)
+            vec_store(y + i * ldy + v * LANES,
+                      normal_forward(&by[v], vec_load(z + i * ldz + v * LANES), relu));
+}
+
+KERNEL_INLINE void normalize_all(size_t rows, size_t m, const real *z, size_t ldz, const real *mean,
+                                 const real *scale, const real *shift, int relu, real *y, size_t ldy)
+{
+    size_t padded = columns_padded(m);
+    if (columns_narrow(m)) {
+        for (size_t j = 0; j < m;) {
+            int vecs = columns_block(j, m);
+            if (vecs == 4)
+                normalize_block(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy, 4);
+            else if (vecs == 2)
+                normalize_block(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy, 2);
+            else
+                normalize_block(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy, 1);
+            j += (size_t)vecs * LANES;
+        }
+        return;
+    }
+    struct normal tail = normal_tail(mean, scale, shift, m);
+    for (size_t i = 0; i < rows; i++, z += ldz, y += ldy)
+        for (size_t j = 0; j < padded; j += LANES) {
+            struct normal by = normal_at(mean, scale, shift, j, m, &tail);
+            vec_store(y + j, normal_forward(&by, vec_load(z + j), relu));
+        }
+}
+
+KERNEL void fast_normalize(size_t rows, size_t m, const void *z, size_t ldz, const void *mean,
+                           const void *scale, const void *shift, int relu, void *y, size_t ldy)
+{
+    if (relu)
+        normalize_all(rows, m, z, ldz, mean, scale, shift, 1, y, ldy);
+    else
+        normalize_all(rows, m, z, ldz, mean, scale, shift, 0, y, ldy);
+}
+
+/* sums and products (vecs) of these rows; each row's vectors in turn go to one of `ways` accumulators. */
+KERNEL_INLINE void pulls_block(size_t rows, const real *dy, size_t lddy, const real *z, size_t ldz,
+                               const struct normal *by, int relu, vec *sum_dy, vec *sum_dyz, int vecs)
+{
+    int ways = 4 / vecs;
+    vec sums[4] = {{0}}, products[4] = {{0}};
+    for (; rows >= (size_t)ways; rows -= (size_t)ways)
+        for (int way = 0; way < ways; way++, dy += lddy, z += ldz)
+            for (int v = 0; v < vecs; v++) {
+                vec off = vec_load(z + v * LANES) - by[v].mean;
+                vec pull = normal_pull(&by[v], off, vec_load(dy + v * LANES), relu);
+                sums[way * vecs + v] += pull;
+                products[way * vecs + v] += pull * off;
+            }
+    for (; rows; rows--, dy += lddy, z += ldz)
+        for (int v = 0; v < vecs; v++) {
+            vec off = vec_load(z + v * LANES) - by[v].mean;
+            vec pull = normal_pull(&by[v], off, vec_load(dy + v * LANES), relu);
+            sums[v] += pull;
+            products[v] += pull * off;
+        }
+    sums_fold(sums, vecs, ways);
+    sums_fold(products, vecs, ways);
+    for (int v = 0; v < vecs; v++) {
+        sum_dy[v] = sums[v];
+        sum_dyz[v] = products[v];
+    }
+}
+
+/* mean, scale and shift NULL: none, products are with z itself. */
+KERNEL_INLINE void normalize_sums_block(size_t rows, size_t width, const real *dy, size_t lddy, const real *z,
+                                        size_t ldz, const real *mean, const real *scale, const real *shift,
+                                        int relu, real *sum_dy, real *sum_dyz, int vecs)
+{
+    struct normal by[4];
+    vec sums[4], products[4];
+    for (int v = 0; v < vecs; v++)
+        by[v] =
+            mean ? normal_load(mean, scale, shift, (size_t)v * LANES, width) : (struct normal){{0}, {0}, {0}};
+    pulls_block(rows, dy, lddy, z, ldz, by, relu, sums, products, vecs);
+    for (int v = 0; v < vecs; v++) {
+        columns_add(sum_dy, (size_t)v * LANES, width, sums[v]);
+        columns_add(sum_dyz, (size_t)v * LANES, width, products[v]);
+    }
+}
+
+KERNEL_INLINE void normalize_sums_all(size_t rows, size_t m, const real *dy, size_t lddy, const real *z,
+                                      size_t ldz, const real *mean, const real *scale, const real *shift,
+                                      int relu, real *sum_dy, real *sum_dyz)
+{
+    size_t pass = sum_pass(m);
+    for (size_t top = 0; top < rows; top += pass) {
+        size_t tile = smaller(rows - top, pass);
+        for (size_t j = 0; j < m;) {
+            const real *rdy = dy + top * lddy + j, *rz = z + top * ldz + j;
+            const real *middle = mean ? mean + j : NULL, *by = mean ? scale + j : NULL,
+                       *plus = mean ? shift + j : NULL;
+            int vecs = columns_block(j, m);
+            if (vecs == 4)
+                normalize_sums_block(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
+                                     sum_dyz + j, 4);
+            else if (vecs == 2)
+                normalize_sums_block(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
+                                     sum_dyz + j, 2);
+            else
+                normalize_sums_block(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
+                                     sum_dyz + j, 1);
             j += (size_t)vecs * LANES;
         }
     }
 }
 
-KERNEL void fast_normalize_grad(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat,
-                                size_t ldx, const void *factor, const void *mean_dy, const void *mean_dyx,
-                                void *dz, size_t lddz)
+KERNEL void fast_normalize_sums(size_t rows, size_t m, const void *dy, size_t lddy, const void *z, size_t ldz,
+                                const void *mean, const void *scale, const void *shift, int relu,
+                                void *sum_dy, void *sum_dyz)
 {
-    size_t padded = columns_padded(m);
-    vec factor_tail = columns_tail(factor, m), mean_tail = columns_tail(mean_dy, m);
-    vec mean_x_tail = columns_tail(mean_dyx, m);
-    for (size_t i = 0; i < rows; i++) {
-        const real *rdy = (const real *)dy + i * lddy, *rx = (const real *)xhat + i * ldx;
-        real *rdz = (real *)dz + i * lddz;
-        for (size_t j = 0; j < padded; j += LANES) {
-            vec off = vec_load(rdy + j) - columns_at(mean_dy, j, m, mean_tail) -
-                      vec_load(rx + j) * columns_at(mean_dyx, j, m, mean_x_tail);
-            vec_store(rdz + j, columns_at(factor, j, m, factor_tail) * off);
+    if (relu)
+        normalize_sums_all(rows, m, dy, lddy, z, ldz, mean, scale, shift, 1, sum_dy, sum_dyz);
+    else
+        normalize_sums_all(rows, m, dy, lddy, z, ldz, mean, scale, shift, 0, sum_dy, sum_dyz);
+}
+
+KERNEL void fast_pull_sums(size_t rows, size_t m, const real *dy, size_t lddy, const real *xhat, size_t ldx,
+                           real *sum_dy, real *sum_dyx)
+{
+    normalize_sums_all(rows, m, dy, lddy, xhat, ldx, NULL, NULL, NULL, 0, sum_dy, sum_dyx);
+}
+
+/* What normalize_grad needs of a vector of columns. */
+struct normal_grad {
+    struct normal by;
+    vec factor, across, offset;
+};
+
+struct normal_grad_args {
+    const real *mean, *scale, *shift, *factor, *across, *offset;
+};
+
+KERNEL_INLINE struct normal_grad normal_grad_tail(const struct normal_grad_args *args, size_t m)
+{
+    return (struct normal_grad){normal_tail(args->mean, args->scale, args->shift, m),
+                                columns_tail(args->factor, m), columns_tail(args->across, m),
+                                columns_tail(args->offset, m)};
+}
+KERNEL_INLINE struct normal_grad normal_grad_at(const struct normal_grad_args *args, size_t j, size_t m,
+                                                const struct normal_grad *tail)
+{
+    return (struct normal_grad){normal_at(args->mean, args->scale, args->shift, j, m, &tail->by),
+                                columns_at(args->factor, j, m, tail->factor),
+                                columns_at(args->across, j, m, tail->across),
+                                columns_at(args->offset, j, m, tail->offset)};
+}
+KERNEL_INLINE vec normal_grad_value(const struct normal_grad *n, vec z, vec dy, int relu)
+{
+    vec off = z - n->by.mean;
+    return n->factor * normal_pull(&n->by, off, dy, relu) + (n->across * off + n->offset);
+}
+
+KERNEL_INLINE void normalize_grad_block(size_t rows, size_t j, size_t m, const real *dy, size_t lddy,
+                                        const real *z, size_t ldz, const struct normal_grad_args *args,
+                                        int relu, real *dz, size_t lddz, int vecs)
+{
+    struct normal_grad tail = normal_grad_tail(args, m), by[2];
+    for (int v = 0; v < vecs; v++)
+        by[v] = normal_grad_at(args, j + (size_t)v * LANES, m, &tail);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++) {
+            size_t at = j + (size_t)v * LANES;
+            vec_store(dz + i * lddz + at, normal_grad_value(&by[v], vec_load(z + i * ldz + at),
+                                                            vec_load(dy + i * lddy + at), relu));
         }
+}
+
+/* Two vectors at most: their six numbers a column fill the registers. */
+KERNEL_INLINE void normalize_grad_all(size_t rows, size_t m, const real *dy, size_t lddy, const real *z,
+                                      size_t ldz, const struct normal_grad_args *args, int relu, real *dz,
+                                      size_t lddz)
+{
+    size_t padded = columns_padded(m), j = 0;
+    if (columns_narrow(m)) {
+        for (; j + 2 * LANES <= padded; j += 2 * LANES)
+            normalize_grad_block(rows, j, m, dy, lddy, z, ldz, args, relu, dz, lddz, 2);
+        if (j < padded)
+            normalize_grad_block(rows, j, m, dy, lddy, z, ldz, args, relu, dz, lddz, 1);
+        return;
     }
+    struct normal_grad tail = normal_grad_tail(args, m);
+    for (size_t i = 0; i < rows; i++, dy += lddy, z += ldz, dz += lddz)
+        for (j = 0; j < padded; j += LANES) {
+            struct normal_grad by = normal_grad_at(args, j, m, &tail);
+            vec_store(dz + j, normal_grad_value(&by, vec_load(z + j), vec_load(dy + j), relu));
+        }
+}
+
+KERNEL void fast_normalize_grad(size_t rows, size_t m, const void *dy, size_t lddy, const void *z, size_t ldz,
+                                const void *mean, const void *scale, const void *shift, int relu,
+                                const void *factor, const void *across, const void *offset, void *dz,
+                                size_t lddz)
+{
+    const struct normal_grad_args args = {mean, scale, shift, factor, across, offset};
+    if (relu)
+        normalize_grad_all(rows, m, dy, lddy, z, ldz, &args, 1, dz, lddz);
+    else
+        normalize_grad_all(rows, m, dy, lddy, z, ldz, &args, 0, dz, lddz);
 }
 
 KERNEL void fast_layer_norm(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
@@ -274,7 +508,7 @@ KERNEL void fast_layer_norm_grad(size_t rows, size_t m, const void *dy, size_t l
     const real *scale = gamma;
     vec gamma_tail = columns_tail(gamma, m);
     vec_mask real_columns = vec_lanes(m - whole);
-    fast_normalize_sums(rows, m, dy, lddy, xhat, ldx, dbeta, dgamma);
+    fast_pull_sums(rows, m, dy, lddy, xhat, ldx, dbeta, dgamma);
     for (size_t i = 0; i < rows; i++) {
         const real *rdy = (const real *)dy + i * lddy, *rx = (const real *)xhat + i * ldx;
         real *rdz = (real *)dz + i * lddz;

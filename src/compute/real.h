@@ -24,6 +24,7 @@ typedef double real;
 #define real_log1p log1p
 #define real_fabs  fabs
 #define real_sin   sin
+#define real_atan2 atan2
 #define real_cos   cos
 #else
 typedef float real;
@@ -35,6 +36,7 @@ typedef float real;
 #define real_log1p log1pf
 #define real_fabs  fabsf
 #define real_sin   sinf
+#define real_atan2 atan2f
 #define real_cos   cosf
 #endif
 

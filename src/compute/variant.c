@@ -7,10 +7,12 @@
 #include "compute/matrix.c"
 #include "compute/columns.c"
 #include "compute/angles.c"
+#include "compute/arcs.c"
 #include "compute/units.c"
 #include "compute/activation.c"
 #include "compute/normalize.c"
 #include "compute/image.c"
+#include "compute/winograd.c"
 #include "compute/loss.c"
 #include "compute/update.c"
 
@@ -35,9 +37,11 @@ const struct kernels KERNELS_TABLE = {
     .to_double = plain_to_double,
     .from_double = plain_from_double,
     .transpose = PICK(transpose),
-    .add = plain_add,
+    .add = PICK(add),
+    .sum = PICK(sum),
+    .sum_grad = PICK(sum_grad),
     .sum_squares = PICK(sum_squares),
-    .all_finite = plain_all_finite,
+    .all_finite = PICK(all_finite),
     .gemm = PICK(gemm),
     .dots = PICK(dots),
     .column_dots = PICK(column_dots),
@@ -45,6 +49,8 @@ const struct kernels KERNELS_TABLE = {
     .column_sums = PICK(column_sums),
     .polar = PICK(polar),
     .polar_grad = PICK(polar_grad),
+    .arcs = PICK(arcs),
+    .sincos = PICK(sincos),
     .radius = plain_radius,
     .radius_grad = plain_radius_grad,
     .negative_product = plain_negative_product,
@@ -62,12 +68,17 @@ const struct kernels KERNELS_TABLE = {
     .layer_norm_grad = PICK(layer_norm_grad),
     .patches = plain_patches,
     .patches_grad = plain_patches_grad,
-    .max_pool = plain_max_pool,
+    .max_pool = PICK(max_pool),
     .max_pool_grad = plain_max_pool_grad,
-    .avg_pool = plain_avg_pool,
-    .avg_pool_grad = plain_avg_pool_grad,
-    .image_norm = plain_image_norm,
-    .image_norm_grad = plain_image_norm_grad,
+    .avg_pool = PICK(avg_pool),
+    .avg_pool_grad = PICK(avg_pool_grad),
+    .image_norm = PICK(image_norm),
+    .image_norm_grad = PICK(image_norm_grad),
+#if defined(KERNELS_FAST) && REAL_BITS == 32
+    .winograd_scratch = fast_winograd_scratch,
+    .winograd = fast_winograd,
+    .winograd_weights = fast_winograd_weights,
+#endif
     .loss = {PICK(mae), PICK(mse), PICK(bce), PICK(ce)},
     .update = {PICK(adam), PICK(adam), PICK(sgd)},
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * How fast it is: the best of several repetitions after a warm-up, each long enough for the clock. */
+#include "experiment/bench.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +66,30 @@ out:
     return err;
 }
 
+/* ---------------------------------------------------------------- a clock for steps */
+
+struct stopwatch stopwatch_start(double seconds, size_t repeats)
+{
+    return (struct stopwatch){
+        .seconds = seconds, .left = repeats + 1, .begin = clock_seconds(), .best = INFINITY};
+}
+
+int stopwatch_step(void *self, const sph_view *view)
+{
+    struct stopwatch *watch = self;
+    double now = clock_seconds();
+    if (now - watch->begin < watch->seconds)
+        return 0;
+    if (watch->since)
+        watch->best = fmin(watch->best, (now - watch->begin) / (double)(view->step - watch->since));
+    if (--watch->left == 0)
+        return 1;
+    int err = watch->between ? watch->between(watch->self) : 0;
+    watch->since = view->step;
+    watch->begin = clock_seconds();
+    return err;
+}
+
 /* ---------------------------------------------------------------- training steps of an mlp */
 
 struct noise {
@@ -102,27 +128,6 @@ static int noise_make(struct noise *out, const struct kernels *k, size_t rows, s
     return 0;
 }
 
-/* Times stretches of steps from outside, as any observer could. */
-struct stopwatch {
-    double begin, best;
-    uint64_t since;
-    size_t left; /* stretches to come; the first is the warm-up */
-};
-
-static int watch_step(void *self, const sph_view *view)
-{
-    struct stopwatch *watch = self;
-    double now = clock_seconds();
-    uint64_t steps = view->step - watch->since;
-    if (now - watch->begin < repetition_seconds)
-        return 0;
-    if (watch->since)
-        watch->best = fmin(watch->best, (now - watch->begin) / (double)steps);
-    watch->since = view->step;
-    watch->begin = clock_seconds();
-    return --watch->left == 0;
-}
-
 int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step)
 {
     sph_net *net = NULL;
@@ -153,8 +158,8 @@ int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step)
     struct trainer_setup setup = {.net = net, .opts = &train, .train = &source};
     if ((err = trainer_new(&trainer, &setup)) < 0)
         goto out;
-    struct stopwatch watch = {clock_seconds(), INFINITY, 0, (opts->repeats ? opts->repeats : 5) + 1};
-    sph_observer observer = {.self = &watch, .step = watch_step};
+    struct stopwatch watch = stopwatch_start(repetition_seconds, opts->repeats ? opts->repeats : 5);
+    sph_observer observer = {.self = &watch, .step = stopwatch_step};
     err = trainer_run(trainer, &observer, 1);
     *us_per_step = watch.best * 1e6;
 out:

@@ -253,6 +253,8 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
         sph_net_free(*out);
         *out = NULL;
     }
+    if (!err)
+        sph_net_set_conv(*out, (sph_conv)o->conv);
     return err;
 }
 

@@ -92,6 +92,8 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "first values; paper for gmp and glorot for the others if not given")                                  \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the first weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")       \
+    X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
+      "f32 convolutions: the fastest way (Winograd's algorithm included), or none but direct ones")          \
                                                                                                              \
     X(LOSS, loss, "loss", WORD, LOSSES, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                    \
       "what is minimised; chosen by the task if not given")                                                  \

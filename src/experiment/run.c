@@ -16,7 +16,7 @@
 #include "store/runfolder.h"
 #include "train/evaluate.h"
 
-enum { EVAL_ROWS = 1024, FORWARD_ROWS = 256 };
+enum { EVAL_ROWS = 1024, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
 
 struct sph_run {
     char *dir;
@@ -46,6 +46,7 @@ int sph_run_open(sph_run **out, const char *dir)
         err = sph_fail(SPH_EFORMAT, "%s: says nothing about the columns of its data", model);
     if (err < 0)
         goto fail;
+    sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
     mem_free(config);
     mem_free(model);
     *out = run;
@@ -81,13 +82,13 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     struct evaluator *evaluator = NULL;
     const struct job_options *o = &run->job->options;
     struct evaluator_opts opts = {(sph_loss)o->loss, o->label_smoothing, run->net->scaling.y_scale, 1};
+    size_t rows = net_rows_at_once(run->net, EVAL_ROWS);
     int err = data_open_with_schema(&data, source, run->schema, 1);
     if (err < 0)
         return err;
     if ((err = feed_new(&feed, data, NULL, data->rows, run->net)) < 0 ||
         (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
-        (err = evaluator_new(&evaluator, weights, &opts, data->rows < EVAL_ROWS ? data->rows : EVAL_ROWS)) <
-            0)
+        (err = evaluator_new(&evaluator, weights, &opts, data->rows < rows ? data->rows : rows)) < 0)
         goto out;
     weights_materialize(weights);
     err = evaluator_run(evaluator, &feed->source, scores);
@@ -183,7 +184,8 @@ static int forward(sph_net *net, const sph_data *data, double *y)
     if (!data->pixels)
         return sph_net_forward(net, data->x, data->rows, y);
     size_t n = data->features, outputs = sph_net_outputs(net);
-    size_t most = data->rows < FORWARD_ROWS ? data->rows : FORWARD_ROWS;
+    size_t fit = CALL_BATCHES * net_rows_at_once(net, FORWARD_ROWS),
+           most = data->rows < fit ? data->rows : fit;
     double *x = mem_get(most * n, sizeof *x);
     int err = x ? 0 : SPH_EMEMORY;
     for (size_t row = 0; row < data->rows && !err; row += most) {

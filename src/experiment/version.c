@@ -36,10 +36,17 @@
 #define THREADS "POSIX, one set per call"
 #endif
 
+#ifdef SPH_ONEDNN
+#define CONVOLUTIONS "oneDNN " SPH_ONEDNN
+#else
+#define CONVOLUTIONS "plain"
+#endif
+
 /* One constant text per kernel table, so that nothing has to be built or kept. */
 #define FEATURES(kernels)                                                                                    \
     "kernels: " kernels "\n"                                                                                 \
     "threads: " THREADS "\n"                                                                                 \
+    "convolutions: " CONVOLUTIONS "\n"                                                                       \
     "sines: SLEEF " DOTTED(                                                                                  \
         SLEEF_VERSION_MAJOR,                                                                                 \
         SLEEF_VERSION_MINOR) "\n"                                                                            \

@@ -15,6 +15,11 @@ int op_relu_in_dense(const struct op *op)
     return op->act_follows && op->act == SPH_ACT_RELU && !op->weights->narrow && can_overwrite(op);
 }
 
+int op_relu_in_norm(const struct op *op)
+{
+    return op->act_in_norm && !op->weights->scaled;
+}
+
 int op_bias_in_act(const struct op *op)
 {
     return op->act_follows && op->weights->b &&
@@ -32,46 +37,60 @@ static void act_prepare(struct op *op)
     *op->out = can_overwrite(op) ? *op->in : op->spare;
 }
 
+static int nothing_to_do(const struct op *op)
+{
+    return (op->act == SPH_ACT_IDENTITY && !op->weights->scaled) || op_relu_in_norm(op);
+}
+
+/* srelu's numbers lie one kind after the other, (4, m): a block of channels finds its own m apart. */
+static struct act_args panel_args(const struct op *op, const struct tile *tile, size_t p)
+{
+    struct panel panel = buffer_panel(op->in, tile, p);
+    const void *s = op->weights->scaled ? op->weights->s : NULL;
+    return (struct act_args){
+        .rows = panel.rows,
+        .m = panel.width,
+        .z = panel_at(op->in, op->k, tile, p),
+        .ldz = op->in->ld,
+        .s = panel_column(&panel, op->k, s),
+        .shape = panel_column(&panel, op->k, op->weights->act_shape),
+        .ld_shape = op->weights->m,
+    };
+}
+
 static void act_forward(const struct op *op, const struct tile *tile)
 {
-    if ((op->act == SPH_ACT_IDENTITY && !op->weights->scaled) || op_relu_in_dense(op))
+    if (nothing_to_do(op) || op_relu_in_dense(op))
         return;
-    op->k->act[op->act](&(struct act_args){
-        .rows = buffer_rows(op->in, tile),
-        .m = op->weights->m,
-        .z = buffer_at(op->in, op->k, tile),
-        .ldz = op->in->ld,
-        .s = op->weights->scaled ? op->weights->s : NULL,
-        .shape = op->weights->act_shape,
-        .y = buffer_at(op->out, op->k, tile),
-        .ldy = op->out->ld,
-    });
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct act_args args = panel_args(op, tile, p);
+        args.y = panel_at(op->out, op->k, tile, p);
+        args.ldy = op->out->ld;
+        op->k->act[op->act](&args);
+    }
 }
 
 static void act_backward(const struct op *op, const struct tile *tile)
 {
-    if (op->act == SPH_ACT_IDENTITY && !op->weights->scaled)
+    if (nothing_to_do(op))
         return;
     const struct layer_grads *grads = &op->grads[tile->worker];
-    void *d = buffer_at(op->dout, op->k, tile);
-    op->k->act_grad[op->act](&(struct act_args){
-        .rows = buffer_rows(op->in, tile),
-        .m = op->weights->m,
-        .z = buffer_at(op->in, op->k, tile),
-        .ldz = op->in->ld,
-        .s = op->weights->scaled ? op->weights->s : NULL,
-        .shape = op->weights->act_shape,
-        .dy = d,
-        .lddy = op->dout->ld,
-        .left = op_outer_gradient(op) ? buffer_at(op->reader->dout, op->k, tile) : NULL,
-        .ld_left = op_outer_gradient(op) ? op->reader->dout->ld : 0,
-        .right = op_outer_gradient(op) ? op->reader->weights->wt : NULL,
-        .dz = d,
-        .lddz = op->dout->ld,
-        .db = op_bias_in_act(op) ? grads->db : NULL,
-        .ds = op->weights->scaled ? grads->ds : NULL,
-        .dshape = grads->dshape,
-    });
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        struct act_args args = panel_args(op, tile, p);
+        void *d = panel_at(op->dout, op->k, tile, p);
+        args.dy = args.dz = d;
+        args.lddy = args.lddz = op->dout->ld;
+        args.db = panel_column(&panel, op->k, op_bias_in_act(op) ? grads->db : NULL);
+        args.ds = panel_column(&panel, op->k, op->weights->scaled ? grads->ds : NULL);
+        args.dshape = panel_column(&panel, op->k, grads->dshape);
+        if (op_outer_gradient(op)) {
+            args.left = buffer_at(op->reader->dout, op->k, tile);
+            args.ld_left = op->reader->dout->ld;
+            args.right = op->reader->weights->wt;
+        }
+        op->k->act_grad[op->act](&args);
+    }
 }
 
 void op_act(struct op *op)
@@ -79,20 +98,24 @@ void op_act(struct op *op)
     op->prepare = act_prepare;
     op->forward = act_forward;
     op->backward = act_backward;
+    op->back_in = 1;
 }
 
 /* ---------------------------------------------------------------- an activation by itself */
 
 static void alone_forward(const struct op *op, const struct tile *tile)
 {
-    op->k->act[op->act](&(struct act_args){
-        .rows = buffer_rows(op->in, tile),
-        .m = op->in->width,
-        .z = buffer_at(op->in, op->k, tile),
-        .ldz = op->in->ld,
-        .y = buffer_at(op->out, op->k, tile),
-        .ldy = op->out->ld,
-    });
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        op->k->act[op->act](&(struct act_args){
+            .rows = panel.rows,
+            .m = panel.width,
+            .z = panel_at(op->in, op->k, tile, p),
+            .ldz = op->in->ld,
+            .y = panel_at(op->out, op->k, tile, p),
+            .ldy = op->out->ld,
+        });
+    }
 }
 
 static void alone_backward(const struct op *op, const struct tile *tile)
@@ -100,23 +123,28 @@ static void alone_backward(const struct op *op, const struct tile *tile)
     if (!op->din)
         return;
     const struct buffer *to = op->add_din ? op->dout : op->din;
-    op->k->act_grad[op->act](&(struct act_args){
-        .rows = buffer_rows(op->in, tile),
-        .m = op->in->width,
-        .z = buffer_at(op->in, op->k, tile),
-        .ldz = op->in->ld,
-        .dy = buffer_at(op->dout, op->k, tile),
-        .lddy = op->dout->ld,
-        .dz = buffer_at(to, op->k, tile),
-        .lddz = to->ld,
-    });
-    if (op->add_din)
-        op->k->add(buffer_rows(op->in, tile), op->in->width, buffer_at(op->dout, op->k, tile), op->dout->ld,
-                   buffer_at(op->din, op->k, tile), op->din->ld);
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        void *d = panel_at(op->dout, op->k, tile, p);
+        op->k->act_grad[op->act](&(struct act_args){
+            .rows = panel.rows,
+            .m = panel.width,
+            .z = panel_at(op->in, op->k, tile, p),
+            .ldz = op->in->ld,
+            .dy = d,
+            .lddy = op->dout->ld,
+            .dz = panel_at(to, op->k, tile, p),
+            .lddz = to->ld,
+        });
+        if (op->add_din)
+            op->k->add(panel.rows, panel.width, d, op->dout->ld, panel_at(op->din, op->k, tile, p),
+                       op->din->ld);
+    }
 }
 
 void op_act_alone(struct op *op)
 {
     op->forward = alone_forward;
     op->backward = alone_backward;
+    op->back_in = 1;
 }

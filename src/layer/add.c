@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * Residual addition. */
+ * Residual addition, with the relu behind it where that is all the activation there is. */
 #include "layer/op.h"
-
-static void copy_rows(const struct op *op, const struct tile *tile, const struct buffer *from,
-                      const struct buffer *to)
-{
-    op->k->column_combine(buffer_rows(from, tile), from->width, NULL, buffer_at(from, op->k, tile), from->ld,
-                          NULL, NULL, 0, buffer_at(to, op->k, tile), to->ld);
-}
-
-static void add_rows(const struct op *op, const struct tile *tile, const struct buffer *from,
-                     const struct buffer *to)
-{
-    op->k->add(buffer_rows(from, tile), from->width, buffer_at(from, op->k, tile), from->ld,
-               buffer_at(to, op->k, tile), to->ld);
-}
 
 static void add_forward(const struct op *op, const struct tile *tile)
 {
-    copy_rows(op, tile, op->in, op->out);
-    add_rows(op, tile, op->in2, op->out);
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        op->k->sum(panel.rows, panel.width, panel_at(op->in, op->k, tile, p), op->in->ld,
+                   panel_at(op->in2, op->k, tile, p), op->in2->ld, op->act_in_norm,
+                   panel_at(op->out, op->k, tile, p), op->out->ld);
+    }
+}
+
+static void *gradient_at(const struct op *op, const struct buffer *buffer, const struct tile *tile, size_t p)
+{
+    return buffer ? panel_at(buffer, op->k, tile, p) : NULL;
 }
 
 static void add_backward(const struct op *op, const struct tile *tile)
 {
-    if (op->din)
-        (op->add_din ? add_rows : copy_rows)(op, tile, op->dout, op->din);
-    if (op->din2)
-        (op->add_din2 ? add_rows : copy_rows)(op, tile, op->dout, op->din2);
+    for (size_t p = 0; p < buffer_panels(op->out, tile); p++) {
+        struct panel panel = buffer_panel(op->out, tile, p);
+        op->k->sum_grad(panel.rows, panel.width, op->act_in_norm ? panel_at(op->out, op->k, tile, p) : NULL,
+                        op->out->ld, panel_at(op->dout, op->k, tile, p), op->dout->ld,
+                        gradient_at(op, op->din, tile, p), op->din ? op->din->ld : 0, op->add_din,
+                        gradient_at(op, op->din2, tile, p), op->din2 ? op->din2->ld : 0, op->add_din2);
+    }
 }
 
 void op_add(struct op *op)
 {
     op->forward = add_forward;
     op->backward = add_backward;
+    op->back_out = op->act_in_norm;
 }

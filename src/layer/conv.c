@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Convolution as a product: each image's patches (out pixels, n) times W^T, n = channels * kernel * kernel.
- */
+ * Convolution, two ways: as a product, each image's patches (out pixels, n) times W^T, n = channels * kernel
+ * * kernel; and of blocked images, by compute/conv.h. */
 #include "layer/op.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void *patches_of(const struct op *op, const struct tile *tile, int second
     return (char *)op->patches + (2 * tile->worker + (size_t)second) * length * op->k->size;
 }
 
-static void conv_forward(const struct op *op, const struct tile *tile)
+static void patches_forward(const struct op *op, const struct tile *tile)
 {
     const struct layer_weights *w = op->weights;
     void *patches = patches_of(op, tile, 0);
@@ -24,7 +24,7 @@ static void conv_forward(const struct op *op, const struct tile *tile)
     }
 }
 
-static void conv_backward(const struct op *op, const struct tile *tile)
+static void patches_backward(const struct op *op, const struct tile *tile)
 {
     const struct kernels *k = op->k;
     const struct layer_weights *w = op->weights;
@@ -50,6 +50,77 @@ static void conv_backward(const struct op *op, const struct tile *tile)
 
 void op_conv(struct op *op)
 {
-    op->forward = conv_forward;
-    op->backward = conv_backward;
+    op->forward = patches_forward;
+    op->backward = patches_backward;
+    op->back_in = 1;
+}
+
+/* ---------------------------------------------------------------- blocked images */
+
+static void *scratch_of(const struct op *op, const struct tile *tile)
+{
+    return (char *)op->scratch + tile->worker * op->scratch_bytes;
+}
+
+static void blocked_forward(const struct op *op, const struct tile *tile)
+{
+    const struct layer_weights *w = op->weights;
+    conv_forward(op->convs[tile->worker], tile->rows, buffer_at(op->in, op->k, tile), w->w, w->ldw,
+                 op->no_bias ? NULL : w->b, op_relu_in_dense(op), buffer_at(op->out, op->k, tile),
+                 scratch_of(op, tile));
+}
+
+static void blocked_backward(const struct op *op, const struct tile *tile)
+{
+    const struct kernels *k = op->k;
+    const struct layer_weights *w = op->weights;
+    const struct layer_grads *grads = &op->grads[tile->worker];
+    const void *dz = buffer_at(op->dout, k, tile);
+    conv_backward_weights(op->convs[tile->worker], tile->rows, buffer_at(op->in, k, tile), dz, grads->dw,
+                          w->ldw, scratch_of(op, tile));
+    if (op->din)
+        conv_backward_data(op->convs[tile->worker], tile->rows, dz, w->w, w->ldw, op->add_din,
+                           buffer_at(op->din, k, tile), scratch_of(op, tile));
+    if (!w->b || op->no_bias || op_bias_in_act(op))
+        return;
+    for (size_t p = 0; p < buffer_panels(op->dout, tile); p++) {
+        struct panel panel = buffer_panel(op->dout, tile, p);
+        k->column_sums(panel.rows, panel.width, panel_at(op->dout, k, tile, p), op->dout->ld,
+                       panel_column(&panel, k, grads->db));
+    }
+}
+
+void op_conv_blocked(struct op *op)
+{
+    op->forward = blocked_forward;
+    op->backward = blocked_backward;
+    op->back_in = 1;
+}
+
+static void enter_forward(const struct op *op, const struct tile *tile)
+{
+    if (op->out->data == op->in->data)
+        return; /* the images lie so already */
+    for (size_t p = 0; p < buffer_panels(op->out, tile); p++) {
+        struct panel panel = buffer_panel(op->out, tile, p);
+        const char *image = buffer_image(op->in, op->k, tile, panel.image);
+        op->k->column_combine(panel.rows, panel.width, NULL, image + panel.first * op->k->size, op->in->ld,
+                              NULL, NULL, 0, panel_at(op->out, op->k, tile, p), op->out->ld);
+    }
+}
+
+static void enter_prepare(struct op *op)
+{
+    if (op->spare.width) {
+        *op->out = op->spare;
+    } else {
+        op->out->data = op->in->data;
+        op->out->worker_rows = 0;
+    }
+}
+
+void op_enter(struct op *op)
+{
+    op->prepare = enter_prepare;
+    op->forward = enter_forward;
 }

@@ -38,6 +38,7 @@ void op_dense(struct op *op)
 {
     op->forward = dense_forward;
     op->backward = dense_backward;
+    op->back_in = 1;
 }
 
 int op_is_dense(const struct op *op)

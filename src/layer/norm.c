@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Normalizations. Batch statistics are gathered per tile and merged in the order of the tiles, in f64: the
- * result does not depend on which worker ran which tile.
+ * Normalizations. Batch statistics are gathered in parts, one per tile or, of blocked images, one per image,
+ * and merged in their order, in f64: the result does not depend on which worker ran which tile.
  *
- *   bn   gather: moments of z            apply: z -> xhat, y = gamma xhat + beta      (in training)
+ *   bn   gather: moments of z            apply: y = gamma (z - mean) / sigma + beta, with the relu behind it
  *   mbn  gather: mean of z               apply: y = z - mean + b
  *   imn  gather: mean of the input x     apply: y = x - mean
  *   ln   one op, row by row
@@ -17,35 +17,38 @@
 #include "layer/op.h"
 
 struct norm_state {
-    size_t width, tiles;
+    size_t width, parts;
     double momentum;
     sph_norm norm;
-    size_t *tile_rows;                 /* (tiles) */
-    void *part[2];                     /* (tiles, width) each: what a tile gathered                     */
-    double *merged[2], *spare;         /* (width) f64: mean and m2, or the sums of the way back         */
-    double *statistic;                 /* (width) f64: running statistics on their way                  */
-    void *mean, *inv, *shift;          /* (width) forward                                               */
-    void *factor, *mean_dy, *mean_dyx; /* (width) backward                                         */
+    const struct layer_weights *also; /* imn: the second layer that reads the centred input, or NULL   */
+    size_t *part_rows;                /* (parts) */
+    void *part[2];                    /* (parts, width) each: what was gathered                        */
+    double *merged[2], *spare;        /* (width) f64: mean and m2, or the sums of the way back         */
+    double *statistic;                /* (width) f64: running statistics on their way                  */
+    double *inverse;                  /* (width) f64: 1 / sigma of bn                                  */
+    void *mean, *scale, *shift;       /* (width) forward; bn: scale = gamma / sigma                    */
+    void *factor, *across, *offset;   /* (width) backward                                              */
 };
 
-int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles,
+int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t parts,
                    double momentum)
 {
     struct norm_state *state = mem_get(1, sizeof *state);
     if (!state)
         return SPH_EMEMORY;
     state->width = width;
-    state->tiles = tiles;
+    state->parts = parts;
     state->momentum = momentum;
-    int missing = !(state->tile_rows = mem_get(tiles, sizeof *state->tile_rows));
+    int missing = !(state->part_rows = mem_get(parts, sizeof *state->part_rows));
     for (int i = 0; i < 2; i++) {
-        missing |= !(state->part[i] = mem_get(tiles * width, k->size));
+        missing |= !(state->part[i] = mem_get(parts * width, k->size));
         missing |= !(state->merged[i] = mem_get(width, sizeof(double)));
     }
     missing |= !(state->spare = mem_get(width, sizeof(double)));
     missing |= !(state->statistic = mem_get(width, sizeof(double)));
-    void **vectors[] = {&state->mean,   &state->inv,     &state->shift,
-                        &state->factor, &state->mean_dy, &state->mean_dyx};
+    missing |= !(state->inverse = mem_get(width, sizeof(double)));
+    void **vectors[] = {&state->mean,   &state->scale,  &state->shift,
+                        &state->factor, &state->across, &state->offset};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         missing |= !(*vectors[i] = mem_get(width, k->size));
     if (missing) {
@@ -60,42 +63,75 @@ void norm_state_free(struct norm_state *state)
 {
     if (!state)
         return;
-    void *owned[] = {state->tile_rows, state->part[0],   state->part[1], state->merged[0], state->merged[1],
-                     state->spare,     state->statistic, state->mean,    state->inv,       state->shift,
-                     state->factor,    state->mean_dy,   state->mean_dyx};
+    void *owned[] = {state->part_rows, state->part[0],   state->part[1], state->merged[0], state->merged[1],
+                     state->spare,     state->statistic, state->inverse, state->mean,      state->scale,
+                     state->shift,     state->factor,    state->across,  state->offset};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(state);
 }
 
-static void *part_at(const struct op *op, int which, size_t tile)
+static void *part_at(const struct op *op, int which, size_t part)
 {
-    return (char *)op->norm->part[which] + tile * op->norm->width * op->k->size;
+    return (char *)op->norm->part[which] + part * op->norm->width * op->k->size;
+}
+
+/* The part that a panel of the tile belongs to. */
+static size_t part_of(const struct op *op, const struct tile *tile, const struct panel *panel)
+{
+    return op->in->blocked ? tile->row + panel->image : tile->index;
+}
+
+static size_t parts_of(const struct op *op, size_t tiles, size_t rows)
+{
+    return op->in->blocked ? rows : tiles;
+}
+
+static void clear_parts(const struct op *op, int which, const struct tile *tile)
+{
+    struct panel first = {0};
+    size_t count = op->in->blocked ? tile->rows : 1;
+    memset(part_at(op, which, part_of(op, tile, &first)), 0, count * op->norm->width * op->k->size);
 }
 
 /* ---------------------------------------------------------------- gather: forward */
 
 static void gather_moments(const struct op *op, const struct tile *tile)
 {
-    op->norm->tile_rows[tile->index] = buffer_rows(op->in, tile);
-    op->k->moments(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
-                   part_at(op, 0, tile->index), part_at(op, 1, tile->index));
+    const struct kernels *k = op->k;
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        size_t part = part_of(op, tile, &panel);
+        op->norm->part_rows[part] = panel.rows;
+        k->moments(panel.rows, panel.width, panel_at(op->in, k, tile, p), op->in->ld,
+                   panel_column(&panel, k, part_at(op, 0, part)),
+                   panel_column(&panel, k, part_at(op, 1, part)));
+    }
+}
+
+/* The first parts <- sums of a buffer shaped as op->in. */
+static void gather_sums(const struct op *op, const struct tile *tile, const struct buffer *from)
+{
+    const struct kernels *k = op->k;
+    clear_parts(op, 0, tile);
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        k->column_sums(panel.rows, panel.width, panel_at(from, k, tile, p), from->ld,
+                       panel_column(&panel, k, part_at(op, 0, part_of(op, tile, &panel))));
+    }
 }
 
 static void gather_mean(const struct op *op, const struct tile *tile)
 {
-    void *sum = part_at(op, 0, tile->index);
-    memset(sum, 0, op->norm->width * op->k->size);
-    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
-                       sum);
+    gather_sums(op, tile, op->in);
 }
 
-/* sums[which] <- the tiles' parts, in f64 and in order */
-static void merge_sums(const struct op *op, int which, size_t tiles)
+/* merged[which] <- the parts, in f64 and in order */
+static void merge_sums(const struct op *op, int which, size_t parts)
 {
     struct norm_state *state = op->norm;
     memset(state->merged[which], 0, state->width * sizeof(double));
-    for (size_t t = 0; t < tiles; t++) {
+    for (size_t t = 0; t < parts; t++) {
         op->k->to_double(state->width, part_at(op, which, t), state->spare);
         for (size_t j = 0; j < state->width; j++)
             state->merged[which][j] += state->spare[j];
@@ -103,20 +139,20 @@ static void merge_sums(const struct op *op, int which, size_t tiles)
 }
 
 /* Chan's update: mean and sum of squared deviations of two sets joined. */
-static void merge_moments(const struct op *op, size_t tiles)
+static void merge_moments(const struct op *op, size_t parts)
 {
     struct norm_state *state = op->norm;
     double *mean = state->merged[0], *m2 = state->merged[1], seen = 0;
     memset(mean, 0, state->width * sizeof *mean);
     memset(m2, 0, state->width * sizeof *m2);
-    for (size_t t = 0; t < tiles; t++) {
-        double rows = (double)state->tile_rows[t], all = seen + rows;
+    for (size_t t = 0; t < parts; t++) {
+        double rows = (double)state->part_rows[t], all = seen + rows, share = rows / all;
         op->k->to_double(state->width, part_at(op, 0, t), state->spare);
         op->k->to_double(state->width, part_at(op, 1, t), state->statistic);
         for (size_t j = 0; j < state->width; j++) {
             double delta = state->spare[j] - mean[j];
-            mean[j] += delta * rows / all;
-            m2[j] += state->statistic[j] + delta * delta * seen * rows / all;
+            mean[j] += delta * share;
+            m2[j] += state->statistic[j] + delta * delta * seen * share;
         }
         seen = all;
     }
@@ -131,26 +167,29 @@ static void update_running(const struct op *op, const double *batch, double corr
     op->k->from_double(state->width, state->statistic, running);
 }
 
-/* inv = 1 / sqrt(var + epsilon), var in f64 */
-static void set_inverse(const struct op *op, const double *var)
+/* scale = gamma / sqrt(var + epsilon), var in f64 */
+static void set_scale(const struct op *op, const double *var)
 {
     struct norm_state *state = op->norm;
-    for (size_t j = 0; j < state->width; j++)
-        state->spare[j] = 1 / sqrt(var[j] + norm_epsilon);
-    op->k->from_double(state->width, state->spare, state->inv);
+    op->k->to_double(state->width, op->weights->gamma, state->spare);
+    for (size_t j = 0; j < state->width; j++) {
+        state->inverse[j] = 1 / sqrt(var[j] + norm_epsilon);
+        state->spare[j] *= state->inverse[j];
+    }
+    op->k->from_double(state->width, state->spare, state->scale);
 }
 
 static void join_moments(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
-    merge_moments(op, tiles);
+    merge_moments(op, parts_of(op, tiles, rows));
     double count = (double)(rows * op->in->pixels), *var = state->merged[1];
     for (size_t j = 0; j < state->width; j++)
         var[j] /= count;
     update_running(op, state->merged[0], 1, op->weights->running_mean);
     update_running(op, var, count > 1 ? count / (count - 1) : 1, op->weights->running_var);
     op->k->from_double(state->width, state->merged[0], state->mean);
-    set_inverse(op, var);
+    set_scale(op, var);
 }
 
 /* shift = b - mean (mbn), -mean (imn) */
@@ -169,10 +208,12 @@ static void set_shift(const struct op *op, const double *mean)
 static void join_mean(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
-    merge_sums(op, 0, tiles);
+    merge_sums(op, 0, parts_of(op, tiles, rows));
     for (size_t j = 0; j < state->width; j++)
         state->merged[0][j] /= (double)(rows * op->in->pixels);
     update_running(op, state->merged[0], 1, op->weights->running_mean);
+    if (state->also)
+        update_running(op, state->merged[0], 1, state->also->running_mean);
     set_shift(op, state->merged[0]);
 }
 
@@ -181,15 +222,31 @@ static void join_mean(const struct op *op, size_t tiles, size_t rows)
 static void apply_moments(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
-    op->k->normalize(buffer_rows(op->in, tile), state->width, buffer_at(op->in, op->k, tile), op->in->ld,
-                     state->mean, state->inv, op->weights->gamma, op->weights->beta,
-                     buffer_at(op->out, op->k, tile), op->out->ld);
+    const struct kernels *k = op->k;
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        k->normalize(panel.rows, panel.width, panel_at(op->in, k, tile, p), op->in->ld,
+                     panel_column(&panel, k, state->mean), panel_column(&panel, k, state->scale),
+                     panel_column(&panel, k, op->weights->beta), op_relu_in_norm(op),
+                     panel_at(op->out, k, tile, p), op->out->ld);
+    }
+}
+
+/* to <- from + shift; both lie as op->in does */
+static void shift_panels(const struct op *op, const struct tile *tile, const struct buffer *from,
+                         const struct buffer *to)
+{
+    const struct kernels *k = op->k;
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        k->shift(panel.rows, panel.width, panel_at(from, k, tile, p), from->ld,
+                 panel_column(&panel, k, op->norm->shift), panel_at(to, k, tile, p), to->ld);
+    }
 }
 
 static void apply_shift(const struct op *op, const struct tile *tile)
 {
-    op->k->shift(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->in, op->k, tile), op->in->ld,
-                 op->norm->shift, buffer_at(op->out, op->k, tile), op->out->ld);
+    shift_panels(op, tile, op->in, op->out);
 }
 
 static void prepare_moments(struct op *op)
@@ -197,7 +254,7 @@ static void prepare_moments(struct op *op)
     struct norm_state *state = op->norm;
     memcpy(state->mean, op->weights->running_mean, state->width * op->k->size);
     op->k->to_double(state->width, op->weights->running_var, state->merged[1]);
-    set_inverse(op, state->merged[1]);
+    set_scale(op, state->merged[1]);
 }
 
 static void prepare_mean(struct op *op)
@@ -210,19 +267,24 @@ static void prepare_mean(struct op *op)
 
 static void gather_moments_back(const struct op *op, const struct tile *tile)
 {
-    void *sum_dy = part_at(op, 0, tile->index), *sum_dyx = part_at(op, 1, tile->index);
-    memset(sum_dy, 0, op->norm->width * op->k->size);
-    memset(sum_dyx, 0, op->norm->width * op->k->size);
-    op->k->normalize_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile),
-                          op->dout->ld, buffer_at(op->in, op->k, tile), op->in->ld, sum_dy, sum_dyx);
+    const struct norm_state *state = op->norm;
+    const struct kernels *k = op->k;
+    clear_parts(op, 0, tile);
+    clear_parts(op, 1, tile);
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        size_t part = part_of(op, tile, &panel);
+        k->normalize_sums(panel.rows, panel.width, panel_at(op->dout, k, tile, p), op->dout->ld,
+                          panel_at(op->in, k, tile, p), op->in->ld, panel_column(&panel, k, state->mean),
+                          panel_column(&panel, k, state->scale), panel_column(&panel, k, op->weights->beta),
+                          op_relu_in_norm(op), panel_column(&panel, k, part_at(op, 0, part)),
+                          panel_column(&panel, k, part_at(op, 1, part)));
+    }
 }
 
 static void gather_mean_back(const struct op *op, const struct tile *tile)
 {
-    void *sum = part_at(op, 0, tile->index);
-    memset(sum, 0, op->norm->width * op->k->size);
-    op->k->column_sums(buffer_rows(op->in, tile), op->norm->width, buffer_at(op->dout, op->k, tile),
-                       op->dout->ld, sum);
+    gather_sums(op, tile, op->dout);
 }
 
 static void add_to(const struct op *op, const double *values, void *gradient)
@@ -234,36 +296,39 @@ static void add_to(const struct op *op, const double *values, void *gradient)
     op->k->from_double(state->width, state->spare, gradient);
 }
 
-static void set_mean(const struct op *op, const double *sum, size_t rows, double sign, void *out)
-{
-    struct norm_state *state = op->norm;
-    for (size_t j = 0; j < state->width; j++)
-        state->spare[j] = sign * sum[j] / (double)(rows * op->in->pixels);
-    op->k->from_double(state->width, state->spare, out);
-}
-
+/* With xhat = (z - mean) / sigma: dgamma = sum g xhat, dbeta = sum g, and
+ * dz = gamma / sigma (g - mean of g - xhat * mean of g xhat). */
 static void join_moments_back(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
-    merge_sums(op, 0, tiles);
-    merge_sums(op, 1, tiles);
-    add_to(op, state->merged[0], op->grads[0].dbeta);
-    add_to(op, state->merged[1], op->grads[0].dgamma);
-    set_mean(op, state->merged[0], rows, 1, state->mean_dy);
-    set_mean(op, state->merged[1], rows, 1, state->mean_dyx);
-    op->k->to_double(state->width, op->weights->gamma, state->spare);
-    op->k->to_double(state->width, state->inv, state->statistic);
+    double count = (double)(rows * op->in->pixels), *sum_dy = state->merged[0], *sum_dyz = state->merged[1];
+    merge_sums(op, 0, parts_of(op, tiles, rows));
+    merge_sums(op, 1, parts_of(op, tiles, rows));
     for (size_t j = 0; j < state->width; j++)
-        state->spare[j] *= state->statistic[j];
+        sum_dyz[j] *= state->inverse[j];
+    add_to(op, sum_dy, op->grads[0].dbeta);
+    add_to(op, sum_dyz, op->grads[0].dgamma);
+    op->k->to_double(state->width, op->weights->gamma, state->spare);
+    for (size_t j = 0; j < state->width; j++) {
+        double factor = state->spare[j] * state->inverse[j];
+        state->spare[j] = factor;
+        sum_dy[j] *= -factor / count;
+        sum_dyz[j] *= -factor * state->inverse[j] / count;
+    }
     op->k->from_double(state->width, state->spare, state->factor);
+    op->k->from_double(state->width, sum_dy, state->offset);
+    op->k->from_double(state->width, sum_dyz, state->across);
 }
 
 static void join_mean_back(const struct op *op, size_t tiles, size_t rows)
 {
-    merge_sums(op, 0, tiles);
-    if (op->norm->norm == SPH_NORM_MBN && op->weights->b)
-        add_to(op, op->norm->merged[0], op->grads[0].db);
-    set_mean(op, op->norm->merged[0], rows, -1, op->norm->shift);
+    struct norm_state *state = op->norm;
+    merge_sums(op, 0, parts_of(op, tiles, rows));
+    if (state->norm == SPH_NORM_MBN && op->weights->b)
+        add_to(op, state->merged[0], op->grads[0].db);
+    for (size_t j = 0; j < state->width; j++)
+        state->spare[j] = -state->merged[0][j] / (double)(rows * op->in->pixels);
+    op->k->from_double(state->width, state->spare, state->shift);
 }
 
 /* ---------------------------------------------------------------- gather: backward, applying */
@@ -271,26 +336,38 @@ static void join_mean_back(const struct op *op, size_t tiles, size_t rows)
 static void apply_moments_back(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
-    void *d = buffer_at(op->dout, op->k, tile);
-    op->k->normalize_grad(buffer_rows(op->in, tile), state->width, d, op->dout->ld,
-                          buffer_at(op->in, op->k, tile), op->in->ld, state->factor, state->mean_dy,
-                          state->mean_dyx, d, op->dout->ld);
+    const struct kernels *k = op->k;
+    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+        struct panel panel = buffer_panel(op->in, tile, p);
+        void *d = panel_at(op->dout, k, tile, p);
+        k->normalize_grad(panel.rows, panel.width, d, op->dout->ld, panel_at(op->in, k, tile, p), op->in->ld,
+                          panel_column(&panel, k, state->mean), panel_column(&panel, k, state->scale),
+                          panel_column(&panel, k, op->weights->beta), op_relu_in_norm(op),
+                          panel_column(&panel, k, state->factor), panel_column(&panel, k, state->across),
+                          panel_column(&panel, k, state->offset), d, op->dout->ld);
+    }
 }
 
+/* mbn works in place; imn's gradient goes on to the node before. */
 static void apply_shift_back(const struct op *op, const struct tile *tile)
 {
-    const struct norm_state *state = op->norm;
-    void *d = buffer_at(op->dout, op->k, tile);
-    if (state->norm == SPH_NORM_MBN || (op->din && op->add_din))
-        op->k->shift(buffer_rows(op->in, tile), state->width, d, op->dout->ld, state->shift, d, op->dout->ld);
-    if (state->norm == SPH_NORM_MBN || !op->din)
-        return;
-    void *din = buffer_at(op->din, op->k, tile); /* imn: the gradient goes on to the node before */
-    if (op->add_din)
-        op->k->add(buffer_rows(op->in, tile), state->width, d, op->dout->ld, din, op->din->ld);
-    else
-        op->k->shift(buffer_rows(op->in, tile), state->width, d, op->dout->ld, state->shift, din,
-                     op->din->ld);
+    if (op->norm->norm == SPH_NORM_MBN) {
+        shift_panels(op, tile, op->dout, op->dout);
+    } else if (op->din && !op->add_din) {
+        shift_panels(op, tile, op->dout, op->din);
+    } else if (op->din) {
+        shift_panels(op, tile, op->dout, op->dout);
+        for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
+            struct panel panel = buffer_panel(op->in, tile, p);
+            op->k->add(panel.rows, panel.width, panel_at(op->dout, op->k, tile, p), op->dout->ld,
+                       panel_at(op->din, op->k, tile, p), op->din->ld);
+        }
+    }
+}
+
+void norm_state_share(struct norm_state *state, const struct layer_weights *also)
+{
+    state->also = also;
 }
 
 void op_norm_gather(struct op *op, sph_norm norm)
@@ -300,6 +377,7 @@ void op_norm_gather(struct op *op, sph_norm norm)
     op->forward = moments ? gather_moments : gather_mean;
     op->join_forward = moments ? join_moments : join_mean;
     op->backward = moments ? apply_moments_back : apply_shift_back;
+    op->back_in = moments;
 }
 
 void op_norm_apply(struct op *op, sph_norm norm, int train)
@@ -307,6 +385,7 @@ void op_norm_apply(struct op *op, sph_norm norm, int train)
     int moments = norm == SPH_NORM_BN;
     op->norm->norm = norm;
     op->forward = moments ? apply_moments : apply_shift;
+    op->back_in = moments;
     if (train) {
         op->backward = moments ? gather_moments_back : gather_mean_back;
         op->join_backward = moments ? join_moments_back : join_mean_back;
@@ -363,4 +442,5 @@ void op_layer_norm(struct op *op)
     int image = op->in->pixels > 1;
     op->forward = image ? image_norm_forward : layer_norm_forward;
     op->backward = image ? image_norm_backward : layer_norm_backward;
+    op->back_in = 1; /* in its place lies what was normalized */
 }

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "compute/conv.h"
 #include "compute/kernels.h"
 
 /* Some consecutive rows of the batch, run by one worker. */
@@ -22,19 +23,30 @@ struct tile {
     size_t worker;
 };
 
-/* Rows of one value: of vectors, or of images, whose pixels are rows in turn, one after the other. Where
- * nothing joins the batch only the rows of the tiles at work exist, one set per worker. */
+/* Rows of one value: of vectors, or of images, whose pixels are rows in turn, one after the other. Images may
+ * lie in blocks of ld channels, as oneDNN likes them: then each block of an image is a matrix of its own, and
+ * the channels that fill up the last block are 0. Where nothing joins the batch only the rows of the tiles at
+ * work exist, one set per worker. */
 struct buffer {
-    void *data; /* (capacity, pixels, width) */
+    void *data; /* (capacity, blocks, pixels, ld) */
     size_t width, ld;
-    size_t pixels;      /* 1 for vectors */
+    size_t pixels; /* 1 for vectors */
+    size_t blocks; /* 1 where all channels of a pixel lie side by side */
+    int blocked;
     size_t worker_rows; /* > 0: rows of a worker's own set; 0: rows of the whole batch */
+    size_t worker_step; /* numbers from a worker's set to the next one's               */
 };
+
+/* Numbers from one row (vector or image) to the next. */
+static inline size_t buffer_length(const struct buffer *buffer)
+{
+    return buffer->blocks * buffer->pixels * buffer->ld;
+}
 
 static inline void *buffer_at(const struct buffer *buffer, const struct kernels *k, const struct tile *tile)
 {
-    size_t row = buffer->worker_rows ? tile->worker * buffer->worker_rows : tile->row;
-    return (char *)buffer->data + row * buffer->pixels * buffer->ld * k->size;
+    size_t at = buffer->worker_rows ? tile->worker * buffer->worker_step : tile->row * buffer_length(buffer);
+    return (char *)buffer->data + at * k->size;
 }
 
 /* Rows of numbers in a tile: all pixels of its images. */
@@ -47,7 +59,44 @@ static inline size_t buffer_rows(const struct buffer *buffer, const struct tile 
 static inline void *buffer_image(const struct buffer *buffer, const struct kernels *k,
                                  const struct tile *tile, size_t i)
 {
-    return (char *)buffer_at(buffer, k, tile) + i * buffer->pixels * buffer->ld * k->size;
+    return (char *)buffer_at(buffer, k, tile) + i * buffer_length(buffer) * k->size;
+}
+
+/* What a per-channel kernel takes at once: all rows of the tile or, of blocked images, a block of one. Loop:
+ * for (size_t p = 0; p < buffer_panels(b, tile); p++). */
+struct panel {
+    size_t rows, width;
+    size_t first; /* channel of column 0     */
+    size_t image; /* of the tile; 0 unless blocked */
+};
+
+static inline size_t buffer_panels(const struct buffer *buffer, const struct tile *tile)
+{
+    return buffer->blocked ? tile->rows * buffer->blocks : 1;
+}
+
+static inline struct panel buffer_panel(const struct buffer *buffer, const struct tile *tile, size_t p)
+{
+    if (!buffer->blocked)
+        return (struct panel){.rows = buffer_rows(buffer, tile), .width = buffer->width};
+    size_t first = p % buffer->blocks * buffer->ld, left = buffer->width - first;
+    return (struct panel){.rows = buffer->pixels,
+                          .width = left < buffer->ld ? left : buffer->ld,
+                          .first = first,
+                          .image = p / buffer->blocks};
+}
+
+/* Where panel p begins, in this buffer or in any other that lies the same way. */
+static inline void *panel_at(const struct buffer *buffer, const struct kernels *k, const struct tile *tile,
+                             size_t p)
+{
+    return (char *)buffer_at(buffer, k, tile) + p * buffer->pixels * buffer->ld * k->size;
+}
+
+/* The panel's part of an array of one number per channel; NULL stays NULL. */
+static inline void *panel_column(const struct panel *panel, const struct kernels *k, const void *array)
+{
+    return array ? (char *)array + panel->first * k->size : NULL;
 }
 
 /* A layer's numbers as its ops see them. */
@@ -93,35 +142,45 @@ struct op {
     struct norm_state *norm;
     void *row_scratch;    /* (rows of the batch) of ln */
     struct window window; /* conv, pools                                        */
-    void *patches;        /* conv: (workers, 2, out pixels, kernel_pad(n))      */
-    uint32_t *winners;    /* max pool: (rows of out's buffer, out pixels, channels) */
+    void *patches;        /* conv, plain: (workers, 2, out pixels, kernel_pad(n)) */
+    struct conv **convs;  /* conv, blocked: (workers)                             */
+    void *scratch;        /* conv, blocked: (workers, scratch_bytes)              */
+    size_t scratch_bytes;
+    uint32_t *winners; /* max pool: (rows of out's buffer, out pixels, channels) */
     sph_act act;
+    int back_in, back_out;   /* the way back reads in (and in2), reads out */
     int no_bias;             /* dense: the bias comes later, behind a mean (mbn) */
     int act_follows;         /* dense: act is the layer's, with nothing in between; activation: likewise */
+    int act_in_norm;         /* bn and the relu behind it, or an addition's: one pass */
     const struct op *reader; /* activation: the dense op of one unit that alone reads it, or NULL */
     const struct op *before; /* that dense op: the activation it reads, or NULL */
     struct buffer spare;     /* activation: its own output, when the input cannot be overwritten */
 };
 
-/* Statistics of a batch-coupled op pair. tiles: most tiles of a batch. */
-int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t tiles,
+/* Statistics of a batch-coupled op pair. parts: most tiles of a batch or, of blocked images, most images. */
+int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t parts,
                    double momentum);
 void norm_state_free(struct norm_state *state);
+/* imn in training: a second layer reads the same centred input and keeps the same running mean. */
+void norm_state_share(struct norm_state *state, const struct layer_weights *also);
 
 static const double norm_epsilon = 1e-5;
 
 /* Each fills in the functions of an op whose fields are set; train chooses batch over running statistics. */
 void op_dense(struct op *op);
 void op_conv(struct op *op);
+void op_conv_blocked(struct op *op);
+void op_enter(struct op *op); /* rows of images into blocks */
 void op_max_pool(struct op *op);
 void op_avg_pool(struct op *op);
 int op_is_dense(const struct op *op);
 void op_act(struct op *op);
 void op_act_alone(struct op *op); /* of any node's value, which stays as it is: no scale, no bias */
 
-/* Whether relu runs inside the product before it, and whether the activation's way back sums the bias's
- * gradient. */
+/* Whether relu runs inside the product before it, or inside the normalization, and whether the activation's
+ * way back sums the bias's gradient. */
 int op_relu_in_dense(const struct op *op);
+int op_relu_in_norm(const struct op *op);
 int op_bias_in_act(const struct op *op);
 
 /* Whether the gradient that a single output sends back through an activation is left as what it is, the

@@ -5,46 +5,80 @@
 
 #include <string.h>
 
-static uint32_t *winners_of(const struct op *op, const struct tile *tile, size_t i)
+/* One image, or one block of it: what a kernel takes at once. */
+struct piece {
+    struct window window; /* with the channels of the piece */
+    void *x, *y;
+    size_t ldx, ldy;
+    uint32_t *winners;
+};
+
+static size_t pieces(const struct op *op, const struct tile *tile)
 {
-    size_t row = op->out->worker_rows ? tile->worker * op->out->worker_rows : tile->row;
-    return op->winners + (row + i) * op->out->pixels * op->window.channels;
+    return tile->rows * op->in->blocks;
 }
 
-static void *clean_din(const struct op *op, const struct tile *tile, size_t i)
+/* x, y: the buffers of the pass. A pooled image may be one pixel: a vector, whose blocks lie side by side. */
+static struct piece piece_of(const struct op *op, const struct tile *tile, const struct buffer *x,
+                             const struct buffer *y, size_t i)
 {
-    void *dx = buffer_image(op->din, op->k, tile, i);
+    size_t image = i / op->in->blocks, block = i % op->in->blocks, first = block * op->in->ld;
+    size_t left = op->window.channels - first, size = op->k->size;
+    struct piece piece = {.window = op->window, .ldx = op->in->ld, .ldy = y->ld};
+    if (op->in->blocked)
+        piece.window.channels = left < op->in->ld ? left : op->in->ld;
+    piece.x = (char *)buffer_image(x, op->k, tile, image) + block * x->pixels * x->ld * size;
+    piece.y =
+        (char *)buffer_image(y, op->k, tile, image) + (y->blocked ? block * y->pixels * y->ld : first) * size;
+    if (op->winners) {
+        size_t row = y->worker_rows ? tile->worker * y->worker_rows : tile->row;
+        piece.winners = op->winners + ((row + image) * op->window.channels + first) * y->pixels;
+    }
+    return piece;
+}
+
+static void clean_din(const struct op *op, const struct tile *tile)
+{
     if (!op->add_din)
-        memset(dx, 0, op->din->pixels * op->din->ld * op->k->size);
-    return dx;
+        memset(buffer_at(op->din, op->k, tile), 0, tile->rows * buffer_length(op->din) * op->k->size);
 }
 
 static void max_forward(const struct op *op, const struct tile *tile)
 {
-    for (size_t i = 0; i < tile->rows; i++)
-        op->k->max_pool(&op->window, buffer_image(op->in, op->k, tile, i), op->in->ld,
-                        buffer_image(op->out, op->k, tile, i), op->out->ld, winners_of(op, tile, i));
+    for (size_t i = 0; i < pieces(op, tile); i++) {
+        struct piece piece = piece_of(op, tile, op->in, op->out, i);
+        op->k->max_pool(&piece.window, piece.x, piece.ldx, piece.y, piece.ldy, piece.winners);
+    }
 }
 
 static void max_backward(const struct op *op, const struct tile *tile)
 {
-    for (size_t i = 0; op->din && i < tile->rows; i++)
-        op->k->max_pool_grad(&op->window, buffer_image(op->dout, op->k, tile, i), op->dout->ld,
-                             winners_of(op, tile, i), clean_din(op, tile, i), op->din->ld);
+    if (!op->din)
+        return;
+    clean_din(op, tile);
+    for (size_t i = 0; i < pieces(op, tile); i++) {
+        struct piece piece = piece_of(op, tile, op->din, op->dout, i);
+        op->k->max_pool_grad(&piece.window, piece.y, piece.ldy, piece.winners, piece.x, piece.ldx);
+    }
 }
 
 static void avg_forward(const struct op *op, const struct tile *tile)
 {
-    for (size_t i = 0; i < tile->rows; i++)
-        op->k->avg_pool(&op->window, buffer_image(op->in, op->k, tile, i), op->in->ld,
-                        buffer_image(op->out, op->k, tile, i), op->out->ld);
+    for (size_t i = 0; i < pieces(op, tile); i++) {
+        struct piece piece = piece_of(op, tile, op->in, op->out, i);
+        op->k->avg_pool(&piece.window, piece.x, piece.ldx, piece.y, piece.ldy);
+    }
 }
 
 static void avg_backward(const struct op *op, const struct tile *tile)
 {
-    for (size_t i = 0; op->din && i < tile->rows; i++)
-        op->k->avg_pool_grad(&op->window, buffer_image(op->dout, op->k, tile, i), op->dout->ld,
-                             clean_din(op, tile, i), op->din->ld);
+    if (!op->din)
+        return;
+    clean_din(op, tile);
+    for (size_t i = 0; i < pieces(op, tile); i++) {
+        struct piece piece = piece_of(op, tile, op->din, op->dout, i);
+        op->k->avg_pool_grad(&piece.window, piece.y, piece.ldy, piece.x, piece.ldx);
+    }
 }
 
 void op_max_pool(struct op *op)

@@ -7,7 +7,21 @@
 #include "base/memory.h"
 #include "net/plan.h"
 
-enum { FORWARD_ROWS = 256, FORWARD_NUMBERS = 1 << 21 }; /* a batch is what fits both */
+/* Rows at once in evaluation: enough to fill a product, and images few enough that a node's values take
+ * little beside a training step's. */
+enum { FORWARD_ROWS = 256, FORWARD_NUMBERS = 1 << 22 };
+
+size_t net_rows_at_once(const sph_net *net, size_t most)
+{
+    size_t largest = net_row_length(net);
+    if (node_pixels(&net->nodes[0]) == 1)
+        return most;
+    for (size_t i = 1; i < net->node_count; i++)
+        if (node_features(&net->nodes[i]) > largest)
+            largest = node_features(&net->nodes[i]);
+    size_t fit = FORWARD_NUMBERS / largest;
+    return fit > most ? most : fit ? fit : 1;
+}
 
 void net_arrange(const sph_net *net, const double *x, void *row)
 {
@@ -17,6 +31,7 @@ void net_arrange(const sph_net *net, const double *x, void *row)
         net->k->from_double(input->channels, x, row);
         return;
     }
+    memset(row, 0, pixels * ld * size);
     for (size_t c = 0; c < input->channels; c++)
         for (size_t p = 0; p < pixels; p++)
             net->k->from_double(1, &x[c * pixels + p], (char *)row + (p * ld + c) * size);
@@ -45,8 +60,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     size_t n = sph_net_inputs(net), ld = net_row_length(net), outputs = sph_net_outputs(net);
-    size_t most = FORWARD_NUMBERS / ld < FORWARD_ROWS ? FORWARD_NUMBERS / ld : FORWARD_ROWS;
-    size_t batch = most < 1 ? 1 : rows < most ? rows : most;
+    size_t most = net_rows_at_once(net, FORWARD_ROWS), batch = rows < most ? rows : most;
     if (!rows)
         return 0;
     struct weights *weights = NULL;

@@ -22,6 +22,11 @@ int sph_net_new(sph_net **out, sph_dtype dtype)
     return 0;
 }
 
+void sph_net_set_conv(sph_net *net, sph_conv way)
+{
+    net->conv = way;
+}
+
 void sph_net_free(sph_net *net)
 {
     if (!net)
@@ -290,7 +295,7 @@ int sph_net_act(sph_net *net, int from, sph_act act)
                                            .act = act});
 }
 
-int sph_net_ready(sph_net *net, int output, uint64_t seed)
+int net_finish(sph_net *net, int output)
 {
     int err;
     if (net->ready)
@@ -311,7 +316,13 @@ int sph_net_ready(sph_net *net, int output, uint64_t seed)
     if ((err = net_lay_out(net)) < 0)
         return err;
     net->ready = 1;
-    return net_draw(net, seed);
+    return 0;
+}
+
+int sph_net_ready(sph_net *net, int output, uint64_t seed)
+{
+    int err = net_finish(net, output);
+    return err < 0 ? err : net_draw(net, seed);
 }
 
 /* ---------------------------------------------------------------- first values */
@@ -412,7 +423,7 @@ int net_copy_graph(sph_net **out, const sph_net *net, net_adapt *adapt, void *se
     int err = sph_net_new(&copy, net->dtype);
     for (size_t i = 0; err >= 0 && i < net->node_count; i++)
         err = copy_node(copy, net, &net->nodes[i], adapt, self);
-    if (err >= 0 && (err = sph_net_ready(copy, net->output, 0)) >= 0)
+    if (err >= 0 && (err = net_finish(copy, net->output)) >= 0)
         err = scaling_copy(&copy->scaling, &net->scaling);
     if (err >= 0 && net->schema && !(copy->schema = mem_text(net->schema)))
         err = SPH_EMEMORY;

@@ -67,6 +67,7 @@ struct sph_net {
     size_t layer_count, layer_capacity;
     int output;
     int ready;
+    sph_conv conv; /* how plans compute convolutions */
 
     struct net_tensor *tensors;
     size_t tensor_count, tensor_capacity;
@@ -96,7 +97,11 @@ static inline size_t net_row_length(const struct sph_net *net)
     return node_pixels(&net->nodes[0]) * kernel_pad(net->nodes[0].channels);
 }
 
-/* row (net_row_length numbers of the net's dtype) <- x (channels, height, width). (forward.c) */
+/* How many rows, at most `most`, to evaluate at once. (forward.c) */
+size_t net_rows_at_once(const struct sph_net *net, size_t most);
+
+/* row (net_row_length numbers of the net's dtype) <- x (channels, height, width), the padding of an image's
+ * pixels 0. (forward.c) */
 void net_arrange(const struct sph_net *net, const double *x, void *row);
 
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
@@ -108,6 +113,9 @@ size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[
 
 /* Whether some layer's training looks at the whole batch: bn, mbn, imn. (graph.c) */
 int net_has_batch_statistic(const struct sph_net *net);
+
+/* sph_net_ready without first values: all are 0, and the caller sets every one of them. (graph.c) */
+int net_finish(struct sph_net *net, int output);
 
 /* First values. (graph.c) */
 int net_draw(struct sph_net *net, uint64_t seed);
@@ -123,8 +131,8 @@ void net_values_free(struct param_values *values);
 int net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out);
 void net_set_layer_values(struct sph_net *net, size_t layer, const struct param_values *values);
 
-/* The same nodes and layers, ready, with the same scaling and schema, first values to be overwritten; adapt
- * may change a layer's description on the way. (graph.c) */
+/* The same nodes and layers, ready, with the same scaling and schema, values 0 and to be set; adapt may
+ * change a layer's description on the way. (graph.c) */
 typedef void net_adapt(void *self, size_t layer, sph_layer *spec);
 int net_copy_graph(struct sph_net **out, const struct sph_net *net, net_adapt *adapt, void *self);
 

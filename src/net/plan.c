@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compute/conv.h"
 #include "compute/threads.h"
+#include "net/arena.h"
 
 /* Bytes of activations and gradients a tile may touch: measured, 404 to 7,654 rows of 100 units. Smaller ones
  * fit the first-level cache and lose more by their number than they gain. */
@@ -14,22 +16,47 @@ enum { TILE_BYTES = 64 * 1024, TILE_MOST = 256, TILE_LEAST = 12 };
 /* From this many weights on, products go to BLAS, which wants tall matrices. */
 enum { LARGE_LAYER = 48 * 1024 };
 
-enum { OPS_PER_NODE = 4, BLOCKS_PER_NODE = 9 };
+/* imn's two, product, bn's two, activation; held buffers, patches or convs, winners, scratch of ln; centred
+ * input and its gradient, value, its gradient, normalized, scaled. */
+enum { OPS_PER_NODE = 6, BLOCKS_PER_NODE = 4, BUFFERS_PER_NODE = 6 };
+
+/* What a node's readers share: its value with the batch's mean taken off. */
+struct centred {
+    struct buffer *value, *grad;
+    struct norm_state *norm; /* NULL: nobody has asked yet, or enough have */
+};
+
+/* Memory for a buffer, placed when all ops are known. */
+struct request {
+    struct buffer *buffer;
+    size_t numbers;
+};
 
 struct plan {
     struct weights *weights; /* borrowed */
     const struct kernels *k;
     size_t rows, tile_rows, tiles, workers;
     enum plan_mode mode;
-    int coupled; /* a batch statistic joins the rows */
+    int whole;    /* buffers hold the whole batch, several tiles of it: a statistic joins the rows */
+    size_t block; /* channels of a block of images, 0: images lie as rows of pixels */
+    double momentum;
 
+    struct buffer input;         /* as the caller gave it */
     struct buffer *value, *grad; /* (nodes) */
+    struct centred *centred;     /* (nodes) */
     struct op *ops;
     size_t op_count;
     struct norm_state **norms; /* owned, (norm_count) */
     size_t norm_count;
+    struct conv **convs; /* owned, (conv_count) */
+    size_t conv_count;
     void **blocks; /* owned, (block_count) */
     size_t block_count;
+    struct request *requests; /* (request_count) */
+    size_t request_count;
+    void *memory;  /* of all buffers */
+    void *scratch; /* (workers, scratch_bytes) of the convs */
+    size_t scratch_bytes;
     double *tile_sum; /* (tiles) what the head returned */
 
     /* one run */
@@ -49,27 +76,49 @@ static void *own_block(struct plan *plan, size_t count)
     return block;
 }
 
-/* Rows that exist at once: of the whole batch where a statistic joins it, else of the tiles at work. */
+/* Rows that exist at once: of the whole batch, or of the tiles at work. */
 static size_t buffered_rows(const struct plan *plan)
 {
-    return plan->coupled ? plan->rows : plan->workers * plan->tile_rows;
+    return plan->whole ? plan->rows : plan->workers * plan->tile_rows;
 }
 
-/* Room for values shaped like a node's. */
-static int new_buffer(struct plan *plan, const struct net_node *like, struct buffer *out)
+static size_t round_up(size_t count, size_t step)
 {
-    size_t rows = buffered_rows(plan), width = like->channels;
-    *out = (struct buffer){.width = width,
+    return (count + step - 1) / step * step;
+}
+
+/* How values of a node lie. */
+static struct buffer shape_of(const struct plan *plan, const struct net_node *like)
+{
+    size_t width = like->channels, pixels = node_pixels(like);
+    struct buffer shape = {.width = width,
                            .ld = kernel_pad(width),
-                           .pixels = node_pixels(like),
-                           .worker_rows = plan->coupled ? 0 : plan->tile_rows};
-    out->data = own_block(plan, rows * out->pixels * out->ld);
-    return out->data ? 0 : SPH_EMEMORY;
+                           .pixels = pixels,
+                           .blocks = 1,
+                           .worker_rows = plan->whole ? 0 : plan->tile_rows};
+    if (plan->block) {
+        shape.ld = round_up(width, plan->block);
+        if (pixels > 1) {
+            shape.blocked = 1;
+            shape.blocks = shape.ld / plan->block;
+            shape.ld = plan->block;
+        }
+    }
+    return shape;
 }
 
-static int new_norm(struct plan *plan, size_t width, double momentum, struct norm_state **out)
+/* Asks for room for values shaped like a node's; out must stay where it is. */
+static void new_buffer(struct plan *plan, const struct net_node *like, struct buffer *out)
 {
-    int err = norm_state_new(out, plan->k, width, plan->tiles, momentum);
+    *out = shape_of(plan, like);
+    size_t rows = plan->whole ? plan->rows : plan->tile_rows;
+    plan->requests[plan->request_count++] = (struct request){out, rows * buffer_length(out)};
+}
+
+static int new_norm(struct plan *plan, size_t width, struct norm_state **out)
+{
+    size_t parts = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles;
+    int err = norm_state_new(out, plan->k, width, parts, plan->momentum);
     if (!err)
         plan->norms[plan->norm_count++] = *out;
     return err;
@@ -82,173 +131,269 @@ static struct op *new_op(struct plan *plan, const struct op *like)
     return op;
 }
 
-/* imn (gather, apply) | dense or conv | bn, mbn (gather, apply) or ln | activation */
-static int plan_layer(struct plan *plan, size_t node, double momentum)
+/* Images of the largest batch that a worker runs. */
+static size_t worker_share(const struct plan *plan, size_t worker)
 {
-    const sph_net *net = plan->weights->net;
-    const struct net_layer *layer = &net->layers[net->nodes[node].layer];
-    size_t l = net->nodes[node].layer, m = layer->shape.m;
-    sph_norm norm = layer->spec.norm;
-    int train = plan->mode == PLAN_TRAIN, from = net->nodes[node].in[0], err;
-    const struct net_node *here = &net->nodes[node], *before = &net->nodes[from];
-    struct op base = {.k = plan->k,
-                      .weights = &plan->weights->layer[l],
-                      .grads = &plan->weights->grads[l * plan->weights->workers],
-                      .dout = &plan->grad[node]};
-    struct buffer *held =
-        mem_get(4, sizeof *held); /* buffers that ops point to: centred x, its gradient, z, y */
-    if (!held)
-        return SPH_EMEMORY;
-    plan->blocks[plan->block_count++] = held;
-    struct buffer *in = &plan->value[from],
-                  *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
+    size_t first = worker * plan->tile_rows, left = plan->rows - first;
+    return left < plan->tile_rows ? left : plan->tile_rows;
+}
 
-    if (norm == SPH_NORM_IMN) {
-        struct buffer *centred = &held[0], *dcentred = din ? &held[1] : NULL;
-        if ((err = new_norm(plan, before->channels, momentum, &base.norm)) < 0 ||
-            (err = new_buffer(plan, before, centred)) < 0 ||
-            (dcentred && (err = new_buffer(plan, before, dcentred)) < 0))
+static int new_convs(struct plan *plan, struct op *op)
+{
+    struct conv_spec spec = {.k = plan->k,
+                             .window = op->window,
+                             .units = op->weights->m,
+                             .block = plan->block,
+                             .way = plan->weights->net->conv,
+                             .train = plan->mode == PLAN_TRAIN,
+                             .input_grad = op->din != NULL};
+    op->convs = &plan->convs[plan->conv_count];
+    for (size_t worker = 0; worker < plan->workers; worker++) {
+        spec.images = worker_share(plan, worker);
+        int err = conv_new(&plan->convs[plan->conv_count], &spec);
+        if (err < 0)
             return err;
-        struct op half = base;
-        half.in = in;
-        half.out = centred;
-        half.dout = dcentred;
-        half.din = din;
-        struct op *gather = train ? new_op(plan, &half) : NULL, *apply = new_op(plan, &half);
-        if (gather)
-            op_norm_gather(gather, norm);
-        op_norm_apply(apply, norm, train);
-        apply->din = NULL;
-        if (gather && !dcentred) { /* the data's gradient is nobody's business */
-            gather->backward = apply->backward = NULL;
-            apply->join_backward = NULL;
-        }
-        in = centred;
-        din = dcentred;
-        base.norm = NULL;
+        size_t bytes = round_up(conv_scratch(plan->convs[plan->conv_count++]), MEM_ALIGN);
+        if (bytes > plan->scratch_bytes)
+            plan->scratch_bytes = bytes;
     }
-
-    struct buffer *z = &held[2];
-    if ((err = new_buffer(plan, here, z)) < 0 ||
-        (train && (err = new_buffer(plan, here, &plan->grad[node])) < 0))
-        return err;
-    struct op *dense = new_op(plan, &base);
-    dense->in = in;
-    dense->din = din;
-    dense->out = z;
-    dense->no_bias = norm == SPH_NORM_MBN;
-    dense->act = layer->spec.act;
-    dense->act_follows = norm == SPH_NORM_NONE || norm == SPH_NORM_IMN;
-    if (here->kind == NODE_CONV) {
-        dense->window = here->window;
-        dense->patches =
-            own_block(plan, 2 * plan->workers * node_pixels(here) * plan->weights->layer[l].ldwt);
-        if (!dense->patches)
-            return SPH_EMEMORY;
-        op_conv(dense);
-    } else {
-        op_dense(dense);
-    }
-
-    struct op half = base;
-    half.in = half.out = z;
-    if (norm == SPH_NORM_BN || norm == SPH_NORM_LN) {
-        half.out = &held[3];
-        if ((err = new_buffer(plan, here, half.out)) < 0)
-            return err;
-    }
-    if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN) {
-        if ((err = new_norm(plan, m, momentum, &half.norm)) < 0)
-            return err;
-        if (train)
-            op_norm_gather(new_op(plan, &half), norm);
-        op_norm_apply(new_op(plan, &half), norm, train);
-    } else if (norm == SPH_NORM_LN) {
-        if (!(half.row_scratch = own_block(plan, plan->rows)))
-            return SPH_EMEMORY;
-        op_layer_norm(new_op(plan, &half));
-    }
-
-    struct op *act = new_op(plan, &base);
-    act->in = half.out;
-    act->out = &plan->value[node];
-    act->act = layer->spec.act;
-    act->act_follows = dense->act_follows;
-    if ((err = new_buffer(plan, here, &act->spare)) < 0)
-        return err;
-    op_act(act);
+    op_conv_blocked(op);
     return 0;
 }
 
-/* An op without weights between the node and what it reads: its buffers, and the gradients somebody wants. */
-static int plan_between(struct plan *plan, size_t node, struct op *out)
+/* The product of a layer: op's fields are set but for what kind it is. */
+static int plan_product(struct plan *plan, const struct net_node *here, struct op *op)
+{
+    if (here->kind == NODE_DENSE) {
+        op_dense(op);
+        return 0;
+    }
+    op->window = here->window;
+    if (plan->block)
+        return new_convs(plan, op);
+    op->patches = own_block(plan, 2 * plan->workers * node_pixels(here) * op->weights->ldwt);
+    if (!op->patches)
+        return SPH_EMEMORY;
+    op_conv(op);
+    return 0;
+}
+
+/* imn: the input of a layer less its mean. In training two layers that read one node share the result, and
+ * send their gradients back together. */
+static int plan_centring(struct plan *plan, const struct op *base, int from, struct buffer held[2],
+                         struct buffer **in, struct buffer **din)
+{
+    const struct net_node *before = &plan->weights->net->nodes[from];
+    struct centred *shared = &plan->centred[from];
+    int train = plan->mode == PLAN_TRAIN, err;
+    if (shared->norm) {
+        norm_state_share(shared->norm, base->weights);
+        shared->norm = NULL;
+        *in = shared->value;
+        *din = shared->grad;
+        return 0;
+    }
+    struct op half = *base;
+    half.act_follows = 0;
+    if ((err = new_norm(plan, before->channels, &half.norm)) < 0)
+        return err;
+    half.in = *in;
+    half.out = &held[0];
+    half.dout = *din ? &held[1] : NULL;
+    half.din = *din;
+    new_buffer(plan, before, half.out);
+    if (half.dout)
+        new_buffer(plan, before, half.dout);
+    struct op *gather = train ? new_op(plan, &half) : NULL, *apply = new_op(plan, &half);
+    if (gather)
+        op_norm_gather(gather, SPH_NORM_IMN);
+    op_norm_apply(apply, SPH_NORM_IMN, train);
+    apply->din = NULL;
+    if (gather && !half.dout) { /* the data's gradient is nobody's business */
+        gather->backward = apply->backward = NULL;
+        apply->join_backward = NULL;
+    }
+    if (train)
+        *shared = (struct centred){half.out, half.dout, half.norm};
+    *in = half.out;
+    *din = half.dout;
+    return 0;
+}
+
+/* bn and mbn: two halves; ln: one. op->in is the product, op->out where the result goes. */
+static int plan_norm(struct plan *plan, sph_norm norm, struct op *op)
+{
+    int train = plan->mode == PLAN_TRAIN, err;
+    if (norm == SPH_NORM_LN) {
+        if (!(op->row_scratch = own_block(plan, plan->rows)))
+            return SPH_EMEMORY;
+        op_layer_norm(new_op(plan, op));
+        return 0;
+    }
+    if ((err = new_norm(plan, op->weights->m, &op->norm)) < 0)
+        return err;
+    if (train)
+        op_norm_gather(new_op(plan, op), norm);
+    op_norm_apply(new_op(plan, op), norm, train);
+    return 0;
+}
+
+/* Scales are 1 as long as the net lives: sp and wn without signs. */
+static int never_scaled(const struct net_layer *layer)
+{
+    return (layer->spec.param == SPH_PARAM_SP || layer->spec.param == SPH_PARAM_WN) &&
+           layer->output_sign == NET_NOWHERE;
+}
+
+/* imn (gather, apply) | dense or conv | bn, mbn (gather, apply) or ln | activation */
+static int plan_layer(struct plan *plan, size_t node)
 {
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
-    int train = plan->mode == PLAN_TRAIN, first = here->in[0], second = here->in[1], err;
-    *out = (struct op){.k = plan->k,
-                       .in = &plan->value[first],
-                       .in2 = second < 0 ? NULL : &plan->value[second],
-                       .out = &plan->value[node],
-                       .dout = &plan->grad[node],
-                       .act = here->act,
-                       .window = here->window};
-    if (train && net->nodes[first].kind != NODE_INPUT)
-        out->din = &plan->grad[first];
-    if (train && second >= 0 && net->nodes[second].kind != NODE_INPUT)
-        out->din2 = &plan->grad[second];
-    if ((err = new_buffer(plan, here, out->out)) < 0 ||
-        (train && (err = new_buffer(plan, here, out->dout)) < 0))
+    const struct net_layer *layer = &net->layers[here->layer];
+    sph_norm norm = layer->spec.norm;
+    sph_act act = layer->spec.act;
+    int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
+    struct op base = {.k = plan->k,
+                      .weights = &plan->weights->layer[here->layer],
+                      .grads = &plan->weights->grads[here->layer * plan->weights->workers],
+                      .dout = &plan->grad[node],
+                      .act = act,
+                      .act_follows = norm == SPH_NORM_NONE || norm == SPH_NORM_IMN,
+                      .act_in_norm = norm == SPH_NORM_BN && act == SPH_ACT_RELU};
+    struct buffer *held = mem_get(4, sizeof *held); /* that ops point to: centred x, its gradient, z, y */
+    if (!held)
+        return SPH_EMEMORY;
+    plan->blocks[plan->block_count++] = held;
+    struct buffer *in = &plan->value[from], *z = &held[2],
+                  *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
+    if (norm == SPH_NORM_IMN && (err = plan_centring(plan, &base, from, held, &in, &din)) < 0)
         return err;
+
+    new_buffer(plan, here, z);
+    if (train)
+        new_buffer(plan, here, &plan->grad[node]);
+    struct op *product = new_op(plan, &base);
+    product->in = in;
+    product->din = din;
+    product->out = z;
+    product->no_bias = norm == SPH_NORM_MBN;
+    if ((err = plan_product(plan, here, product)) < 0)
+        return err;
+
+    struct op half = base;
+    half.in = half.out = z;
+    if (norm == SPH_NORM_LN || (norm == SPH_NORM_BN && train)) { /* the way back needs both */
+        half.out = &held[3];
+        new_buffer(plan, here, half.out);
+    }
+    if (!base.act_follows && (err = plan_norm(plan, norm, &half)) < 0)
+        return err;
+
+    struct op *last = new_op(plan, &base);
+    last->in = half.out;
+    last->out = &plan->value[node];
+    op_act(last);
+    if (never_scaled(layer) && (last->act_in_norm || act == SPH_ACT_IDENTITY))
+        last->back_in = 0;
+    last->spare = shape_of(plan, here);
+    if (!never_scaled(layer) || (act != SPH_ACT_RELU && act != SPH_ACT_LEAKY_RELU && act != SPH_ACT_IDENTITY))
+        new_buffer(plan, here, &last->spare);
     return 0;
+}
+
+/* An op without weights: its buffers, and the gradients somebody wants. from: the node whose inputs it reads,
+ * itself unless an addition and the relu behind it are one. */
+static struct op between(struct plan *plan, size_t node, const struct net_node *from)
+{
+    const sph_net *net = plan->weights->net;
+    const struct net_node *here = &net->nodes[node];
+    int train = plan->mode == PLAN_TRAIN, first = from->in[0], second = from->in[1];
+    struct op op = {.k = plan->k,
+                    .in = &plan->value[first],
+                    .in2 = second < 0 ? NULL : &plan->value[second],
+                    .out = &plan->value[node],
+                    .dout = &plan->grad[node],
+                    .act = here->act,
+                    .window = from->window};
+    if (train && net->nodes[first].kind != NODE_INPUT)
+        op.din = &plan->grad[first];
+    if (train && second >= 0 && net->nodes[second].kind != NODE_INPUT)
+        op.din2 = &plan->grad[second];
+    new_buffer(plan, here, op.out);
+    if (train)
+        new_buffer(plan, here, op.dout);
+    return op;
+}
+
+/* Whether the node is an addition that a relu alone reads: the relu's op does both. */
+static int fused_into_relu(const sph_net *net, size_t node)
+{
+    size_t readers = 0, relus = 0;
+    if (net->nodes[node].kind != NODE_ADD || (int)node == net->output)
+        return 0;
+    for (size_t i = node + 1; i < net->node_count; i++)
+        for (int k = 0; k < 2; k++)
+            if (net->nodes[i].in[k] == (int)node) {
+                readers++;
+                relus += net->nodes[i].kind == NODE_ACT && net->nodes[i].act == SPH_ACT_RELU;
+            }
+    return readers == 1 && relus == 1;
 }
 
 static int plan_simple(struct plan *plan, size_t node)
 {
-    const struct net_node *here = &plan->weights->net->nodes[node];
-    struct op op;
-    int err = plan_between(plan, node, &op);
-    if (err < 0)
-        return err;
-    if (here->kind == NODE_MAX_POOL) {
+    const sph_net *net = plan->weights->net;
+    const struct net_node *here = &net->nodes[node], *from = here;
+    if (fused_into_relu(net, node))
+        return 0;
+    int with_addition = here->kind == NODE_ACT && fused_into_relu(net, (size_t)here->in[0]);
+    if (with_addition)
+        from = &net->nodes[here->in[0]];
+    struct op op = between(plan, node, from);
+    op.act_in_norm = with_addition;
+    if (here->kind == NODE_MAX_POOL && plan->mode == PLAN_TRAIN) {
         op.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op.winners);
         if (!op.winners)
             return SPH_EMEMORY;
         plan->blocks[plan->block_count++] = op.winners;
     }
     struct op *added = new_op(plan, &op);
-    switch (here->kind) {
-    case NODE_MAX_POOL:
+    if (here->kind == NODE_MAX_POOL)
         op_max_pool(added);
-        break;
-    case NODE_AVG_POOL:
+    else if (here->kind == NODE_AVG_POOL)
         op_avg_pool(added);
-        break;
-    case NODE_ACT:
+    else if (here->kind == NODE_ACT && !with_addition)
         op_act_alone(added);
-        break;
-    default:
+    else
         op_add(added);
-    }
     return 0;
 }
 
-/* On the way back the first op to reach a node's gradient writes it, the others add. */
+/* The images as the caller lays them, into blocks: no work at all for a few channels in one block of 8. (A
+ * single pixel is a vector, whose padding may hold anything: it is copied.) */
+static void plan_entrance(struct plan *plan)
+{
+    const struct net_node *here = &plan->weights->net->nodes[0];
+    struct op *op = new_op(plan, &(struct op){.k = plan->k, .in = &plan->input, .out = &plan->value[0]});
+    plan->value[0] = shape_of(plan, here);
+    if (plan->value[0].blocks > 1 || plan->value[0].ld != kernel_pad(here->channels) ||
+        node_pixels(here) == 1)
+        new_buffer(plan, here, &op->spare);
+    op_enter(op);
+}
+
+/* On the way back the first op to reach a gradient writes it, the others add. */
 static void mark_additions(struct plan *plan)
 {
-    for (size_t node = 0; node < plan->weights->net->node_count; node++) {
-        int written = 0;
-        for (size_t i = plan->op_count; i-- > 0;) {
-            struct op *op = &plan->ops[i];
-            if (op->din == &plan->grad[node]) {
-                op->add_din = written;
-                written = 1;
-            }
-            if (op->din2 == &plan->grad[node]) {
-                op->add_din2 = written;
-                written = 1;
-            }
+    for (size_t i = 0; i < plan->op_count; i++) {
+        struct op *op = &plan->ops[i];
+        for (size_t j = i + 1; j < plan->op_count; j++) {
+            const struct op *earlier = &plan->ops[j]; /* on the way back */
+            op->add_din |= op->din && (earlier->din == op->din || earlier->din2 == op->din);
+            op->add_din2 |= op->din2 && (earlier->din == op->din2 || earlier->din2 == op->din2);
         }
+        op->add_din2 |= op->din2 && op->din2 == op->din; /* x + x */
     }
 }
 
@@ -294,10 +439,152 @@ static size_t choose_tile_rows(const sph_net *net, size_t size, size_t rows)
     return (rows + tiles - 1) / tiles; /* even, so that the last one is not a stub */
 }
 
+/* ---------------------------------------------------------------- memory */
+
+/* Moments of a run of one tile: op i forward at i, the head at op_count, op i backward at 2 op_count - i.
+ * Where buffers hold several tiles, all ops between two joins happen at once: the first may still write the
+ * last tile when the last has long read the first one. */
+static size_t first_of_segment(const struct plan *plan, size_t i)
+{
+    for (; plan->whole && i > 0 && !plan->ops[i - 1].join_forward; i--)
+        ;
+    return i;
+}
+
+static size_t last_of_segment(const struct plan *plan, size_t i)
+{
+    for (; plan->whole && i + 1 < plan->op_count && !plan->ops[i].join_forward; i++)
+        ;
+    return i;
+}
+
+static void touch(const struct plan *plan, struct arena_span *spans, const struct buffer *buffer,
+                  size_t moment)
+{
+    if (!buffer)
+        return;
+    for (size_t i = 0; i < plan->request_count; i++)
+        if (plan->requests[i].buffer == buffer) {
+            spans[i].first = moment < spans[i].first ? moment : spans[i].first;
+            spans[i].last = moment > spans[i].last ? moment : spans[i].last;
+            return;
+        }
+    for (size_t i = 0; i < plan->op_count; i++) { /* an activation's result lies in one of two places */
+        const struct op *op = &plan->ops[i];
+        if (op->out == buffer && op->spare.width) {
+            touch(plan, spans, op->in, moment);
+            touch(plan, spans, &op->spare, moment);
+        }
+    }
+}
+
+static void touch_at(const struct plan *plan, struct arena_span *spans, const struct buffer *buffer,
+                     size_t op, int backward)
+{
+    size_t head = plan->op_count, first = first_of_segment(plan, op), last = last_of_segment(plan, op);
+    touch(plan, spans, buffer, backward ? 2 * head - first : first);
+    touch(plan, spans, buffer, backward ? 2 * head - last : last);
+    if (plan->whole && last + 1 == head) /* forward, head and back in one go */
+        touch(plan, spans, buffer, backward ? first : 2 * head - first);
+}
+
+static void touch_all(const struct plan *plan, struct arena_span *spans)
+{
+    size_t head = plan->op_count;
+    for (size_t i = 0; i < plan->op_count; i++) {
+        const struct op *op = &plan->ops[i];
+        const struct buffer *forward[] = {op->in, op->in2, op->out, &op->spare};
+        for (size_t j = 0; j < sizeof forward / sizeof *forward; j++)
+            touch_at(plan, spans, forward[j], i, 0);
+        if (plan->mode != PLAN_TRAIN)
+            continue;
+        const struct buffer *backward[] = {op->back_in ? op->in : NULL,
+                                           op->back_in ? op->in2 : NULL,
+                                           op->back_out ? op->out : NULL,
+                                           op->din,
+                                           op->din2,
+                                           op->dout,
+                                           op->reader ? op->reader->dout : NULL};
+        for (size_t j = 0; j < sizeof backward / sizeof *backward; j++)
+            touch_at(plan, spans, backward[j], i, 1);
+        if (op->in == &plan->input)
+            touch(plan, spans, &op->spare, 2 * head); /* its padding was cleared once: nobody else's place */
+    }
+    touch(plan, spans, &plan->value[plan->weights->net->output], head);
+    touch(plan, spans, &plan->grad[plan->weights->net->output], head);
+}
+
+static int place_buffers(struct plan *plan)
+{
+    size_t count = plan->request_count, line = MEM_ALIGN / plan->k->size;
+    struct arena_span *spans = mem_get(count, sizeof *spans);
+    size_t *order = mem_get(count, sizeof *order);
+    if (spans && order) {
+        for (size_t i = 0; i < count; i++)
+            spans[i] = (struct arena_span){.length = plan->requests[i].numbers, .first = (size_t)-1};
+        touch_all(plan, spans);
+        size_t numbers = arena_place(spans, count, line, order);
+        plan->memory = mem_get((plan->whole ? 1 : plan->workers) * numbers, plan->k->size);
+        for (size_t i = 0; plan->memory && i < count; i++) {
+            plan->requests[i].buffer->data = (char *)plan->memory + spans[i].at * plan->k->size;
+            plan->requests[i].buffer->worker_step = numbers;
+        }
+    }
+    mem_free(spans);
+    mem_free(order);
+    return plan->memory ? 0 : SPH_EMEMORY;
+}
+
+static int place_scratch(struct plan *plan)
+{
+    if (!plan->scratch_bytes)
+        return 0;
+    plan->scratch = mem_get(plan->workers, plan->scratch_bytes);
+    for (size_t i = 0; i < plan->op_count; i++) {
+        plan->ops[i].scratch = plan->scratch;
+        plan->ops[i].scratch_bytes = plan->scratch_bytes;
+    }
+    return plan->scratch ? 0 : SPH_EMEMORY;
+}
+
+/* ---------------------------------------------------------------- a plan */
+
+/* Blocks of 16 are written whole by kernels of 8 only where no block is half empty. */
+size_t plan_block(const sph_net *net, const struct kernels *k)
+{
+    size_t block = conv_block(k), convs = 0;
+    for (size_t node = 1; node < net->node_count; node++) {
+        convs += net->nodes[node].kind == NODE_CONV;
+        if (block == 16 && node_pixels(&net->nodes[node]) > 1 &&
+            kernel_pad(net->nodes[node].channels) % block)
+            block = 8;
+    }
+    return convs ? block : 0;
+}
+
+static int plan_nodes(struct plan *plan)
+{
+    const sph_net *net = plan->weights->net;
+    if (plan->block)
+        plan_entrance(plan);
+    for (size_t node = 1; node < net->node_count; node++) {
+        int layer = net->nodes[node].kind == NODE_DENSE || net->nodes[node].kind == NODE_CONV;
+        int err = layer ? plan_layer(plan, node) : plan_simple(plan, node);
+        if (err < 0)
+            return err;
+    }
+    mark_additions(plan);
+    if (plan->mode == PLAN_TRAIN)
+        pair_single_readers(plan);
+    int err = place_buffers(plan);
+    return err < 0 ? err : place_scratch(plan);
+}
+
 int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
              double norm_momentum)
 {
     const sph_net *net = weights->net;
+    size_t nodes = net->node_count;
     struct plan *plan = mem_get(1, sizeof *plan);
     if (!plan)
         return SPH_EMEMORY;
@@ -305,42 +592,30 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->k = weights->k;
     plan->rows = rows;
     plan->mode = mode;
-    plan->coupled = mode == PLAN_TRAIN && net_has_batch_statistic(net);
-    plan->tile_rows = choose_tile_rows(net, plan->k->size, rows);
+    plan->momentum = norm_momentum;
+    plan->block = plan_block(net, plan->k);
+    plan->whole = !plan->block && mode == PLAN_TRAIN && net_has_batch_statistic(net);
+    plan->tile_rows =
+        plan->block ? (rows + workers - 1) / workers : choose_tile_rows(net, plan->k->size, rows);
     plan->tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
     plan->workers = workers < plan->tiles ? workers : plan->tiles;
-    plan->value = mem_get(net->node_count, sizeof *plan->value);
-    plan->grad = mem_get(net->node_count, sizeof *plan->grad);
-    plan->ops = mem_get(net->node_count * OPS_PER_NODE, sizeof *plan->ops);
-    plan->norms = mem_get(net->layer_count, sizeof *plan->norms);
-    plan->blocks = mem_get(net->node_count * BLOCKS_PER_NODE, sizeof *plan->blocks);
+    plan->value = mem_get(nodes, sizeof *plan->value);
+    plan->grad = mem_get(nodes, sizeof *plan->grad);
+    plan->centred = mem_get(nodes, sizeof *plan->centred);
+    plan->ops = mem_get(nodes * OPS_PER_NODE, sizeof *plan->ops);
+    plan->norms = mem_get(nodes, sizeof *plan->norms);
+    plan->convs = mem_get(nodes * plan->workers, sizeof *plan->convs);
+    plan->blocks = mem_get(nodes * BLOCKS_PER_NODE, sizeof *plan->blocks);
+    plan->requests = mem_get(nodes * BUFFERS_PER_NODE, sizeof *plan->requests);
     plan->tile_sum = mem_get(plan->tiles, sizeof *plan->tile_sum);
     int err = SPH_EMEMORY;
-    if (!plan->value || !plan->grad || !plan->ops || !plan->norms || !plan->blocks || !plan->tile_sum)
-        goto fail;
-    for (size_t node = 0; node < net->node_count; node++) {
-        switch (net->nodes[node].kind) {
-        case NODE_INPUT:
-            err = 0;
-            break;
-        case NODE_DENSE:
-        case NODE_CONV:
-            err = plan_layer(plan, node, norm_momentum);
-            break;
-        default:
-            err = plan_simple(plan, node);
-        }
-        if (err < 0)
-            goto fail;
+    if (!plan->value || !plan->grad || !plan->centred || !plan->ops || !plan->norms || !plan->convs ||
+        !plan->blocks || !plan->requests || !plan->tile_sum || (err = plan_nodes(plan)) < 0) {
+        plan_free(plan);
+        return err;
     }
-    mark_additions(plan);
-    if (mode == PLAN_TRAIN)
-        pair_single_readers(plan);
     *out = plan;
     return 0;
-fail:
-    plan_free(plan);
-    return err;
 }
 
 void plan_free(struct plan *plan)
@@ -349,14 +624,14 @@ void plan_free(struct plan *plan)
         return;
     for (size_t i = 0; i < plan->norm_count; i++)
         norm_state_free(plan->norms[i]);
+    for (size_t i = 0; i < plan->conv_count; i++)
+        conv_free(plan->convs[i]);
     for (size_t i = 0; i < plan->block_count; i++)
         mem_free(plan->blocks[i]);
-    mem_free(plan->value);
-    mem_free(plan->grad);
-    mem_free(plan->ops);
-    mem_free(plan->norms);
-    mem_free(plan->blocks);
-    mem_free(plan->tile_sum);
+    void *owned[] = {plan->value,  plan->grad,     plan->centred,  plan->ops,    plan->norms,  plan->convs,
+                     plan->blocks, plan->requests, plan->tile_sum, plan->memory, plan->scratch};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        mem_free(owned[i]);
     mem_free(plan);
 }
 
@@ -382,12 +657,15 @@ static void run_tile(struct plan *plan, const struct tile *tile)
                 plan->ops[i].backward(&plan->ops[i], tile);
 }
 
-/* Tiles are dealt in consecutive shares, the same for every run. */
+/* Tiles are dealt in consecutive shares, the same for every run; those of blocked images are a worker's whole
+ * share, and the worker's own convs fit it. */
 static void run_worker(void *context, size_t worker)
 {
     struct plan *plan = context;
-    size_t first = worker * plan->run_tiles / plan->workers,
-           stop = (worker + 1) * plan->run_tiles / plan->workers;
+    size_t first = plan->block ? worker : worker * plan->run_tiles / plan->workers,
+           stop = plan->block ? worker + 1 : (worker + 1) * plan->run_tiles / plan->workers;
+    if (stop > plan->run_tiles)
+        stop = plan->run_tiles;
     for (size_t t = first; t < stop; t++) {
         size_t row = t * plan->tile_rows, left = plan->run_rows - row;
         struct tile tile = {.row = row,
@@ -413,10 +691,13 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
     plan->run_rows = rows;
     plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
     const struct net_node *input = &plan->weights->net->nodes[0];
-    plan->value[0] = (struct buffer){.data = (void *)x,
-                                     .width = input->channels,
-                                     .ld = ldx / node_pixels(input),
-                                     .pixels = node_pixels(input)};
+    plan->input = (struct buffer){.data = (void *)x,
+                                  .width = input->channels,
+                                  .ld = ldx / node_pixels(input),
+                                  .pixels = node_pixels(input),
+                                  .blocks = 1};
+    if (!plan->block)
+        plan->value[0] = plan->input;
     for (size_t i = 0; i < plan->op_count; i++)
         if (plan->ops[i].prepare)
             plan->ops[i].prepare(&plan->ops[i]);
@@ -462,15 +743,21 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
         struct op *op = &plan->ops[i];
         for (size_t t = 0; t < plan->run_tiles; t++) {
             size_t row = t * plan->tile_rows, left = rows - row;
-            struct tile tile = {
-                .row = row, .rows = left < plan->tile_rows ? left : plan->tile_rows, .index = t};
-            size_t first = plan->coupled ? i : 0; /* a tile's own buffers hold only what was just run */
+            struct tile tile = {.row = row,
+                                .rows = left < plan->tile_rows ? left : plan->tile_rows,
+                                .index = t,
+                                .worker = plan->block ? t : 0};
+            size_t first =
+                plan->whole || plan->block ? i : 0; /* a worker's buffers hold its last tile only */
             for (size_t j = first; j <= i; j++)
                 plan->ops[j].forward(&plan->ops[j], &tile);
-            char *out = buffer_at(op->out, plan->k, &tile);
-            for (size_t r = 0; op->weights && !op->join_forward && r < buffer_rows(op->out, &tile); r++)
-                if (!plan->k->all_finite(op->out->width, out + r * op->out->ld * plan->k->size))
-                    return (size_t)(op->weights - plan->weights->layer);
+            for (size_t p = 0; op->weights && !op->join_forward && p < buffer_panels(op->out, &tile); p++) {
+                struct panel panel = buffer_panel(op->out, &tile, p);
+                const char *out = panel_at(op->out, plan->k, &tile, p);
+                for (size_t r = 0; r < panel.rows; r++)
+                    if (!plan->k->all_finite(panel.width, out + r * op->out->ld * plan->k->size))
+                        return (size_t)(op->weights - plan->weights->layer);
+            }
         }
         if (op->join_forward)
             op->join_forward(op, plan->run_tiles, rows);

@@ -22,13 +22,16 @@ struct plan_head {
 
 enum plan_mode { PLAN_EVALUATE, PLAN_TRAIN };
 
+/* Channels of a block in plans of this net: 0 where images lie as rows of pixels (or are none). */
+size_t plan_block(const struct sph_net *net, const struct kernels *k);
+
 /* workers: at most weights->workers in training. norm_momentum: the batch's share in running statistics. */
 int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
              double norm_momentum);
 void plan_free(struct plan *plan);
 
-/* x (rows, inputs) as net_arrange gives rows, ldx >= net_row_length. Training: gradients are added to the
- * weights' slabs. */
+/* x (rows, inputs) as net_arrange gives rows, the padding of pixels 0; ldx >= net_row_length. Training:
+ * gradients are added to the weights' slabs. */
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head);
 
 /* After a run on the same x whose result was not finite: the first layer to blame, in evaluation of the same

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "net/plan.h"
 
 /* Below this many units a product runs as dot products: vectors across units would be mostly padding. */
 enum { NARROW = 4 };
@@ -24,6 +25,14 @@ static void *carve(struct carver *carver, size_t count)
     return piece;
 }
 
+/* Whether the learned numbers are the weights as the products want them: no copy is made of them, nor of their
+ * gradient. */
+static int is_raw(const struct weights *weights, size_t l)
+{
+    const struct net_layer *layer = &weights->net->layers[l];
+    return layer->ops->raw_is_weight && kernel_pad(layer->shape.m) == layer->shape.m;
+}
+
 static void carve_layer(struct weights *weights, size_t l, struct carver *carver)
 {
     const struct net_layer *layer = &weights->net->layers[l];
@@ -35,8 +44,9 @@ static void carve_layer(struct weights *weights, size_t l, struct carver *carver
     w->ldw = kernel_pad(m);
     w->ldwt = kernel_pad(n);
     w->narrow = m < NARROW && weights->net->nodes[layer->node].kind == NODE_DENSE;
-    w->w = carve(carver, n * w->ldw);
-    w->wt = carve(carver, m * w->ldwt);
+    w->w = is_raw(weights, l) ? net_param(weights->net, layer->raw[0]) : carve(carver, n * w->ldw);
+    int blocked = weights->image_block && weights->net->nodes[layer->node].kind == NODE_CONV;
+    w->wt = blocked ? NULL : carve(carver, m * w->ldwt);
     w->b = carve(carver, w->ldw);
     w->s = carve(carver, w->ldw);
     step->scratch = carve(carver, layer->ops->scratch_len(&layer->shape));
@@ -46,12 +56,22 @@ static void carve_layer(struct weights *weights, size_t l, struct carver *carver
     step->dw = dw;
 }
 
-static void carve_grads(struct weights *weights, size_t l, struct carver *carver, struct layer_grads *out)
+/* Numbers of dw. */
+static size_t grad_length(const struct layer_weights *w)
+{
+    return w->narrow ? w->m * w->ldwt : w->n * w->ldw;
+}
+
+static void carve_grads(struct weights *weights, size_t l, size_t worker, struct carver *carver,
+                        struct layer_grads *out)
 {
     const struct net_layer *layer = &weights->net->layers[l];
     const struct layer_weights *w = &weights->layer[l];
     size_t m = w->m;
-    out->dw = carve(carver, w->narrow ? m * w->ldwt : w->n * w->ldw);
+    if (worker == 0 && is_raw(weights, l))
+        out->dw = carver->base ? (char *)weights->learned_grad + layer->raw[0] * weights->k->size : NULL;
+    else
+        out->dw = carve(carver, grad_length(w));
     out->db = carve(carver, m);
     out->ds = carve(carver, m);
     out->dgamma = carve(carver, layer->gamma == NET_NOWHERE ? 0 : m);
@@ -101,6 +121,7 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
     weights->net = net;
     weights->k = k;
     weights->workers = workers;
+    weights->image_block = plan_block(net, k);
     weights->layer = mem_get(layers, sizeof *weights->layer);
     weights->step = mem_get(layers, sizeof *weights->step);
     weights->grads = mem_get(layers * (workers ? workers : 1), sizeof *weights->grads);
@@ -108,13 +129,14 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
         goto fail;
 
     struct carver measure = {.size = k->size}, measure_slab = {.size = k->size};
-    for (size_t l = 0; l < layers; l++) {
+    for (size_t l = 0; l < layers; l++)
         carve_layer(weights, l, &measure);
-        carve_grads(weights, l, &measure_slab, &weights->grads[0]);
-    }
+    for (size_t worker = 0; worker < workers; worker++)
+        for (size_t l = 0; l < layers; l++)
+            carve_grads(weights, l, worker, &measure_slab, &weights->grads[0]);
     weights->slab_len = measure_slab.used;
     weights->block = mem_get(measure.used, k->size);
-    weights->slab = mem_get(workers * weights->slab_len, k->size);
+    weights->slab = mem_get(weights->slab_len, k->size);
     weights->learned_grad = workers ? mem_get(net->learned, k->size) : NULL;
     if (!weights->block || !weights->slab || (workers && !weights->learned_grad))
         goto fail;
@@ -122,12 +144,10 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
     struct carver carver = {.base = weights->block, .size = k->size};
     for (size_t l = 0; l < layers; l++)
         carve_layer(weights, l, &carver);
-    for (size_t worker = 0; worker < workers; worker++) {
-        struct carver slab = {.base = (char *)weights->slab + worker * weights->slab_len * k->size,
-                              .size = k->size};
+    struct carver slab = {.base = weights->slab, .size = k->size};
+    for (size_t worker = 0; worker < workers; worker++)
         for (size_t l = 0; l < layers; l++)
-            carve_grads(weights, l, &slab, &weights->grads[l * workers + worker]);
-    }
+            carve_grads(weights, l, worker, &slab, &weights->grads[l * workers + worker]);
     for (size_t l = 0; l < layers; l++)
         bind_layer(weights, l);
     *out = weights;
@@ -164,14 +184,38 @@ void weights_materialize(struct weights *weights)
             w->scaled = 1;
         }
         int reads_data = net->nodes[net->nodes[layer->node].in[0]].kind == NODE_INPUT;
-        if (w->narrow || (weights->workers && !reads_data))
+        int blocked = weights->image_block && net->nodes[layer->node].kind == NODE_CONV;
+        if (w->narrow || (weights->workers && !reads_data && !blocked))
             k->transpose(w->n, w->m, w->w, w->ldw, w->wt, w->ldwt);
     }
 }
 
 void weights_clear(struct weights *weights)
 {
-    memset(weights->slab, 0, weights->workers * weights->slab_len * weights->k->size);
+    memset(weights->slab, 0, weights->slab_len * weights->k->size);
+    for (size_t l = 0; weights->workers && l < weights->net->layer_count; l++)
+        if (is_raw(weights, l))
+            memset(weights->grads[l * weights->workers].dw, 0,
+                   grad_length(&weights->layer[l]) * weights->k->size);
+}
+
+/* The first worker's gradients of a layer += another's. */
+static void add_grads(struct weights *weights, size_t l, size_t worker)
+{
+    const struct kernels *k = weights->k;
+    const struct net_layer *layer = &weights->net->layers[l];
+    const struct layer_weights *w = &weights->layer[l];
+    const struct layer_grads *to = &weights->grads[l * weights->workers], *from = to + worker;
+    size_t m = w->m, length = grad_length(w);
+    k->add(1, length, from->dw, length, to->dw, length);
+    k->add(1, m, from->db, m, to->db, m);
+    k->add(1, m, from->ds, m, to->ds, m);
+    if (layer->gamma != NET_NOWHERE) {
+        k->add(1, m, from->dgamma, m, to->dgamma, m);
+        k->add(1, m, from->dbeta, m, to->dbeta, m);
+    }
+    if (layer->act_shape != NET_NOWHERE)
+        k->add(1, SRELU_SHAPE * m, from->dshape, SRELU_SHAPE * m, to->dshape, SRELU_SHAPE * m);
 }
 
 static void copy_grad(struct weights *weights, const void *from, size_t at, size_t count)
@@ -183,9 +227,9 @@ static void copy_grad(struct weights *weights, const void *from, size_t at, size
 void weights_pull(struct weights *weights)
 {
     const struct kernels *k = weights->k;
-    size_t length = weights->slab_len;
     for (size_t worker = 1; worker < weights->workers; worker++)
-        k->add(1, length, (char *)weights->slab + worker * length * k->size, length, weights->slab, length);
+        for (size_t l = 0; l < weights->net->layer_count; l++)
+            add_grads(weights, l, worker);
     for (size_t l = 0; l < weights->net->layer_count; l++) {
         const struct net_layer *layer = &weights->net->layers[l];
         const struct layer_weights *w = &weights->layer[l];

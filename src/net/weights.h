@@ -12,11 +12,12 @@ struct weights {
     struct sph_net *net; /* borrowed */
     const struct kernels *k;
     size_t workers;              /* 0: evaluation only, no gradients */
+    size_t image_block;          /* of images in plans: convs then need no transposed weights */
     struct layer_weights *layer; /* (layers) */
     struct layer_grads *grads;   /* (layers, workers) */
     struct param_step *step;     /* (layers) */
     void *block;                 /* everything materialised      */
-    void *slab;                  /* (workers, slab_len) gradients */
+    void *slab;                  /* (slab_len) gradients         */
     size_t slab_len;
     void *learned_grad; /* (net->learned) gradients of the learned numbers, NULL in evaluation */
 };

@@ -66,16 +66,42 @@ static void gmp_pull_grad(struct param_step *step)
  */
 static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
 {
-    double tail = 0; /* |w_{i+1..n}|, by hypot: no overflow, no loss */
+    double tail = 0, square = 0; /* |w_{i+1..n}| and its square; hypot where squares overflow or vanish */
     for (size_t i = n; i-- > 0;) {
         if (i + 1 < n)
-            unit[THETA][i] = i + 2 == n ? atan2(w[n - 1], w[n - 2]) : atan2(tail, w[i]);
-        tail = hypot(tail, w[i]);
+            unit[THETA][i] = i + 2 == n ? w[n - 1] : tail; /* one leg; w_i is the other */
+        double next = square + w[i] * w[i];
+        if (square > SQUARE_LEAST && next < SQUARE_MOST) {
+            tail = sqrt(next);
+            square = next;
+        } else {
+            tail = hypot(tail, w[i]);
+            square = tail * tail;
+        }
     }
+    kernels_pick(SPH_F64, KERNELS_FASTEST)->arcs(n - 1, unit[THETA], w, unit[THETA]);
     if (sign)
         *sign = w[0] < 0 ? -1 : 1;
     *unit[R] = tail;
     *unit[LAMBDA] = tail > 0 ? b / tail : 0;
+}
+
+static void gmp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
+                        double *b, double *s)
+{
+    const struct kernels *k = kernels_pick(SPH_F64, KERNELS_FASTEST);
+    double product = 1, sine[64];
+    for (size_t from = 0; from + 1 < n; from += 64) {
+        size_t count = n - 1 - from < 64 ? n - 1 - from : 64;
+        k->sincos(count, unit[THETA] + from, sine, w + from);
+        for (size_t i = 0; i < count; i++) {
+            w[from + i] *= product;
+            product *= sine[i];
+        }
+    }
+    w[n - 1] = n == 1 ? *sign : product;
+    *b = *unit[LAMBDA];
+    *s = *unit[R];
 }
 
 const struct param_ops param_gmp = {
@@ -90,4 +116,5 @@ const struct param_ops param_gmp = {
     .to_weight = gmp_to_weight,
     .pull_grad = gmp_pull_grad,
     .from_unit = gmp_from_unit,
+    .to_unit = gmp_to_unit,
 };

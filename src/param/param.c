@@ -18,6 +18,39 @@ const struct param_ops *param_ops(sph_param param)
     return table[param];
 }
 
+int param_find_group(const struct param_ops *ops, sph_group group)
+{
+    for (size_t t = 0; t < ops->tensors; t++)
+        if (ops->tensor[t].group == group)
+            return (int)t;
+    return -1;
+}
+
+int param_find_bias(const struct param_ops *ops)
+{
+    for (size_t t = 0; t < ops->tensors; t++)
+        if (ops->tensor[t].is_bias)
+            return (int)t;
+    return -1;
+}
+
+int param_has_radius(sph_param param)
+{
+    return param_find_group(param_ops(param), SPH_GROUP_R) >= 0;
+}
+
+double param_length(size_t n, const double *w)
+{
+    double square = 0, length = 0;
+    for (size_t i = 0; i < n; i++)
+        square += w[i] * w[i];
+    if (square > SQUARE_LEAST && square < SQUARE_MOST)
+        return sqrt(square);
+    for (size_t i = 0; i < n; i++)
+        length = hypot(length, w[i]);
+    return length;
+}
+
 size_t param_per_unit(const struct param_ops *ops, size_t tensor, const struct param_shape *shape)
 {
     const struct param_tensor *t = &ops->tensor[tensor];
@@ -51,13 +84,20 @@ static void draw_unit(struct rng *rng, sph_init init, const struct param_shape *
         w[i] = square > 0 ? w[i] / sqrt(square) : (i == 0);
 }
 
+/* Where unit j's numbers lie; an absent bias is *absent. */
+static void find_unit(const struct param_ops *ops, const struct param_shape *shape, size_t j,
+                      const struct param_values *values, double *absent, double *unit[PARAM_TENSORS])
+{
+    for (size_t t = 0; t < ops->tensors; t++)
+        unit[t] = values->raw[t] ? values->raw[t] + j * param_per_unit(ops, t, shape) : absent;
+}
+
 static void set_unit(const struct param_ops *ops, const struct param_shape *shape, size_t j, const double *w,
                      double b, struct param_values *out)
 {
     double absent = 0;
     double *unit[PARAM_TENSORS] = {0};
-    for (size_t t = 0; t < ops->tensors; t++)
-        unit[t] = out->raw[t] ? out->raw[t] + j * param_per_unit(ops, t, shape) : &absent;
+    find_unit(ops, shape, j, out, &absent, unit);
     ops->from_unit(shape->n, w, b, unit, out->sign ? out->sign + j : NULL);
 }
 
@@ -85,4 +125,15 @@ void param_from_weight(const struct param_ops *ops, const struct param_shape *sh
 {
     for (size_t j = 0; j < shape->m; j++)
         set_unit(ops, shape, j, w + j * shape->n, b ? b[j] : 0, out);
+}
+
+void param_to_weight(const struct param_ops *ops, const struct param_shape *shape,
+                     const struct param_values *values, double *w, double *b, double *s)
+{
+    for (size_t j = 0; j < shape->m; j++) {
+        double absent = 0, *unit[PARAM_TENSORS] = {0};
+        find_unit(ops, shape, j, values, &absent, unit);
+        ops->to_unit(shape->n, (const double *const *)unit, values->sign ? values->sign + j : NULL,
+                     w + j * shape->n, b + j, s + j);
+    }
 }

@@ -59,6 +59,7 @@ struct param_ops {
     struct param_tensor tensor[PARAM_TENSORS];
     size_t tensors;
     int has_sign;        /* a one-input unit's direction is a constant of the layer */
+    int raw_is_weight;   /* tensor 0 is W: where nothing has to be padded w is raw[0] and dw is draw[0] */
     sph_init first_init; /* what SPH_INIT_DEFAULT means */
 
     size_t (*scratch_len)(const struct param_shape *shape);
@@ -66,13 +67,23 @@ struct param_ops {
     void (*pull_grad)(struct param_step *step);  /* draw <- dw, db, ds: once per step */
     void (*after_step)(struct param_step *step); /* or NULL: back onto the manifold  */
 
-    /* One unit: its n + 1 or so numbers in the order of the tensors, theta or v or u consecutive. */
+    /* One unit and back: its n + 1 or so numbers in the order of the tensors, theta or v or u consecutive.
+     * to_unit gives s * act(w x + b) where rows with a radius have |w| = 1 and s = r, the others s = 1. */
     void (*from_unit)(size_t n, const double *w /* (n) */, double b, double *unit[PARAM_TENSORS],
                       double *sign);
+    void (*to_unit)(size_t n, const double *const unit[PARAM_TENSORS], const double *sign,
+                    double *w /* (n) */, double *b, double *s);
 };
 
 /* The row of a parameterization; never NULL. */
 const struct param_ops *param_ops(sph_param param);
+
+/* Whether units of the row have a scale r of their own, behind the activation. */
+int param_has_radius(sph_param param);
+
+/* Which tensor of the row belongs to a group, or is its bias; -1: none. */
+int param_find_group(const struct param_ops *ops, sph_group group);
+int param_find_bias(const struct param_ops *ops);
 
 /* Numbers of a row's tensor for one unit, 0 for an absent bias. */
 size_t param_per_unit(const struct param_ops *ops, size_t tensor, const struct param_shape *shape);
@@ -91,5 +102,12 @@ int param_init(const struct param_ops *ops, const struct param_shape *shape, sph
  * 0; callers take care of its constant act(b). */
 void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w,
                        const double *b, struct param_values *out);
+
+/* w (m, n), b (m), s (m) <- raw. */
+void param_to_weight(const struct param_ops *ops, const struct param_shape *shape,
+                     const struct param_values *values, double *w, double *b, double *s);
+
+/* |w|, without overflow or loss. */
+double param_length(size_t n, const double *w);
 
 #endif

@@ -8,6 +8,10 @@
 
 extern const struct param_ops param_sp, param_wn, param_gmp, param_sphere;
 
+/* Sums of squares between these neither overflow nor lose a summand that counts. */
+#define SQUARE_LEAST 1e-250
+#define SQUARE_MOST  1e250
+
 /* Element `index` of an array of the table's dtype. */
 static inline void *param_at(const struct kernels *k, const void *base, size_t index)
 {

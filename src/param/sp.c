@@ -21,14 +21,16 @@ static size_t sp_scratch_len(const struct param_shape *shape)
 static void sp_to_weight(struct param_step *step)
 {
     size_t m = step->shape.m;
-    step->k->column_combine(step->shape.n, m, NULL, step->raw[0], m, NULL, NULL, 0, step->w, step->ldw);
+    if (step->w != step->raw[0])
+        step->k->column_combine(step->shape.n, m, NULL, step->raw[0], m, NULL, NULL, 0, step->w, step->ldw);
     param_plain_bias(step, step->raw[1]);
 }
 
 static void sp_pull_grad(struct param_step *step)
 {
     size_t m = step->shape.m;
-    step->k->column_combine(step->shape.n, m, NULL, step->dw, step->ldw, NULL, NULL, 0, step->draw[0], m);
+    if (step->dw != step->draw[0])
+        step->k->column_combine(step->shape.n, m, NULL, step->dw, step->ldw, NULL, NULL, 0, step->draw[0], m);
     if (step->raw[1])
         memcpy(step->draw[1], step->db, m * step->k->size);
 }
@@ -40,13 +42,24 @@ static void sp_from_unit(size_t n, const double *w, double b, double *unit[PARAM
     *unit[1] = b;
 }
 
+static void sp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
+                       double *b, double *s)
+{
+    (void)sign;
+    memcpy(w, unit[0], n * sizeof *w);
+    *b = *unit[1];
+    *s = 1;
+}
+
 const struct param_ops param_sp = {
     .name = "sp",
     .tensor = {{"weight", SPH_GROUP_WEIGHT, PARAM_WEIGHTS, 0}, {"bias", SPH_GROUP_BIAS, PARAM_ONE, 1}},
     .tensors = 2,
+    .raw_is_weight = 1,
     .first_init = SPH_INIT_GLOROT,
     .scratch_len = sp_scratch_len,
     .to_weight = sp_to_weight,
     .pull_grad = sp_pull_grad,
     .from_unit = sp_from_unit,
+    .to_unit = sp_to_unit,
 };

@@ -2,7 +2,6 @@
  *
  * Sphere: the geometry of GmP without coordinates. The unit vector u itself is learned: its gradient is
  * projected on the tangent space, and after the optimizer's step u goes back to length 1. */
-#include <math.h>
 #include <string.h>
 
 #include "param/rows.h"
@@ -51,13 +50,20 @@ static void sphere_after_step(struct param_step *step)
 static void sphere_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
 {
     (void)sign;
-    double length = 0;
-    for (size_t i = 0; i < n; i++)
-        length = hypot(length, w[i]);
+    double length = param_length(n, w);
     for (size_t i = 0; i < n; i++)
         unit[U][i] = length > 0 ? w[i] / length : (i == 0);
     *unit[R] = length;
     *unit[LAMBDA] = length > 0 ? b / length : 0;
+}
+
+static void sphere_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
+                           double *b, double *s)
+{
+    (void)sign;
+    memcpy(w, unit[U], n * sizeof *w);
+    *b = *unit[LAMBDA];
+    *s = *unit[R];
 }
 
 const struct param_ops param_sphere = {
@@ -72,4 +78,5 @@ const struct param_ops param_sphere = {
     .pull_grad = sphere_pull_grad,
     .after_step = sphere_after_step,
     .from_unit = sphere_from_unit,
+    .to_unit = sphere_to_unit,
 };

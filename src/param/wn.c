@@ -2,7 +2,6 @@
  *
  * Weight normalization: w = g v / |v|. A zero v has no direction: its weight and its gradients are 0, never
  * NaN. */
-#include <math.h>
 #include <string.h>
 
 #include "param/rows.h"
@@ -42,12 +41,20 @@ static void wn_pull_grad(struct param_step *step)
 static void wn_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
 {
     (void)sign;
-    double square = 0;
-    for (size_t i = 0; i < n; i++)
-        square += w[i] * w[i];
     memcpy(unit[V], w, n * sizeof *w);
-    *unit[G] = sqrt(square);
+    *unit[G] = param_length(n, w);
     *unit[BIAS] = b;
+}
+
+static void wn_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const double *sign, double *w,
+                       double *b, double *s)
+{
+    (void)sign;
+    double length = param_length(n, unit[V]), g = *unit[G];
+    for (size_t i = 0; i < n; i++)
+        w[i] = length > 0 ? g * (unit[V][i] / length) : 0;
+    *b = *unit[BIAS];
+    *s = 1;
 }
 
 const struct param_ops param_wn = {
@@ -61,4 +68,5 @@ const struct param_ops param_wn = {
     .to_weight = wn_to_weight,
     .pull_grad = wn_pull_grad,
     .from_unit = wn_from_unit,
+    .to_unit = wn_to_unit,
 };

@@ -9,7 +9,10 @@
 #include "base/memory.h"
 #include "net/net.h"
 #include "store/architecture.h"
+#include "store/chain.h"
 #include "store/safetensors.h"
+#include "store/tensors.h"
+#include "store/torchvision.h"
 
 /* ---------------------------------------------------------------- standardisation */
 
@@ -108,22 +111,13 @@ static int describe(struct text *out, const char *path, const sph_net *net, cons
     return err;
 }
 
-static size_t largest_tensor(const sph_net *net)
-{
-    size_t largest = 0;
-    for (size_t i = 0; i < net->tensor_count; i++)
-        if (net->tensors[i].view.count > largest)
-            largest = net->tensors[i].view.count;
-    return largest;
-}
-
 int model_save(const char *path, const sph_net *net, const json_t *data)
 {
     if (!net->ready)
         return sph_fail(SPH_EARG, "%s: the net is not ready: call sph_net_ready first", path);
     struct text metadata = {0};
     struct st_writer writer = {0};
-    size_t largest = largest_tensor(net);
+    size_t largest = tensors_largest(net);
     enum st_dtype dtype = net->dtype == SPH_F32 ? ST_F32 : ST_F64;
     double *values = mem_get(largest, sizeof *values);
     char *bytes = mem_get(largest, net->k->size);
@@ -152,117 +146,6 @@ out:
     return err;
 }
 
-/* ---------------------------------------------------------------- tensors of a file against a net */
-
-static void print_shape(char *out, size_t size, const size_t *shape, size_t ndim)
-{
-    size_t used = (size_t)snprintf(out, size, "(");
-    for (size_t i = 0; i < ndim && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%zu", i ? ", " : "", shape[i]);
-    if (used < size)
-        snprintf(out + used, size - used, ")");
-}
-
-static int check_shape(const struct st_tensor *found, const size_t *shape, size_t ndim)
-{
-    if (found->dtype != ST_F32 && found->dtype != ST_F64)
-        return sph_fail(SPH_EFORMAT, "%s: %.120s is %s, expected F32 or F64", found->file, found->name,
-                        st_dtype_name(found->dtype));
-    if (found->ndim == ndim && !memcmp(found->shape, shape, ndim * sizeof *shape))
-        return 0;
-    char there[200], here[64];
-    print_shape(there, sizeof there, found->shape, found->ndim);
-    print_shape(here, sizeof here, shape, ndim);
-    return sph_fail(SPH_EFORMAT, "%s: %.120s has shape %s, the net's is %s", found->file, found->name, there,
-                    here);
-}
-
-static int missing_tensor(const struct safetensors *file, const char *name)
-{
-    return sph_fail(SPH_EFORMAT, "%s: %s is missing", file->path, name);
-}
-
-/* Before a net of a file's description is laid out: its weights are as large as the file says. Everything
- * else of a layer is smaller, so that no description makes a net larger than its file. */
-static int check_weights(const struct safetensors *file, const sph_net *net)
-{
-    for (size_t l = 0; l < net->layer_count; l++) {
-        const struct net_layer *layer = &net->layers[l];
-        for (size_t t = 0; t < layer->ops->tensors; t++) {
-            size_t shape[4], ndim = net_raw_shape(layer, t, shape);
-            char name[128];
-            snprintf(name, sizeof name, "%s.%s", layer->path, layer->ops->tensor[t].name);
-            const struct st_tensor *found = ndim ? safetensors_find(file, name) : NULL;
-            int err = !ndim ? 0 : !found ? missing_tensor(file, name) : check_shape(found, shape, ndim);
-            if (err < 0)
-                return err;
-        }
-    }
-    return 0;
-}
-
-static int check_tensors(const struct safetensors *file, const sph_net *net, int all)
-{
-    for (size_t i = 0; i < net->tensor_count; i++) {
-        const sph_tensor *view = &net->tensors[i].view;
-        const struct st_tensor *found = safetensors_find(file, view->name);
-        int err = found                  ? check_shape(found, view->shape, view->ndim)
-                  : all || view->learned ? missing_tensor(file, view->name)
-                                         : 0;
-        if (err < 0)
-            return err;
-    }
-    for (size_t i = 0; i < file->count; i++)
-        if (!net_find_tensor(net, file->tensor[i].name))
-            return sph_fail(SPH_EFORMAT, "%s: the net has no tensor %.120s", file->path,
-                            file->tensor[i].name);
-    return 0;
-}
-
-/* Constants that the net relies on: signs are +-1, variances not negative. */
-static int check_state(const struct safetensors *file, const sph_net *net, double *values)
-{
-    for (size_t i = 0; i < net->tensor_count; i++) {
-        const struct net_tensor *tensor = &net->tensors[i];
-        const struct net_layer *layer = &net->layers[tensor->layer];
-        int is_sign = tensor->at == layer->sign || tensor->at == layer->output_sign,
-            is_var = tensor->at == layer->var;
-        const struct st_tensor *found = safetensors_find(file, tensor->view.name);
-        if (tensor->view.learned || !found || (!is_sign && !is_var))
-            continue;
-        int err = safetensors_to_double(found, values);
-        if (err < 0)
-            return err;
-        for (size_t j = 0; j < found->count; j++)
-            if ((is_sign && fabs(values[j]) != 1) || (is_var && values[j] < 0))
-                return sph_fail(SPH_EFORMAT, "%s: %s[%zu] is %g, expected %s", file->path, found->name, j,
-                                values[j], is_sign ? "1 or -1" : "0 or more");
-    }
-    return 0;
-}
-
-/* The file's numbers into the net: all that fit, or none and an error. */
-static int take_tensors(sph_net *net, const struct safetensors *file, int all)
-{
-    int err = check_tensors(file, net, all);
-    if (err < 0)
-        return err;
-    double *values = mem_get(largest_tensor(net), sizeof *values);
-    if (!values)
-        return SPH_EMEMORY;
-    err = check_state(file, net, values);
-    for (size_t i = 0; i < net->tensor_count && !err; i++) {
-        const struct st_tensor *found = safetensors_find(file, net->tensors[i].view.name);
-        if (!found)
-            continue;
-        err = safetensors_to_double(found, values); /* cannot fail: the dtype was looked at */
-        if (!err)
-            net_write_tensor(net, &net->tensors[i], values);
-    }
-    mem_free(values);
-    return err;
-}
-
 /* ---------------------------------------------------------------- opening */
 
 static int open_described(sph_net **out, json_t **data, const struct safetensors *file, const char *text)
@@ -287,8 +170,8 @@ static int open_described(sph_net **out, json_t **data, const struct safetensors
     }
     if ((err = json_member_object(object, where, "architecture", &architecture)) < 0 ||
         (err = architecture_build(&net, &output, architecture, where)) < 0 ||
-        (err = check_weights(file, net)) < 0 || (err = sph_net_ready(net, output, 0)) < 0 ||
-        (err = take_tensors(net, file, 1)) < 0)
+        (err = tensors_check_weights(file, net)) < 0 || (err = net_finish(net, output)) < 0 ||
+        (err = tensors_take(net, file, 1, NULL)) < 0)
         goto out;
     if (json_object_get(object, "standardisation") &&
         ((err = json_member_object(object, where, "standardisation", &part)) < 0 ||
@@ -307,96 +190,33 @@ out:
     return err;
 }
 
-/* Layer k of a file that holds nothing but weights and biases. */
-static int add_plain_layer(sph_net *net, const struct safetensors *file, size_t k, size_t layers)
+/* A chain of dense layers: relu between them, nothing behind the last. */
+static int open_chain(sph_net **out, const struct safetensors *file)
 {
-    char name[64];
-    snprintf(name, sizeof name, "layers.%zu.weight", k);
-    const struct st_tensor *weight = safetensors_find(file, name);
-    snprintf(name, sizeof name, "layers.%zu.bias", k);
-    const struct st_tensor *bias = safetensors_find(file, name);
-    size_t inputs = k ? node_features(&net->nodes[k]) : weight->shape[1];
-    if (weight->ndim != 2)
-        return sph_fail(SPH_EFORMAT, "%s: %s has %zu dimensions, expected 2: units and inputs", file->path,
-                        weight->name, weight->ndim);
-    int err = check_shape(weight, (size_t[]){weight->shape[0], inputs}, 2);
-    if (!err && bias)
-        err = check_shape(bias, weight->shape, 1);
-    if (!err && !k)
-        err = sph_net_input(net, inputs);
-    if (err < 0)
-        return k ? err : sph_fail_in(err, "%s", file->path);
-    err = sph_net_dense(
-        net, (int)k,
-        &(sph_layer){.units = weight->shape[0], .act = k + 1 < layers ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
-    return err < 0 ? sph_fail_in(err, "%s", file->path) : 0;
-}
-
-/* layers.K.weight or layers.K.bias with K below layers, written as we write it. */
-static int is_plain_name(const char *name, size_t layers)
-{
-    char weight[64], bias[64];
-    size_t k = 0;
-    if (sscanf(name, "layers.%18zu.", &k) != 1 || k >= layers)
-        return 0;
-    snprintf(weight, sizeof weight, "layers.%zu.weight", k);
-    snprintf(bias, sizeof bias, "layers.%zu.bias", k);
-    return !strcmp(name, weight) || !strcmp(name, bias);
-}
-
-/* How many layers the file has if it is layers.0 ... and nothing else; 0 with *stranger set if not. */
-static size_t plain_layers(const struct safetensors *file, const char **stranger)
-{
-    size_t layers = 0;
-    char name[64];
-    while (snprintf(name, sizeof name, "layers.%zu.weight", layers), safetensors_find(file, name))
-        layers++;
-    *stranger = "nothing";
-    for (size_t i = 0; i < file->count; i++)
-        if (!is_plain_name(file->tensor[i].name, layers)) {
-            *stranger = file->tensor[i].name;
-            return 0;
-        }
-    return layers;
-}
-
-static int open_plain(sph_net **out, const struct safetensors *file)
-{
-    const char *stranger;
-    size_t layers = plain_layers(file, &stranger);
-    if (!layers)
-        return sph_fail(
-            SPH_EFORMAT,
-            "%s: no spherelu metadata, and not layers.0.weight, layers.0.bias, ... alone: it holds %.120s",
-            file->path, stranger);
+    struct chain chain;
     sph_net *net = NULL;
-    sph_dtype dtype = SPH_F32;
-    for (size_t i = 0; i < file->count; i++)
-        if (file->tensor[i].dtype == ST_F64)
-            dtype = SPH_F64;
-    int err = sph_net_new(&net, dtype);
-    for (size_t k = 0; k < layers && !err; k++)
-        err = add_plain_layer(net, file, k, layers);
-    if (!err)
-        err = sph_net_ready(net, (int)layers, 0);
-    double *values = err ? NULL : mem_get(largest_tensor(net), sizeof *values);
-    if (!err && !values)
-        err = SPH_EMEMORY;
-    for (size_t i = 0; !err && i < net->tensor_count; i++) {
-        const struct st_tensor *found = safetensors_find(file, net->tensors[i].view.name);
-        if (!found)
-            continue; /* a layer without bias: it is 0 */
-        err = safetensors_to_double(found, values);
-        if (!err)
-            net_write_tensor(net, &net->tensors[i], values);
-    }
-    mem_free(values);
-    if (err < 0) {
+    int err = chain_read(&chain, file), node = -1;
+    if (err < 0 || (err = sph_net_new(&net, chain.dtype)) < 0)
+        goto out;
+    node = sph_net_input(net, chain.layer[0].shape.n);
+    for (size_t k = 0; k < chain.count && node >= 0; k++)
+        node = sph_net_dense(net, node,
+                             &(sph_layer){.path = chain.layer[k].path,
+                                          .units = chain.layer[k].shape.m,
+                                          .param = chain.layer[k].param,
+                                          .act = k + 1 < chain.count ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
+    err = node < 0 ? node : net_finish(net, node);
+    if (err < 0)
+        sph_fail_in(err, "%.400s", file->path);
+    else
+        err = tensors_take(net, file, 1, &chain_names);
+out:
+    chain_free(&chain);
+    if (err < 0)
         sph_net_free(net);
-        return err;
-    }
-    *out = net;
-    return 0;
+    else
+        *out = net;
+    return err;
 }
 
 int model_open(sph_net **out, json_t **data, const char *path)
@@ -408,7 +228,9 @@ int model_open(sph_net **out, json_t **data, const char *path)
     if (err < 0)
         return err;
     const char *text = safetensors_metadata(&file, MODEL_METADATA);
-    err = text ? open_described(out, data, &file, text) : open_plain(out, &file);
+    err = text                           ? open_described(out, data, &file, text)
+          : torchvision_recognise(&file) ? torchvision_open(out, &file)
+                                         : open_chain(out, &file);
     safetensors_close(&file);
     return err;
 }
@@ -423,6 +245,15 @@ int sph_net_save(const sph_net *net, const char *path)
         err = model_save(path, net, data);
     json_decref(data);
     return err;
+}
+
+int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
+{
+    if ((unsigned)names >= SPH_NAMES_COUNT)
+        return sph_fail(SPH_EARG, "%s: unknown names %d", path, (int)names);
+    if (!net->ready)
+        return sph_fail(SPH_EARG, "%s: the net is not ready: call sph_net_ready first", path);
+    return names == SPH_NAMES_TORCHVISION ? torchvision_save(path, net) : sph_net_save(net, path);
 }
 
 /* What the file says about its data stays with the net, so that a converted or edited model still predicts.
@@ -462,7 +293,7 @@ int sph_net_load_tensors(sph_net *net, const char *path)
     int err = safetensors_open(&file, path);
     if (err < 0)
         return err;
-    err = take_tensors(net, &file, 0);
+    err = tensors_take(net, &file, 0, torchvision_recognise(&file) ? &torchvision_names : NULL);
     safetensors_close(&file);
     return err;
 }

@@ -3,7 +3,9 @@
  * Reading. The header is hostile until every number in it has been checked against the file's real size. */
 #include "store/safetensors.h"
 
+#include <assert.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,12 +320,42 @@ const char *safetensors_metadata(const struct safetensors *file, const char *key
         }                                                                                                    \
         return 0;
 
+/* sign, 5 bits of exponent, 10 of fraction: all of it fits a double. */
+static double from_f16(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                 : ldexp(fraction, -24);
+    return bits & 0x8000 ? -size : size;
+}
+
+/* The upper half of an f32. */
+static double from_bf16(uint16_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+#define CONVERT_HALF(id, from)                                                                               \
+    case ST_##id:                                                                                            \
+        for (size_t i = 0; i < tensor->count; i++) {                                                         \
+            uint16_t element;                                                                                \
+            memcpy(&element, bytes + i * sizeof element, sizeof element);                                    \
+            out[i] = from(element);                                                                          \
+        }                                                                                                    \
+        return 0;
+
 int safetensors_to_double(const struct st_tensor *tensor, double *out)
 {
     const unsigned char *bytes = tensor->data;
     switch (tensor->dtype) {
         CONVERT(F64, double)
         CONVERT(F32, float)
+        CONVERT_HALF(F16, from_f16)
+        CONVERT_HALF(BF16, from_bf16)
         CONVERT(I32, int32_t)
         CONVERT(I16, int16_t)
         CONVERT(I8, int8_t)
@@ -337,7 +369,23 @@ int safetensors_to_double(const struct st_tensor *tensor, double *out)
             out[i] = bytes[i] != 0;
         return 0;
     default:
-        return fail_tensor(tensor, "dtype %s, expected F64, F32, an integer or BOOL",
-                           dtype_names[tensor->dtype]);
+        return fail_tensor(tensor, "dtype %d, expected one of the list", (int)tensor->dtype);
     }
+}
+
+int st_dtype_is_real(enum st_dtype dtype)
+{
+    return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16;
+}
+
+struct st_tensor safetensors_part(const struct st_tensor *tensor, size_t from, size_t count)
+{
+    struct st_tensor part = *tensor;
+    size_t size = dtype_sizes[tensor->dtype];
+    assert(from <= tensor->count && count <= tensor->count - from);
+    part.data = (const unsigned char *)tensor->data + from * size;
+    part.shape[0] = part.count = count;
+    part.ndim = 1;
+    part.bytes = count * size;
+    return part;
 }

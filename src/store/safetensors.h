@@ -38,6 +38,7 @@ enum { ST_DIMS = 8, ST_HEADER_MAX = 100000000 };
 
 const char *st_dtype_name(enum st_dtype dtype);
 size_t st_dtype_size(enum st_dtype dtype);
+int st_dtype_is_real(enum st_dtype dtype); /* F64, F32, F16, BF16 */
 
 /* ---------------------------------------------------------------- reading */
 
@@ -71,9 +72,11 @@ void safetensors_close(struct safetensors *file);
 const struct st_tensor *safetensors_find(const struct safetensors *file, const char *name); /* or NULL */
 const char *safetensors_metadata(const struct safetensors *file, const char *key);          /* or NULL */
 
-/* out (count) <- the elements. f32, f64, integers and booleans; F16 and BF16 are refused, and so is an
- * integer that no double equals. */
+/* out (count) <- the elements, exactly: an integer that no double equals is refused. */
 int safetensors_to_double(const struct st_tensor *tensor, double *out);
+
+/* A vector of count of its elements, from the given one on. */
+struct st_tensor safetensors_part(const struct st_tensor *tensor, size_t from, size_t count);
 
 /* ---------------------------------------------------------------- writing
  * begin; metadata and tensor in any number and order; then the data of all tensors in that order, in pieces
@@ -89,6 +92,7 @@ struct st_writer {
 
 int st_writer_begin(struct st_writer *out, const char *path);
 int st_writer_metadata(struct st_writer *writer, const char *key, const char *value);
+int st_writer_carry(struct st_writer *writer, const struct safetensors *from); /* all of its metadata */
 int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype dtype, const size_t *shape,
                      size_t ndim);
 int st_writer_data(struct st_writer *writer, const void *bytes, size_t length);

@@ -50,6 +50,19 @@ int st_writer_metadata(struct st_writer *writer, const char *key, const char *va
     return json_object_set_new(writer->metadata, key, json_string(value)) < 0 ? out_of_memory(writer) : 0;
 }
 
+int st_writer_carry(struct st_writer *writer, const struct safetensors *from)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(from->header, "__metadata__"), key, value)
+    {
+        int err = st_writer_metadata(writer, key, json_string_value(value));
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
 static const char *name_fault(const struct st_writer *writer, const char *name)
 {
     if (!json_is_utf8(name))

@@ -179,7 +179,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
         (err = plan_batches(t)) < 0 || (err = choose_monitor(t)) < 0)
         goto fail;
-    size_t workers = (size_t)opts->threads, score_rows = EVALUATE_ROWS;
+    size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
         score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
     struct evaluator_opts eval = {opts->loss, opts->label_smoothing, setup->y_scale, workers};
@@ -191,8 +191,10 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->order = mem_get(t->train->rows, sizeof *t->order);
     t->x = mem_get(t->longest * t->ldx, t->k->size);
     t->y = mem_get(t->longest * t->ldy, t->k->size);
-    t->best_params = mem_get(t->net->learned, t->k->size);
-    t->best_state = mem_get(t->net->state_len, t->k->size);
+    if (t->keep_best) {
+        t->best_params = mem_get(t->net->learned, t->k->size);
+        t->best_state = mem_get(t->net->state_len, t->k->size);
+    }
     if (t->keep_best && t->monitor == 0 && t->batches == 1) {
         t->before_params = mem_get(t->net->learned, t->k->size);
         t->before_state = mem_get(t->net->state_len, t->k->size);
@@ -201,7 +203,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
             goto fail;
         }
     }
-    err = t->order && t->x && t->y && t->best_params && t->best_state ? 0 : SPH_EMEMORY;
+    err = t->order && t->x && t->y && (!t->keep_best || (t->best_params && t->best_state)) ? 0 : SPH_EMEMORY;
     if (err < 0)
         goto fail;
     *out = t;

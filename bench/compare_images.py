@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""spherelu against PyTorch on networks for images, in the same run, alternating, best of several rounds.
+
+    compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50] [--check]
+
+Each measurement is a fresh process. PyTorch runs in every memory format that serves the method in the first round, and
+in the fastest of them from then on. Writes bench/results/images.csv. --check fails when a bar is missed.
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+
+from compare import HERE, report, write
+
+Work = collections.namedtuple("Work", "net batch param norm threads torch")
+GMP_IMN, BN = ("gmp", "imn"), ("sp", "bn")
+WORK = [
+    Work("vgg6", 32, *GMP_IMN, 1, True),
+    Work("resnet18", 16, *BN, 1, True),
+    Work("resnet50", 16, *BN, 1, True),
+    Work("vgg6", 64, *GMP_IMN, 1, False),
+    Work("vgg6", 64, *BN, 1, False),
+    Work("vgg6", 64, "gmp", "none", 1, False),
+    Work("vgg6", 64, "sp", "none", 1, False),
+    Work("vgg6", 64, *GMP_IMN, 2, False),
+    Work("resnet18", 16, *BN, 2, False),
+]
+# With oneDNN 2: how many times PyTorch, and which share of the bare convolutions.
+PYTORCH = {"vgg6": (2.0, 0.85), "resnet18": (1.5, 0.8), "resnet50": (1.3, 0.8)}
+# The time of the first over that of the second, at most.
+OVER = [(GMP_IMN, BN, 1.05), (("gmp", "none"), ("sp", "none"), 1.02)]
+TWO_THREADS = 1.7
+
+
+def run(command, threads):
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+    done = subprocess.run([*map(str, command)], env=env, text=True, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def ours(tool, work):
+    return run([tool, "bench", work.net, "--batch", work.batch, "--param", work.param, "--norm", work.norm,
+                "--optimizer", "sgd", "--threads", work.threads, "--json", *([] if work.torch else ["--steps-only"])],
+               work.threads)
+
+
+def method(work):
+    return "bn" if (work.param, work.norm) == BN else work.param + ("" if work.norm == "none" else "+" + work.norm)
+
+
+def theirs(work, memory_format):
+    return run([sys.executable, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
+                "--method", method(work), "--threads", work.threads, "--format", memory_format], work.threads)
+
+
+def formats(work):
+    return ["channels_last", "contiguous"] + (["mkldnn"] if method(work) in ("sp", "bn", "wn") else [])
+
+
+def onednn(tool):
+    said = subprocess.run([tool, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    words = [line.split()[-1] for line in said.splitlines() if line.strip().startswith("convolutions: oneDNN")]
+    return words[0] if words else ""
+
+
+def measure(tool, works, rounds):
+    """(work) -> what we said and what PyTorch said, best of the rounds; every other round runs backwards."""
+    mine, other, fastest = {}, {}, {}
+    for turn in range(rounds):
+        for work in works[:: -1 if turn % 2 else 1]:
+            said = ours(tool, work)
+            best = mine.setdefault(work, said)
+            for key in ("images_per_second", "conv_only_images_per_second"):
+                best[key] = max(filter(None, (best[key], said[key])), default=None)
+            best["peak_bytes"] = max(best["peak_bytes"], said["peak_bytes"])
+            for name in ([fastest[work]] if work in fastest else formats(work)) if work.torch else []:
+                said = theirs(work, name)
+                if work not in other or said["images_per_second"] > other[work]["images_per_second"]:
+                    other[work] = said
+            if work.torch:
+                fastest[work] = other[work]["format"]
+        print(f"round {turn + 1} of {rounds} done", file=sys.stderr, flush=True)
+    return mine, other
+
+
+def ratio(a, b):
+    return a / b if a and b else float("nan")
+
+
+def judge(mine, other, version):
+    bars = []
+    rate = {work: said["images_per_second"] for work, said in mine.items()}
+    for work, said in other.items():
+        times, share = PYTORCH[work.net] if not version or version.startswith("2.") else (1.0, None)
+        name = f"{work.net} {method(work)} batch {work.batch}"
+        got = ratio(rate[work], said["images_per_second"])
+        bars.append((f"{name}: at least {times} x PyTorch ({said['format']})", got >= times, f"{got:.2f}"))
+        if share:
+            got = ratio(rate[work], mine[work]["conv_only_images_per_second"])
+            bars.append((f"{name}: at least {share} of bare convolutions", got >= share,
+                         f"{got:.3f}" if got == got else "not measured: a build without oneDNN"))
+        got = ratio(mine[work]["peak_bytes"], said["peak_bytes"])
+        bars.append((f"{name}: peak memory at most PyTorch's", got <= 1,
+                     f"{got:.2f} of it ({mine[work]['peak_bytes'] / 1e6:.0f} against {said['peak_bytes'] / 1e6:.0f} MB, "
+                     f"of which importing torch {said['import_bytes'] / 1e6:.0f})"))
+    for first, second, most in OVER:
+        a, b = (Work("vgg6", 64, *pair, 1, False) for pair in (first, second))
+        if a in rate and b in rate:
+            got = ratio(rate[b], rate[a])
+            bars.append((f"vgg6 batch 64: {method(a)} takes at most {most} x the time of {method(b)}", got <= most,
+                         f"{got:.3f}"))
+    for work in rate:
+        one = [w for w in rate if w.threads == 1 and w[:4] == work[:4]]
+        if work.threads == 2 and one:
+            got = ratio(rate[work], rate[one[0]])
+            bars.append((f"{work.net} {method(work)} batch {work.batch}: two threads at least {TWO_THREADS} x one",
+                         got >= TWO_THREADS, f"{got:.2f}"))
+    return bars
+
+
+def text(value, digits=3):
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=os.path.join(HERE, "..", "build", "spherelu"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=PYTORCH)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    works = [work for work in WORK if args.only in (None, work.net)]
+    version = onednn(args.tool)
+    mine, other = measure(args.tool, works, args.rounds)
+    rows = []
+    print(f"{'net':9s} {'batch':>5s} {'method':8s} {'threads':>7s} {'spherelu':>9s} {'bare convs':>10s} {'PyTorch':>8s}"
+          f" {'ratio':>6s}   images per second")
+    for work in works:
+        said, torch = mine[work], other.get(work, {})
+        rate, limit, peer = said["images_per_second"], said["conv_only_images_per_second"], torch.get("images_per_second")
+        print(f"{work.net:9s} {work.batch:5d} {method(work):8s} {work.threads:7d} {rate:9.2f} {text(limit, 2) or '-':>10s}"
+              f" {text(peer, 2) or '-':>8s} {text(peer and rate / peer, 2) or '-':>6s}")
+        rows.append({"machine": said["cpu"], "threads": work.threads, "dtype": said["dtype"], "spherelu": said["version"],
+                     "onednn": version, "torch": torch.get("version", ""), "net": work.net, "size": said["size"],
+                     "batch": work.batch, "param": work.param, "norm": work.norm, "optimizer": said["optimizer"],
+                     "conv": said["conv"], "spherelu_images_per_second": text(rate),
+                     "conv_only_images_per_second": text(limit), "torch_images_per_second": text(peer),
+                     "torch_format": torch.get("format", ""), "ratio": text(peer and rate / peer, 2),
+                     "spherelu_peak_bytes": said["peak_bytes"], "torch_peak_bytes": torch.get("peak_bytes", ""),
+                     "torch_import_bytes": torch.get("import_bytes", "")})
+    if not args.only:
+        write("images.csv", rows)
+    report(judge(mine, other, version), args.check)
+
+
+if __name__ == "__main__":
+    main()

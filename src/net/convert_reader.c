@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What reads a layer, and what its readers can take over: signs and constants. */
+#include "net/convert.h"
+
+/* Average pools hand on signs and constants as they are: what stands before them is read by who reads them.
+ */
+int convert_behind_averages(const sph_net *net, int node)
+{
+    while (node >= 0 && net->nodes[node].kind == NODE_AVG_POOL)
+        node = net->nodes[node].in[0];
+    return node;
+}
+
+/* The next node behind `after` that reads node, averages aside; the number of nodes if there is none. */
+static size_t next_reader(const sph_net *net, int node, size_t after)
+{
+    size_t i = after + 1;
+    for (; i < net->node_count; i++) {
+        const struct net_node *reader = &net->nodes[i];
+        if (reader->kind != NODE_AVG_POOL && (convert_behind_averages(net, reader->in[0]) == node ||
+                                              convert_behind_averages(net, reader->in[1]) == node))
+            break;
+    }
+    return i;
+}
+
+static int has_padded_average(const sph_net *net, int from, int to)
+{
+    for (; from != to; from = net->nodes[from].in[0])
+        if (net->nodes[from].window.pad)
+            return 1;
+    return 0;
+}
+
+const char *convert_blocked(const struct conversion *c, const struct form *form, int constant)
+{
+    int node = form->from->node;
+    if (convert_behind_averages(c->net, c->net->output) == node)
+        return "it is the net's output";
+    for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
+         i = next_reader(c->net, node, i)) {
+        const struct net_node *reader = &c->net->nodes[i];
+        if (reader->kind == NODE_ADD)
+            return "it is read by an addition";
+        if (reader->kind == NODE_MAX_POOL)
+            return "it is read by a max pool";
+        if (reader->kind == NODE_ACT)
+            return "it is read by an activation";
+        int centred = c->net->layers[reader->layer].spec.norm == SPH_NORM_IMN;
+        if (constant && ((reader->window.pad && !centred) || has_padded_average(c->net, reader->in[0], node)))
+            return "it is read through zero padding";
+    }
+    return NULL;
+}
+
+/* Weights of a unit that read one channel: a conv's window has several. */
+static size_t channel_area(const struct form *form)
+{
+    size_t kernel = form->from->spec.kernel;
+    return kernel ? kernel * kernel : 1;
+}
+
+/* Channel i of the layer's input was x + constant and is x now. Under bn and mbn the mean takes it, as it
+ * would in training. */
+static void absorb_constant(struct form *form, size_t i, double constant)
+{
+    sph_norm norm = form->norm;
+    size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
+    if (norm == SPH_NORM_IMN) {
+        form->mean[i] -= constant;
+        return;
+    }
+    for (size_t j = 0; j < m; j++) {
+        double part = 0;
+        for (size_t at = 0; at < area; at++)
+            part += form->w[j * n + i * area + at] * constant;
+        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN)
+            form->mean[j] -= part;
+        else
+            form->b[j] += part;
+    }
+}
+
+/* Channel i of the layer's input was -x and is x now. */
+static void absorb_sign(struct form *form, size_t i)
+{
+    size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
+    for (size_t j = 0; j < m; j++)
+        for (size_t at = 0; at < area; at++)
+            form->w[j * n + i * area + at] = -form->w[j * n + i * area + at];
+    if (form->norm == SPH_NORM_IMN)
+        form->mean[i] = -form->mean[i];
+    form->rewrite = 1;
+}
+
+/* ---------------------------------------------------------------- what moves on */
+
+void convert_move_constant(struct conversion *c, const struct form *form, size_t j, double constant)
+{
+    int node = form->from->node;
+    for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
+         i = next_reader(c->net, node, i))
+        absorb_constant(&c->form[c->net->nodes[i].layer], j, constant);
+}
+
+/* -(w x + b): without an activation the unit itself takes the sign. */
+static void negate_unit(struct form *form, size_t j)
+{
+    convert_scale_unit(form, j, -1);
+    form->s[j] = 1;
+}
+
+int convert_fold_signs(struct conversion *c, struct form *form)
+{
+    const char *why = convert_blocked(c, form, 0);
+    int node = form->from->node;
+    form->signs = 0;
+    for (size_t j = 0; j < form->from->shape.m; j++) {
+        if (form->s[j] > 0)
+            continue;
+        if (form->from->spec.act == SPH_ACT_IDENTITY) {
+            negate_unit(form, j);
+        } else if (!why) {
+            for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
+                 i = next_reader(c->net, node, i))
+                absorb_sign(&c->form[c->net->nodes[i].layer], j);
+            form->s[j] = 1;
+        } else if (c->strict) {
+            return convert_refuse(form, j, "its r is negative and the sign cannot be folded away: %s", why);
+        } else {
+            form->signs = 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One unit, rescaled until the target can hold it. */
+#include <math.h>
+
+#include "layer/op.h"
+#include "net/convert.h"
+
+static int scales_behind_norm(const struct form *form)
+{
+    return form->norm == SPH_NORM_BN || form->norm == SPH_NORM_LN;
+}
+
+void convert_scale_unit(struct form *form, size_t j, double factor)
+{
+    size_t m = form->from->shape.m, n = form->from->shape.n;
+    if (scales_behind_norm(form)) {
+        form->gamma[j] *= factor;
+        form->beta[j] *= factor;
+    } else {
+        for (size_t i = 0; i < n; i++)
+            form->w[j * n + i] *= factor;
+        form->b[j] *= factor;
+        if (form->norm == SPH_NORM_MBN)
+            form->mean[j] *= factor;
+        form->rewrite = 1;
+    }
+    form->shape[SRELU_T_RIGHT * m + j] *= factor;
+    form->shape[SRELU_T_LEFT * m + j] *= factor;
+}
+
+void convert_fold_bn(struct form *form)
+{
+    size_t m = form->from->shape.m, n = form->from->shape.n;
+    for (size_t j = 0; j < m; j++) {
+        double factor = form->gamma[j] / sqrt(form->var[j] + norm_epsilon);
+        for (size_t i = 0; i < n; i++)
+            form->w[j * n + i] *= factor;
+        form->b[j] = form->beta[j] + factor * (form->b[j] - form->mean[j]);
+    }
+    form->norm = SPH_NORM_NONE;
+    form->rewrite = 1;
+}
+
+/* What to do where folding bn is to blame. */
+static const char *advice(const struct form *form)
+{
+    return form->norm != form->from->spec.norm ? "; keeping bn would help" : "";
+}
+
+static double act_of(const struct form *form, size_t j, double z)
+{
+    const struct kernels *k = kernels_pick(SPH_F64, KERNELS_PLAIN);
+    double shape[SRELU_SHAPE], y = 0;
+    for (size_t q = 0; q < SRELU_SHAPE; q++)
+        shape[q] = form->shape[q * form->from->shape.m + j];
+    k->act[form->from->spec.act](
+        &(struct act_args){.rows = 1, .m = 1, .z = &z, .ldz = 1, .shape = shape, .y = &y, .ldy = 1});
+    return y;
+}
+
+/* A unit without a direction: a constant. bn can hold it, others hand it on. */
+static int zero_row(struct conversion *c, struct form *form, size_t j)
+{
+    sph_norm norm = form->norm;
+    if (norm == SPH_NORM_BN) {
+        form->beta[j] -= form->gamma[j] * form->mean[j] / sqrt(form->var[j] + norm_epsilon);
+        form->gamma[j] = form->mean[j] = 0;
+        form->var[j] = 1;
+        return 0;
+    }
+    double constant = form->s[j] * act_of(form, j, form->b[j] - (norm == SPH_NORM_MBN ? form->mean[j] : 0));
+    form->s[j] = form->b[j] = 0;
+    if (constant == 0)
+        return 0;
+    const char *why = convert_blocked(c, form, 1);
+    if (why)
+        return convert_refuse(form, j,
+                              "its weights are 0 and its output is always %g, which no bias can take: %s%s",
+                              constant, why, advice(form));
+    convert_move_constant(c, form, j, constant);
+    return 0;
+}
+
+/* bn sees w x / length: its statistics follow, and nothing behind it changes. */
+static int shorten_under_bn(struct form *form, size_t j, double length)
+{
+    size_t n = form->from->shape.n;
+    double var = (form->var[j] + norm_epsilon) / length / length - norm_epsilon;
+    if (!(var >= 0))
+        return convert_refuse(form, j,
+                              "bn's variance would become %g: the weights' length %g is too large for it",
+                              var, length);
+    for (size_t i = 0; i < n; i++)
+        form->w[j * n + i] /= length;
+    form->mean[j] /= length;
+    form->var[j] = var;
+    form->rewrite = 1;
+    return 0;
+}
+
+int convert_to_direction(struct conversion *c, struct form *form, size_t j)
+{
+    size_t n = form->from->shape.n;
+    sph_norm norm = form->norm;
+    int fixed = norm == SPH_NORM_LN || (form->from->spec.act == SPH_ACT_ELU && norm != SPH_NORM_BN);
+    double length = param_length(n, form->w + j * n), rounding = c->net->dtype == SPH_F32 ? 1e-6 : 1e-13;
+    if (!isfinite(length))
+        return convert_refuse(form, j, "its weights are not all finite");
+    if (length == 0 && norm != SPH_NORM_LN)
+        return zero_row(c, form, j);
+    int drawn = param_has_radius(form->from->spec.param) && norm == form->from->spec.norm;
+    if (length == 1 || ((fixed || drawn) && fabs(length - 1) <= rounding))
+        return 0;
+    if (norm == SPH_NORM_LN)
+        return convert_refuse(
+            form, j, "its weights have length %g, and ln, which joins the units, lets it not become r",
+            length);
+    if (fixed)
+        return convert_refuse(
+            form, j, "its weights have length %g, and elu, which is not homogeneous, lets it not become r%s",
+            length, advice(form));
+    if (norm == SPH_NORM_BN)
+        return shorten_under_bn(form, j, length);
+    convert_scale_unit(form, j, 1 / length);
+    form->s[j] *= length;
+    return 0;
+}
+
+int convert_to_sign(struct form *form, size_t j)
+{
+    double size = fabs(form->s[j]);
+    if (!isfinite(size))
+        return convert_refuse(form, j, "its r is not finite");
+    if (size != 1 && size != 0 && form->from->spec.act == SPH_ACT_ELU)
+        return convert_refuse(
+            form, j, "its r is %g, which elu, not being homogeneous, lets not become weights", form->s[j]);
+    if (size != 1)
+        convert_scale_unit(form, j, size);
+    form->s[j] = form->s[j] < 0 ? -1 : 1;
+    return 0;
+}

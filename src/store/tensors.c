@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tensors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+size_t tensors_largest(const sph_net *net)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < net->tensor_count; i++)
+        if (net->tensors[i].view.count > largest)
+            largest = net->tensors[i].view.count;
+    return largest;
+}
+
+static void print_shape(char *out, size_t size, const size_t *shape, size_t ndim)
+{
+    size_t used = (size_t)snprintf(out, size, "(");
+    for (size_t i = 0; i < ndim && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%zu", i ? ", " : "", shape[i]);
+    if (used < size)
+        snprintf(out + used, size - used, ")");
+}
+
+int tensors_check_shape(const struct st_tensor *found, const size_t *shape, size_t ndim)
+{
+    if (!st_dtype_is_real(found->dtype))
+        return sph_fail(SPH_EFORMAT, "%s: %.120s is %s, expected F32, F64, F16 or BF16", found->file,
+                        found->name, st_dtype_name(found->dtype));
+    if (found->ndim == ndim && !memcmp(found->shape, shape, ndim * sizeof *shape))
+        return 0;
+    char there[200], here[64];
+    print_shape(there, sizeof there, found->shape, found->ndim);
+    print_shape(here, sizeof here, shape, ndim);
+    return sph_fail(SPH_EFORMAT, "%s: %.120s has shape %s, the net's is %s", found->file, found->name, there,
+                    here);
+}
+
+static int missing_tensor(const struct safetensors *file, const char *name)
+{
+    return sph_fail(SPH_EFORMAT, "%s: %s is missing", file->path, name);
+}
+
+int tensors_check_weights(const struct safetensors *file, const sph_net *net)
+{
+    for (size_t l = 0; l < net->layer_count; l++) {
+        const struct net_layer *layer = &net->layers[l];
+        for (size_t t = 0; t < layer->ops->tensors; t++) {
+            size_t shape[4], ndim = net_raw_shape(layer, t, shape);
+            char name[128];
+            snprintf(name, sizeof name, "%s.%s", layer->path, layer->ops->tensor[t].name);
+            const struct st_tensor *found = ndim ? safetensors_find(file, name) : NULL;
+            int err = !ndim    ? 0
+                      : !found ? missing_tensor(file, name)
+                               : tensors_check_shape(found, shape, ndim);
+            if (err < 0)
+                return err;
+        }
+    }
+    return 0;
+}
+
+/* found (net's tensors) <- the file's; none of them is missing that must be there, all have the net's shapes.
+ */
+static int find_tensors(const struct safetensors *file, const sph_net *net, int all,
+                        const struct tensor_names *names, const struct st_tensor **found)
+{
+    for (size_t i = 0; i < net->tensor_count; i++) {
+        const struct net_tensor *tensor = &net->tensors[i];
+        const sph_tensor *view = &tensor->view;
+        char name[TENSOR_NAME];
+        if (names->of)
+            names->of(net, tensor, name);
+        else
+            snprintf(name, sizeof name, "%s", view->name);
+        found[i] = safetensors_find(file, name);
+        int bias = view->group == SPH_GROUP_BIAS || view->group == SPH_GROUP_LAMBDA;
+        int optional = view->learned ? names->no_bias && bias : !all;
+        int err = found[i]   ? tensors_check_shape(found[i], view->shape, view->ndim)
+                  : optional ? 0
+                             : missing_tensor(file, name);
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+static int check_strangers(const struct safetensors *file, const sph_net *net,
+                           const struct tensor_names *names, const struct st_tensor *const *found)
+{
+    char *known = mem_get(file->count, 1);
+    if (!known)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < net->tensor_count; i++)
+        if (found[i])
+            known[found[i] - file->tensor] = 1;
+    int err = 0;
+    for (size_t i = 0; i < file->count && !err; i++)
+        if (!known[i] && !(names->ignores && names->ignores(file, &file->tensor[i])))
+            err = sph_fail(SPH_EFORMAT, "%s: the net has no tensor %.120s", file->path, file->tensor[i].name);
+    mem_free(known);
+    return err;
+}
+
+/* Constants that the net relies on: signs are +-1, variances not negative. */
+static int check_state(const sph_net *net, const struct st_tensor *const *found, double *values)
+{
+    for (size_t i = 0; i < net->tensor_count; i++) {
+        const struct net_tensor *tensor = &net->tensors[i];
+        const struct net_layer *layer = &net->layers[tensor->layer];
+        int is_sign = tensor->at == layer->sign || tensor->at == layer->output_sign,
+            is_var = tensor->at == layer->var;
+        if (tensor->view.learned || !found[i] || (!is_sign && !is_var))
+            continue;
+        int err = safetensors_to_double(found[i], values);
+        if (err < 0)
+            return err;
+        for (size_t j = 0; j < found[i]->count; j++)
+            if ((is_sign && fabs(values[j]) != 1) || (is_var && values[j] < 0))
+                return sph_fail(SPH_EFORMAT, "%s: %s[%zu] is %g, expected %s", found[i]->file, found[i]->name,
+                                j, values[j], is_sign ? "1 or -1" : "0 or more");
+    }
+    return 0;
+}
+
+int tensors_take(sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names)
+{
+    static const struct tensor_names own = {0};
+    const struct st_tensor **found = mem_get(net->tensor_count, sizeof(struct st_tensor *));
+    double *values = found ? mem_get(tensors_largest(net), sizeof *values) : NULL;
+    if (!names)
+        names = &own;
+    int err = values ? find_tensors(file, net, all, names, found) : SPH_EMEMORY;
+    if (!err)
+        err = check_strangers(file, net, names, found);
+    if (!err)
+        err = check_state(net, found, values);
+    for (size_t i = 0; !err && i < net->tensor_count; i++) {
+        memset(values, 0, net->tensors[i].view.count * sizeof *values);
+        if (found[i])
+            err = safetensors_to_double(found[i], values); /* cannot fail: the dtype was looked at */
+        if (!err && (found[i] || net->tensors[i].view.learned))
+            net_write_tensor(net, &net->tensors[i], values); /* a bias that is not there is 0 */
+    }
+    mem_free(values);
+    mem_free(found);
+    return err;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tensors of a file against those of a net. */
+#ifndef SPH_STORE_TENSORS_H
+#define SPH_STORE_TENSORS_H
+
+#include "net/net.h"
+#include "store/safetensors.h"
+
+enum { TENSOR_NAME = 160 };
+
+/* How a file differs from what the net calls things. Zeroes: not at all. */
+struct tensor_names {
+    void (*of)(const sph_net *net, const struct net_tensor *tensor, char out[static TENSOR_NAME]);
+    int (*ignores)(const struct safetensors *file, const struct st_tensor *stranger);
+    int no_bias; /* a bias or lambda that is not there is 0 */
+};
+
+/* Numbers of the net's largest tensor. */
+size_t tensors_largest(const sph_net *net);
+
+/* A tensor of real numbers and of this shape, or SPH_EFORMAT. */
+int tensors_check_shape(const struct st_tensor *found, const size_t *shape, size_t ndim);
+
+/* Before a net of a file's description is laid out: its weights are as large as the file says. Everything
+ * else of a layer is smaller, so that no description makes a net larger than its file. */
+int tensors_check_weights(const struct safetensors *file, const sph_net *net);
+
+/* The file's numbers into the net: all that fit, or none and an error. The file has every tensor of the net
+ * (all) or every learned one, and no other. names may be NULL. */
+int tensors_take(sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names);
+
+#endif

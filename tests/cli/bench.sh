@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Speed of training steps on images: what is printed, and that it is about the network asked for. Small ones: the
+# figures themselves are nobody's business here.
+. "$(dirname "$0")/lib.bash"
+
+has_onednn=0
+"$SPHERELU" --version | grep -q 'convolutions: oneDNN' && has_onednn=1
+
+# object: one JSON object on stdout, with every key of the contract and a rate above 0
+object() {
+    local key
+    check "not one line" [ "$(wc -l <out)" -eq 1 ]
+    for key in what size batch width param norm activation optimizer conv images_per_second \
+        conv_only_images_per_second parameters peak_bytes repeats threads dtype version cpu; do
+        checks=$((checks + 1))
+        grep -q "\"$key\": " out || wrong "no \"$key\""
+    done
+    check "no rate: $(json out images_per_second)" \
+        awk -v x="$(json out images_per_second)" 'BEGIN { exit !(x > 0) }'
+    # weights, gradients and momentum are numbers of 4 or 8 bytes each
+    check "peak memory below what the weights alone take" \
+        awk -v peak="$(json out peak_bytes)" -v count="$(json out parameters)" 'BEGIN { exit !(peak > 12 * count) }'
+}
+
+# has KEY VALUE
+has() {
+    check "$1: $(json out "$1"), expected $2" [ "$(json out "$1")" = "$2" ]
+}
+
+limit() {
+    if [ $1 -eq 1 ]; then
+        check "no limit beside the rate" \
+            awk -v x="$(json out conv_only_images_per_second)" 'BEGIN { exit !(x > 0) }'
+    else
+        has conv_only_images_per_second null
+    fi
+}
+
+# ---- the networks are the known ones: torchvision's numbers of parameters. (bn over two numbers, as at the end of a
+# resnet50 on tiny images, would let gradients overflow.)
+run 0 bench resnet18 --size 8 --batch 2 --param sp --norm bn --json
+object; limit $has_onednn
+has what '"resnet18"'; has parameters 11689512; has size 8; has batch 2; has optimizer '"sgd"'; has conv '"auto"'
+run 0 bench resnet50 --size 64 --batch 2 --param sp --norm bn --json
+object; limit $has_onednn
+has parameters 25557032
+
+# ---- vgg6: its defaults, and what each option changes
+run 0 bench vgg6 --width 0.0625 --json
+object; limit $has_onednn
+has size 32; has batch 32; has param '"gmp"'; has norm '"none"'; has activation '"relu"'; has repeats 3; has threads 1
+run 0 bench vgg6 --width 0.0625 --batch 4 --param gmp --norm imn --conv direct --threads 2 --json
+object; limit $has_onednn
+has norm '"imn"'; has conv '"direct"'; has threads 2; has batch 4
+run 0 bench vgg6 --width 0.0625 --batch 4 --size 16 --param wn --norm mbn --activation leaky_relu --optimizer adam \
+    --repeats 4 --dtype f64 --json
+object; limit 0 # oneDNN has no f64
+has dtype '"f64"'; has optimizer '"adam"'; has activation '"leaky_relu"'; has repeats 4; has size 16
+
+run 0 bench vgg6 --width 0.0625 --batch 4 --steps-only --json
+object; limit 0
+
+run 0 bench vgg6 --width 0.0625 --batch 4
+shows "vgg6  32x32" "batch 4" "images per second" "bare convolutions" "peak"
+
+# ---- what cannot be meant
+run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50"
+run 2 bench vgg6 --width 0; says "--width: found '0', expected a number above 0"
+run 2 bench vgg6 --width wide; says "--width: found 'wide'"
+run 2 bench vgg6 --conv winograd; says "--conv: unknown word 'winograd'" "auto|direct"
+run 2 bench vgg6 --batch 0; says "--batch: found '0'"
+run 2 bench vgg6 --batch 1 --norm bn; says "1 row has no statistics"
+run 2 bench vgg6 --batch 99999999; says "batch: 99999999"
+run 2 bench vgg6 --size 4; says "max pool"
+run 2 bench resnet18 --size 99999999999; says "size: 99999999999"
+run 2 bench resnet18 --repeats 2; says "--repeats: found '2'"
+finish

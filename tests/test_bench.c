@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The measurement of networks for images through the public API: what it refuses, and that it gives its
+ * memory back whichever allocation fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "compute/onednn.h"
+#include "fault.h"
+#include "spherelu.h"
+
+static const sph_bench_images_opts small = {.net = "vgg6",
+                                            .size = 8,
+                                            .batch = 2,
+                                            .scale = 0.03,
+                                            .param = SPH_PARAM_GMP,
+                                            .norm = SPH_NORM_IMN,
+                                            .act = SPH_ACT_RELU,
+                                            .optimizer = SPH_OPTIMIZER_SGD};
+
+static void refuses(sph_bench_images_opts opts, const char *word)
+{
+    sph_bench_images_result result;
+    assert_int_equal(sph_bench_images(&opts, &result), SPH_EARG);
+    if (!strstr(sph_error(), word))
+        fail_msg("'%s' lacks '%s'", sph_error(), word);
+}
+
+static void what_cannot_be_measured_is_refused_by_name(void **state)
+{
+    (void)state;
+    sph_bench_images_opts opts = small;
+    opts.net = "mlp";
+    refuses(opts, "'mlp'");
+    opts = small, opts.size = 0;
+    refuses(opts, "size: 0");
+    opts = small, opts.size = SIZE_MAX;
+    refuses(opts, "size");
+    opts = small, opts.batch = 0;
+    refuses(opts, "batch: 0");
+    opts = small, opts.conv = SPH_CONV_COUNT;
+    refuses(opts, "conv");
+    opts = small, opts.scale = NAN;
+    refuses(opts, "scale");
+    opts = small, opts.threads = -1;
+    refuses(opts, "threads: -1");
+}
+
+/* 6 convs of 4, 4, 8, 8, 15 and 15 units, each with as many numbers as weights and a bias; 10 outputs. */
+static void the_result_is_about_the_net_asked_for(void **state)
+{
+    (void)state;
+    sph_bench_images_result result;
+    assert_int_equal(sph_bench_images(&small, &result), 0);
+    size_t units[] = {4, 4, 8, 8, 15, 15}, before = 3, learned = 10 * (15 + 1);
+    for (size_t i = 0; i < 6; before = units[i++])
+        learned += units[i] * (before * 9 + 1);
+    assert_int_equal(result.learned, learned);
+    assert_true(result.images_per_second > 0 && isfinite(result.images_per_second));
+    assert_true(result.peak_bytes > 1e6 && result.peak_bytes < 1e12);
+    assert_int_equal(!isnan(result.conv_only), onednn_block() != 0);
+    assert_true(isnan(result.conv_only) || result.conv_only > 0);
+}
+
+/* Up to the first step, after which only the clock's own turns allocate: the first failure that is survived
+ * is the reading of the high-water mark, which has another way. Leaks are the sanitizer's to find. */
+static void every_allocation_before_the_steps_may_fail(void **state)
+{
+    (void)state;
+    sph_bench_images_result result;
+    size_t met = 0;
+    for (int err = SPH_EMEMORY; err; met += err != 0) {
+        fault_after(met);
+        err = sph_bench_images(&small, &result);
+        int happened = fault_happened();
+        fault_off();
+        assert_true(happened);
+        if (err)
+            assert_int_equal(err, SPH_EMEMORY);
+    }
+    print_message("%zu allocations failed in turn\n", met);
+    assert_true(met > 20);
+    assert_true(result.images_per_second > 0);
+    assert_true(result.peak_bytes > 1e6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_measured_is_refused_by_name),
+        cmocka_unit_test(the_result_is_about_the_net_asked_for),
+        cmocka_unit_test(every_allocation_before_the_steps_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
