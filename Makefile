@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-#   make run       build, train on the embedded crescents, print the result
+#   make run       build, compare four methods on the embedded crescents, print the table
 #   make test      build, all tests but the long ones        make check       the quick ones, in seconds
 #   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each
@@ -37,7 +37,7 @@ deps:
 
 run: tool
 	@rm -rf $(BUILD)/run/crescents
-	$(BUILD)/spherelu train --data crescents --out $(BUILD)/run/crescents
+	$(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents
 
 test: all
 	$(ctest) -LE long

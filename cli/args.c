@@ -115,6 +115,12 @@ static int take_option(struct args *args, int argc, char **argv, int *at)
         value = argv[++*at];
     }
     args->value[i] = value;
+    if (args->command->repeats && !strcmp(option->name, args->command->repeats)) {
+        if (args->repeats == ARGS_REPEATS)
+            return cli_fail(args->command, EXIT_USAGE, "--%s: given more than %d times", option->name,
+                            ARGS_REPEATS);
+        args->repeated[args->repeats++] = value;
+    }
     return 0;
 }
 

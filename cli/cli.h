@@ -12,7 +12,7 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-enum { ARGS_OPTIONS = 80, ARGS_WORDS = 2 };
+enum { ARGS_OPTIONS = 80, ARGS_WORDS = 2, ARGS_REPEATS = 64 };
 
 struct args;
 
@@ -27,12 +27,14 @@ struct command {
     int takes_job;                     /* the library's table comes first                       */
     const char *words[ARGS_WORDS + 1]; /* names of the positional arguments, then NULL  */
     size_t words_needed;
+    const char *repeats; /* the option that may be given several times, or NULL */
     int (*run)(const struct args *args);
 };
 
-extern const struct command command_train, command_eval, command_predict, command_convert, command_bench;
+extern const struct command command_run, command_train, command_eval, command_predict, command_convert,
+    command_bench;
 
-enum { COMMANDS = 5 };
+enum { COMMANDS = 6 };
 extern const struct command *const cli_commands[COMMANDS]; /* in the order of the help */
 
 /* ---------------------------------------------------------------- arguments (args.c) */
@@ -42,6 +44,8 @@ struct args {
     const sph_option *option[ARGS_OPTIONS]; /* (count) everything the command takes */
     const char *value[ARGS_OPTIONS];        /* (count) NULL: not given; switch: "true" */
     size_t count;
+    const char *repeated[ARGS_REPEATS]; /* (repeats) values of the option that may be given several times */
+    size_t repeats;
     const char *word[ARGS_WORDS]; /* (words) positional */
     size_t words;
 };

@@ -98,7 +98,8 @@ void cli_help(void)
            "  spherelu train --data crescents --out runs/first         a set that is built in\n"
            "  spherelu train --data prices.csv --target price --out runs/prices\n"
            "  spherelu eval runs/prices --data more-prices.csv\n"
-           "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n\n"
+           "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
+           "  spherelu run experiments/crescents.yaml                  methods side by side\n\n"
            "spherelu COMMAND --help explains a command, spherelu --version says what is compiled in.\n"
            "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
            "130 or 143 stopped by a signal.\n");

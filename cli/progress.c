@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static size_t terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
 }
 
-static void time_text(char *out, size_t size, double seconds)
+void progress_time(char *out, size_t size, double seconds)
 {
     unsigned long s = seconds < 0 ? 0 : seconds > 3e7 ? 30000000 : (unsigned long)(seconds + 0.5);
     if (s >= 3600)
@@ -45,29 +46,48 @@ static void time_text(char *out, size_t size, double seconds)
         snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
 }
 
-static void draw(struct progress *progress, const sph_view *view, double clock)
+static void draw(struct progress *progress, double share, const char *text)
 {
-    double share = view->steps ? (double)view->step / (double)view->steps : 0;
-    double spent = clock - progress->began;
-    double rate = spent > 0 ? (double)(view->step - progress->first) / spent : 0;
-    char left[32] = "?", numbers[LINE_MAX_CHARS], bar[BAR_CELLS + 1];
+    char bar[BAR_CELLS + 1], line[LINE_MAX_CHARS];
     int full = (int)(share * BAR_CELLS + 0.5);
     full = full < 0 ? 0 : full > BAR_CELLS ? BAR_CELLS : full;
-
-    if (rate > 0 && view->steps >= view->step)
-        time_text(left, sizeof left, (double)(view->steps - view->step) / rate);
     memset(bar, '#', (size_t)full);
     memset(bar + full, '.', (size_t)(BAR_CELLS - full));
     bar[BAR_CELLS] = '\0';
     size_t columns = terminal_columns() - 1, prefix = BAR_CELLS + 3;
-    int length = snprintf(numbers, sizeof numbers, "epoch %zu/%zu  %.0f steps/s  %s left  loss %.3g  %s",
-                          view->epoch, view->epochs, rate, left, view->loss, progress->watched);
+    int length = snprintf(line, sizeof line, "%s", text);
     if (length > 0 && (size_t)length + prefix > columns)
-        numbers[columns > prefix ? columns - prefix : 0] = '\0'; /* a wrapped line could not be redrawn */
+        line[columns > prefix ? columns - prefix : 0] = '\0'; /* a wrapped line could not be redrawn */
     fprintf(stderr, "\r%s[%s]%s %s\033[K", progress->colour ? "\033[32m" : "", bar,
-            progress->colour ? "\033[0m" : "", numbers);
+            progress->colour ? "\033[0m" : "", line);
     fflush(stderr);
     progress->drawn = 1;
+}
+
+static void draw_step(struct progress *progress, const sph_view *view, double clock)
+{
+    double share = view->steps ? (double)view->step / (double)view->steps : 0;
+    double spent = clock - progress->began;
+    double rate = spent > 0 ? (double)(view->step - progress->first) / spent : 0;
+    char left[32] = "?", text[LINE_MAX_CHARS];
+    if (rate > 0 && view->steps >= view->step)
+        progress_time(left, sizeof left, (double)(view->steps - view->step) / rate);
+    snprintf(text, sizeof text, "epoch %zu/%zu  %.0f steps/s  %s left  loss %.3g  %s", view->epoch,
+             view->epochs, rate, left, view->loss, progress->watched);
+    draw(progress, share, text);
+}
+
+void progress_jobs(struct progress *progress, const sph_experiment_view *view)
+{
+    char left[32] = "?", spent[32], text[LINE_MAX_CHARS];
+    if (!progress->bar)
+        return;
+    if (!isnan(view->seconds_left))
+        progress_time(left, sizeof left, view->seconds_left);
+    progress_time(spent, sizeof spent, view->seconds);
+    snprintf(text, sizeof text, "%zu of %zu jobs  %zu running  %s  %s left", view->finished, view->jobs,
+             view->running, spent, left);
+    draw(progress, view->share, text);
 }
 
 static int on_start(void *self, const sph_view *view)
@@ -91,7 +111,7 @@ static int on_step(void *self, const sph_view *view)
     if (clock < progress->redraw)
         return 0;
     progress->redraw = clock + REDRAW_SECONDS;
-    draw(progress, view, clock);
+    draw_step(progress, view, clock);
     return 0;
 }
 

@@ -17,6 +17,12 @@ struct progress {
     char watched[64]; /* "val_loss 0.123", or ""       */
 };
 
+/* The bar of an experiment: all its jobs. */
+void progress_jobs(struct progress *progress, const sph_experiment_view *view);
+
+/* "1:02:03" or "2:03" */
+void progress_time(char *out, size_t size, double seconds);
+
 void progress_init(struct progress *progress, int quiet, int verbose);
 sph_observer progress_observer(struct progress *progress);
 void progress_clear(struct progress *progress); /* takes the bar off the screen */

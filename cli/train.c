@@ -2,7 +2,6 @@
  *
  * spherelu train: one network on one's own data. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,32 +9,13 @@
 
 #include "cli.h"
 #include "progress.h"
-
-/* ---------------------------------------------------------------- signals
- * The first one lets the step finish and the checkpoint be written; the second one kills. */
-
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int number)
-{
-    stop_signal = number;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
+#include "stop.h"
 
 static int stop_if_asked(void *self, const sph_view *view)
 {
     (void)self;
     (void)view;
-    return stop_signal != 0;
+    return stop_signal() != 0;
 }
 
 /* ---------------------------------------------------------------- before */
@@ -119,6 +99,8 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     print_scores("train", &result->train);
     print_scores("val", &result->val);
     print_scores("test", &result->test);
+    if (!strcmp(sph_job_get(job, "protocol"), "reference"))
+        printf("warning   the test part chose the epoch: its scores are too good\n");
     printf("seconds   %.3g\n", result->seconds);
     printf("run       %s\n", out);
     sph_run_free(run);
@@ -186,15 +168,15 @@ static int run_train(const struct args *args)
     const sph_observer observers[] = {{.self = &notes, .start = print_notes},
                                       {.start = stop_if_asked, .step = stop_if_asked},
                                       progress_observer(&progress)};
-    catch_signals();
+    stop_catch();
     err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
     progress_clear(&progress);
 
     int json = args_on(args, "json");
-    if (stop_signal && !err && result.stopped) {
+    if (stop_signal() && !err && result.stopped) {
         cli_fail(command, 0, "stopped; go on with: spherelu train --resume --out %s",
                  sph_job_get(job, "out"));
-        code = 128 + stop_signal;
+        code = 128 + stop_signal();
     } else if (err == SPH_EDIVERGED || (!err && result.diverged)) {
         code = err ? cli_fail_with(command, err)
                    : cli_fail(command, EXIT_FAILED, "this run diverged: lower --lr");

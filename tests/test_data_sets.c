@@ -41,7 +41,7 @@ static void levy_is_its_function_with_noise_of_a_tenth(void **state)
     (void)state;
     sph_data_opts opts = sph_data_defaults();
     sph_data *data = opened("levy", &opts);
-    assert_int_equal(sph_data_rows(data), 50);
+    assert_int_equal(sph_data_rows(data), 50 + 201);
     assert_int_equal(sph_data_features(data), 1);
     assert_int_equal(sph_data_task(data), SPH_TASK_REGRESSION);
     sph_data_free(data);
@@ -49,7 +49,7 @@ static void levy_is_its_function_with_noise_of_a_tenth(void **state)
     opts.rows = 20000;
     opts.seed = 3;
     data = opened("levy", &opts);
-    assert_int_equal(sph_data_rows(data), 20000);
+    assert_int_equal(sph_data_rows(data), 20000 + 201);
     double sum = 0, squares = 0, x_sum = 0, low = 0, high = 0;
     for (size_t i = 0; i < 20000; i++) {
         double x = sph_data_x(data)[i], w = 1 + (x - 1) / 4, s = sin(M_PI * w), t = sin(2 * M_PI * w);
@@ -67,6 +67,53 @@ static void levy_is_its_function_with_noise_of_a_tenth(void **state)
     assert_true(fabs(x_sum / 20000) < 5 * 10 / sqrt(3 * 20000));
     assert_true(low < -9.9 && high > 9.9);
     sph_data_free(data);
+}
+
+static void levy_is_tested_on_the_function_itself(void **state)
+{
+    (void)state;
+    sph_data_opts opts = sph_data_defaults();
+    sph_split split;
+    opts.rows = 7;
+    opts.seed = 5;
+    sph_data *data = opened("levy", &opts);
+    assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0, 1), 0);
+    assert_int_equal(split.train_rows, 7);
+    assert_int_equal(split.test_rows, 201);
+    for (size_t i = 0; i < 201; i++) {
+        assert_int_equal(split.test[i], 7 + i);
+        double x = sph_data_x(data)[7 + i], w = 1 + (x - 1) / 4, s = sin(M_PI * w), t = sin(2 * M_PI * w);
+        assert_true(fabs(x - (-10 + 0.1 * (double)i)) < 1e-12);
+        assert_true(fabs(sph_data_y(data)[7 + i] - (s * s + (w - 1) * (w - 1) * (1 + t * t))) < 1e-12);
+    }
+    sph_split_free(&split);
+    sph_data_free(data);
+}
+
+static void the_noise_of_a_synthetic_set_is_the_one_asked_for(void **state)
+{
+    (void)state;
+    sph_data_opts opts = sph_data_defaults();
+    opts.rows = 1000;
+    sph_data *usual = opened("crescents", &opts);
+    opts.noise = 0;
+    sph_data *none = opened("crescents", &opts);
+    opts.noise = 0.2;
+    sph_data *twice = opened("crescents", &opts);
+    for (size_t i = 0; i < 2000; i++) {
+        double by_one = sph_data_x(usual)[i] - sph_data_x(none)[i];
+        double by_two = sph_data_x(twice)[i] - sph_data_x(none)[i];
+        assert_true(fabs(by_two - 2 * by_one) < 1e-12);
+    }
+    sph_data_free(usual);
+    sph_data_free(none);
+    sph_data_free(twice);
+    sph_data *data;
+    opts.noise = -1;
+    assert_int_equal(sph_data_open(&data, "crescents", &opts), SPH_EARG);
+    opts.noise = 0.1;
+    assert_int_equal(sph_data_open(&data, "banana", &opts), SPH_EARG);
+    assert_string_equal(sph_error(), "noise: banana is as it is; crescents and levy are made with noise");
 }
 
 static void synthetic_sets_depend_on_the_seed_alone(void **state)
@@ -210,6 +257,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_known_name_is_a_set),
         cmocka_unit_test(levy_is_its_function_with_noise_of_a_tenth),
+        cmocka_unit_test(levy_is_tested_on_the_function_itself),
+        cmocka_unit_test(the_noise_of_a_synthetic_set_is_the_one_asked_for),
         cmocka_unit_test(synthetic_sets_depend_on_the_seed_alone),
         cmocka_unit_test(crescents_are_two_interleaved_half_circles),
         cmocka_unit_test(uci_sets_have_their_published_shape_and_first_row),

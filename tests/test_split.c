@@ -14,14 +14,22 @@
 #include "base/memory.h"
 #include "base/mt19937.h"
 #include "data/data.h"
+#include "data/split.h"
+#include "fault.h"
 
-static uint64_t fnv(const uint32_t *rows, size_t count)
+static const uint64_t fnv_start = 14695981039346656037u;
+
+static uint64_t fnv_on(uint64_t h, const uint32_t *rows, size_t count)
 {
-    uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < count; i++)
         for (int b = 0; b < 4; b++)
             h = (h ^ (rows[i] >> 8 * b & 0xff)) * 1099511628211u;
     return h;
+}
+
+static uint64_t fnv(const uint32_t *rows, size_t count)
+{
+    return fnv_on(fnv_start, rows, count);
 }
 
 /* rows with one feature; class of row i is i % classes, or regression when classes is 0. */
@@ -42,9 +50,11 @@ static sph_data *numbered(size_t rows, size_t classes)
     return data;
 }
 
-static FILE *expectations(void)
+static FILE *expectations(const char *name)
 {
-    FILE *file = fopen(SPH_TESTS_DIR "/sklearn_splits.csv", "r");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", SPH_TESTS_DIR, name);
+    FILE *file = fopen(path, "r");
     assert_non_null(file);
     return file;
 }
@@ -52,7 +62,7 @@ static FILE *expectations(void)
 static void sklearn_split_and_numpy_choice_match_row_for_row(void **state)
 {
     (void)state;
-    FILE *file = expectations();
+    FILE *file = expectations("sklearn_splits.csv");
     char line[512];
     size_t cases = 0;
     while (fgets(line, sizeof line, file) && strncmp(line, "full", 4) != 0) {
@@ -90,7 +100,7 @@ static void sklearn_split_and_numpy_choice_match_row_for_row(void **state)
 static void sklearn_split_matches_whole_lists(void **state)
 {
     (void)state;
-    FILE *file = expectations();
+    FILE *file = expectations("sklearn_splits.csv");
     char line[512];
     size_t lists = 0;
     while (fgets(line, sizeof line, file) && strncmp(line, "full", 4) != 0)
@@ -231,6 +241,127 @@ static void what_cannot_be_split_is_refused(void **state)
     sph_data_free(ten);
 }
 
+/* ---------------------------------------------------------------- folds */
+
+static void kfold_matches_sklearn_row_for_row(void **state)
+{
+    (void)state;
+    FILE *file = expectations("sklearn_kfolds.csv");
+    char line[512];
+    size_t cases = 0;
+    while (fgets(line, sizeof line, file) && strncmp(line, "full", 4) != 0) {
+        size_t n, folds;
+        unsigned long seed;
+        unsigned long long val, train;
+        assert_int_equal(sscanf(line, "%zu,%lu,%zu,%llx,%llx", &n, &seed, &folds, &val, &train), 5);
+        uint64_t val_hash = fnv_start, train_hash = fnv_start;
+        for (size_t fold = 0; fold < folds; fold++) {
+            sph_split split;
+            assert_int_equal(split_kfold(&split, NULL, n, folds, fold, seed), 0);
+            assert_int_equal(split.val_rows + split.train_rows, n);
+            assert_int_equal(split.test_rows, 0);
+            val_hash = fnv_on(val_hash, split.val, split.val_rows);
+            train_hash = fnv_on(train_hash, split.train, split.train_rows);
+            sph_split_free(&split);
+        }
+        assert_true(val_hash == val);
+        assert_true(train_hash == train);
+        cases++;
+    }
+    fclose(file);
+    assert_int_equal(cases, 100);
+}
+
+static void kfold_matches_whole_lists(void **state)
+{
+    (void)state;
+    FILE *file = expectations("sklearn_kfolds.csv");
+    char line[512];
+    size_t lists = 0;
+    while (fgets(line, sizeof line, file) && strncmp(line, "full", 4) != 0)
+        continue;
+    while (fgets(line, sizeof line, file)) {
+        size_t n, folds, fold;
+        unsigned long seed;
+        char part[8];
+        int at;
+        assert_int_equal(sscanf(line, "%zu,%lu,%zu,%zu,%7[a-z],%n", &n, &seed, &folds, &fold, part, &at), 5);
+        sph_split split;
+        assert_int_equal(split_kfold(&split, NULL, n, folds, fold, seed), 0);
+        const uint32_t *rows = part[0] == 'v' ? split.val : split.train;
+        size_t count = part[0] == 'v' ? split.val_rows : split.train_rows;
+        char *p = line + at;
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(strtoul(p, &p, 10), rows[i]);
+        assert_string_equal(p, "\n");
+        sph_split_free(&split);
+        lists++;
+    }
+    fclose(file);
+    assert_int_equal(lists, 20);
+}
+
+static void kfold_of_some_rows_gives_those_rows_by_position(void **state)
+{
+    (void)state;
+    enum { COUNT = 13, FOLDS = 4 };
+    uint32_t rows[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        rows[i] = 1000 - 7 * i;
+    for (size_t fold = 0; fold < FOLDS; fold++) {
+        sph_split all, some;
+        assert_int_equal(split_kfold(&all, NULL, COUNT, FOLDS, fold, 3), 0);
+        assert_int_equal(split_kfold(&some, rows, COUNT, FOLDS, fold, 3), 0);
+        assert_int_equal(all.val_rows, fold == 0 ? 4 : 3);
+        assert_int_equal(some.val_rows, all.val_rows);
+        assert_int_equal(some.train_rows, all.train_rows);
+        for (size_t i = 0; i < all.val_rows; i++)
+            assert_int_equal(some.val[i], rows[all.val[i]]);
+        for (size_t i = 0; i < all.train_rows; i++)
+            assert_int_equal(some.train[i], rows[all.train[i]]);
+        sph_split_free(&all);
+        sph_split_free(&some);
+    }
+}
+
+static void kfold_fails(size_t count, size_t folds, size_t fold, uint64_t seed, const char *message)
+{
+    sph_split split;
+    assert_int_equal(split_kfold(&split, NULL, count, folds, fold, seed), SPH_EARG);
+    assert_string_equal(sph_error(), message);
+    assert_null(split.train);
+    sph_split_free(&split);
+}
+
+static void folds_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    kfold_fails(4, 5, 0, 0, "folds: 5 folds of 4 rows, expected at most one fold a row");
+    kfold_fails(1, 2, 0, 0, "folds: 2 folds of 1 row, expected at most one fold a row");
+    kfold_fails(0, 2, 0, 0, "folds: 2 folds of 0 rows, expected at most one fold a row");
+    kfold_fails(9, 1, 0, 0, "folds: 1, expected 2 or more");
+    kfold_fails(9, 0, 0, 0, "folds: 0, expected 2 or more");
+    kfold_fails(9, 3, 3, 0, "folds: fold 3, expected 0 to 2");
+    kfold_fails(9, 3, 0, (uint64_t)1 << 32, "folds: scikit-learn's seeds are below 2^32");
+}
+
+static void kfold_short_of_memory_says_so_and_leaks_nothing(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (;; failed++) {
+        sph_split split;
+        fault_after(failed);
+        int err = split_kfold(&split, NULL, 20, 4, 1, 0);
+        fault_off();
+        sph_split_free(&split);
+        if (!fault_happened())
+            break;
+        assert_int_equal(err, SPH_EMEMORY);
+    }
+    assert_int_equal(failed, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +371,11 @@ int main(void)
         cmocka_unit_test(stratified_split_keeps_each_class_in_proportion),
         cmocka_unit_test(a_share_of_zero_gives_an_empty_part),
         cmocka_unit_test(what_cannot_be_split_is_refused),
+        cmocka_unit_test(kfold_matches_sklearn_row_for_row),
+        cmocka_unit_test(kfold_matches_whole_lists),
+        cmocka_unit_test(kfold_of_some_rows_gives_those_rows_by_position),
+        cmocka_unit_test(folds_that_cannot_be_are_refused),
+        cmocka_unit_test(kfold_short_of_memory_says_so_and_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -195,6 +196,34 @@ int file_make_directory(const char *path)
         err = sph_fail(SPH_EIO, "cannot make directory: the name is empty");
     mem_free(prefix);
     return err;
+}
+
+int file_hold(int *out, const char *dir, double patience)
+{
+    double end = clock_seconds() + patience;
+    int fd = open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    *out = -1;
+    if (fd < 0)
+        return fail_to("open", dir);
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        int busy = errno == EWOULDBLOCK;
+        if (errno == EINTR)
+            continue;
+        if (busy && clock_seconds() < end) {
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+            continue;
+        }
+        close(fd);
+        return busy ? sph_fail(SPH_EIO, "%s: another process is at work in it", dir) : 0;
+    }
+    *out = fd;
+    return 0;
+}
+
+void file_let_go(int held)
+{
+    if (held >= 0)
+        close(held);
 }
 
 char *file_join(const char *dir, const char *name)

@@ -31,6 +31,12 @@ int file_exists(const char *path);
 int file_is_directory(const char *path);
 int file_make_directory(const char *path); /* with parents; existing is fine */
 
+/* Holds a directory for this process and the children it forks: whoever asks for it meanwhile is refused, or
+ * waits for as long as patience says. The system lets go when the last of them ends, however that happens;
+ * nothing is left on the disk. A file system that knows no locks holds nothing, and *out is -1. */
+int file_hold(int *out, const char *dir, double patience);
+void file_let_go(int held); /* -1 is fine */
+
 /* dir/name, caller frees. */
 char *file_join(const char *dir, const char *name);
 

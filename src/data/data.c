@@ -15,7 +15,7 @@
 
 sph_data_opts sph_data_defaults(void)
 {
-    return (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN};
+    return (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
 }
 
 void sph_data_free(sph_data *data)
@@ -49,6 +49,8 @@ static int build(sph_data *data, const struct table *table, const sph_data_opts 
         from[i] = i;
     err = fill_rows(data, table, from, 1);
     mem_free(from);
+    data->test_from = table->test_from;
+    data->made = table->made;
     if (!err && opts->rows && !table->made)
         err = fill_choose_rows(data, table->path, opts->rows, opts->seed);
     return err < 0 ? err : targets_settle(data, table->path, opts->task);
@@ -67,6 +69,8 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
     if (opts->task < -1 || opts->task >= (int)SPH_TASK_COUNT || (unsigned)opts->missing >= SPH_MISSING_COUNT)
         return sph_fail(SPH_EARG,
                         "data: the task or the way to treat missing cells is not one of the known ones");
+    if (opts->noise < 0 || isinf(opts->noise))
+        return sph_fail(SPH_EARG, "noise: %g, expected a number, 0 or more", opts->noise);
     int err = images_find(&images, source, 0);
     if (err > 0) {
         err = images_open(out, &images, opts);

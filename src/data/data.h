@@ -36,6 +36,7 @@ struct sph_data {
     int has_missing;
     size_t left_out; /* rows of the source that were dropped for missing cells */
     size_t filled;   /* missing feature cells of the others */
+    int made;        /* by the seed, not read */
 
     char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
     size_t classes;
@@ -72,7 +73,7 @@ int data_schema(const sph_data *data, json_t **out);
  * that differ. The schema's delimiter is tried first. need_targets 0: target columns may be absent, are not
  * read, and y is NULL; every row is kept, and a missing feature is NaN (schema's missing: mean) or an error
  * (error, drop). A level or class label that the schema does not know is an error. The schema is checked as
- * carefully as the file: it comes from one. Images: of a set with its own test part, that part is read and no
+ * carefully as the file: it comes from one. Of a set with its own test part, that part is read and no
  * more. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
 

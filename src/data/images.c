@@ -415,6 +415,9 @@ static int check_opts(const struct images_source *source, const sph_data_opts *o
     const char *column = opts->target ? "target" : opts->drop ? "drop" : opts->delimiter ? "delimiter" : NULL;
     if (column)
         return sph_fail(SPH_EARG, "%s: %s is a set of images and has no columns", column, source->path);
+    if (opts->noise > 0)
+        return sph_fail(SPH_EARG, "noise: %s is as it is; crescents and levy are made with noise",
+                        source->path);
     if (opts->task >= 0 && opts->task != SPH_TASK_CLASSES)
         return sph_fail(SPH_EARG, "task: %s is a set of images with classes", source->path);
     return 0;

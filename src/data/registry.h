@@ -13,7 +13,7 @@ struct known_set {
     const char
         *names; /* of the columns, comma-separated; NULL: the file has a header; of the classes of images */
     const char *target, *drop;
-    int (*make)(struct table *table, size_t rows, uint64_t seed);
+    int (*make)(struct table *table, const sph_data_opts *opts);
     int images;     /* a folder of images (images.h) */
     size_t classes; /* that the images have; 0: their files say */
 };

@@ -406,6 +406,7 @@ static int open_table(sph_data *data, const char *source, const json_t *schema, 
     if (!err)
         err = table_open(&table, source, &opts, need_targets, expected, expected_count);
     if (!err) {
+        table_keep_test_part(&table);
         err = read_table(data, &table, need_targets);
         table_free(&table);
     }

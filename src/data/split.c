@@ -9,6 +9,7 @@
 #include "base/mt19937.h"
 #include "base/random.h"
 #include "data/data.h"
+#include "data/split.h"
 
 /* scikit-learn's count: rounded up, in doubles as numpy computes it. */
 static size_t part_of(double share, size_t rows)
@@ -220,6 +221,63 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
             err = take_test_part(out, data);
     }
     mem_free(order);
+    if (err < 0)
+        sph_split_free(out);
+    return err;
+}
+
+/* ---------------------------------------------------------------- folds */
+
+static int check_folds(size_t count, size_t folds, size_t fold, uint64_t seed)
+{
+    if (folds < 2)
+        return sph_fail(SPH_EARG, "folds: %zu, expected 2 or more", folds);
+    if (folds > count)
+        return sph_fail(SPH_EARG, "folds: %zu folds of %zu row%s, expected at most one fold a row", folds,
+                        count, count == 1 ? "" : "s");
+    if (fold >= folds)
+        return sph_fail(SPH_EARG, "folds: fold %zu, expected 0 to %zu", fold, folds - 1);
+    if (count > UINT32_MAX)
+        return sph_fail(SPH_EARG, "folds: %zu rows, expected fewer than 2^32", count);
+    if (seed > UINT32_MAX)
+        return sph_fail(SPH_EARG, "folds: scikit-learn's seeds are below 2^32");
+    return 0;
+}
+
+int split_kfold(sph_split *out, const uint32_t *rows, size_t count, size_t folds, size_t fold, uint64_t seed)
+{
+    *out = (sph_split){0};
+    int err = check_folds(count, folds, fold, seed);
+    if (err < 0)
+        return err;
+    /* the first count % folds folds are one row longer */
+    size_t longer = count % folds, held = count / folds + (fold < longer);
+    size_t begin = fold * (count / folds) + (fold < longer ? fold : longer);
+    struct mt19937 *mt = mem_get(1, sizeof *mt);
+    uint32_t *order = mem_get(count, sizeof *order);
+    unsigned char *is_held = mem_get(count, 1);
+    out->val = mem_get(held, sizeof *out->val);
+    out->train = mem_get(count - held, sizeof *out->train);
+    out->test = mem_get(0, sizeof *out->test);
+    if (!mt || !order || !is_held || !out->val || !out->train || !out->test) {
+        err = SPH_EMEMORY;
+        goto out;
+    }
+    mt19937_seed(mt, (uint32_t)seed);
+    mt19937_permutation(mt, order, count);
+    for (size_t i = 0; i < held; i++)
+        is_held[order[begin + i]] = 1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = rows ? rows[i] : (uint32_t)i;
+        if (is_held[i])
+            out->val[out->val_rows++] = row;
+        else
+            out->train[out->train_rows++] = row;
+    }
+out:
+    mem_free(mt);
+    mem_free(order);
+    mem_free(is_held);
     if (err < 0)
         sph_split_free(out);
     return err;

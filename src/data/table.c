@@ -190,6 +190,8 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     int err = 0;
     if (set && set->images)
         return sph_fail(SPH_EFORMAT, "%s: a set of images, expected a table", source);
+    if (opts->noise > 0 && !(set && set->make))
+        return sph_fail(SPH_EARG, "noise: %s is as it is; crescents and levy are made with noise", source);
     if (set) {
         out->default_target = set->target;
         out->default_drop = set->drop;
@@ -200,7 +202,7 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     else if (!(out->path = mem_text(source)))
         err = SPH_EMEMORY;
     if (!err)
-        err = set && set->make ? set->make(out, opts->rows, opts->seed)
+        err = set && set->make ? set->make(out, opts)
                                : open_bytes(out, opts->delimiter, need_targets, expected, expected_count);
     if (!err && set && set->names)
         err = set_known_names(out, set->names);
@@ -227,6 +229,16 @@ void table_free(struct table *table)
     if (table->map.data)
         file_unmap(&table->map);
     *table = (struct table){0};
+}
+
+void table_keep_test_part(struct table *table)
+{
+    if (!table->test_from)
+        return;
+    table->x.bytes += table->test_from * table->x.columns * table->x.size;
+    table->rows -= table->test_from;
+    table->x.rows = table->rows;
+    table->test_from = 0;
 }
 
 /* ---------------------------------------------------------------- rows */

@@ -64,10 +64,11 @@ struct table {
     const char *bytes;   /* (length) of either */
     size_t length;
     size_t rows, columns;
-    char **names;   /* (columns) unique */
-    size_t *repeat; /* (columns) how often the header has this name; 0 for a renamed repetition */
-    int named;      /* the names mean something */
-    int made;       /* a synthetic set: opts.rows is heeded already */
+    char **names;     /* (columns) unique */
+    size_t *repeat;   /* (columns) how often the header has this name; 0 for a renamed repetition */
+    int named;        /* the names mean something */
+    int made;         /* a synthetic set: opts.rows is heeded already */
+    size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
     const char *default_target, *default_drop; /* of a known set, borrowed, or NULL */
     size_t default_targets;                    /* otherwise: this many last columns */
 
@@ -110,8 +111,13 @@ int npz_open(struct table *table, int need_targets);
 int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where);
 double array_at(const struct array *array, size_t row, size_t column);
 
-/* synthetic.c: fills the number table of a synthetic set. rows 0: the set's own number. */
-int synthetic_levy(struct table *table, size_t rows, uint64_t seed);
-int synthetic_crescents(struct table *table, size_t rows, uint64_t seed);
+/* Leaves a made table its own test part and no more, where it has one. */
+void table_keep_test_part(struct table *table);
+
+/* synthetic.c: fills the number table of a synthetic set by opts' rows (0: the set's own number), seed and
+ * noise. Levy's rows are for training; after them comes its test part, the function itself at -10, -9.9, ...
+ * 10. */
+int synthetic_levy(struct table *table, const sph_data_opts *opts);
+int synthetic_crescents(struct table *table, const sph_data_opts *opts);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "experiment/nodes.h"
 
 enum { SECTIONS = 3 };
 
@@ -36,7 +37,7 @@ static int is_plain(const char *text)
 
 /* Double quotes with escapes for what a YAML reader refuses or folds. Text is valid UTF-8: options see to it.
  */
-static void add_text(struct text *out, const char *text)
+void config_add_text(struct text *out, const char *text)
 {
     if (is_plain(text)) {
         text_add(out, "%s", text);
@@ -61,10 +62,9 @@ static void add_text(struct text *out, const char *text)
     text_add(out, "\"");
 }
 
-static void add_option(struct text *out, const struct sph_job *job, enum option_id id)
+void config_add_value(struct text *out, const struct sph_job *job, enum option_id id)
 {
     const struct option_sizes *hidden = &job->options.hidden;
-    text_add(out, "%s%s: ", *section_word(id) ? "  " : "", option_key(id));
     if (id == OPTION_HIDDEN) {
         text_add(out, "[");
         for (size_t i = 0; i < hidden->count; i++)
@@ -73,19 +73,21 @@ static void add_option(struct text *out, const struct sph_job *job, enum option_
     } else if (option_is_number(id) || id == OPTION_BATCH) {
         text_add(out, "%s", job->text[id]);
     } else {
-        add_text(out, job->text[id]);
+        config_add_text(out, job->text[id]);
     }
-    text_add(out, "\n");
 }
 
-static void add_section(struct text *out, const struct sph_job *job, const char *section)
+void config_add_section(struct text *out, const struct sph_job *job, const char *section)
 {
     if (*section)
         text_add(out, "%s:\n", section);
     for (int i = 0; i < OPTION_COUNT; i++) {
         enum option_id id = (enum option_id)i;
-        if (job->text[i] && id != OPTION_OUT && !strcmp(section_word(id), section))
-            add_option(out, job, id);
+        if (!job->text[i] || id == OPTION_OUT || strcmp(section_word(id), section))
+            continue;
+        text_add(out, "%s%s: ", *section ? "  " : "", option_key(id));
+        config_add_value(out, job, id);
+        text_add(out, "\n");
     }
 }
 
@@ -94,11 +96,11 @@ int config_write(const struct sph_job *job, char **text)
     struct text out = {0};
 
     text_add(&out, "# everything needed to repeat this run\nversion: ");
-    add_text(&out, sph_version());
+    config_add_text(&out, sph_version());
     text_add(&out, "\n");
-    add_section(&out, job, "");
+    config_add_section(&out, job, "");
     for (size_t i = 0; i < SECTIONS; i++)
-        add_section(&out, job, sections[i]);
+        config_add_section(&out, job, sections[i]);
     if (out.failed) {
         text_free(&out);
         return SPH_EMEMORY;
@@ -109,40 +111,6 @@ int config_write(const struct sph_job *job, char **text)
 
 /* ---------------------------------------------------------------- reading */
 
-static size_t line_of(const yaml_node_t *node)
-{
-    return node->start_mark.line + 1;
-}
-
-static const char *scalar_text(const yaml_node_t *node)
-{
-    return (const char *)node->data.scalar.value;
-}
-
-/* A scalar whose bytes are one C text. */
-static int is_text(const yaml_node_t *node)
-{
-    return node && node->type == YAML_SCALAR_NODE && strlen(scalar_text(node)) == node->data.scalar.length;
-}
-
-static const char *kind_word(const yaml_node_t *node)
-{
-    switch (node->type) {
-    case YAML_MAPPING_NODE:
-        return "a mapping";
-    case YAML_SEQUENCE_NODE:
-        return "a list";
-    default:
-        return node->data.scalar.length ? "text with a NUL in it" : "nothing";
-    }
-}
-
-static int is_null(const yaml_node_t *node)
-{
-    static const char *const words[] = {"", "~", "null", "Null", "NULL"};
-    return node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && text_find(scalar_text(node), words, 5) >= 0;
-}
-
 /* A list becomes the text the command line takes: a,b,c; the empty list of layers is "none". */
 static int join_list(struct text *out, const char *path, yaml_document_t *document, const yaml_node_t *node,
                      enum option_id id)
@@ -152,19 +120,20 @@ static int join_list(struct text *out, const char *path, yaml_document_t *docume
         text_add(out, "none");
     for (int first = 1; item < end; item++, first = 0) {
         const yaml_node_t *part = yaml_document_get_node(document, *item);
-        if (!is_text(part))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s in the list, expected %s", path, line_of(part),
-                            option_key(id), kind_word(part), id == OPTION_HIDDEN ? "sizes" : "column names");
-        if (strchr(scalar_text(part), ','))
+        if (!node_is_text(part))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s in the list, expected %s", path,
+                            node_line(part), option_key(id), node_kind(part),
+                            id == OPTION_HIDDEN ? "sizes" : "column names");
+        if (strchr(node_text(part), ','))
             return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected no comma in an item of the list",
-                            path, line_of(part), option_key(id), scalar_text(part));
-        text_add(out, first ? "%s" : ",%s", scalar_text(part));
+                            path, node_line(part), option_key(id), node_text(part));
+        text_add(out, first ? "%s" : ",%s", node_text(part));
     }
     return out->failed ? SPH_EMEMORY : 0;
 }
 
-static int apply_value(struct sph_job *job, const char *path, yaml_document_t *document,
-                       const yaml_node_t *node, enum option_id id)
+int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
+                 enum option_id id)
 {
     const char *key = option_key(id), *argument = option_row(id)->argument;
     struct text joined = {0};
@@ -177,17 +146,18 @@ static int apply_value(struct sph_job *job, const char *path, yaml_document_t *d
         else
             key = NULL; /* the message is complete */
         text_free(&joined);
-    } else if (!is_text(node) || is_null(node)) {
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected %s", path, line_of(node), key,
-                        is_text(node) ? "nothing" : kind_word(node), argument ? argument : "true or false");
+    } else if (!node_is_text(node) || node_is_null(node)) {
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected %s", path, node_line(node), key,
+                        node_is_text(node) ? "nothing" : node_kind(node),
+                        argument ? argument : "true or false");
     } else if (option_is_number(id) && node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) {
         return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found the text \"%s\", expected %s without quotes", path,
-                        line_of(node), key, scalar_text(node), argument ? "a number" : "true or false");
+                        node_line(node), key, node_text(node), argument ? "a number" : "true or false");
     } else {
-        err = options_give(job, id, scalar_text(node));
+        err = options_give(job, id, node_text(node));
     }
     if (err == SPH_EARG && key)
-        return sph_fail_in(SPH_EFORMAT, "%s:%zu: %s", path, line_of(node), key);
+        return sph_fail_in(SPH_EFORMAT, "%s:%zu: %s", path, node_line(node), key);
     return err;
 }
 
@@ -198,7 +168,7 @@ static int in_section(enum option_id id, const char *section)
     return !strcmp(section_word(id), "net") || !strcmp(section_word(id), "train");
 }
 
-static int find_key(const char *key, const char *section)
+int config_key(const char *key, const char *section)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
         if (!strcmp(key, option_key((enum option_id)i)) && in_section((enum option_id)i, section))
@@ -206,10 +176,10 @@ static int find_key(const char *key, const char *section)
     return -1;
 }
 
-static int unknown_key(const char *path, const yaml_node_t *node, const char *section)
+int config_unknown_key(const char *path, const yaml_node_t *node, const char *section)
 {
-    const char *key = scalar_text(node), *known[OPTION_COUNT + SECTIONS];
-    size_t count = 0, line = line_of(node);
+    const char *key = node_text(node), *known[OPTION_COUNT + SECTIONS];
+    size_t count = 0, line = node_line(node);
 
     for (; section && !*section && count < SECTIONS; count++)
         known[count] = sections[count];
@@ -233,14 +203,6 @@ static int unknown_key(const char *path, const yaml_node_t *node, const char *se
     return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s'", path, line, key);
 }
 
-static int key_is_text(const char *path, const yaml_node_t *key)
-{
-    if (is_text(key))
-        return 0;
-    return sph_fail(SPH_EFORMAT, "%s:%zu: found %s as a key, expected a name", path, line_of(key),
-                    kind_word(key));
-}
-
 int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
                  const char *section, const char *except)
 {
@@ -249,74 +211,37 @@ int config_apply(struct sph_job *job, const char *path, yaml_document_t *documen
 
     if (mapping->type != YAML_MAPPING_NODE)
         return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected a mapping of options", path,
-                        line_of(mapping), section ? section : "method",
+                        node_line(mapping), section ? section : "method",
                         mapping->type == YAML_SCALAR_NODE ? "one value" : "a list");
     for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
          pair++) {
         const yaml_node_t *key = yaml_document_get_node(document, pair->key);
-        if ((err = key_is_text(path, key)) < 0)
+        if ((err = node_check_key(path, key)) < 0)
             return err;
-        if (except && !strcmp(scalar_text(key), except))
+        if (except && !strcmp(node_text(key), except))
             continue;
-        int id = find_key(scalar_text(key), section);
+        int id = config_key(node_text(key), section);
         if (id < 0)
-            return unknown_key(path, key, section);
+            return config_unknown_key(path, key, section);
         if (seen[id])
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, line_of(key),
-                            scalar_text(key), seen[id]);
-        seen[id] = line_of(key);
-        err = apply_value(job, path, document, yaml_document_get_node(document, pair->value),
-                          (enum option_id)id);
+            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, node_line(key),
+                            node_text(key), seen[id]);
+        seen[id] = node_line(key);
+        err = config_value(job, path, document, yaml_document_get_node(document, pair->value),
+                           (enum option_id)id);
         if (err < 0)
             return err;
     }
     return 0;
 }
 
-static int parser_failed(const yaml_parser_t *parser, const char *path)
-{
-    if (parser->error == YAML_MEMORY_ERROR)
-        return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
-    if (parser->error == YAML_READER_ERROR)
-        return sph_fail(SPH_EFORMAT, "%s: not YAML: %s at byte %zu", path, parser->problem,
-                        parser->problem_offset);
-    return sph_fail(SPH_EFORMAT, "%s:%zu: not YAML: %s", path, parser->problem_mark.line + 1,
-                    parser->problem ? parser->problem : "cannot be read");
-}
-
 int config_load(yaml_document_t *out, const char *path)
 {
-    yaml_parser_t parser;
-    yaml_document_t second;
     char *bytes = NULL;
     size_t length;
     int err = file_read(&bytes, &length, path);
-
-    if (err)
-        return err;
-    if (!yaml_parser_initialize(&parser)) {
-        mem_free(bytes);
-        return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
-    if (!yaml_parser_load(&parser, out)) {
-        err = parser_failed(&parser, path);
-        goto out;
-    }
-    if (!yaml_document_get_root_node(out)) {
-        err = sph_fail(SPH_EFORMAT, "%s: found nothing, expected options", path);
-    } else if (!yaml_parser_load(&parser, &second)) {
-        err = parser_failed(&parser, path);
-    } else {
-        const yaml_node_t *root = yaml_document_get_root_node(&second);
-        if (root)
-            err = sph_fail(SPH_EFORMAT, "%s:%zu: found a second document, expected one", path, line_of(root));
-        yaml_document_delete(&second);
-    }
-    if (err)
-        yaml_document_delete(out);
-out:
-    yaml_parser_delete(&parser);
+    if (!err)
+        err = node_parse(out, path, bytes, length);
     mem_free(bytes);
     return err;
 }
@@ -327,21 +252,21 @@ static int read_entry(struct sph_job *job, const char *path, yaml_document_t *do
 {
     yaml_node_t *key = yaml_document_get_node(document, pair->key);
     yaml_node_t *value = yaml_document_get_node(document, pair->value);
-    int err = key_is_text(path, key);
+    int err = node_check_key(path, key);
 
     if (err)
         return err;
-    int section = text_find(scalar_text(key), sections, SECTIONS);
+    int section = text_find(node_text(key), sections, SECTIONS);
     if (section >= 0)
         return config_apply(job, path, document, value, sections[section], NULL);
-    if (!strcmp(scalar_text(key), "version"))
-        return is_text(value) ? 0
-                              : sph_fail(SPH_EFORMAT, "%s:%zu: version: found %s, expected text", path,
-                                         line_of(value), kind_word(value));
-    int id = find_key(scalar_text(key), "");
+    if (!strcmp(node_text(key), "version"))
+        return node_is_text(value) ? 0
+                                   : sph_fail(SPH_EFORMAT, "%s:%zu: version: found %s, expected text", path,
+                                              node_line(value), node_kind(value));
+    int id = config_key(node_text(key), "");
     if (id >= 0)
-        return apply_value(job, path, document, value, (enum option_id)id);
-    return unknown_key(path, key, "");
+        return config_value(job, path, document, value, (enum option_id)id);
+    return config_unknown_key(path, key, "");
 }
 
 int config_read(struct sph_job *job, const char *path)
@@ -354,7 +279,7 @@ int config_read(struct sph_job *job, const char *path)
     const yaml_node_t *root = yaml_document_get_root_node(&document);
     if (root->type != YAML_MAPPING_NODE) {
         err = sph_fail(SPH_EFORMAT, "%s:%zu: found %s, expected sections data, net and train", path,
-                       line_of(root), root->type == YAML_SCALAR_NODE ? "one value" : "a list");
+                       node_line(root), root->type == YAML_SCALAR_NODE ? "one value" : "a list");
         goto out;
     }
     const yaml_node_pair_t *first = root->data.mapping.pairs.start, *end = root->data.mapping.pairs.top;
@@ -364,9 +289,9 @@ int config_read(struct sph_job *job, const char *path)
         /* The entry was known, so the few before it are too. */
         for (const yaml_node_pair_t *before = first; !err && before < pair; before++) {
             const yaml_node_t *other = yaml_document_get_node(&document, before->key);
-            if (!strcmp(scalar_text(key), scalar_text(other)))
-                err = sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, line_of(key),
-                               scalar_text(key), line_of(other));
+            if (!strcmp(node_text(key), node_text(other)))
+                err = sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, node_line(key),
+                               node_text(key), node_line(other));
         }
     }
 out:

@@ -17,6 +17,7 @@
 
 #include <yaml.h>
 
+#include "base/text.h"
 #include "experiment/options.h"
 
 /* The whole text of a config.yaml; caller frees with mem_free. */
@@ -35,6 +36,20 @@ int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
  * over, or NULL. path is for messages. */
 int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
                  const char *section, const char *except);
+
+/* The pieces of config_apply. config_key: the option a key of that section names, or -1. config_unknown_key:
+ * the failure for a key that is none, with the section it belongs to or the nearest known one.
+ * config_value: one value for one option. */
+int config_key(const char *key, const char *section);
+int config_unknown_key(const char *path, const yaml_node_t *key, const char *section);
+int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
+                 enum option_id id);
+
+/* And of config_write: a section with all set options ("" for the top level), one value as YAML, a text with
+ * quotes where it needs them. */
+void config_add_section(struct text *out, const struct sph_job *job, const char *section);
+void config_add_value(struct text *out, const struct sph_job *job, enum option_id id);
+void config_add_text(struct text *out, const char *text);
 
 /* Loads the one document of a YAML file; caller frees with yaml_document_delete. The root is never NULL. */
 int config_load(yaml_document_t *out, const char *path);

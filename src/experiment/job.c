@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "data/split.h"
+#include "net/net.h"
 
 #define WORD_ROW(id, word, help) word,
 static const char *const task_words[] = {SPH_TASKS(WORD_ROW)};
@@ -44,10 +47,37 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
     return err;
 }
 
-static int settle(struct sph_job *job, const sph_data *data)
+/* Only holdout has a validation part of its own. */
+static int settle_protocol(struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    if (o->protocol != PROTOCOL_CV && (job->given[OPTION_FOLD] || job->given[OPTION_FOLDS]))
+        return sph_fail(SPH_EARG, "%s: only protocol cv has folds",
+                        job->given[OPTION_FOLD] ? "fold" : "folds");
+    if (o->protocol == PROTOCOL_HOLDOUT)
+        return 0;
+    if (job->given[OPTION_VAL] && o->val > 0)
+        return sph_fail(SPH_EARG, "val: found %g, expected 0: %s", o->val,
+                        o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
+                                                   : "under protocol reference the test part validates");
+    if (o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLD])
+        return sph_fail(SPH_EARG, "fold: nothing given, expected the fold to leave out");
+    if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
+        return sph_fail(SPH_EARG, "test: found 0, and under protocol reference the test part validates");
+    int err = options_put(job, OPTION_VAL, "0");
+    if (!err && o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLDS])
+        err = options_put(job, OPTION_FOLDS, "5");
+    return err;
+}
+
+int job_settle(struct sph_job *job, const sph_data *data)
 {
     sph_train_opts defaults = sph_train_defaults(data->task);
     int err = settle_kind(job, data);
+    if (!err)
+        err = settle_protocol(job);
+    if (!err && !job->text[OPTION_EPSILON])
+        err = options_put(job, OPTION_EPSILON, job->options.protocol == PROTOCOL_REFERENCE ? "1e-7" : "1e-8");
     if (!err)
         err = options_put(job, OPTION_TASK, task_words[data->task]);
     if (!err && job->options.loss < 0)
@@ -74,26 +104,69 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.missing = (sph_missing)o->missing;
     opts.seed = o->seed;
     opts.rows = o->rows;
+    opts.noise = o->noise;
     int err = sph_data_open(out, o->data, &opts);
     if (err < 0)
         return err;
-    if ((err = settle(job, *out)) < 0) {
+    if ((err = job_settle(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
     }
     return err;
 }
 
+/* The test part stays; fold by fold, the training part gives the validation part. */
+static int leave_fold_out(const struct sph_job *job, sph_split *split)
+{
+    const struct job_options *o = &job->options;
+    sph_split part;
+    int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, o->seed);
+    if (err < 0) {
+        sph_split_free(split);
+        return err;
+    }
+    mem_free(part.test);
+    part.test = split->test;
+    part.test_rows = split->test_rows;
+    split->test = NULL;
+    sph_split_free(split);
+    *split = part;
+    return 0;
+}
+
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
 {
     const struct job_options *o = &job->options;
     int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, o->seed);
+    if (!err && o->protocol == PROTOCOL_CV)
+        err = leave_fold_out(job, out);
     if (!err && job->given[OPTION_BATCH] && o->batch > out->train_rows) {
         err = sph_fail(SPH_EARG, "batch: %zu is more than the %zu training rows; use --batch full", o->batch,
                        out->train_rows);
         sph_split_free(out);
     }
     return err;
+}
+
+/* FNV-1a over words of eight bytes: enough to notice an edited file. */
+static uint64_t add_content(uint64_t hash, const void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)bytes + i, length - i < sizeof bits ? length - i : sizeof bits);
+        hash = (hash ^ bits) * 0x100000001b3u;
+        hash ^= hash >> 32; /* or the high bits of a double would stay high */
+    }
+    return hash;
+}
+
+uint64_t job_content(const sph_data *data)
+{
+    size_t numbers = data->rows * data->features;
+    uint64_t hash = 0xcbf29ce484222325u;
+    hash = data->pixels ? add_content(hash, data->pixels, numbers)
+                        : add_content(hash, data->x, numbers * sizeof *data->x);
+    return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
 }
 
 /* ---------------------------------------------------------------- net */
@@ -135,12 +208,47 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
     return sph_net_mlp(out, &spec);
 }
 
+/* Lengths of hidden layers; the output layer stays as drawn. */
+static int scale_net(sph_net *net, double scale)
+{
+    const char *output = net->layers[net->layer_count - 1].path;
+    size_t length = strlen(output), count = sph_net_tensors(net);
+    int err = 0;
+    for (size_t i = 0; i < count && !err; i++) {
+        sph_tensor tensor;
+        if ((err = sph_net_tensor(net, i, &tensor)) < 0)
+            break;
+        int scales = tensor.group == SPH_GROUP_WEIGHT || tensor.group == SPH_GROUP_V ||
+                     tensor.group == SPH_GROUP_G || tensor.group == SPH_GROUP_R;
+        if (!tensor.learned || !scales ||
+            (!strncmp(tensor.name, output, length) && tensor.name[length] == '.'))
+            continue;
+        double *values = mem_get(tensor.count, sizeof *values);
+        if (!values)
+            return SPH_EMEMORY;
+        err = sph_net_get(net, tensor.name, values, tensor.count);
+        for (size_t k = 0; k < tensor.count && !err; k++)
+            values[k] *= scale;
+        if (!err)
+            err = sph_net_set(net, tensor.name, values, tensor.count);
+        mem_free(values);
+    }
+    return err;
+}
+
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
 {
     const struct job_options *o = &job->options;
     int init = o->init ? text_find(o->init, init_words, SPH_INIT_COUNT) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
+    if (init < 0 && o->init_scale != 1)
+        return sph_fail(SPH_EARG, "init_scale: found %g, but the first values come from %s", o->init_scale,
+                        o->init);
     int err = o->net == NET_MLP ? make_mlp(o, data, first, out) : make_image_net(o, data, first, out);
+    if (!err && o->init_scale != 1 && (err = scale_net(*out, o->init_scale)) < 0) {
+        sph_net_free(*out);
+        *out = NULL;
+    }
     if (!err && init < 0 && (err = sph_net_load_tensors(*out, o->init)) < 0) {
         sph_net_free(*out);
         *out = NULL;
@@ -166,6 +274,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.momentum = o->momentum;
     opts.nesterov = o->nesterov;
     opts.weight_decay = o->weight_decay;
+    opts.epsilon = o->epsilon;
     opts.clip = o->clip;
     opts.batch = o->batch;
     opts.micro = o->micro;

@@ -26,6 +26,7 @@ struct folder {
 struct job_run {
     struct sph_job *job;
     struct folder folder;
+    int held; /* the folder, or -1 */
     sph_data *data;
     sph_split split;
     sph_net *net;
@@ -69,6 +70,11 @@ static int adopt_config(struct sph_job *job, const char *path)
 static int begin_folder(struct job_run *run, int resume)
 {
     const struct folder *folder = &run->folder;
+    if (file_is_directory(folder->dir)) {
+        int err = file_hold(&run->held, folder->dir, 0);
+        if (err < 0)
+            return err;
+    }
     if (!file_exists(folder->config))
         return 0;
     int diverged = runfolder_diverged(folder->dir);
@@ -81,6 +87,19 @@ static int begin_folder(struct job_run *run, int resume)
         return sph_fail(SPH_EARG, "%s: holds a run already; go on with --resume, or choose another --out",
                         folder->dir);
     return adopt_config(run->job, folder->config);
+}
+
+/* The folder, made where it was not there yet; meanwhile another process may have had the same idea. */
+static int make_folder(struct job_run *run)
+{
+    if (run->held >= 0)
+        return 0;
+    int existed = file_is_directory(run->folder.dir), err = file_make_directory(run->folder.dir);
+    if (!err)
+        err = file_hold(&run->held, run->folder.dir, 0);
+    if (!err && !existed && file_exists(run->folder.config))
+        err = sph_fail(SPH_EIO, "%s: another process began a run in it", run->folder.dir);
+    return err;
 }
 
 static int write_config(struct job_run *run)
@@ -131,27 +150,6 @@ static int settle_split(struct job_run *run)
 }
 
 /* ---------------------------------------------------------------- checkpoints and metrics, as observers */
-
-/* FNV-1a over words of eight bytes: enough to notice an edited file. */
-static uint64_t add_content(uint64_t hash, const void *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
-        uint64_t bits = 0;
-        memcpy(&bits, (const char *)bytes + i, length - i < sizeof bits ? length - i : sizeof bits);
-        hash = (hash ^ bits) * 0x100000001b3u;
-        hash ^= hash >> 32; /* or the high bits of a double would stay high */
-    }
-    return hash;
-}
-
-static uint64_t content_of(const sph_data *data)
-{
-    size_t numbers = data->rows * data->features;
-    uint64_t hash = 0xcbf29ce484222325u;
-    hash = data->pixels ? add_content(hash, data->pixels, numbers)
-                        : add_content(hash, data->x, numbers * sizeof *data->x);
-    return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
-}
 
 static int save_checkpoint(struct job_run *run)
 {
@@ -228,12 +226,17 @@ static int on_end(void *self, const sph_view *view)
 
 /* ---------------------------------------------------------------- the run */
 
+static const char *warning_of(const struct job_run *run)
+{
+    return run->job->options.protocol == PROTOCOL_REFERENCE ? OPTION_LEAK : NULL;
+}
+
 static int finish(struct job_run *run, const sph_result *result)
 {
     json_t *schema = NULL;
     int err = data_schema(run->data, &schema);
     if (!err && !(err = model_save(run->folder.model, run->net, schema)))
-        err = runfolder_write_result(run->folder.dir, result);
+        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run));
     json_decref(schema);
     return err;
 }
@@ -251,11 +254,14 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     run->saved_at = clock_seconds();
     int err = fit_run(run->fit, all, count + 1, result);
     result->seconds += run->before;
-    if (err == SPH_EDIVERGED) { /* the last good checkpoint stays */
+    if (run->job->options.protocol == PROTOCOL_REFERENCE)
+        result->val = (sph_scores){0}; /* it was the test part */
+    if (err == SPH_EDIVERGED) {        /* the last good checkpoint stays */
         char message[512];
         strncpy(message, sph_error(), sizeof message - 1);
         message[sizeof message - 1] = '\0';
-        int flushed = metrics_flush(&run->metrics), written = runfolder_write_result(run->folder.dir, result);
+        int flushed = metrics_flush(&run->metrics);
+        int written = runfolder_write_result(run->folder.dir, result, message, warning_of(run));
         return flushed < 0 ? flushed : written < 0 ? written : sph_fail(err, "%s", message);
     }
     if (err < 0 || result->stopped)
@@ -275,13 +281,17 @@ static int prepare(struct job_run *run, int resume)
         (err = job_make_split(job, run->data, &run->split)) < 0 ||
         (err = job_make_net(job, run->data, &run->net)) < 0)
         return err;
-    run->content = content_of(run->data);
+    run->content = job_content(run->data);
     sph_train_opts opts = job_train_opts(job);
-    if ((err = fit_new(&run->fit, run->net, run->data, &run->split, &opts)) < 0)
+    sph_split parts = run->split;
+    if (job->options.protocol == PROTOCOL_REFERENCE) {
+        parts.val = parts.test;
+        parts.val_rows = parts.test_rows;
+    }
+    if ((err = fit_new(&run->fit, run->net, run->data, &parts, &opts)) < 0)
         return err;
     /* Everything fits: from here on the folder is written. */
-    if ((err = file_make_directory(run->folder.dir)) < 0 || (err = write_config(run)) < 0 ||
-        (err = settle_split(run)) < 0)
+    if ((err = make_folder(run)) < 0 || (err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
         return err;
     if (resume && file_exists(run->folder.checkpoint) && (err = load_checkpoint(run, &metrics_bytes)) < 0)
         return err;
@@ -293,7 +303,7 @@ static int prepare(struct job_run *run, int resume)
 
 int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)
 {
-    struct job_run run = {.job = job};
+    struct job_run run = {.job = job, .held = -1};
     sph_result own;
     if (!result)
         result = &own;
@@ -308,5 +318,6 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
     sph_split_free(&run.split);
     sph_data_free(run.data);
     folder_free(&run.folder);
+    file_let_go(run.held);
     return err;
 }

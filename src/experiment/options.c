@@ -46,7 +46,8 @@ enum option_check {
     CHECK_STANDARDIZES,
     CHECK_AUGMENTS,
     CHECK_CONVS,
-    CHECK_NETS
+    CHECK_NETS,
+    CHECK_PROTOCOLS
 };
 
 enum { THREADS_MAX = 1024, SIZES_MAX = 1000 };
@@ -70,6 +71,7 @@ static const struct word_list {
     [CHECK_AUGMENTS] = {{SPH_AUGMENTS(WORD_ITEM)}, SPH_AUGMENT_COUNT},
     [CHECK_CONVS] = {{SPH_CONVS(WORD_ITEM)}, SPH_CONV_COUNT},
     [CHECK_NETS] = {{OPTION_NETS(WORD_ITEM)}, NET_COUNT},
+    [CHECK_PROTOCOLS] = {{OPTION_PROTOCOLS(WORD_ITEM)}, PROTOCOL_COUNT},
 };
 
 #define TABLE_ROW(id, field, name, kind, check, initial, section, key, argument, help)                       \

@@ -22,6 +22,19 @@
 #define OPTION_NET_ENUM(id, word, help) NET_##id,
 enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
 
+/* What chooses the epoch of a run, and the point of a grid. */
+#define OPTION_PROTOCOLS(X)                                                                                  \
+    X(HOLDOUT, "holdout", "the validation part")                                                             \
+    X(CV, "cv", "folds of the training part")                                                                \
+    X(REFERENCE, "reference", "the test part: a leak, for comparison with published numbers only")
+
+#define OPTION_PROTOCOL_ENUM(id, word, help) PROTOCOL_##id,
+enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
+
+/* What every output of a reference run says. */
+#define OPTION_LEAK                                                                                          \
+    "protocol reference: the test part chose the epoch, so its scores are too good; not for reporting"
+
 /* Turns a list of words into "a|b|c". */
 #define OPTION_BAR_WORD(id, word, help) "|" word
 #define OPTION_WORDS(list)              (&list(OPTION_BAR_WORD)[1])
@@ -58,6 +71,8 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
       "take N rows only, drawn by the seed; all if not given; of a set with its own test part, N training "  \
       "rows, and test rows in proportion")                                                                   \
+    X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
+      "deviation of the noise in crescents and levy; 0.1 if not given")                                      \
     X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
       "training images as they are, or turned left to right at random; flip for images if not given")        \
                                                                                                              \
@@ -75,6 +90,8 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|FILE.safetensors",                 \
       "first values; paper for gmp and glorot for the others if not given")                                  \
+    X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
+      "factor on the first weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")       \
     X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
       "f32 convolutions: the fastest way (Winograd's algorithm included), or none but direct ones")          \
                                                                                                              \
@@ -96,6 +113,8 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
       "Nesterov's momentum in sgd")                                                                          \
     X(WEIGHT_DECAY, weight_decay, "weight-decay", REAL, NOT_NEGATIVE, "0", "training", "weight_decay", "X",  \
       "pull of weights towards 0; never on angles, offsets, biases or norms")                                \
+    X(EPSILON, epsilon, "epsilon", REAL, NOT_NEGATIVE, "", "training", "epsilon", "X",                       \
+      "Adam's epsilon; 1e-8 if not given, 1e-7 under protocol reference")                                    \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
     X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \
@@ -120,6 +139,14 @@ enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
                                                                                                              \
+    X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
+      OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \
+      "what chooses the epoch: the validation part, the part --fold names, or the test part as in the "      \
+      "papers' code (a leak: for comparison only)")                                                          \
+    X(FOLDS, folds, "folds", SIZE, POSITIVE, "", "run", "folds", "N",                                        \
+      "cv: folds of the training part, scikit-learn's KFold(N, shuffle=True); 5 if not given")               \
+    X(FOLD, fold, "fold", SIZE, ANY, "", "run", "fold", "K",                                                 \
+      "cv: the fold, from 0, that is left out of the training and chooses the epoch")                        \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
     X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "seed of everything random")                    \
     X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N", "threads of one network")      \

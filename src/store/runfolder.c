@@ -177,7 +177,7 @@ static int add_scores(json_t *object, const char *key, const sph_scores *scores)
     return failed | json_object_set_new(object, key, part);
 }
 
-int runfolder_write_result(const char *dir, const sph_result *result)
+int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning)
 {
     json_t *object = json_object();
     int failed = object ? 0 : -1;
@@ -190,6 +190,10 @@ int runfolder_write_result(const char *dir, const sph_result *result)
     failed |= json_object_set_new(object, "best_epoch", json_integer((json_int_t)result->best_epoch));
     failed |= json_object_set_new(object, "seconds", json_number(result->seconds));
     failed |= json_object_set_new(object, "diverged", json_boolean(result->diverged));
+    if (result->diverged && reason)
+        failed |= json_object_set_new(object, "reason", json_string(reason));
+    if (warning)
+        failed |= json_object_set_new(object, "warning", json_string(warning));
     int err = failed ? out_of_memory(RUNFOLDER_RESULT) : write_json(dir, RUNFOLDER_RESULT, object, 2);
     json_decref(object);
     return err;

@@ -39,8 +39,10 @@ int runfolder_write_split(const char *dir, const sph_split *split);
  * sph_split_free. */
 int runfolder_read_split(sph_split *out, const char *dir, size_t rows);
 
-/* Parts without rows are left out, and all of them when the run diverged. */
-int runfolder_write_result(const char *dir, const sph_result *result);
+/* Parts without rows are left out, and all of them when the run diverged; reason: then why. warning: what a
+ * reader of the scores must know, or NULL. */
+int runfolder_write_result(const char *dir, const sph_result *result, const char *reason,
+                           const char *warning);
 
 /* 1 if the folder's result.json says that the run diverged, 0 if not or if there is none. */
 int runfolder_diverged(const char *dir);

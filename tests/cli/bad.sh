@@ -151,7 +151,8 @@ says "damaged/model.safetensors"
 diverged() {
     local folder=$1
     check "$folder: result.json does not say so" [ "$(json "$folder/result.json" diverged)" = true ]
-    check "$folder: result.json has scores" eval '! grep -q "rmse\|loss\|test" "$folder/result.json"'
+    check "$folder: result.json has scores" eval '! grep -qE "\"(rmse|loss|test)\":" "$folder/result.json"'
+    check "$folder: result.json does not say why" grep -q '"reason": "' "$folder/result.json"
     absent "$folder/model.safetensors"
     no_temporaries "$folder"
     run 1 eval "$folder" --data ok.csv

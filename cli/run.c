@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu run: an experiment file to a table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "progress.h"
+#include "stop.h"
+
+/* ---------------------------------------------------------------- before */
+
+static int set_key(sph_experiment *experiment, const struct command *command, const char *text)
+{
+    size_t length = strcspn(text, "=");
+    if (!text[length] || !length)
+        return cli_fail(command, EXIT_USAGE, "--set: found '%s', expected key=value such as train.epochs=10",
+                        text);
+    char *key = strndup(text, length);
+    if (!key)
+        return cli_fail(command, EXIT_FAILED, "out of memory");
+    int err = sph_experiment_set(experiment, key, text + length + 1);
+    free(key);
+    return err ? cli_fail_with(command, err) : 0;
+}
+
+static int set_options(sph_experiment *experiment, const struct args *args)
+{
+    static const char *const direct[] = {"threads", "dtype"};
+    int code = args_check_common(args);
+    for (size_t i = 0; i < args->repeats && !code; i++)
+        code = set_key(experiment, args->command, args->repeated[i]);
+    for (size_t i = 0; i < 2 && !code; i++) {
+        const char *value = args_value(args, direct[i]);
+        int err = value ? sph_experiment_set(experiment, direct[i], value) : 0;
+        code = err ? cli_fail_with(args->command, err) : 0;
+    }
+    const char *seed = args_value(args, "seed");
+    if (seed && !code) {
+        char list[40];
+        snprintf(list, sizeof list, "[%s]", seed);
+        int err = sph_experiment_set(experiment, "seeds", list);
+        code = err ? cli_fail_with(args->command, err) : 0;
+    }
+    return code;
+}
+
+/* One job a core; one at a time where a job is to have several threads. */
+static int count_workers(const struct args *args, size_t *workers)
+{
+    size_t threads = 1;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int code = args_size(args, "threads", 1, &threads);
+    *workers = threads > 1 || cores < 1 ? 1 : (size_t)cores;
+    return code ? code : args_size(args, "jobs", 1, workers);
+}
+
+/* ---------------------------------------------------------------- a dry run */
+
+static int print_plan(sph_experiment *experiment, const struct args *args, size_t workers)
+{
+    size_t count;
+    double sum = 0;
+    int err = sph_experiment_check(experiment);
+    if (err || (err = sph_experiment_plan(experiment, 1, &count)))
+        return cli_fail_with(args->command, err);
+    int json = args_on(args, "json"), folds = 0;
+    json_t *jobs = json_array();
+    for (size_t i = 0; i < count; i++) {
+        sph_experiment_job job;
+        if ((err = sph_experiment_job_at(experiment, i, &job))) {
+            json_decref(jobs);
+            return cli_fail_with(args->command, err);
+        }
+        sum += isnan(job.seconds) ? 0 : job.seconds;
+        folds |= job.fold >= 0;
+        if (json)
+            json_array_append_new(jobs, json_pack("{s:s, s:s, s:s, s:I, s:o}", "folder", job.folder, "method",
+                                                  job.method, "grid", job.point, "seed", (json_int_t)job.seed,
+                                                  "seconds", cli_number(job.seconds)));
+        else
+            printf("%-50s about %.2g s\n", job.folder, job.seconds);
+    }
+    if (json)
+        return cli_print_json(args->command,
+                              json_pack("{s:o, s:f, s:I}", "jobs", jobs, "seconds", sum / (double)workers,
+                                        "workers", (json_int_t)workers),
+                              6);
+    json_decref(jobs);
+    char left[32];
+    progress_time(left, sizeof left, sum / (double)workers);
+    printf("%zu job%s%s, %zu at a time: about %s if none stops early\n", count, cli_plural(count),
+           folds ? " and a refit of each method and seed" : "", workers, left);
+    return EXIT_DONE;
+}
+
+/* ---------------------------------------------------------------- after */
+
+static char *path_in(const char *dir, const char *name)
+{
+    size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s/%s", dir, name);
+    return path;
+}
+
+static int print_json(const char *path, const char *out, const struct command *command)
+{
+    json_error_t error;
+    json_t *table = json_load_file(path, 0, &error);
+    if (!json_is_object(table)) {
+        json_decref(table);
+        return cli_fail(command, EXIT_FAILED, "%s: cannot be read back: %s", path, error.text);
+    }
+    json_object_set_new(table, "out", json_string(out));
+    return cli_print_json(command, table, 17);
+}
+
+static int print_text(const char *path, const char *out, const struct command *command)
+{
+    char buffer[4096];
+    size_t got;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return cli_fail(command, EXIT_FAILED, "%s: cannot be read back", path);
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        fwrite(buffer, 1, got, stdout);
+    fclose(file);
+    printf("\nresults   %s\n", out);
+    return EXIT_DONE;
+}
+
+static int print_table(const char *out, const struct args *args)
+{
+    int json = args_on(args, "json"), code;
+    char *path = path_in(out, json ? "table.json" : "table.txt");
+    if (!path)
+        return cli_fail(args->command, EXIT_FAILED, "out of memory");
+    code = json ? print_json(path, out, args->command) : print_text(path, out, args->command);
+    free(path);
+    return code;
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static int on_progress(void *self, const sph_experiment_view *view)
+{
+    progress_jobs(self, view);
+    return stop_signal() != 0;
+}
+
+static int run_jobs(sph_experiment *experiment, const struct args *args, const char *out, size_t workers)
+{
+    const struct command *command = args->command;
+    struct progress progress;
+    sph_experiment_result result;
+    progress_init(&progress, args_on(args, "quiet"), 0);
+    sph_experiment_opts opts = {.out = out,
+                                .resume = args_on(args, "resume"),
+                                .workers = workers,
+                                .self = &progress,
+                                .progress = on_progress};
+    stop_catch();
+    int err = sph_experiment_run(experiment, &opts, &result);
+    progress_clear(&progress);
+    if (err)
+        return cli_fail_with(command, err);
+    if (result.stopped) {
+        cli_fail(command, 0, "stopped; go on with: spherelu run %s --resume --out %s", args->word[0], out);
+        return 128 + stop_signal();
+    }
+    int code = print_table(out, args);
+    if (result.failed && !code)
+        code = cli_fail(command, EXIT_FAILED,
+                        "%zu of %zu jobs failed, %s/results.json says why; --resume tries them again",
+                        result.failed, result.jobs, out);
+    return code;
+}
+
+static int run_run(const struct args *args)
+{
+    const struct command *command = args->command;
+    sph_experiment *experiment = NULL;
+    size_t workers;
+    int code = count_workers(args, &workers), err;
+    if (code)
+        return code;
+    if ((err = sph_experiment_open(&experiment, args->word[0])))
+        return cli_fail_with(command, err);
+    if ((code = set_options(experiment, args)))
+        goto out;
+    if (args_on(args, "dry-run")) {
+        code = print_plan(experiment, args, workers);
+        goto out;
+    }
+    const char *given = args_value(args, "out");
+    char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));
+    code = out ? run_jobs(experiment, args, out, workers) : cli_fail(command, EXIT_FAILED, "out of memory");
+    free(out);
+out:
+    sph_experiment_free(experiment);
+    return code;
+}
+
+static const sph_option options[] = {
+    {"out", "DIR", "", "run", "folder for the jobs, the results and the tables; runs/NAME if not given"},
+    {"set", "KEY=VALUE", "", "run",
+     "change a key of the file, as often as needed: train.epochs=10, methods.GmP.lr=0.1, grid.lr=[0.1,0.3], "
+     "seeds=3, or an option of train by its own name"},
+    {"resume", NULL, "", "run",
+     "go on: jobs that have finished stay as they are, the others continue from their checkpoints"},
+    {"dry-run", NULL, "", "run",
+     "list the jobs, take a few steps of each method, say how long it would take"},
+    {"jobs", "N", "", "run", "jobs side by side, each in a process of its own; one a core if not given"},
+    {"threads", "N", "", "run",
+     "threads of one network; above 1, jobs run one at a time if --jobs is not given"},
+    {"seed", "S", "", "run", "this one seed instead of the file's"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "run", "precision"},
+};
+
+const struct command command_run = {
+    .name = "run",
+    .summary = "run an experiment file: methods x grid x seeds to a table",
+    .usage = "FILE.yaml [--out DIR] [--set KEY=VALUE]... [--resume]",
+    .about =
+        "Trains every method of the file with every seed (and every point of its grid), each as a run folder "
+        "of its own, and compares them on the same splits: mean and standard error, paired differences with "
+        "a "
+        "bootstrap interval and Wilcoxon's test, average ranks. The table is printed, and written as text, "
+        "Markdown, LaTeX, CSV and JSON. The number of jobs side by side changes nothing in the results. A "
+        "job "
+        "that diverges or fails is a line in the table. Ctrl-C keeps what was learned; --resume repeats "
+        "nothing that has finished. docs/experiments.md describes the file; its keys record and figures are "
+        "checked and kept, but nothing is recorded or drawn yet.",
+    .examples =
+        "  spherelu run experiments/crescents.yaml\n"
+        "  spherelu run experiments/banana.yaml --dry-run\n"
+        "  spherelu run experiments/banana.yaml --set seeds=20 --set protocol=holdout --set data.val=0.2 \\\n"
+        "      --out runs/banana-holdout\n"
+        "  spherelu run experiments/banana.yaml --set methods.GmP.lr=0.03 --jobs 4 --out runs/slower\n"
+        "  spherelu run experiments/crescents.yaml --resume\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"FILE.yaml"},
+    .words_needed = 1,
+    .repeats = "set",
+    .run = run_run,
+};

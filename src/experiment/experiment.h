@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An experiment: methods x grid x seeds, each a job like any other, and what is made of their results.
+ *
+ *   experiment.c          the handle; --set; the resolved file
+ *   experiment_read.c     the file; experiment_lists.c its methods, seeds and grid
+ *   experiment_jobs.c     which jobs there are, where they lie, their options
+ *   experiment_check.c    what can be refused before the first job; timing for a dry run
+ *   experiment_run.c      the pool at work, choices, resuming
+ *   experiment_results.c  results.json and the tables
+ */
+#ifndef SPH_EXPERIMENT_EXPERIMENT_H
+#define SPH_EXPERIMENT_EXPERIMENT_H
+
+#include <yaml.h>
+
+#include "base/text.h"
+#include "experiment/options.h"
+#include "experiment/pool.h"
+
+#define EXPERIMENT_FILE    "experiment.yaml"
+#define EXPERIMENT_RESULTS "results.json"
+#define EXPERIMENT_JOBS    "jobs"
+
+enum { EXPERIMENT_FOLDS = 5, EXPERIMENT_MOST_JOBS = 1000000 };
+
+struct experiment_method {
+    char *name;
+    char *folder;               /* its name as a folder's, unique */
+    struct sph_job *job;        /* the options it sets are `given` */
+    size_t line;                /* in the file; 0: not from it */
+    size_t lines[OPTION_COUNT]; /* of its options */
+};
+
+/* One key of the grid and its values, as an option's canonical text. */
+struct experiment_axis {
+    enum option_id id;
+    char **values; /* (count) */
+    size_t count, line;
+};
+
+struct sph_experiment {
+    char *path; /* of the file, for messages */
+    char *name;
+    struct sph_job *base;       /* data, net, train and the run's options, for all methods */
+    size_t lines[OPTION_COUNT]; /* of these in the file; 0: not from it */
+    struct experiment_method *methods;
+    size_t method_count;
+    uint64_t *seeds;
+    size_t seed_count;
+    struct experiment_axis *axes;
+    size_t axis_count;
+    char *metric; /* NULL: by the task */
+    size_t metric_line, grid_line;
+    int all_points;         /* the table has a line for every point of the grid, and none is chosen */
+    char *content;          /* of the data the experiment was made on, NULL: not known yet */
+    char *record, *figures; /* as YAML, NULL: none */
+
+    struct experiment_job *listed; /* for sph_experiment_job_at */
+    double *listed_seconds;
+    size_t listed_count;
+};
+
+/* ---------------------------------------------------------------- the file */
+
+/* Reads a whole document, or one entry of its top level into what is there already (--set). */
+int experiment_read(struct sph_experiment *e, yaml_document_t *document);
+int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                          yaml_node_t *key, yaml_node_t *value);
+
+/* The values of its lists (experiment_lists.c). */
+int experiment_read_methods(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node);
+int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                          const yaml_node_t *node);
+int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                         const yaml_node_t *node);
+
+/* Where each option of a mapping stands, for what is found out later. */
+void experiment_note_lines(size_t lines[OPTION_COUNT], yaml_document_t *document, const yaml_node_t *mapping,
+                           const char *section, int from_file);
+
+/* One key of the grid: new, or in place of the old values. */
+int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                         const yaml_node_t *key, const yaml_node_t *value);
+
+/* The failure for a key of the top level that is none. */
+int experiment_unknown_key(const char *path, const yaml_node_t *key);
+
+/* What only the whole can tell: missing keys, protocols without what they need. */
+int experiment_complete(const struct sph_experiment *e);
+
+/* Everything needed to repeat the experiment; reads back as the same. Caller frees with mem_free. */
+int experiment_write(const struct sph_experiment *e, char **text);
+
+/* ---------------------------------------------------------------- jobs */
+
+enum { PART_NONE = -1, PART_REFIT = -2 }; /* else the number of a fold */
+
+struct experiment_job {
+    size_t method, point, seed; /* numbers in the experiment's lists */
+    int part;
+    size_t epochs; /* of a refit */
+    char *folder;  /* below the experiment's */
+};
+
+size_t experiment_points(const struct sph_experiment *e); /* of the grid; 1 without one */
+size_t experiment_folds(const struct sph_experiment *e);  /* 0 unless cv */
+
+/* Of the jobs that are known from the start; fails where there are too many to be meant. */
+int experiment_count(const struct sph_experiment *e, size_t *count);
+
+/* Every job that is known from the start, methods first; a refit under cv follows from these. Caller frees.
+ */
+int experiment_list(const struct sph_experiment *e, struct experiment_job **out, size_t *count);
+void experiment_list_free(struct experiment_job *jobs, size_t count);
+
+/* The folder of one; caller frees. */
+int experiment_folder(const struct sph_experiment *e, struct experiment_job *job);
+
+/* Its options; out: the experiment's folder, or NULL for a job that is not to be run. */
+int experiment_options(const struct sph_experiment *e, const struct experiment_job *job, const char *out,
+                       struct sph_job **options);
+
+/* "lr 0.1, hidden 100"; "" without a grid. Appends. */
+void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out);
+
+/* The value's number on an axis at that point. */
+size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axis);
+
+/* ---------------------------------------------------------------- before and after */
+
+/* What a check finds out. */
+struct experiment_facts {
+    char metric[16]; /* of the table */
+    int larger_is_better;
+    char content[17];
+};
+
+/* Opens the data, makes every split and a net of every method and point; a failure names line and key. */
+int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts);
+
+/* Seconds of the job, if no early stop, by a few steps of it. */
+int experiment_time(const struct sph_experiment *e, const struct experiment_job *job, double *seconds);
+
+/* What became of a job. */
+struct experiment_outcome {
+    int finished; /* it has a result.json */
+    int diverged; /* which says so */
+    char *reason; /* of a divergence or a failure, NULL: it went well */
+    double test, val, val_loss, seconds;
+    size_t epochs, best_epoch;
+    struct json_t *result; /* the file */
+};
+void experiment_outcome_free(struct experiment_outcome *outcome);
+
+/* Reads result.json of the job, where it is there. */
+int experiment_outcome_read(struct experiment_outcome *out, const char *dir, const struct experiment_job *job,
+                            const struct experiment_facts *facts);
+
+/* All jobs of a finished experiment, in the order of the lists. */
+struct experiment_results {
+    const struct sph_experiment *experiment;
+    const struct experiment_facts *facts;
+    const char *dir;
+    const struct experiment_job *jobs;
+    const struct experiment_outcome *outcomes;
+    size_t count;
+    const size_t *final; /* (methods, points or 1, seeds) the job that is reported, SIZE_MAX: none */
+};
+int experiment_write_results(const struct experiment_results *results);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a comparison of methods over the same splits may claim: means and their errors, paired tests, ranks.
+ * A pair with a number that is not finite (a job that failed or diverged) is left out of paired functions. */
+#ifndef SPH_EXPERIMENT_STATISTICS_H
+#define SPH_EXPERIMENT_STATISTICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Mean and standard error (sample deviation / sqrt n; NaN for n < 2) of the finite values; n counts them. All
+ * but n are NaN when there are none. */
+struct summary {
+    size_t n;
+    double mean, error, least, most;
+};
+void summarize(const double *values, size_t count, struct summary *out);
+
+/* Wilcoxon's signed-rank test of x - y, two-sided; zeros are dropped (Wilcoxon's way), ties get mean ranks.
+ * Exact for n <= 50 without ties or zeros, else the normal approximation with tie correction, no continuity
+ * correction: as scipy.stats.wilcoxon (its method "exact" or "approx"). n == 0 (all equal): p = 1.
+ *
+ * The approximation may fall below 2^(1-n), the smallest p that n pairs can give: see wilcoxon_least_p. */
+struct wilcoxon {
+    size_t n;            /* pairs that differ */
+    double statistic, p; /* the smaller of the two rank sums */
+    int exact;
+};
+int wilcoxon_test(const double *x, const double *y, size_t count, struct wilcoxon *out);
+
+/* The smallest two-sided p that n pairs can show: all of one sign. */
+double wilcoxon_least_p(size_t n);
+
+/* Percentile interval of the mean of x - y under resampling of the pairs; Philox stream of `seed`. Of one
+ * pair it is that difference twice, of none NaN. SPH_EARG unless resamples > 0 and 0 < level < 1. */
+struct interval {
+    double low, high;
+};
+int bootstrap_difference(const double *x, const double *y, size_t count, size_t resamples, double level,
+                         uint64_t seed, struct interval *out);
+
+/* rank (methods) = mean over the cases of the method's rank in that case, 1 the best, ties share; a number
+ * that is not finite is worst. score (cases, methods), larger_is_better as it says. No case: SPH_EARG. */
+int average_ranks(const double *score, size_t cases, size_t methods, int larger_is_better, double *rank);
+
+#endif

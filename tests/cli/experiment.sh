@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# spherelu run: tables, --set, --dry-run, --resume, signals, locks, full disks, and what is refused.
+. "$(dirname "$0")/lib_experiment.bash"
+. "$(dirname "$0")/lib.bash"
+
+cat >small.yaml <<'YAML'
+name: small
+data: {name: crescents, rows: 100, noise: 0.3}
+net: {hidden: [8]}
+train: {epochs: 10, batch: 16}
+methods:
+  - {name: SP, param: sp, lr: 0.01}
+  - {name: GmP, param: gmp, lr: 0.1}
+seeds: 4
+YAML
+
+# ---- the table, and the folder
+run 0 run small.yaml
+shows "accuracy" "protocol holdout" "+-" "SP" "GmP" "Wilcoxon" "results   runs/small"
+cmp -s <(head -n -2 out) runs/small/table.txt || wrong "what is printed is not table.txt"
+for file in experiment.yaml results.json table.txt table.md table.tex table.csv table.json \
+    jobs/GmP/seed-3/model.safetensors; do
+    check "$file is missing" [ -s "runs/small/$file" ]
+done
+run 0 eval runs/small/jobs/GmP/seed-3 --data crescents
+run 0 run small.yaml --json --out json
+check "--json is not one line" [ "$(wc -l <out)" -eq 1 ]
+check "--json does not name the folder" [ "$(json out out)" = '"json"' ]
+for file in table.txt table.md table.tex table.csv table.json; do
+    check "another $file" cmp -s runs/small/$file json/$file
+done
+
+# ---- the number of workers
+run 0 run small.yaml --jobs 1 --out one
+run 0 run small.yaml --jobs 3 --out three
+same_experiment one three
+same_experiment one json
+
+# ---- one job is what train gives
+run 0 train --data crescents --rows 100 --noise 0.3 --hidden 8 --epochs 10 --batch 16 --param gmp --lr 0.1 --seed 2 \
+    --out alone
+same_run alone one/jobs/GmP/seed-2
+
+# ---- the resolved file repeats the experiment
+run 0 run one/experiment.yaml --out repeated
+same_experiment one repeated
+
+# ---- --set, --seed, --threads, --dtype
+run 0 run small.yaml --set seeds=1 --set train.epochs=3 --set methods.GmP.lr=0.2 --set hidden=[3,4] --out set
+check "epochs" grep -q "^  epochs: 3" set/jobs/SP/seed-0/config.yaml
+check "lr" grep -q "^  lr: 0.2" set/jobs/GmP/seed-0/config.yaml
+check "hidden" grep -q "^  hidden: \[3, 4\]" set/jobs/GmP/seed-0/config.yaml
+run 0 run small.yaml --seed 7 --threads 2 --dtype f64 --out common
+check "seed" [ "$(ls common/jobs/SP)" = seed-7 ]
+check "threads" grep -q "^threads: 2" common/jobs/SP/seed-7/config.yaml
+check "dtype" grep -q "^dtype: f64" common/jobs/SP/seed-7/config.yaml
+run 2 run small.yaml --set
+says "--set: found nothing, expected KEY=VALUE"
+run 2 run small.yaml --set epochs
+says "--set: found 'epochs', expected key=value"
+run 2 run small.yaml --set epoch=3
+says "--set epoch=3: unknown key 'epoch'"
+run 2 run small.yaml --set methods.GMP.lr=1
+says "no method 'GMP'; there are SP, GmP"
+run 2 run small.yaml --jobs 0
+says "--jobs: found '0'"
+
+# ---- a dry run
+run 0 run small.yaml --dry-run --jobs 2 --out dry
+shows "jobs/SP/seed-0" "jobs/GmP/seed-3" "8 jobs, 2 at a time: about "
+absent dry
+run 0 run small.yaml --dry-run --json
+check "a dry run in JSON" [ "$(grep -o '"folder"' out | wc -l)" -eq 8 ]
+
+# ---- folders
+run 2 run small.yaml --out one
+says "one: holds this experiment already; go on with --resume"
+run 2 run small.yaml --set epochs=11 --resume --out one
+says "one: holds another experiment: line " "'  epochs: 10', here it would be '  epochs: 11'"
+run 2 run small.yaml --out alone
+says "alone: holds a run of spherelu train"
+run 0 run small.yaml --resume --out one
+run 0 run small.yaml --resume --out fresh
+run 1 run nothere.yaml
+says "nothere.yaml: cannot open"
+run 2 run
+says "FILE.yaml is missing"
+echo text >file
+run 1 run small.yaml --out file
+says "file: cannot make directory"
+
+# ---- reference says that it leaks, in training too
+run 0 run small.yaml --set protocol=reference --out leak
+shows "WARNING: protocol reference: the test part chose the epoch"
+for file in leak/table.* leak/results.json leak/jobs/SP/seed-0/result.json; do
+    check "$file is silent about the leak" grep -q "the test part chose the epoch" "$file"
+done
+run 0 train --data crescents --protocol reference --epochs 3 --quiet --out leaking
+shows "the test part chose the epoch"
+
+# ---- a job that diverges, a job that fails
+run 0 run small.yaml --set methods.SP.lr=1e30 --out away
+shows "diverged: "
+check "results.json does not tell of a divergence" grep -q '"diverged": true' away/results.json
+mkdir -p failing/jobs/GmP
+echo text >failing/jobs/GmP/seed-1
+run 1 run small.yaml --out failing
+check "the table does not say why" grep -q "cannot make directory" out
+check "stderr does not count" grep -q "1 of 8 jobs failed" err
+rm failing/jobs/GmP/seed-1
+run 0 run small.yaml --resume --out failing
+same_experiment one failing
+
+# ---- bad files: line and key on one line (tests/test_experiment.c has all of them)
+while IFS=$'\t' read -r file text; do
+    case $file in unknown-key.yaml | same-name.yaml | empty-methods.yaml | grid-unknown.yaml | folds-too-many.yaml)
+        cp "$SOURCE_DIR/tests/bad/experiment/$file" .
+        run 1 run "$file" --out refused
+        says "$text"
+        absent refused
+        ;;
+    esac
+done <"$SOURCE_DIR/tests/bad/experiment/expect.txt"
+
+# ---- signals: every job finishes its step and keeps a checkpoint
+forty
+long=10000
+[ -z "${SPH_SAN:-}" ] || long=1000 # a sanitizer takes its time
+run 0 run 40.yaml --set seeds=2 --set epochs=$long --out long
+for signal in INT TERM; do
+    code=$((128 + $(kill -l $signal)))
+    (
+        trap - INT
+        exec "$SPHERELU" run 40.yaml --set seeds=2 --set epochs=$long --jobs 2 --out "stopped$signal" >out 2>err
+    ) &
+    child=$!
+    for _ in $(seq 200); do
+        [ "$(find "stopped$signal" -name checkpoint.safetensors 2>/dev/null | wc -l)" -ge 2 ] && break
+        sleep 0.05
+    done
+    kill -$signal $child
+    wait $child
+    ended=$?
+    check "SIG$signal gives $ended, expected $code" [ $ended -eq $code ]
+    says "stopped; go on with: spherelu run 40.yaml --resume --out stopped$signal"
+    no_temporaries "stopped$signal"
+    absent "stopped$signal/table.txt"
+    run 0 run 40.yaml --set seeds=2 --set epochs=$long --resume --out "stopped$signal"
+    same_experiment long "stopped$signal"
+done
+
+# ---- a second process is refused, on the experiment and on a run; a kill leaves no lock behind
+"$SPHERELU" run 40.yaml --set seeds=2 --set epochs=200000 --jobs 1 --out held >/dev/null 2>&1 &
+child=$!
+for _ in $(seq 200); do
+    [ -e held/jobs/SP/seed-0/checkpoint.safetensors ] && break
+    sleep 0.05
+done
+run 1 run 40.yaml --set seeds=2 --set epochs=200000 --resume --out held
+says "held: another process is at work in it"
+run 1 train --resume --out held/jobs/SP/seed-0
+says "held/jobs/SP/seed-0: another process is at work in it"
+kill -KILL $child
+wait $child 2>/dev/null
+for _ in $(seq 100); do # its jobs go with it, a moment later
+    flock -n held true && flock -n held/jobs/SP/seed-0 true && break
+    sleep 0.02
+done
+check "a killed experiment leaves its folder locked" flock -n held true
+check "a killed experiment leaves its job's folder locked" flock -n held/jobs/SP/seed-0 true
+
+# ---- a disk that fills: one line or a line of the table, and with room again all is well
+case "${SPH_SAN:-}" in
+*thread*) ;;
+*)
+    for blocks in 1 2 3 4 6 8; do
+        (
+            ulimit -f $blocks
+            exec "$SPHERELU" run 40.yaml --set seeds=1 --jobs 2 --resume --out full >out 2>err
+        )
+        check "exit $? with $blocks KiB" [ $? -le 1 ]
+        no_temporaries full
+    done
+    run 0 run 40.yaml --set seeds=1 --resume --out full
+    run 0 run 40.yaml --set seeds=1 --out room
+    same_experiment full room
+    ;;
+esac
+finish

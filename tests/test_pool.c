@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs in processes of their own: all are run once, whatever happens to some of them. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "experiment/pool.h"
+#include "fault.h"
+
+enum { JOBS = 12 };
+
+struct log {
+    int err[JOBS], ended[JOBS], stopped[JOBS];
+    double real[JOBS];
+    char message[JOBS][POOL_MESSAGE];
+    size_t most_running, calls, stop_after;
+    double share;
+};
+
+static int ended(void *self, size_t job, const struct pool_slot *slot)
+{
+    struct log *log = self;
+    log->ended[job]++;
+    log->err[job] = slot->err;
+    log->stopped[job] = slot->stopped;
+    log->real[job] = slot->real;
+    memcpy(log->message[job], slot->message, sizeof slot->message);
+    return 0;
+}
+
+static int progress(void *self, const struct pool_progress *p)
+{
+    struct log *log = self;
+    log->calls++;
+    if (p->running > log->most_running)
+        log->most_running = p->running;
+    assert_true(p->share >= log->share - 1e-12);
+    log->share = p->share;
+    return log->stop_after && p->ended >= log->stop_after;
+}
+
+static int square(void *self, size_t job, struct pool_slot *slot)
+{
+    (void)self;
+    slot->real = (double)(job * job);
+    return 0;
+}
+
+static void every_job_is_run_once_whatever_the_number_of_workers(void **state)
+{
+    (void)state;
+    for (size_t workers = 0; workers < 5; workers++) {
+        struct log log = {0};
+        struct pool pool = {JOBS, workers, &log, square, ended, progress};
+        int stopped = 7;
+        assert_int_equal(pool_run(&pool, &stopped), 0);
+        assert_int_equal(stopped, 0);
+        for (size_t i = 0; i < JOBS; i++) {
+            assert_int_equal(log.ended[i], 1);
+            assert_int_equal(log.err[i], 0);
+            assert_true(log.real[i] == (double)(i * i));
+        }
+        assert_true(log.most_running <= workers);
+        assert_true(log.share == 1);
+    }
+}
+
+/* Each dies its own death. */
+static int die(void *self, size_t job, struct pool_slot *slot)
+{
+    (void)self;
+    (void)slot;
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler */
+    signal(SIGABRT, SIG_DFL);
+    if (job == 1)
+        raise(SIGSEGV);
+    if (job == 3)
+        raise(SIGKILL);
+    if (job == 5)
+        _exit(3);
+    if (job == 7)
+        return sph_fail(SPH_EFORMAT, "a reason with 100 %% in it");
+    return 0;
+}
+
+static void a_job_that_dies_is_a_report_and_the_others_go_on(void **state)
+{
+    (void)state;
+    struct log log = {0};
+    struct pool pool = {JOBS, 2, &log, die, ended, NULL};
+    int stopped;
+    assert_int_equal(pool_run(&pool, &stopped), 0);
+    for (size_t i = 0; i < JOBS; i++) {
+        assert_int_equal(log.ended[i], 1);
+        int dies = i == 1 || i == 3 || i == 5;
+        assert_int_equal(log.err[i], dies ? SPH_EIO : i == 7 ? SPH_EFORMAT : 0);
+    }
+    assert_non_null(strstr(log.message[1], "ended by signal 11 ("));
+    assert_non_null(strstr(log.message[3], "ended by signal 9 ("));
+    assert_string_equal(log.message[5], "the job's process ended without a word");
+    assert_string_equal(log.message[7], "a reason with 100 % in it");
+}
+
+static int wait_for_stop(void *self, size_t job, struct pool_slot *slot)
+{
+    (void)self;
+    if (job == 0)
+        return 0;
+    double end = clock_seconds() + 30;
+    while (!atomic_load(&slot->stop) && clock_seconds() < end)
+        usleep(1000);
+    slot->stopped = 1;
+    return 0;
+}
+
+static void a_pool_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more(void **state)
+{
+    (void)state;
+    struct log log = {.stop_after = 1};
+    struct pool pool = {JOBS, 3, &log, wait_for_stop, ended, progress};
+    int stopped = 0;
+    double began = clock_seconds();
+    assert_int_equal(pool_run(&pool, &stopped), 0);
+    assert_true(clock_seconds() - began < 20);
+    assert_int_equal(stopped, 1);
+    size_t run = 0, asked = 0;
+    for (size_t i = 0; i < JOBS; i++) {
+        run += (size_t)log.ended[i];
+        asked += (size_t)log.stopped[i];
+    }
+    assert_int_equal(asked, run - 1);
+    assert_true(run >= 2 && run <= 5);
+}
+
+static int ended_badly(void *self, size_t job, const struct pool_slot *slot)
+{
+    (void)self;
+    (void)slot;
+    return job == 2 ? sph_fail(SPH_EIO, "the owner cannot go on") : 0;
+}
+
+static int sleep_but_not_2(void *self, size_t job, struct pool_slot *slot)
+{
+    (void)self;
+    (void)slot;
+    for (int i = 0; job > 2 && i < 3000; i++)
+        usleep(10000);
+    return 0;
+}
+
+static void a_pool_whose_owner_fails_leaves_no_process_behind(void **state)
+{
+    (void)state;
+    struct pool pool = {JOBS, 3, NULL, sleep_but_not_2, ended_badly, NULL};
+    int stopped;
+    double began = clock_seconds();
+    assert_int_equal(pool_run(&pool, &stopped), SPH_EIO);
+    assert_string_equal(sph_error(), "the owner cannot go on");
+    assert_true(clock_seconds() - began < 20);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+}
+
+/* A pool in a process of its own, killed; its jobs would write after a while. */
+static char mark[64];
+
+static int write_late(void *self, size_t job, struct pool_slot *slot)
+{
+    (void)self;
+    (void)slot;
+    char path[96];
+    snprintf(path, sizeof path, "%s-%zu", mark, job);
+    usleep(1500000);
+    return file_replace_with(path, "late", 4);
+}
+
+static void a_pool_that_is_killed_takes_its_jobs_with_it(void **state)
+{
+    (void)state;
+    strcpy(mark, "/tmp/spherelu-pool-XXXXXX");
+    int fd = mkstemp(mark);
+    assert_true(fd >= 0);
+    close(fd);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        struct log log = {0};
+        struct pool pool = {2, 2, &log, write_late, ended, NULL};
+        int stopped;
+        pool_run(&pool, &stopped);
+        _exit(0);
+    }
+    usleep(500000);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    usleep(2000000);
+    for (int i = 0; i < 2; i++) {
+        char path[96];
+        snprintf(path, sizeof path, "%s-%d", mark, i);
+        int wrote = file_exists(path);
+        unlink(path);
+        assert_false(wrote);
+    }
+    unlink(mark);
+}
+
+static void each_allocation_fails_once(void **state)
+{
+    (void)state;
+    for (size_t n = 0;; n++) {
+        struct log log = {0};
+        struct pool pool = {JOBS, 2, &log, square, ended, NULL};
+        int stopped;
+        fault_after(n);
+        int err = pool_run(&pool, &stopped), happened = fault_happened();
+        fault_off();
+        assert_int_equal(err, happened ? SPH_EMEMORY : 0);
+        if (!happened) {
+            assert_true(n >= 2);
+            break;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_job_is_run_once_whatever_the_number_of_workers),
+        cmocka_unit_test(a_job_that_dies_is_a_report_and_the_others_go_on),
+        cmocka_unit_test(a_pool_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more),
+        cmocka_unit_test(a_pool_whose_owner_fails_leaves_no_process_behind),
+        cmocka_unit_test(a_pool_that_is_killed_takes_its_jobs_with_it),
+        cmocka_unit_test(each_allocation_fails_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

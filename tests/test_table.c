@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of an experiment: each format against a file that was read by eye (golden/table), parsed back,
+ * and fed with names that try to break out of it; verdicts that claim no more than the number of splits
+ * allows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "experiment/table.h"
+#include "fault.h"
+
+enum { CASES = 5 };
+
+/* Multiples of 2^-10, and so are the means: sums are exact, contracted or not. */
+#define Q(x) ((x) / 1024.0)
+static const double sp[CASES] = {Q(892), Q(904), Q(916), Q(889), Q(904)};
+static const double wn[CASES] = {Q(893), NAN, Q(927), NAN, Q(910)};
+static const double bn[CASES] = {Q(923), Q(921), Q(919), Q(921), Q(921)};
+static const double gmp[CASES] = {Q(914), Q(921), Q(923), Q(907), Q(920)};
+
+static const struct table_method four[] = {
+    {.name = "SP", .value = sp, .chosen = "lr 0.03 (4 of 5), 0.1 (1 of 5)", .seconds = 1.234},
+    {.name = "WN",
+     .value = wn,
+     .failed = 2,
+     .reason = "loss is nan at step 40, expected a number; lower lr",
+     .chosen = "lr 0.1 (3 of 3)",
+     .seconds = 1.31},
+    {.name = "BN", .value = bn, .chosen = "lr 0.03 (5 of 5)", .seconds = 2.5},
+    {.name = "GmP", .value = gmp, .chosen = "lr 0.1 (5 of 5)", .seconds = 1.5},
+};
+
+static const struct table_input banana = {
+    .experiment = "banana",
+    .metric = "accuracy",
+    .larger_is_better = 1,
+    .protocol = "reference",
+    .warning = "the test set chose the epoch: these numbers are too good",
+    .cases = CASES,
+    .methods = four,
+    .count = 4,
+    .reference_method = 3,
+};
+
+static char *write_table(const struct table_input *input, enum table_format format)
+{
+    struct text out = {0};
+    assert_int_equal(table_write(input, format, &out), 0);
+    assert_int_equal(strlen(out.chars), out.length);
+    return out.chars;
+}
+
+static const char *const extension[] = {"txt", "md", "tex", "csv", "json"};
+
+/* ---------------------------------------------------------------- golden files */
+
+static void each_format_is_its_golden_file(void **state)
+{
+    (void)state;
+    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+        char path[1024], *expected = NULL, *found = write_table(&banana, (enum table_format)format);
+        size_t length = 0;
+        snprintf(path, sizeof path, "%s/golden/table/banana.%s", SPH_TESTS_DIR, extension[format]);
+        int err = file_read(&expected, &length, path);
+        if (err || length != strlen(found) || memcmp(expected, found, length) != 0) {
+            char name[64];
+            snprintf(name, sizeof name, "banana.%s.found", extension[format]);
+            FILE *file = fopen(name, "w");
+            assert_non_null(file);
+            fputs(found, file);
+            fclose(file);
+            fail_msg("%s is not what is written now: see %s in the working directory", path, name);
+        }
+        mem_free(expected);
+        mem_free(found);
+    }
+}
+
+static void every_format_warns_and_names_failures_and_verdicts(void **state)
+{
+    (void)state;
+    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+        char *found = write_table(&banana, (enum table_format)format);
+        assert_non_null(strstr(found, "the test set chose the epoch"));
+        assert_non_null(strstr(found, "loss is nan at step 40"));
+        assert_non_null(strstr(found, "GmP better than SP on 5 of 5 splits"));
+        assert_non_null(strstr(found, "lr 0.03 (4 of 5), 0.1 (1 of 5)"));
+        mem_free(found);
+    }
+}
+
+/* ---------------------------------------------------------------- parsed back */
+
+static const json_t *member(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_non_null(value);
+    return value;
+}
+
+static double real_of(const json_t *object, const char *key)
+{
+    const json_t *value = member(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static void json_comes_back_with_all_digits(void **state)
+{
+    (void)state;
+    char *found = write_table(&banana, TABLE_JSON);
+    json_t *table;
+    assert_int_equal(json_parse(&table, "table", found, strlen(found)), 0);
+    mem_free(found);
+    assert_true(json_is_true(member(table, "larger_is_better")));
+    assert_string_equal(json_string_value(member(table, "reference")), "GmP");
+    assert_string_equal(json_string_value(member(table, "warning")), banana.warning);
+    const json_t *methods = member(table, "methods");
+    assert_int_equal(json_array_size(methods), 4);
+    for (size_t m = 0; m < 4; m++) {
+        const json_t *method = json_array_get(methods, m), *values = member(method, "values");
+        struct summary s;
+        summarize(four[m].value, CASES, &s);
+        assert_string_equal(json_string_value(member(method, "name")), four[m].name);
+        assert_true(real_of(method, "n") == (double)s.n);
+        assert_true(real_of(method, "mean") == s.mean);
+        assert_true(real_of(method, "standard_error") == s.error);
+        assert_true(real_of(method, "least") == s.least && real_of(method, "most") == s.most);
+        assert_true(real_of(method, "failed") == (double)four[m].failed);
+        assert_int_equal(json_array_size(values), CASES);
+        for (size_t c = 0; c < CASES; c++) {
+            const json_t *value = json_array_get(values, c);
+            assert_true(isnan(four[m].value[c]) ? json_is_null(value)
+                                                : json_number_value(value) == four[m].value[c]);
+        }
+        const json_t *pair = member(method, "comparison");
+        assert_int_equal(json_is_null(pair), m == 3);
+        if (m == 3)
+            continue;
+        struct wilcoxon test;
+        struct interval interval;
+        assert_int_equal(wilcoxon_test(four[m].value, gmp, CASES, &test), 0);
+        assert_int_equal(bootstrap_difference(four[m].value, gmp, CASES, 10000, 0.95, 0, &interval), 0);
+        const json_t *wilcoxon = member(pair, "wilcoxon"), *ends = member(pair, "interval");
+        assert_true(real_of(wilcoxon, "p") == fmax(test.p, wilcoxon_least_p(test.n)));
+        assert_true(real_of(wilcoxon, "statistic") == test.statistic);
+        assert_true(json_is_true(member(wilcoxon, "exact")) == test.exact);
+        assert_true(json_number_value(json_array_get(ends, 0)) == interval.low);
+        assert_true(json_number_value(json_array_get(ends, 1)) == interval.high);
+        assert_true(real_of(pair, "left_out") == (m == 1 ? 2 : 0));
+        assert_true(real_of(pair, "reference_better") + real_of(pair, "reference_worse") +
+                        real_of(pair, "equal") ==
+                    real_of(pair, "pairs"));
+    }
+    /* differences are method minus reference */
+    const json_t *pair = member(json_array_get(methods, 0), "comparison");
+    assert_true(fabs(real_of(pair, "difference") - -Q(16)) < 1e-15);
+    json_decref(table);
+}
+
+/* One cell of a CSV file by RFC 4180 into cell (size 512); returns what follows its separator, *end says
+ * whether the record ends. */
+static const char *next_cell(const char *p, char *cell, int *end)
+{
+    size_t length = 0;
+    int quoted = *p == '"';
+    for (p += quoted; *p; p++) {
+        if (quoted && *p == '"') {
+            if (p[1] != '"') {
+                p++;
+                break;
+            }
+            p++;
+        } else if (!quoted && (*p == ',' || *p == '\n'))
+            break;
+        assert_true(length + 1 < 512);
+        cell[length++] = *p;
+    }
+    cell[length] = '\0';
+    assert_true(*p == ',' || *p == '\n');
+    *end = *p == '\n';
+    return p + 1;
+}
+
+enum { CSV_COLUMNS = 32 };
+
+/* Cells of a table with at most 10 rows; returns the rows. */
+static size_t read_csv(const char *csv, char cells[10][CSV_COLUMNS][512])
+{
+    size_t rows = 0;
+    while (*csv) {
+        int end = 0;
+        assert_in_range(rows, 0, 9);
+        for (size_t c = 0; c < CSV_COLUMNS; c++) {
+            assert_false(end);
+            csv = next_cell(csv, cells[rows][c], &end);
+        }
+        assert_true(end);
+        rows++;
+    }
+    return rows;
+}
+
+static size_t column(char cells[10][CSV_COLUMNS][512], const char *name)
+{
+    for (size_t c = 0; c < CSV_COLUMNS; c++)
+        if (!strcmp(cells[0][c], name))
+            return c;
+    fail_msg("no column %s", name);
+    return 0;
+}
+
+static void csv_comes_back_with_all_digits(void **state)
+{
+    (void)state;
+    static char cells[10][CSV_COLUMNS][512];
+    char *found = write_table(&banana, TABLE_CSV);
+    assert_int_equal(read_csv(found, cells), 5);
+    mem_free(found);
+    for (size_t m = 0; m < 4; m++) {
+        struct summary s;
+        summarize(four[m].value, CASES, &s);
+        assert_string_equal(cells[m + 1][column(cells, "method")], four[m].name);
+        assert_true(strtod(cells[m + 1][column(cells, "mean")], NULL) == s.mean);
+        assert_true(strtod(cells[m + 1][column(cells, "standard_error")], NULL) == s.error);
+        assert_string_equal(cells[m + 1][column(cells, "warning")], banana.warning);
+        assert_string_equal(cells[m + 1][column(cells, "reason")], four[m].reason ? four[m].reason : "");
+        assert_string_equal(cells[m + 1][column(cells, "reference")], m == 3 ? "" : "GmP");
+        assert_int_equal(*cells[m + 1][column(cells, "verdict")] == '\0', m == 3);
+    }
+}
+
+/* ---------------------------------------------------------------- names that try to break out */
+
+static const char wild_name[] = "[a|b] & 100% $x_1$ #{\\x} ~^ <i>\"q\", --\n`t` *";
+
+static const struct table_method wild[] = {
+    {.name = wild_name,
+     .value = sp,
+     .failed = 1,
+     .reason = "a|b \\input{x}\nnext",
+     .chosen = "c|d",
+     .seconds = NAN},
+    {.name = "GmP", .value = gmp, .seconds = NAN},
+};
+
+static const struct table_input wild_input = {
+    .experiment = "one\ntwo",
+    .metric = "rmse_%",
+    .protocol = "holdout",
+    .cases = CASES,
+    .methods = wild,
+    .count = 2,
+    .reference_method = 1,
+};
+
+/* Pipes that Markdown takes for cell borders, in the line at p. */
+static size_t borders(const char *p)
+{
+    size_t count = 0;
+    for (; *p && *p != '\n'; p++)
+        if (*p == '\\' && p[1])
+            p++;
+        else
+            count += *p == '|';
+    return count;
+}
+
+static void markdown_rows_have_equal_cells_whatever_the_names(void **state)
+{
+    (void)state;
+    char *found = write_table(&wild_input, TABLE_MARKDOWN);
+    size_t rows = 0, first = 0;
+    for (char *line = found; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (*line == '|') {
+            first = rows++ ? first : borders(line);
+            assert_int_equal(borders(line), first);
+        }
+    assert_int_equal(rows, 5); /* header, rule, two methods, a failure */
+    assert_int_equal(first, 9);
+    assert_non_null(strstr(
+        found, "| \\[a\\|b\\] \\& 100% \\$x\\_1\\$ \\#\\{\\\\x\\} \\~^ \\<i\\>\"q\", -- \\`t\\` \\* |"));
+    mem_free(found);
+}
+
+static void latex_escapes_everything_special(void **state)
+{
+    (void)state;
+    char *found = write_table(&wild_input, TABLE_LATEX);
+    assert_non_null(strstr(found, "\n{[}a\\textbar{}b] \\& 100\\% \\$x\\_1\\$ \\#\\{\\textbackslash{}x\\} "
+                                  "\\textasciitilde{}\\textasciicircum{} "
+                                  "\\textless{}i\\textgreater{}\\symbol{34}q\\symbol{34}, -{}- `t` {*} & $"));
+    assert_non_null(strstr(found, "a\\textbar{}b \\textbackslash{}input\\{x\\} next} \\\\\n"));
+    assert_non_null(strstr(found, " & rmse\\_\\% & "));
+    /* outside of the tabular all lines are comments, and no name ends one */
+    const char *begin = strstr(found, "\\begin{tabular}"), *end = strstr(found, "\\end{tabular}\n");
+    for (const char *line = found; *line; line = strchr(line, '\n') + 1)
+        if (line < begin || line > end)
+            assert_int_equal(*line, '%');
+    /* cells and braces match */
+    int depth = 0;
+    for (const char *p = begin; p < end; p++) {
+        if (*p == '\\' && p[1] != '\n')
+            p++;
+        else
+            depth += (*p == '{') - (*p == '}');
+        assert_true(depth >= 0);
+    }
+    assert_int_equal(depth, 0);
+    mem_free(found);
+}
+
+static void text_csv_and_json_keep_wild_names_in_place(void **state)
+{
+    (void)state;
+    static char cells[10][CSV_COLUMNS][512];
+    char *found = write_table(&wild_input, TABLE_CSV);
+    assert_int_equal(read_csv(found, cells), 3);
+    assert_string_equal(cells[1][column(cells, "method")], wild_name);
+    assert_string_equal(cells[1][column(cells, "seconds")], "");
+    mem_free(found);
+
+    json_t *table;
+    found = write_table(&wild_input, TABLE_JSON);
+    assert_int_equal(json_parse(&table, "table", found, strlen(found)), 0);
+    const json_t *method = json_array_get(member(table, "methods"), 0);
+    assert_string_equal(json_string_value(member(method, "name")), wild_name);
+    assert_true(json_is_null(member(method, "seconds")));
+    assert_true(json_is_null(member(table, "warning")));
+    json_decref(table);
+    mem_free(found);
+
+    found = write_table(&wild_input, TABLE_TEXT);
+    assert_non_null(strstr(found, "one two: rmse_% (smaller is better), protocol holdout, 5 splits\n"));
+    assert_null(strstr(found, "s/job"));
+    mem_free(found);
+}
+
+static void json_survives_bytes_that_are_not_utf8(void **state)
+{
+    (void)state;
+    struct table_method methods[] = {wild[0], wild[1]};
+    methods[0].reason = "row 3: '\xff\xe9t\xe9'";
+    struct table_input input = wild_input;
+    input.methods = methods;
+    char *found = write_table(&input, TABLE_JSON);
+    json_t *table;
+    assert_int_equal(json_parse(&table, "table", found, strlen(found)), 0);
+    const json_t *method = json_array_get(member(table, "methods"), 0);
+    assert_string_equal(json_string_value(member(method, "reason")), "row 3: '??t?'");
+    json_decref(table);
+    mem_free(found);
+}
+
+/* ---------------------------------------------------------------- digits */
+
+/* The cell of the metric of one method, from the CSV-like lines of the text form. */
+static void assert_mean(const double *values, size_t count, const char *expected)
+{
+    struct table_method method = {.name = "M", .value = values, .seconds = NAN};
+    struct table_input input = {.experiment = "e",
+                                .metric = "m",
+                                .protocol = "holdout",
+                                .cases = count,
+                                .methods = &method,
+                                .count = 1,
+                                .reference_method = 0};
+    char *found = write_table(&input, TABLE_TEXT), cell[128];
+    const char *line = strstr(found, "\nM");
+    assert_non_null(line);
+    line += 2 + strspn(line + 2, " ");
+    const char *end = strstr(line, "  ");
+    assert_non_null(end);
+    snprintf(cell, sizeof cell, "%.*s", (int)(end - line), line);
+    assert_string_equal(cell, expected);
+    mem_free(found);
+}
+
+#define MEAN(expected, ...)                                                                                  \
+    assert_mean((const double[]){__VA_ARGS__}, sizeof(const double[]){__VA_ARGS__} / sizeof(double), expected)
+
+static void errors_have_two_significant_digits_and_means_as_many_decimals(void **state)
+{
+    (void)state;
+    /* of two values the error is half their distance */
+    MEAN("0.1230 +- 0.0040", 0.119, 0.127);
+    MEAN("12.3 +- 4.5", 7.8, 16.8);
+    MEAN("1230 +- 45", 1185, 1275);
+    MEAN("-0.50 +- 0.12", -0.62, -0.38);
+    MEAN("1.00 +- 0.10", 0.9004, 1.0996); /* 0.0996 is 0.10, not 0.100 */
+    MEAN("123456 +- 1234", 122222, 124690);
+    MEAN("(1.23 +- 0.45)e-07", 0.78e-7, 1.68e-7);
+    MEAN("(1.230 +- 0.045)e+09", 1.185e9, 1.275e9);
+    MEAN("0.5 +- 0", 0.5, 0.5, 0.5);
+    MEAN("0.1235", 0.12345678);
+    MEAN("-", NAN);
+    MEAN("0.500000000 +- 5e-13", 0.5 - 5e-13, 0.5 + 5e-13);
+}
+
+static void a_locale_with_a_decimal_comma_changes_nothing(void **state)
+{
+    (void)state;
+    char *before[5];
+    for (int format = 0; format < 5; format++)
+        before[format] = write_table(&banana, (enum table_format)format);
+    const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
+    int found = 0;
+    for (size_t i = 0; i < 5 && !found; i++)
+        found = setlocale(LC_NUMERIC, names[i]) != NULL;
+    for (int format = 0; format < 5; format++) {
+        char *after = write_table(&banana, (enum table_format)format);
+        assert_string_equal(before[format], after);
+        mem_free(before[format]);
+        mem_free(after);
+    }
+    setlocale(LC_NUMERIC, "C");
+    if (!found)
+        skip();
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+static void assert_verdict(const double *method, const double *reference, size_t count, int larger,
+                           const char *expected)
+{
+    struct table_method methods[] = {{.name = "SP", .value = method, .seconds = NAN},
+                                     {.name = "GmP", .value = reference, .seconds = NAN}};
+    struct table_input input = {.experiment = "e",
+                                .metric = "m",
+                                .larger_is_better = larger,
+                                .protocol = "holdout",
+                                .cases = count,
+                                .methods = methods,
+                                .count = 2,
+                                .reference_method = 1};
+    char *found = write_table(&input, TABLE_TEXT);
+    size_t length = strlen(found);
+    found[length - 1] = '\0'; /* the text ends with it */
+    assert_string_equal(strrchr(found, '\n') + 1, expected);
+    mem_free(found);
+}
+
+static void verdicts_say_what_the_splits_can_show(void **state)
+{
+    (void)state;
+    double zero[60] = {0}, up[60], mixed[60];
+    for (size_t i = 0; i < 60; i++) {
+        up[i] = (double)i + 1;
+        mixed[i] = i % 2 ? up[i] : -up[i];
+    }
+    assert_verdict(
+        up, zero, 5, 0,
+        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more");
+    assert_verdict(
+        up, zero, 5, 1,
+        "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more");
+    assert_verdict(up, zero, 1, 0,
+                   "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): 1 split can not show more");
+    assert_verdict(up, zero, 6, 0,
+                   "GmP better than SP on 6 of 6 splits, p = 0.031 (Wilcoxon, exact): significant at 5 %");
+    assert_verdict(
+        mixed, zero, 3, 0,
+        "GmP worse than SP on 2 of 3 splits, p = 0.75 (Wilcoxon, exact): no difference shown, and 3 splits "
+        "can not show less than p = 0.25");
+    assert_verdict(
+        mixed, zero, 10, 0,
+        "GmP better than SP on 5 of 10 splits, worse on 5, p = 0.85 (Wilcoxon, exact): no difference shown");
+    assert_verdict(up, zero, 20, 0,
+                   "GmP better than SP on 20 of 20 splits, p < 0.0001 (Wilcoxon, exact): significant at 5 %");
+    assert_verdict(
+        up, zero, 60, 0,
+        "GmP better than SP on 60 of 60 splits, p < 0.0001 (Wilcoxon, approximate): significant at 5 %");
+    assert_verdict(zero, zero, 5, 0, "GmP equal to SP on 5 of 5 splits");
+}
+
+/* With all five equal the normal approximation says p = 0.025, less than five splits can ever show. */
+static void ties_do_not_make_five_splits_significant(void **state)
+{
+    (void)state;
+    double zero[7] = {0}, ones[7] = {1, 1, 1, 1, 1, 0, NAN};
+    struct wilcoxon test;
+    assert_int_equal(wilcoxon_test(ones, zero, 5, &test), 0);
+    assert_true(test.p < 0.05);
+    assert_verdict(
+        ones, zero, 5, 0,
+        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, approximate): 5 splits can not show more");
+    assert_verdict(
+        ones, zero, 7, 0,
+        "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out: a job gave no number), p = 0.062 "
+        "(Wilcoxon, approximate): 5 splits that differ can not show more");
+}
+
+static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **state)
+{
+    (void)state;
+    double zero[5] = {0}, none[5] = {NAN, NAN, NAN, NAN, NAN}, torn[5] = {1, 1.5, 2, 2.5, -100};
+    assert_verdict(none, zero, 5, 0, "GmP and SP: no split where both gave a number");
+    assert_verdict(
+        torn, zero, 5, 0,
+        "GmP better than SP on 4 of 5 splits, p = 0.62 (Wilcoxon, exact): no difference shown, and 5 splits "
+        "can not show less than p = 0.062; the mean difference favours SP");
+}
+
+static void the_best_mean_is_the_reference_when_none_is_named(void **state)
+{
+    (void)state;
+    struct table_input input = banana;
+    input.reference_method = -1;
+    char *found = write_table(&input, TABLE_TEXT);
+    assert_non_null(
+        strstr(found, "\nBN was made the reference because its mean is best: that flatters it.\n"));
+    assert_non_null(strstr(found, "\nBN better than SP on 5 of 5 splits"));
+    mem_free(found);
+
+    /* a method that failed on the hard cases does not win by it */
+    double lucky[CASES] = {0.99, NAN, NAN, NAN, NAN};
+    struct table_method methods[] = {{.name = "lucky", .value = lucky, .seconds = NAN}, four[0]};
+    input.methods = methods;
+    input.count = 2;
+    found = write_table(&input, TABLE_TEXT);
+    assert_non_null(strstr(found, "\nSP was made the reference"));
+    mem_free(found);
+
+    /* nothing to compare with */
+    double none[CASES] = {NAN, NAN, NAN, NAN, NAN};
+    methods[0].value = methods[1].value = none;
+    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++)
+        mem_free(write_table(&input, (enum table_format)format));
+}
+
+/* ---------------------------------------------------------------- failures */
+
+static void what_is_no_table_is_refused(void **state)
+{
+    (void)state;
+    struct text out = {0};
+    struct table_input input = banana;
+    input.count = 0;
+    assert_int_equal(table_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_string_equal(sph_error(), "table: no method, expected one or more");
+    input = banana;
+    input.cases = 0;
+    assert_int_equal(table_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_string_equal(sph_error(), "table: no case, expected one or more");
+    input = banana;
+    input.reference_method = 4;
+    assert_int_equal(table_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_string_equal(sph_error(), "table: reference method 4, expected one of 4");
+    assert_int_equal(table_write(&banana, (enum table_format)5, &out), SPH_EARG);
+    assert_null(out.chars);
+}
+
+static void every_format_short_of_memory_says_so_and_leaks_nothing(void **state)
+{
+    (void)state;
+    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+        struct table_input input = banana;
+        input.cases = format == TABLE_TEXT ? CASES : 1; /* of one split no bootstrap: once is enough */
+        size_t failed = 0;
+        for (;; failed++) {
+            struct text out = {0};
+            fault_after(failed);
+            int err = table_write(&input, (enum table_format)format, &out);
+            fault_off();
+            text_free(&out);
+            if (!fault_happened())
+                break;
+            assert_int_equal(err, SPH_EMEMORY);
+        }
+        assert_true(failed > 5);
+    }
+}
+
+static struct {
+    size_t calls, fail;
+} jansson;
+
+static void *jansson_get(size_t size)
+{
+    return jansson.calls++ == jansson.fail ? NULL : malloc(size);
+}
+
+static void json_short_of_janssons_memory_says_so(void **state)
+{
+    (void)state;
+    int err;
+    struct table_input input = banana;
+    input.cases = 1;
+    json_set_alloc_funcs(jansson_get, free);
+    for (jansson.fail = 0;; jansson.fail++) {
+        struct text out = {0};
+        jansson.calls = 0;
+        err = table_write(&input, TABLE_JSON, &out);
+        text_free(&out);
+        if (jansson.calls <= jansson.fail)
+            break;
+        assert_int_equal(err, SPH_EMEMORY);
+    }
+    json_set_alloc_funcs(malloc, free);
+    assert_int_equal(err, 0);
+    assert_true(jansson.fail > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_format_is_its_golden_file),
+        cmocka_unit_test(every_format_warns_and_names_failures_and_verdicts),
+        cmocka_unit_test(json_comes_back_with_all_digits),
+        cmocka_unit_test(csv_comes_back_with_all_digits),
+        cmocka_unit_test(markdown_rows_have_equal_cells_whatever_the_names),
+        cmocka_unit_test(latex_escapes_everything_special),
+        cmocka_unit_test(text_csv_and_json_keep_wild_names_in_place),
+        cmocka_unit_test(json_survives_bytes_that_are_not_utf8),
+        cmocka_unit_test(errors_have_two_significant_digits_and_means_as_many_decimals),
+        cmocka_unit_test(a_locale_with_a_decimal_comma_changes_nothing),
+        cmocka_unit_test(verdicts_say_what_the_splits_can_show),
+        cmocka_unit_test(ties_do_not_make_five_splits_significant),
+        cmocka_unit_test(verdicts_name_what_is_left_out_and_which_way_the_mean_points),
+        cmocka_unit_test(the_best_mean_is_the_reference_when_none_is_named),
+        cmocka_unit_test(what_is_no_table_is_refused),
+        cmocka_unit_test(every_format_short_of_memory_says_so_and_leaks_nothing),
+        cmocka_unit_test(json_short_of_janssons_memory_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
