@@ -22,74 +22,8 @@
 #include "base/file_sys.h"
 #include "base/memory.h"
 #include "fault.h"
+#include "fault_system.h"
 #include "spherelu.h"
-
-/* ---------------------------------------------------------------- the system, made to fail */
-
-ssize_t __real_file_sys_write(int fd, const void *bytes, size_t length);
-int __real_file_sys_rename(const char *from, const char *to);
-ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length);
-int __wrap_file_sys_fsync(int fd);
-int __wrap_file_sys_rename(const char *from, const char *to);
-
-enum action { FAIL, KILL_BEFORE, KILL_AFTER };
-
-static struct {
-    int calls, at; /* the call that misbehaves, from 1; 0: none */
-    enum action action;
-} sys;
-
-static void sys_plan(int at, enum action action)
-{
-    sys.calls = 0;
-    sys.at = at;
-    sys.action = action;
-}
-
-static int sys_fails(void)
-{
-    if (++sys.calls != sys.at)
-        return 0;
-    if (sys.action == KILL_BEFORE)
-        raise(SIGKILL);
-    errno = ENOSPC;
-    return sys.action == FAIL;
-}
-
-static void sys_after(void)
-{
-    if (sys.calls == sys.at && sys.action == KILL_AFTER)
-        raise(SIGKILL);
-}
-
-ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length)
-{
-    if (sys_fails())
-        return -1;
-    ssize_t written = __real_file_sys_write(fd, bytes, length);
-    sys_after();
-    return written;
-}
-
-/* Does not sync: killed processes, unlike cut power, need no disk, and thousands of syncs would take a
- * minute. */
-int __wrap_file_sys_fsync(int fd)
-{
-    (void)fd;
-    if (sys_fails())
-        return -1;
-    sys_after();
-    return 0;
-}
-
-int __wrap_file_sys_rename(const char *from, const char *to)
-{
-    if (sys_fails())
-        return -1;
-    int err = __real_file_sys_rename(from, to);
-    sys_after();
-    return err;
-}
 
 /* ---------------------------------------------------------------- jansson, made to fail */
 
