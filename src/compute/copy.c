@@ -170,6 +170,8 @@ KERNEL void fast_sum_grad(size_t rows, size_t m, const void *y, size_t ldy, cons
 KERNEL int fast_all_finite(size_t count, const void *x)
 {
     const real *numbers = x;
+    if (!count)
+        return 1;
     vec_mask good[4], all = vec_lanes(LANES);
     for (int v = 0; v < 4; v++)
         good[v] = all;

@@ -241,7 +241,7 @@ KERNEL_INLINE struct normal normal_load(const real *mean, const real *scale, con
 }
 KERNEL_INLINE vec normal_value(const struct normal *n, vec off) /* off = z - mean */
 {
-    return off * n->scale + n->shift;
+    return vec_fused(off, n->scale, n->shift);
 }
 KERNEL_INLINE vec normal_forward(const struct normal *n, vec z, int relu)
 {

@@ -73,6 +73,18 @@ static inline vec vec_all(real x)
 {
     return x - (vec){0}; /* broadcast */
 }
+/* a b + c, fused wherever the variant has the instruction: the same bits each time it is written, which a
+ * compiler free to fuse or not does not promise. */
+static inline vec vec_fused(vec a, vec b, vec c)
+{
+#if VEC_BYTES == 32 && REAL_BITS == 64
+    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif VEC_BYTES == 32
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
 /* Masks are what comparisons of vectors give, all bits set where true; a comparison with NaN is false. This
  * one is true in the first count lanes. */
 static inline vec_mask vec_lanes(size_t count)
