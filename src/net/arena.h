@@ -13,8 +13,8 @@ struct arena_span {
     size_t at;          /* where it lies: filled in            */
 };
 
-/* Places the spans, those that live longest first, each as low as it can lie; `line` divides every place. Returns the
- * length of the whole. order: (count) room to work in. */
+/* Places the spans, those that live longest first, each as low as it can lie; `line` divides every place.
+ * Returns the length of the whole. order: (count) room to work in. */
 size_t arena_place(struct arena_span *spans, size_t count, size_t line, size_t *order);
 
 #endif
