@@ -9,6 +9,9 @@
 #include "data/split.h"
 #include "net/net.h"
 
+/* Adam's rate for networks of images: at 0.01 a plain vgg6 stays at chance (docs/numerics.md). */
+static const double image_lr = 0.002;
+
 #define WORD_ROW(id, word, help) word,
 static const char *const task_words[] = {SPH_TASKS(WORD_ROW)};
 static const char *const loss_words[] = {SPH_LOSSES(WORD_ROW)};
@@ -83,7 +86,7 @@ int job_settle(struct sph_job *job, const sph_data *data)
     if (!err && job->options.loss < 0)
         err = options_put(job, OPTION_LOSS, loss_words[defaults.loss]);
     if (!err && !(job->options.lr > 0))
-        err = options_put_real(job, OPTION_LR, defaults.lr);
+        err = options_put_real(job, OPTION_LR, job->options.net == NET_MLP ? defaults.lr : image_lr);
     if (!err && job->options.standardize < 0)
         err = options_put(job, OPTION_STANDARDIZE, data->task == SPH_TASK_REGRESSION ? "both" : "features");
     if (!err && !job->options.init)

@@ -101,7 +101,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "label_smoothing", "X", "share of a class target spread over all classes")                             \
     X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZERS, "adam", "training", "optimizer",                  \
       OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
-    X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X", "learning rate; 0.01 if not given")           \
+    X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
+      "learning rate; 0.01 if not "                                                                          \
+      "given, 0.002 in networks for images")                                                                 \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
