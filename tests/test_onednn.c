@@ -89,8 +89,7 @@ static struct shape shape_of(size_t channels, size_t units, size_t kernel, size_
                                .block = block,
                                .direct = 1,
                                .train = 1,
-                               .input_grad = 1,
-                               .relu = 1}};
+                               .input_grad = 1}};
     s.n = channels * kernel * kernel;
     s.ldn = kernel_pad(s.n);
     s.ldw = kernel_pad(units);
@@ -165,8 +164,7 @@ static void check_gap(const char *what, const struct shape *s, const struct gap 
 
 /* Blocks against plain images; the channels that fill up are exactly 0. */
 static void check_blocks(const char *what, const struct shape *s, const double *want, size_t ld,
-                         const float *have, size_t channels, size_t pixels, size_t terms, int relu,
-                         double most)
+                         const float *have, size_t channels, size_t pixels, size_t terms, double most)
 {
     struct gap gap = gap_of(terms);
     size_t block = s->spec.block, filled = (channels + block - 1) / block * block;
@@ -177,7 +175,7 @@ static void check_blocks(const char *what, const struct shape *s, const double *
                 double wanted = c < channels ? want[(i * pixels + p) * ld + c] : 0;
                 if (c >= channels && number != 0)
                     complain("a channel that fills up a block is not 0", s, number, 0);
-                gap_add(&gap, relu && wanted < 0 ? 0 : wanted, number);
+                gap_add(&gap, wanted, number);
             }
     check_gap(what, s, &gap, most);
 }
@@ -297,15 +295,14 @@ static void compare(const struct shape *s)
     size_t w_terms = s->spec.images * smaller(w->out_height, w->height) * smaller(w->out_width, w->width);
     double most = s->spec.direct || !onednn_conv_is_winograd(g.conv) ? direct_error : winograd_error;
 
-    for (int with_bias = 0; with_bias < 2; with_bias++)
-        for (int relu = 0; relu < 2; relu++) {
-            onednn_conv_forward(g.conv, g.x, g.w, s->ldw, with_bias ? g.bias : NULL, relu, g.y, g.scratch);
-            check_blocks(relu ? "forward with relu" : "forward", s, with_bias ? v.y_bias : v.y, s->ldy, g.y,
-                         units, s->out_pixels, y_terms, relu, most);
-        }
+    for (int with_bias = 0; with_bias < 2; with_bias++) {
+        onednn_conv_forward(g.conv, g.x, g.w, s->ldw, with_bias ? g.bias : NULL, g.y, g.scratch);
+        check_blocks("forward", s, with_bias ? v.y_bias : v.y, s->ldy, g.y, units, s->out_pixels, y_terms,
+                     most);
+    }
 
     onednn_conv_backward_data(g.conv, g.dy, g.w, s->ldw, g.dx, g.scratch);
-    check_blocks("input gradient", s, v.dx, s->ldx, g.dx, channels, s->pixels, x_terms, 0, most);
+    check_blocks("input gradient", s, v.dx, s->ldx, g.dx, channels, s->pixels, x_terms, most);
 
     for (int times = 1; times <= 2; times++) {
         struct gap gap = gap_of(w_terms);
@@ -421,11 +418,11 @@ static void forward_alone_needs_no_training(void **state)
 {
     (void)state;
     struct shape s = shape_of(17, 9, 3, 1, 1, 6, 5, 2, onednn_block());
-    s.spec.train = s.spec.input_grad = s.spec.relu = 0;
+    s.spec.train = s.spec.input_grad = 0;
     struct numbers v = numbers_of(&s);
     struct given g = give(&s, &v);
-    onednn_conv_forward(g.conv, g.x, g.w, s.ldw, g.bias, 0, g.y, g.scratch);
-    check_blocks("forward", &s, v.y_bias, s.ldy, g.y, 9, s.out_pixels, s.n, 0, direct_error);
+    onednn_conv_forward(g.conv, g.x, g.w, s.ldw, g.bias, g.y, g.scratch);
+    check_blocks("forward", &s, v.y_bias, s.ldy, g.y, 9, s.out_pixels, s.n, direct_error);
     given_free(&s, &g);
     numbers_free(&v);
 }
@@ -453,7 +450,7 @@ static void *work(void *self)
     struct job *job = self;
     struct given *g = &job->g;
     for (int i = 0; i < 20; i++) {
-        onednn_conv_forward(g->conv, g->x, g->w, job->s->ldw, g->bias, 1, g->y, g->scratch);
+        onednn_conv_forward(g->conv, g->x, g->w, job->s->ldw, g->bias, g->y, g->scratch);
         onednn_conv_backward_data(g->conv, g->dy, g->w, job->s->ldw, g->dx, g->scratch);
         onednn_conv_backward_weights(g->conv, g->x, g->dy, g->dw, job->s->ldw, g->scratch);
     }

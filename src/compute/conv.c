@@ -172,8 +172,7 @@ void conv_forward(struct conv *conv, size_t images, const float *x, const float 
     size_t calls;
     struct onednn_conv *serves = serving(conv, images, &calls);
     for (size_t i = 0; i < calls; i++)
-        onednn_conv_forward(serves, x + i * conv->in_length, w, ldw, bias, 0, y + i * conv->out_length,
-                            scratch);
+        onednn_conv_forward(serves, x + i * conv->in_length, w, ldw, bias, y + i * conv->out_length, scratch);
     if (relu) /* oneDNN's own makes 0 of NaN, and a diverged net would look well */
         conv->spec.k->act[SPH_ACT_RELU](&(struct act_args){.rows = images * conv->out_length / KERNEL_PAD,
                                                            .m = KERNEL_PAD,

@@ -65,7 +65,6 @@ struct pass {
 
 enum {
     FORWARD,
-    FORWARD_RELU,
     BACKWARD_DATA,
     BACKWARD_WEIGHTS,
     SRC_FOR_FORWARD, /* reorders of images, where the primitive wants them otherwise */
@@ -131,7 +130,7 @@ struct maker {
     struct layout src, dst, weights, bias; /* what we have   */
     struct layout src_any, dst_any, weights_any;
     struct conv_moves moves;
-    dnnl_primitive_attr_t attr, attr_relu, attr_sum;
+    dnnl_primitive_attr_t attr, attr_sum;
     dnnl_primitive_desc_t forward;
     dnnl_alg_kind_t algorithm;
 };
@@ -200,8 +199,6 @@ static int make_layouts(struct maker *m)
     if (!status)
         status = make_attr(&m->attr, NULL);
     if (!status)
-        status = make_attr(&m->attr_relu, append_relu);
-    if (!status)
         status = make_attr(&m->attr_sum, append_sum);
     return status ? maker_fail(m, "convolution", status) : 0;
 }
@@ -250,7 +247,6 @@ static int make_forward(struct maker *m)
 {
     static const int arg[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
     dnnl_engine_t engine = m->conv->engine;
-    dnnl_primitive_desc_t relu = NULL;
     const char *name = "";
     int err = 0;
     dnnl_status_t status =
@@ -270,17 +266,6 @@ static int make_forward(struct maker *m)
     if (!m->own_layouts)
         return 0;
 
-    if (m->spec->relu) {
-        status = describe_forward(&relu, engine, m->algorithm, layout_in(m->forward, DNNL_ARG_SRC),
-                                  layout_in(m->forward, DNNL_ARG_WEIGHTS), layout_of(&m->bias), ask_dst(m),
-                                  &m->moves, m->attr_relu);
-        if (!status)
-            status = pass_new(&m->conv->pass[FORWARD_RELU], engine, relu, 4, arg);
-        if (relu)
-            dnnl_primitive_desc_destroy(relu);
-        if (status)
-            return maker_fail(m, "convolution with relu", status);
-    }
     if ((err = make_src_reorder(m, SRC_FOR_FORWARD, m->forward)) < 0)
         return err;
     return make_reorder(m, WEIGHTS_FOR_FORWARD, "reorder of weights", layout_of(&m->weights),
@@ -350,7 +335,7 @@ static void maker_free(struct maker *m)
 {
     struct layout *const layouts[] = {&m->src,     &m->dst,     &m->weights,    &m->bias,
                                       &m->src_any, &m->dst_any, &m->weights_any};
-    dnnl_primitive_attr_t const attrs[] = {m->attr, m->attr_relu, m->attr_sum};
+    dnnl_primitive_attr_t const attrs[] = {m->attr, m->attr_sum};
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         layout_free(layouts[i]);
     for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++)
@@ -440,9 +425,9 @@ static const void *reordered(struct onednn_conv *conv, int pass, const void *fro
 }
 
 void onednn_conv_forward(struct onednn_conv *conv, const float *x, const float *w, size_t ldw,
-                         const float *bias, int relu, float *y, void *scratch)
+                         const float *bias, float *y, void *scratch)
 {
-    struct pass *pass = &conv->pass[relu ? FORWARD_RELU : FORWARD];
+    struct pass *pass = &conv->pass[FORWARD];
     char *room = scratch, *pad = room + conv->pad_at;
     int threads = alone();
     assert(ldw == conv->ldw && pass->primitive);
@@ -558,9 +543,9 @@ int onednn_conv_is_winograd(const struct onednn_conv *conv)
 }
 
 void onednn_conv_forward(struct onednn_conv *conv, const float *x, const float *w, size_t ldw,
-                         const float *bias, int relu, float *y, void *scratch)
+                         const float *bias, float *y, void *scratch)
 {
-    (void)conv, (void)x, (void)w, (void)ldw, (void)bias, (void)relu, (void)y, (void)scratch;
+    (void)conv, (void)x, (void)w, (void)ldw, (void)bias, (void)y, (void)scratch;
 }
 
 void onednn_conv_backward_data(struct onednn_conv *conv, const float *dy, const float *w, size_t ldw,

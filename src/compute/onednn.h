@@ -33,7 +33,6 @@ struct onednn_conv_spec {
     int direct;     /* no Winograd                                        */
     int train;      /* backward passes too                                */
     int input_grad; /* in training: also the gradient of the images       */
-    int relu;       /* whether forward may be asked for relu              */
 };
 
 /* SPH_EARG with the shape in the message where oneDNN cannot do it. */
@@ -44,10 +43,10 @@ size_t onednn_conv_scratch(const struct onednn_conv *conv);
 /* Whether oneDNN itself computes the forward pass by Winograd's algorithm. */
 int onednn_conv_is_winograd(const struct onednn_conv *conv);
 
-/* y = [relu] (w * x [+ bias]); bias (units) or NULL. ldw is kernel_pad(units), here and below. oneDNN's relu
- * makes 0 of a NaN. */
+/* y = w * x [+ bias]; bias (units) or NULL. ldw is kernel_pad(units), here and below. (No relu: oneDNN's
+ * makes 0 of a NaN.) */
 void onednn_conv_forward(struct onednn_conv *conv, const float *x, const float *w, size_t ldw,
-                         const float *bias, int relu, float *y, void *scratch);
+                         const float *bias, float *y, void *scratch);
 /* dx = */
 void onednn_conv_backward_data(struct onednn_conv *conv, const float *dy, const float *w, size_t ldw,
                                float *dx, void *scratch);

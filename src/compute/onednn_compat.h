@@ -45,11 +45,6 @@ static inline dnnl_status_t layout_by_strides(struct layout *out, int count, con
     return dnnl_memory_desc_create_with_strides(&out->it, count, dims, dnnl_f32, strides);
 }
 
-static inline dnnl_status_t append_relu(dnnl_post_ops_t ops)
-{
-    return dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_relu, 0, 0);
-}
-
 static inline dnnl_status_t append_sum(dnnl_post_ops_t ops)
 {
     return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
@@ -113,11 +108,6 @@ static inline dnnl_status_t layout_by_strides(struct layout *out, int count, con
                                               const dnnl_dims_t strides)
 {
     return dnnl_memory_desc_init_by_strides(&out->it, count, dims, dnnl_f32, strides);
-}
-
-static inline dnnl_status_t append_relu(dnnl_post_ops_t ops)
-{
-    return dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0);
 }
 
 static inline dnnl_status_t append_sum(dnnl_post_ops_t ops)
