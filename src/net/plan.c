@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "net/plan.h"
-
-#include <string.h>
+#include "net/plan_inside.h"
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "compute/conv.h"
-#include "compute/threads.h"
-#include "net/arena.h"
 
 /* Bytes of activations and gradients a tile may touch: measured, 404 to 7,654 rows of 100 units. Smaller ones
  * fit the first-level cache and lose more by their number than they gain. */
@@ -19,52 +14,6 @@ enum { LARGE_LAYER = 48 * 1024 };
 /* imn's two, product, bn's two, activation; held buffers, patches or convs, winners, scratch of ln; centred
  * input and its gradient, value, its gradient, normalized, scaled. */
 enum { OPS_PER_NODE = 6, BLOCKS_PER_NODE = 4, BUFFERS_PER_NODE = 6 };
-
-/* What a node's readers share: its value with the batch's mean taken off. */
-struct centred {
-    struct buffer *value, *grad;
-    struct norm_state *norm; /* NULL: nobody has asked yet, or enough have */
-};
-
-/* Memory for a buffer, placed when all ops are known. */
-struct request {
-    struct buffer *buffer;
-    size_t numbers;
-};
-
-struct plan {
-    struct weights *weights; /* borrowed */
-    const struct kernels *k;
-    size_t rows, tile_rows, tiles, workers;
-    enum plan_mode mode;
-    int whole;    /* buffers hold the whole batch, several tiles of it: a statistic joins the rows */
-    size_t block; /* channels of a block of images, 0: images lie as rows of pixels */
-    double momentum;
-
-    struct buffer input;         /* as the caller gave it */
-    struct buffer *value, *grad; /* (nodes) */
-    struct centred *centred;     /* (nodes) */
-    struct op *ops;
-    size_t op_count;
-    struct norm_state **norms; /* owned, (norm_count) */
-    size_t norm_count;
-    struct conv **convs; /* owned, (conv_count) */
-    size_t conv_count;
-    void **blocks; /* owned, (block_count) */
-    size_t block_count;
-    struct request *requests; /* (request_count) */
-    size_t request_count;
-    void *memory;  /* of all buffers */
-    void *scratch; /* (workers, scratch_bytes) of the convs */
-    size_t scratch_bytes;
-    double *tile_sum; /* (tiles) what the head returned */
-
-    /* one run */
-    const struct plan_head *head;
-    size_t run_rows, run_tiles;
-    size_t begin, end; /* ops of the segment at work */
-    int forward, backward;
-};
 
 /* ---------------------------------------------------------------- making */
 
@@ -439,114 +388,6 @@ static size_t choose_tile_rows(const sph_net *net, size_t size, size_t rows)
     return (rows + tiles - 1) / tiles; /* even, so that the last one is not a stub */
 }
 
-/* ---------------------------------------------------------------- memory */
-
-/* Moments of a run of one tile: op i forward at i, the head at op_count, op i backward at 2 op_count - i.
- * Where buffers hold several tiles, all ops between two joins happen at once: the first may still write the
- * last tile when the last has long read the first one. */
-static size_t first_of_segment(const struct plan *plan, size_t i)
-{
-    for (; plan->whole && i > 0 && !plan->ops[i - 1].join_forward; i--)
-        ;
-    return i;
-}
-
-static size_t last_of_segment(const struct plan *plan, size_t i)
-{
-    for (; plan->whole && i + 1 < plan->op_count && !plan->ops[i].join_forward; i++)
-        ;
-    return i;
-}
-
-static void touch(const struct plan *plan, struct arena_span *spans, const struct buffer *buffer,
-                  size_t moment)
-{
-    if (!buffer)
-        return;
-    for (size_t i = 0; i < plan->request_count; i++)
-        if (plan->requests[i].buffer == buffer) {
-            spans[i].first = moment < spans[i].first ? moment : spans[i].first;
-            spans[i].last = moment > spans[i].last ? moment : spans[i].last;
-            return;
-        }
-    for (size_t i = 0; i < plan->op_count; i++) { /* an activation's result lies in one of two places */
-        const struct op *op = &plan->ops[i];
-        if (op->out == buffer && op->spare.width) {
-            touch(plan, spans, op->in, moment);
-            touch(plan, spans, &op->spare, moment);
-        }
-    }
-}
-
-static void touch_at(const struct plan *plan, struct arena_span *spans, const struct buffer *buffer,
-                     size_t op, int backward)
-{
-    size_t head = plan->op_count, first = first_of_segment(plan, op), last = last_of_segment(plan, op);
-    touch(plan, spans, buffer, backward ? 2 * head - first : first);
-    touch(plan, spans, buffer, backward ? 2 * head - last : last);
-    if (plan->whole && last + 1 == head) /* forward, head and back in one go */
-        touch(plan, spans, buffer, backward ? first : 2 * head - first);
-}
-
-static void touch_all(const struct plan *plan, struct arena_span *spans)
-{
-    size_t head = plan->op_count;
-    for (size_t i = 0; i < plan->op_count; i++) {
-        const struct op *op = &plan->ops[i];
-        const struct buffer *forward[] = {op->in, op->in2, op->out, &op->spare};
-        for (size_t j = 0; j < sizeof forward / sizeof *forward; j++)
-            touch_at(plan, spans, forward[j], i, 0);
-        if (plan->mode != PLAN_TRAIN)
-            continue;
-        const struct buffer *backward[] = {op->back_in ? op->in : NULL,
-                                           op->back_in ? op->in2 : NULL,
-                                           op->back_out ? op->out : NULL,
-                                           op->din,
-                                           op->din2,
-                                           op->dout,
-                                           op->reader ? op->reader->dout : NULL};
-        for (size_t j = 0; j < sizeof backward / sizeof *backward; j++)
-            touch_at(plan, spans, backward[j], i, 1);
-        if (op->in == &plan->input)
-            touch(plan, spans, &op->spare, 2 * head); /* its padding was cleared once: nobody else's place */
-    }
-    touch(plan, spans, &plan->value[plan->weights->net->output], head);
-    touch(plan, spans, &plan->grad[plan->weights->net->output], head);
-}
-
-static int place_buffers(struct plan *plan)
-{
-    size_t count = plan->request_count, line = MEM_ALIGN / plan->k->size;
-    struct arena_span *spans = mem_get(count, sizeof *spans);
-    size_t *order = mem_get(count, sizeof *order);
-    if (spans && order) {
-        for (size_t i = 0; i < count; i++)
-            spans[i] = (struct arena_span){.length = plan->requests[i].numbers, .first = (size_t)-1};
-        touch_all(plan, spans);
-        size_t numbers = arena_place(spans, count, line, order);
-        plan->memory = mem_get((plan->whole ? 1 : plan->workers) * numbers, plan->k->size);
-        for (size_t i = 0; plan->memory && i < count; i++) {
-            plan->requests[i].buffer->data = (char *)plan->memory + spans[i].at * plan->k->size;
-            plan->requests[i].buffer->worker_step = numbers;
-        }
-    }
-    mem_free(spans);
-    mem_free(order);
-    return plan->memory ? 0 : SPH_EMEMORY;
-}
-
-static int place_scratch(struct plan *plan)
-{
-    if (!plan->scratch_bytes)
-        return 0;
-    plan->scratch = mem_get(plan->workers, plan->scratch_bytes);
-    for (size_t i = 0; i < plan->op_count; i++) {
-        plan->ops[i].scratch = plan->scratch;
-        plan->ops[i].scratch_bytes = plan->scratch_bytes;
-    }
-    return plan->scratch ? 0 : SPH_EMEMORY;
-}
-
 /* ---------------------------------------------------------------- a plan */
 
 /* Blocks of 16 are written whole by kernels of 8 only where no block is half empty. */
@@ -576,8 +417,8 @@ static int plan_nodes(struct plan *plan)
     mark_additions(plan);
     if (plan->mode == PLAN_TRAIN)
         pair_single_readers(plan);
-    int err = place_buffers(plan);
-    return err < 0 ? err : place_scratch(plan);
+    int err = plan_place_buffers(plan);
+    return err < 0 ? err : plan_place_scratch(plan);
 }
 
 int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
@@ -633,134 +474,4 @@ void plan_free(struct plan *plan)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(plan);
-}
-
-/* ---------------------------------------------------------------- running */
-
-static void run_tile(struct plan *plan, const struct tile *tile)
-{
-    int last = plan->end == plan->op_count;
-    if (plan->forward)
-        for (size_t i = plan->begin; i < plan->end; i++)
-            plan->ops[i].forward(&plan->ops[i], tile);
-    if (plan->forward && last && plan->head) {
-        int output = plan->weights->net->output;
-        const struct buffer *y = &plan->value[output], *dy = &plan->grad[output];
-        int train = plan->mode == PLAN_TRAIN;
-        plan->tile_sum[tile->index] =
-            plan->head->run(plan->head->self, tile, buffer_at(y, plan->k, tile), y->ld,
-                            train ? buffer_at(dy, plan->k, tile) : NULL, train ? dy->ld : 0);
-    }
-    if (plan->backward)
-        for (size_t i = plan->end; i-- > plan->begin;)
-            if (plan->ops[i].backward)
-                plan->ops[i].backward(&plan->ops[i], tile);
-}
-
-/* Tiles are dealt in consecutive shares, the same for every run; those of blocked images are a worker's whole
- * share, and the worker's own convs fit it. */
-static void run_worker(void *context, size_t worker)
-{
-    struct plan *plan = context;
-    size_t first = plan->block ? worker : worker * plan->run_tiles / plan->workers,
-           stop = plan->block ? worker + 1 : (worker + 1) * plan->run_tiles / plan->workers;
-    if (stop > plan->run_tiles)
-        stop = plan->run_tiles;
-    for (size_t t = first; t < stop; t++) {
-        size_t row = t * plan->tile_rows, left = plan->run_rows - row;
-        struct tile tile = {.row = row,
-                            .rows = left < plan->tile_rows ? left : plan->tile_rows,
-                            .index = t,
-                            .worker = worker};
-        run_tile(plan, &tile);
-    }
-}
-
-static void run_segment(struct plan *plan, size_t begin, size_t end, int forward, int backward)
-{
-    plan->begin = begin;
-    plan->end = end;
-    plan->forward = forward;
-    plan->backward = backward;
-    threads_run(plan->workers, run_worker, plan);
-}
-
-static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
-{
-    plan->head = head;
-    plan->run_rows = rows;
-    plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
-    const struct net_node *input = &plan->weights->net->nodes[0];
-    plan->input = (struct buffer){.data = (void *)x,
-                                  .width = input->channels,
-                                  .ld = ldx / node_pixels(input),
-                                  .pixels = node_pixels(input),
-                                  .blocks = 1};
-    if (!plan->block)
-        plan->value[0] = plan->input;
-    for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].prepare)
-            plan->ops[i].prepare(&plan->ops[i]);
-}
-
-double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
-{
-    begin_run(plan, x, ldx, rows, head);
-    int train = plan->mode == PLAN_TRAIN;
-    size_t begin = 0;
-    for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].join_forward) {
-            run_segment(plan, begin, i + 1, 1, 0);
-            plan->ops[i].join_forward(&plan->ops[i], plan->run_tiles, rows);
-            begin = i + 1;
-        }
-    run_segment(plan, begin, plan->op_count, 1, train);
-    while (train && begin > 0) {
-        size_t end = begin;
-        struct op *op = &plan->ops[end]; /* the applying half: its way back gathered */
-        if (op->join_backward)
-            op->join_backward(op, plan->run_tiles, rows);
-        for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].join_forward; begin--)
-            ;
-        run_segment(plan, begin, end, 0, 1);
-    }
-    double sum = 0;
-    for (size_t t = 0; t < plan->run_tiles; t++)
-        sum += plan->tile_sum[t];
-    return sum;
-}
-
-/* ---------------------------------------------------------------- who is to blame */
-
-size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
-{
-    const sph_net *net = plan->weights->net;
-    size_t bad = weights_first_bad(plan->weights);
-    if (bad < net->layer_count)
-        return bad;
-    begin_run(plan, x, ldx, rows, NULL);
-    for (size_t i = 0; i < plan->op_count; i++) {
-        struct op *op = &plan->ops[i];
-        for (size_t t = 0; t < plan->run_tiles; t++) {
-            size_t row = t * plan->tile_rows, left = rows - row;
-            struct tile tile = {.row = row,
-                                .rows = left < plan->tile_rows ? left : plan->tile_rows,
-                                .index = t,
-                                .worker = plan->block ? t : 0};
-            size_t first =
-                plan->whole || plan->block ? i : 0; /* a worker's buffers hold its last tile only */
-            for (size_t j = first; j <= i; j++)
-                plan->ops[j].forward(&plan->ops[j], &tile);
-            for (size_t p = 0; op->weights && !op->join_forward && p < buffer_panels(op->out, &tile); p++) {
-                struct panel panel = buffer_panel(op->out, &tile, p);
-                const char *out = panel_at(op->out, plan->k, &tile, p);
-                for (size_t r = 0; r < panel.rows; r++)
-                    if (!plan->k->all_finite(panel.width, out + r * op->out->ld * plan->k->size))
-                        return (size_t)(op->weights - plan->weights->layer);
-            }
-        }
-        if (op->join_forward)
-            op->join_forward(op, plan->run_tiles, rows);
-    }
-    return net->layer_count;
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A plan's inside, for the three files that make it (plan.c), place its buffers (plan_memory.c) and run it
+ * (plan_run.c). */
+#ifndef SPH_NET_PLAN_INSIDE_H
+#define SPH_NET_PLAN_INSIDE_H
+
+#include "compute/conv.h"
+#include "net/plan.h"
+
+/* What a node's readers share: its value with the batch's mean taken off. */
+struct centred {
+    struct buffer *value, *grad;
+    struct norm_state *norm; /* NULL: nobody has asked yet, or enough have */
+};
+
+/* Memory for a buffer, placed when all ops are known. */
+struct request {
+    struct buffer *buffer;
+    size_t numbers;
+};
+
+struct plan {
+    struct weights *weights; /* borrowed */
+    const struct kernels *k;
+    size_t rows, tile_rows, tiles, workers;
+    enum plan_mode mode;
+    int whole;    /* buffers hold the whole batch, several tiles of it: a statistic joins the rows */
+    size_t block; /* channels of a block of images, 0: images lie as rows of pixels */
+    double momentum;
+
+    struct buffer input;         /* as the caller gave it */
+    struct buffer *value, *grad; /* (nodes) */
+    struct centred *centred;     /* (nodes) */
+    struct op *ops;
+    size_t op_count;
+    struct norm_state **norms; /* owned, (norm_count) */
+    size_t norm_count;
+    struct conv **convs; /* owned, (conv_count) */
+    size_t conv_count;
+    void **blocks; /* owned, (block_count) */
+    size_t block_count;
+    struct request *requests; /* (request_count) */
+    size_t request_count;
+    void *memory;  /* of all buffers */
+    void *scratch; /* (workers, scratch_bytes) of the convs */
+    size_t scratch_bytes;
+    double *tile_sum; /* (tiles) what the head returned */
+
+    /* one run */
+    const struct plan_head *head;
+    size_t run_rows, run_tiles;
+    size_t begin, end; /* ops of the segment at work */
+    int forward, backward;
+};
+
+/* Memory for the buffers that were asked for, and the convs' scratch, once all ops are known. (plan_memory.c)
+ */
+int plan_place_buffers(struct plan *plan);
+int plan_place_scratch(struct plan *plan);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A plan at work: tiles, workers, joins; and who is to blame for a NaN. */
+#include "compute/threads.h"
+#include "net/plan_inside.h"
+
+static void run_tile(struct plan *plan, const struct tile *tile)
+{
+    int last = plan->end == plan->op_count;
+    if (plan->forward)
+        for (size_t i = plan->begin; i < plan->end; i++)
+            plan->ops[i].forward(&plan->ops[i], tile);
+    if (plan->forward && last && plan->head) {
+        int output = plan->weights->net->output;
+        const struct buffer *y = &plan->value[output], *dy = &plan->grad[output];
+        int train = plan->mode == PLAN_TRAIN;
+        plan->tile_sum[tile->index] =
+            plan->head->run(plan->head->self, tile, buffer_at(y, plan->k, tile), y->ld,
+                            train ? buffer_at(dy, plan->k, tile) : NULL, train ? dy->ld : 0);
+    }
+    if (plan->backward)
+        for (size_t i = plan->end; i-- > plan->begin;)
+            if (plan->ops[i].backward)
+                plan->ops[i].backward(&plan->ops[i], tile);
+}
+
+/* Tiles are dealt in consecutive shares, the same for every run; those of blocked images are a worker's whole
+ * share, and the worker's own convs fit it. */
+static void run_worker(void *context, size_t worker)
+{
+    struct plan *plan = context;
+    size_t first = plan->block ? worker : worker * plan->run_tiles / plan->workers,
+           stop = plan->block ? worker + 1 : (worker + 1) * plan->run_tiles / plan->workers;
+    if (stop > plan->run_tiles)
+        stop = plan->run_tiles;
+    for (size_t t = first; t < stop; t++) {
+        size_t row = t * plan->tile_rows, left = plan->run_rows - row;
+        struct tile tile = {.row = row,
+                            .rows = left < plan->tile_rows ? left : plan->tile_rows,
+                            .index = t,
+                            .worker = worker};
+        run_tile(plan, &tile);
+    }
+}
+
+static void run_segment(struct plan *plan, size_t begin, size_t end, int forward, int backward)
+{
+    plan->begin = begin;
+    plan->end = end;
+    plan->forward = forward;
+    plan->backward = backward;
+    threads_run(plan->workers, run_worker, plan);
+}
+
+static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
+{
+    plan->head = head;
+    plan->run_rows = rows;
+    plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
+    const struct net_node *input = &plan->weights->net->nodes[0];
+    plan->input = (struct buffer){.data = (void *)x,
+                                  .width = input->channels,
+                                  .ld = ldx / node_pixels(input),
+                                  .pixels = node_pixels(input),
+                                  .blocks = 1};
+    if (!plan->block)
+        plan->value[0] = plan->input;
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].prepare)
+            plan->ops[i].prepare(&plan->ops[i]);
+}
+
+double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
+{
+    begin_run(plan, x, ldx, rows, head);
+    int train = plan->mode == PLAN_TRAIN;
+    size_t begin = 0;
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].join_forward) {
+            run_segment(plan, begin, i + 1, 1, 0);
+            plan->ops[i].join_forward(&plan->ops[i], plan->run_tiles, rows);
+            begin = i + 1;
+        }
+    run_segment(plan, begin, plan->op_count, 1, train);
+    while (train && begin > 0) {
+        size_t end = begin;
+        struct op *op = &plan->ops[end]; /* the applying half: its way back gathered */
+        if (op->join_backward)
+            op->join_backward(op, plan->run_tiles, rows);
+        for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].join_forward; begin--)
+            ;
+        run_segment(plan, begin, end, 0, 1);
+    }
+    double sum = 0;
+    for (size_t t = 0; t < plan->run_tiles; t++)
+        sum += plan->tile_sum[t];
+    return sum;
+}
+
+/* ---------------------------------------------------------------- who is to blame */
+
+size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
+{
+    const sph_net *net = plan->weights->net;
+    size_t bad = weights_first_bad(plan->weights);
+    if (bad < net->layer_count)
+        return bad;
+    begin_run(plan, x, ldx, rows, NULL);
+    for (size_t i = 0; i < plan->op_count; i++) {
+        struct op *op = &plan->ops[i];
+        for (size_t t = 0; t < plan->run_tiles; t++) {
+            size_t row = t * plan->tile_rows, left = rows - row;
+            struct tile tile = {.row = row,
+                                .rows = left < plan->tile_rows ? left : plan->tile_rows,
+                                .index = t,
+                                .worker = plan->block ? t : 0};
+            size_t first =
+                plan->whole || plan->block ? i : 0; /* a worker's buffers hold its last tile only */
+            for (size_t j = first; j <= i; j++)
+                plan->ops[j].forward(&plan->ops[j], &tile);
+            for (size_t p = 0; op->weights && !op->join_forward && p < buffer_panels(op->out, &tile); p++) {
+                struct panel panel = buffer_panel(op->out, &tile, p);
+                const char *out = panel_at(op->out, plan->k, &tile, p);
+                for (size_t r = 0; r < panel.rows; r++)
+                    if (!plan->k->all_finite(panel.width, out + r * op->out->ld * plan->k->size))
+                        return (size_t)(op->weights - plan->weights->layer);
+            }
+        }
+        if (op->join_forward)
+            op->join_forward(op, plan->run_tiles, rows);
+    }
+    return net->layer_count;
+}
