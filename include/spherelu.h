@@ -398,11 +398,20 @@ typedef struct sph_train_opts {
 
 SPH_API sph_train_opts sph_train_defaults(sph_task task);
 
+/* A weight layer as the next step will use it, in the net's dtype (float or double). */
+typedef struct sph_view_layer {
+    const void *w; /* (n, ldw) unit-minor: input i of unit j at [i * ldw + j] */
+    size_t ldw;
+    const void *b; /* (m), NULL: none */
+    const void *s; /* (m), NULL: 1    */
+} sph_view_layer;
+
 /* What a step looks like from outside. Borrowed for the duration of the call. */
 typedef struct sph_view {
     const sph_net *net;
-    size_t epoch, epochs; /* epochs finished, epochs in all */
-    uint64_t step, steps; /* steps finished, steps in all if no early stop */
+    const sph_view_layer *layer; /* (weight layers) after the update */
+    size_t epoch, epochs;        /* epochs finished, epochs in all */
+    uint64_t step, steps;        /* steps finished, steps in all if no early stop */
     double lr;
     double loss;              /* step: of this batch; epoch: mean over the epoch's steps */
     const char *const *names; /* (values) epoch only: "train_loss", "val_loss", "val_rmse", ... */

@@ -34,6 +34,15 @@ void plan_free(struct plan *plan);
  * gradients are added to the weights' slabs. */
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head);
 
+/* Somebody who sees the values of every node but the input as they come, tile by tile, node by node, in
+ * evaluation of one worker; NULL: nobody. Borrowed until it is set anew. An addition that a relu alone reads
+ * has no values of its own. */
+struct plan_watcher {
+    void *self;
+    void (*see)(void *self, size_t node, const struct tile *tile, const struct buffer *value);
+};
+void plan_watch(struct plan *plan, const struct plan_watcher *watcher);
+
 /* After a run on the same x whose result was not finite: the first layer to blame, in evaluation of the same
  * weights; the number of layers if all of them look fine. */
 size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows);

@@ -48,6 +48,7 @@ struct plan {
     double *tile_sum; /* (tiles) what the head returned */
 
     /* one run */
+    const struct plan_watcher *watcher;
     const struct plan_head *head;
     size_t run_rows, run_tiles;
     size_t begin, end; /* ops of the segment at work */

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
  * A plan at work: tiles, workers, joins; and who is to blame for a NaN. */
+#include <assert.h>
+
 #include "compute/threads.h"
 #include "net/plan_inside.h"
+
+/* Values of a node, once the op that ends it has run. */
+static void show(const struct plan *plan, const struct op *op, const struct tile *tile)
+{
+    for (size_t node = 1; node < plan->weights->net->node_count; node++)
+        if (op->out == &plan->value[node])
+            plan->watcher->see(plan->watcher->self, node, tile, op->out);
+}
 
 static void run_tile(struct plan *plan, const struct tile *tile)
 {
     int last = plan->end == plan->op_count;
     if (plan->forward)
-        for (size_t i = plan->begin; i < plan->end; i++)
+        for (size_t i = plan->begin; i < plan->end; i++) {
             plan->ops[i].forward(&plan->ops[i], tile);
+            if (plan->watcher)
+                show(plan, &plan->ops[i], tile);
+        }
     if (plan->forward && last && plan->head) {
         int output = plan->weights->net->output;
         const struct buffer *y = &plan->value[output], *dy = &plan->grad[output];
@@ -68,6 +81,12 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
     for (size_t i = 0; i < plan->op_count; i++)
         if (plan->ops[i].prepare)
             plan->ops[i].prepare(&plan->ops[i]);
+}
+
+void plan_watch(struct plan *plan, const struct plan_watcher *watcher)
+{
+    assert(plan->mode == PLAN_EVALUATE && plan->workers == 1);
+    plan->watcher = watcher;
 }
 
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)

@@ -48,7 +48,8 @@ struct trainer {
     char name_text[VALUES_MAX][32];
     double value[VALUES_MAX];
     size_t values;
-    double began; /* clock at the start */
+    sph_view_layer *layer; /* (layers) what observers see of them */
+    double began;          /* clock at the start */
     int stopped;
 };
 
@@ -188,6 +189,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
         (err = evaluator_new(&t->evaluator, t->weights, &eval, score_rows)) < 0 ||
         (err = optimizer_new(&t->optimizer, t->weights, opts)) < 0)
         goto fail;
+    t->layer = mem_get(t->net->layer_count, sizeof *t->layer);
     t->order = mem_get(t->train->rows, sizeof *t->order);
     t->x = mem_get(t->longest * t->ldx, t->k->size);
     t->y = mem_get(t->longest * t->ldy, t->k->size);
@@ -203,7 +205,9 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
             goto fail;
         }
     }
-    err = t->order && t->x && t->y && (!t->keep_best || (t->best_params && t->best_state)) ? 0 : SPH_EMEMORY;
+    err = t->layer && t->order && t->x && t->y && (!t->keep_best || (t->best_params && t->best_state))
+              ? 0
+              : SPH_EMEMORY;
     if (err < 0)
         goto fail;
     *out = t;
@@ -221,6 +225,7 @@ void trainer_free(struct trainer *t)
     evaluator_free(t->evaluator);
     weights_free(t->weights);
     optimizer_free(&t->optimizer);
+    mem_free(t->layer);
     mem_free(t->order);
     mem_free(t->x);
     mem_free(t->y);
@@ -390,11 +395,22 @@ static int end_epoch(struct trainer *t, int *improved)
 
 enum moment { AT_START, AT_STEP, AT_EPOCH, AT_END };
 
+static const sph_view_layer *view_layers(struct trainer *t)
+{
+    for (size_t k = 0; k < t->net->layer_count; k++) {
+        const struct layer_weights *weights = &t->weights->layer[k];
+        t->layer[k] =
+            (sph_view_layer){weights->w, weights->ldw, weights->b, weights->scaled ? weights->s : NULL};
+    }
+    return t->layer;
+}
+
 static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count,
                    double loss, double lr, int improved)
 {
     sph_view view = {
         .net = t->net,
+        .layer = view_layers(t),
         .epoch = (size_t)t->scalar[TRAINER_EPOCH],
         .epochs = t->opts->epochs,
         .step = (uint64_t)t->scalar[TRAINER_STEP],
