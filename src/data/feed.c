@@ -52,8 +52,10 @@ static int table_feed_new(struct feed **out, const sph_data *data, const uint32_
         goto fail;
     for (size_t i = 0; i < count; i++) {
         size_t from = index ? index[i] : i;
-        scaling_apply_x(&net->scaling, 1, data->x + from * n, row);
-        scaling_apply_y(&net->scaling, 1, data->y + from * targets, row + n);
+        memcpy(row, data->x + from * n, n * sizeof *row);
+        memcpy(row + n, data->y + from * targets, targets * sizeof *row);
+        scaling_apply_x(&net->scaling, 1, row, row);
+        scaling_apply_y(&net->scaling, 1, row + n, row + n);
         net_arrange(net, row, feed->x + i * length * size);
         net->k->from_double(targets, row + n, feed->y + i * targets * size);
     }
