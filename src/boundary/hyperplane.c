@@ -147,7 +147,7 @@ static void fold(struct hyperplanes *planes, const sph_net *net, const struct ne
 
 /* ---------------------------------------------------------------- a layer's hyperplanes */
 
-int hyperplanes_new(struct hyperplanes *out, const sph_net *net, size_t layer)
+int hyperplanes_affine(struct hyperplanes *out, const sph_net *net, size_t layer)
 {
     *out = (struct hyperplanes){.layer = layer};
     if (!net->ready || layer >= net->layer_count)
@@ -157,10 +157,6 @@ int hyperplanes_new(struct hyperplanes *out, const sph_net *net, size_t layer)
     struct folding folding;
     out->m = from->shape.m;
     out->n = from->shape.n;
-    if (from->spec.act == SPH_ACT_IDENTITY) {
-        out->kind = HYPERPLANE_NONE;
-        return 0;
-    }
     out->w = mem_get(out->m * out->n, sizeof *out->w);
     out->b = mem_get(out->m, sizeof *out->b);
     out->s = mem_get(out->m, sizeof *out->s);
@@ -175,6 +171,15 @@ int hyperplanes_new(struct hyperplanes *out, const sph_net *net, size_t layer)
     }
     fold(out, net, from, &folding);
     folding_free(&folding);
+    return 0;
+}
+
+int hyperplanes_new(struct hyperplanes *out, const sph_net *net, size_t layer)
+{
+    if (!net->ready || layer >= net->layer_count || net->layers[layer].spec.act != SPH_ACT_IDENTITY)
+        return hyperplanes_affine(out, net, layer);
+    const struct param_shape *shape = &net->layers[layer].shape;
+    *out = (struct hyperplanes){.layer = layer, .m = shape->m, .n = shape->n, .kind = HYPERPLANE_NONE};
     return 0;
 }
 

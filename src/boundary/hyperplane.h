@@ -31,6 +31,9 @@ struct hyperplanes {
 };
 
 int hyperplanes_new(struct hyperplanes *out, const sph_net *net, size_t layer);
+
+/* The same of any layer, as if it had an activation: what a layer without one computes is s (w x + b). */
+int hyperplanes_affine(struct hyperplanes *out, const sph_net *net, size_t layer);
 void hyperplanes_free(struct hyperplanes *planes);
 
 /* The angle between two normals, radians, as accurate near 0 and pi as elsewhere; NaN where one is 0. */

@@ -12,18 +12,12 @@
 #include "data/feed.h"
 #include "experiment/config.h"
 #include "experiment/job.h"
+#include "experiment/run.h"
 #include "store/model.h"
 #include "store/runfolder.h"
 #include "train/evaluate.h"
 
 enum { EVAL_ROWS = 1024, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
-
-struct sph_run {
-    char *dir;
-    struct sph_job *job;
-    sph_net *net;
-    json_t *schema;
-};
 
 int sph_run_open(sph_run **out, const char *dir)
 {
@@ -74,6 +68,13 @@ const sph_net *sph_run_net(const sph_run *run)
     return run->net;
 }
 
+int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
+{
+    if (source)
+        return data_open_with_schema(out, source, run->schema, need_targets);
+    return job_open_data(run->job, out);
+}
+
 int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
 {
     sph_data *data = NULL;
@@ -83,7 +84,7 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     const struct job_options *o = &run->job->options;
     struct evaluator_opts opts = {(sph_loss)o->loss, o->label_smoothing, run->net->scaling.y_scale, 1};
     size_t rows = net_rows_at_once(run->net, EVAL_ROWS);
-    int err = data_open_with_schema(&data, source, run->schema, 1);
+    int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
     if ((err = feed_new(&feed, data, NULL, data->rows, run->net)) < 0 ||
@@ -201,7 +202,7 @@ static int forward(sph_net *net, const sph_data *data, double *y)
 int sph_run_predict(sph_run *run, const char *source, FILE *csv)
 {
     sph_data *data = NULL;
-    int err = data_open_with_schema(&data, source, run->schema, 0);
+    int err = run_open_data(run, source, 0, &data);
     if (err < 0)
         return err;
     size_t outputs = sph_net_outputs(run->net);
