@@ -550,6 +550,63 @@ typedef struct sph_experiment_result {
 SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
                                sph_experiment_result *result);
 
+/* ---------------------------------------------------------------- perturbation and theory
+ * What happens to one unit's boundary w^T x + b = 0 when eps is added to each of its learned numbers, under
+ * SP, WN, BN, LN and GmP. All five begin with the same boundary. */
+
+enum { SPH_PERTURB_METHODS = 5, SPH_PERTURB_TENSORS = 4 };
+
+typedef struct sph_perturb_opts {
+    size_t inputs;   /* n, 2 or more                                                                   */
+    const double *w; /* (n) base weight; NULL: a uniform direction by seed, of the length below        */
+    double length;   /* of the base weight w of SP, BN, LN and v of WN; the papers' code draws it near 1e-3 */
+    double distance; /* of the boundary from the origin: phi = distance * w / |w|; may be negative     */
+    const double *eps; /* (count)                                                                        */
+    size_t count;
+    size_t rows;  /* BN: of the batch its mean and variance are taken of, standard normal numbers        */
+    size_t units; /* LN: of the layer, this one included                                                 */
+    uint64_t seed;
+} sph_perturb_opts;
+
+/* n 2, length 1e-3, distance 1, eps 1e-4, 1e-3, 1e-2, 1e-1, a batch of 256 rows, a layer of 8 units. */
+SPH_API sph_perturb_opts sph_perturb_defaults(void);
+
+/* A boundary. Borrowed from the result. */
+typedef struct sph_perturb_plane {
+    const double *w;   /* (n) effective weight, the normalization folded in by the statistics of the batch */
+    const double *phi; /* (n) the boundary's point nearest to the origin                                   */
+    double b;          /* effective bias                                                                   */
+    double eps;        /* what was added; 0 in the base                                                    */
+    double turn;       /* degrees from the base's direction: signed in two dimensions, counter-clockwise
+                          above 0; else 0 to 180. NaN where w is 0: there is no boundary                   */
+    double shift;      /* |phi - phi of the base|; NaN likewise                                            */
+} sph_perturb_plane;
+
+typedef struct sph_perturb_tensor {
+    const char *name;    /* "w", "theta", "gamma", ...           */
+    const double *value; /* (count) base values                  */
+    size_t count;
+    int perturbed; /* eps was added to each of them        */
+} sph_perturb_tensor;
+
+typedef struct sph_perturb_method {
+    const char *name; /* "SP", "WN", "BN", "LN", "GmP" */
+    const char *unit; /* the formula */
+    sph_perturb_tensor tensor[SPH_PERTURB_TENSORS];
+    size_t tensors;
+    sph_perturb_plane base;
+    const sph_perturb_plane *after; /* (count) one per eps */
+} sph_perturb_method;
+
+typedef struct sph_perturb_result {
+    size_t inputs, count;
+    sph_perturb_method method[SPH_PERTURB_METHODS];
+    void *memory;
+} sph_perturb_result;
+
+SPH_API int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts);
+SPH_API void sph_perturb_free(sph_perturb_result *result);
+
 /* ---------------------------------------------------------------- speed */
 
 typedef struct sph_bench_param_opts {

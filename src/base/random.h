@@ -9,7 +9,17 @@
 #include <stdint.h>
 
 /* One stream per purpose, so that drawing more of one never shifts another. */
-enum rng_purpose { RNG_INIT = 1, RNG_SPLIT, RNG_SHUFFLE, RNG_AUGMENT, RNG_NOISE, RNG_DATA, RNG_BOOTSTRAP };
+enum rng_purpose {
+    RNG_INIT = 1,
+    RNG_SPLIT,
+    RNG_SHUFFLE,
+    RNG_AUGMENT,
+    RNG_NOISE,
+    RNG_DATA,
+    RNG_BOOTSTRAP,
+    RNG_PERTURB,
+    RNG_THEORY
+};
 
 struct rng {
     uint64_t seed;
