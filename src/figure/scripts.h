@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The scripts of figures/, as the build put them into the library (cmake/Scripts.cmake). */
+#ifndef SPH_FIGURE_SCRIPTS_H
+#define SPH_FIGURE_SCRIPTS_H
+
+struct figure_script {
+    const char *name;           /* of the file, without .gp */
+    const unsigned char *chars; /* NUL-terminated           */
+};
+
+extern const struct figure_script figure_scripts[]; /* ends with a NULL name */
+
+#endif
