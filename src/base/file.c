@@ -355,7 +355,7 @@ int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
         goto out;
     }
     /* O_APPEND: after a cut the next write lands at the end without a seek. */
-    out->fd = open_retrying(path, O_WRONLY | O_CREAT | O_APPEND);
+    out->fd = open_retrying(path, O_RDWR | O_CREAT | O_APPEND);
     if (out->fd < 0) {
         err = fail_to("open", path);
         goto out;
@@ -406,6 +406,26 @@ int file_log_sync(struct file_log *log)
     if (!err && sync_retrying(log->fd) < 0)
         err = fail_to("sync", log->path);
     return err;
+}
+
+int file_log_read(const struct file_log *log, uint64_t offset, void *bytes, size_t length)
+{
+    char *to = bytes;
+    assert(offset <= log->offset && length <= log->offset - offset);
+    while (length) {
+        ssize_t got = pread(log->fd, to, length, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_to("read", log->path);
+        if (got == 0)
+            return sph_fail(SPH_EIO, "%s: cannot read: it ends after %llu bytes, expected at least %llu",
+                            log->path, (unsigned long long)offset, (unsigned long long)(offset + length));
+        to += got;
+        offset += (uint64_t)got;
+        length -= (size_t)got;
+    }
+    return 0;
 }
 
 void file_log_close(struct file_log *log)

@@ -74,6 +74,9 @@ int file_log_flush(struct file_log *log);
 int file_log_sync(struct file_log *log);   /* flush, and onto the disk: before another file records offset */
 void file_log_close(struct file_log *log); /* does not flush */
 
+/* bytes <- length bytes of the file from offset on, all of them flushed before. */
+int file_log_read(const struct file_log *log, uint64_t offset, void *bytes, size_t length);
+
 double clock_seconds(void); /* monotonic */
 
 #endif

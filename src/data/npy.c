@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * NPY, versions 1 to 3: numpy's header (a Python dict literal) and the numbers after it, read in place. */
-#include "data/table.h"
+#include "data/npy.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/table.h"
 
 /* ---------------------------------------------------------------- numbers */
 
-double array_at(const struct array *array, size_t row, size_t column)
+double npy_number(const unsigned char *p, char type, size_t size, int swapped)
 {
-    size_t index = array->fortran ? column * array->rows + row : row * array->columns + column;
-    const unsigned char *p = array->bytes + index * array->size;
     unsigned char b[8] = {0};
-    for (size_t i = 0; i < array->size; i++)
-        b[i] = array->swapped ? p[array->size - 1 - i] : p[i];
+    for (size_t i = 0; i < size; i++)
+        b[i] = swapped ? p[size - 1 - i] : p[i];
     union {
         unsigned char b[8];
         float f4;
@@ -30,16 +29,22 @@ double array_at(const struct array *array, size_t row, size_t column)
         uint64_t u8;
     } v;
     memcpy(v.b, b, sizeof b);
-    switch (array->type) {
+    switch (type) {
     case 'f':
-        return array->size == 4 ? (double)v.f4 : v.f8;
+        return size == 4 ? (double)v.f4 : v.f8;
     case 'i':
-        return array->size == 1 ? v.i1 : array->size == 2 ? v.i2 : array->size == 4 ? v.i4 : (double)v.i8;
+        return size == 1 ? v.i1 : size == 2 ? v.i2 : size == 4 ? v.i4 : (double)v.i8;
     case 'u':
-        return array->size == 1 ? b[0] : array->size == 2 ? v.u2 : array->size == 4 ? v.u4 : (double)v.u8;
+        return size == 1 ? b[0] : size == 2 ? v.u2 : size == 4 ? v.u4 : (double)v.u8;
     default:
         return b[0] != 0;
     }
+}
+
+double array_at(const struct array *array, size_t row, size_t column)
+{
+    size_t index = array->fortran ? column * array->rows + row : row * array->columns + column;
+    return npy_number(array->bytes + index * array->size, array->type, array->size, array->swapped);
 }
 
 /* ---------------------------------------------------------------- the header */
@@ -106,15 +111,17 @@ static int take_size(struct literal *in, size_t *out)
     return fits;
 }
 
-struct npy_header {
+struct description {
     char descr[32];
     int fortran;
-    size_t shape[2], ndim;
+    size_t shape[NPY_DIMS], ndim;
+    size_t count; /* product of all dimensions */
     int too_big;
 };
 
-static int take_shape(struct literal *in, struct npy_header *out)
+static int take_shape(struct literal *in, struct description *out)
 {
+    out->count = 1;
     if (!take(in, '('))
         return 0;
     while (!take(in, ')')) {
@@ -122,8 +129,8 @@ static int take_shape(struct literal *in, struct npy_header *out)
         int taken = take_size(in, &value);
         if (taken < 0)
             return 0;
-        out->too_big |= !taken;
-        if (out->ndim < 2)
+        out->too_big |= !taken || __builtin_mul_overflow(out->count, value, &out->count);
+        if (out->ndim < NPY_DIMS)
             out->shape[out->ndim] = value;
         out->ndim++;
         if (!take(in, ',')) {
@@ -135,7 +142,7 @@ static int take_shape(struct literal *in, struct npy_header *out)
     return 1;
 }
 
-static int take_header(struct literal *in, struct npy_header *out)
+static int take_header(struct literal *in, struct description *out)
 {
     int seen = 0;
     if (!take(in, '{'))
@@ -174,7 +181,7 @@ static int take_header(struct literal *in, struct npy_header *out)
     return seen == 7;
 }
 
-static int set_type(struct array *out, const char *descr, const char *where)
+static int set_type(struct npy_header *out, const char *descr, const char *where)
 {
     static const char *const known[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
     static const char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
@@ -192,9 +199,9 @@ static int set_type(struct array *out, const char *descr, const char *where)
     return sph_fail(SPH_EFORMAT, "%s: numbers of type '%s', expected floats, integers or bool", where, descr);
 }
 
-int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where)
+int npy_read_header(struct npy_header *out, const unsigned char *bytes, size_t length, const char *where)
 {
-    *out = (struct array){0};
+    *out = (struct npy_header){0};
     if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return sph_fail(SPH_EFORMAT, "%s: not an NPY file: it does not begin with \\x93NUMPY", where);
     unsigned major = bytes[6];
@@ -208,7 +215,7 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
         return sph_fail(SPH_EFORMAT, "%s: the file ends within its NPY header", where);
 
     struct literal in = {(const char *)bytes + start, (const char *)bytes + start + header_length};
-    struct npy_header header = {0};
+    struct description header = {0};
     int understood = take_header(&in, &header);
     if (understood && !strcmp(header.descr, "record"))
         return sph_fail(SPH_EFORMAT, "%s: records (a structured type), expected plain numbers", where);
@@ -218,20 +225,37 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
     int err = set_type(out, header.descr, where);
     if (err < 0)
         return err;
+    memcpy(out->shape, header.shape, sizeof out->shape);
+    out->ndim = header.ndim;
+    out->fortran = header.fortran;
+    out->start = start + header_length;
+    out->count = header.count;
+    out->too_big = header.too_big || __builtin_mul_overflow(header.count, out->size, &out->bytes);
+    return 0;
+}
+
+int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where)
+{
+    struct npy_header header;
+    *out = (struct array){0};
+    int err = npy_read_header(&header, bytes, length, where);
+    if (err < 0)
+        return err;
     if (header.ndim != 1 && header.ndim != 2)
         return sph_fail(SPH_EFORMAT, "%s: an array of %zu dimensions, expected 1 or 2", where, header.ndim);
-    out->rows = header.shape[0];
-    out->columns = header.ndim == 2 ? header.shape[1] : 1;
-    out->fortran = header.fortran;
-    size_t count, size;
-    if (header.too_big || __builtin_mul_overflow(out->rows, out->columns, &count) ||
-        __builtin_mul_overflow(count, out->size, &size))
+    *out = (struct array){.rows = header.shape[0],
+                          .columns = header.ndim == 2 ? header.shape[1] : 1,
+                          .type = header.type,
+                          .size = header.size,
+                          .swapped = header.swapped,
+                          .fortran = header.fortran};
+    if (header.too_big)
         return sph_fail(SPH_EFORMAT, "%s: the array's shape is too big for any memory", where);
-    size_t held = length - start - header_length;
-    if (held != size)
+    size_t held = length - header.start;
+    if (held != header.bytes)
         return sph_fail(SPH_EFORMAT, "%s: %zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)", where,
-                        held, size, out->rows, out->columns, out->size);
-    out->bytes = bytes + start + header_length;
+                        held, header.bytes, out->rows, out->columns, out->size);
+    out->bytes = bytes + header.start;
     return 0;
 }
 

@@ -117,7 +117,7 @@ static int check(struct npz *npz, int need_targets)
     return name_columns(table);
 }
 
-int npz_open(struct table *table, int need_targets)
+int npz_table_open(struct table *table, int need_targets)
 {
     struct npz npz = {.table = table, .zip = archive_read_new()};
     struct archive_entry *entry;

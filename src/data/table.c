@@ -175,7 +175,7 @@ static int open_bytes(struct table *table, char delimiter, int need_targets, con
     if (ends_with(table->path, ".npy") || (table->length >= 6 && !memcmp(table->bytes, "\x93NUMPY", 6)))
         return npy_open(table);
     if (ends_with(table->path, ".npz") || (table->length >= 4 && !memcmp(table->bytes, "PK\3\4", 4)))
-        return npz_open(table, need_targets);
+        return npz_table_open(table, need_targets);
     return text_table_open(table, delimiter, expected, expected_count);
 }
 

@@ -107,7 +107,7 @@ int text_table_scan(const struct table *table, table_row *row, void *user);
 
 /* npy.c, npz.c */
 int npy_open(struct table *table);
-int npz_open(struct table *table, int need_targets);
+int npz_table_open(struct table *table, int need_targets);
 int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where);
 double array_at(const struct array *array, size_t row, size_t column);
 

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/npz.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "data/npy.h"
+#include "store/npz_names.h"
+
+_Static_assert((int)NPZ_DIMS == (int)NPY_DIMS, "every shape that is read can be told");
+
+enum { HEADER_MOST = 1 << 17 }; /* bytes of a member that are searched for its NPY header */
+
+struct member {
+    char *name;
+    size_t entry; /* its place in the zip */
+    struct npy_header header;
+    const unsigned char *numbers; /* NULL: not yet read */
+    unsigned char *own;           /* the unpacked member, where it does not lie in the file as it is */
+};
+
+struct npz {
+    char *path;
+    struct file_map map;
+    struct member *member;
+    size_t count, capacity;
+};
+
+/* ---------------------------------------------------------------- the zip */
+
+static int fail_zip(const struct npz *npz, const char *name, struct archive *zip)
+{
+    const char *reason = archive_error_string(zip);
+    return sph_fail(SPH_EFORMAT, "%s: %s%s%s", npz->path, name, *name ? ": " : "",
+                    reason ? reason : "cannot be unpacked");
+}
+
+/* By its directory, which stands at the end: without it the members of a file that was cut short would look
+ * whole. */
+static int open_zip(struct archive **out, const struct npz *npz)
+{
+    struct archive *zip = *out = archive_read_new();
+    if (!zip)
+        return sph_fail(SPH_EMEMORY, "out of memory: opening %s", npz->path);
+    if (archive_read_support_format_zip_seekable(zip) == ARCHIVE_OK &&
+        archive_read_open_memory(zip, npz->map.data, npz->map.length) == ARCHIVE_OK)
+        return 0;
+    int begins = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\3\4", 4);
+    archive_read_free(zip);
+    *out = NULL;
+    return sph_fail(SPH_EFORMAT,
+                    begins ? "%s: the file is cut short: its zip directory is missing"
+                           : "%s: not an npz file: it is no zip",
+                    npz->path);
+}
+
+static int next_entry(const struct npz *npz, struct archive *zip, struct archive_entry **entry)
+{
+    struct npz_names names = npz_names_begin();
+    int status = archive_read_next_header(zip, entry);
+    npz_names_end(names);
+    if (status == ARCHIVE_EOF)
+        return 0;
+    return status == ARCHIVE_OK || status == ARCHIVE_WARN ? 1 : fail_zip(npz, "", zip);
+}
+
+/* ---------------------------------------------------------------- headers */
+
+static int check_header(const struct npz *npz, const struct member *member)
+{
+    const struct npy_header *header = &member->header;
+    if (header->ndim > NPZ_DIMS)
+        return sph_fail(SPH_EFORMAT, "%s: %s: an array of %zu dimensions, expected at most %d", npz->path,
+                        member->name, header->ndim, NPZ_DIMS);
+    if (header->fortran && header->ndim > 1)
+        return sph_fail(SPH_EFORMAT, "%s: %s: numbers in Fortran's order, expected C's", npz->path,
+                        member->name);
+    if (header->too_big)
+        return sph_fail(SPH_EFORMAT, "%s: %s: the array's shape is too big for any memory", npz->path,
+                        member->name);
+    for (const struct member *other = npz->member; other < member; other++)
+        if (!strcmp(other->name, member->name))
+            return sph_fail(SPH_EFORMAT, "%s: %s: two arrays of this name", npz->path, member->name);
+    return 0;
+}
+
+static int read_header(const struct npz *npz, struct member *member, struct archive *zip,
+                       unsigned char *bytes)
+{
+    size_t length = 0;
+    for (la_ssize_t got = 1; got && length < HEADER_MOST; length += (size_t)got)
+        if ((got = archive_read_data(zip, bytes + length, HEADER_MOST - length)) < 0)
+            return fail_zip(npz, member->name, zip);
+    char *where = mem_format("%s: %s", npz->path, member->name);
+    if (!where)
+        return SPH_EMEMORY;
+    int err = npy_read_header(&member->header, bytes, length, where);
+    mem_free(where);
+    return err ? err : check_header(npz, member);
+}
+
+/* Members that are no arrays are passed over. */
+static int add_member(struct npz *npz, size_t place, struct archive *zip, struct archive_entry *entry,
+                      unsigned char *bytes)
+{
+    struct npz_names names = npz_names_begin();
+    const char *path = archive_entry_pathname(entry);
+    npz_names_end(names);
+    size_t n = path ? strlen(path) : 0;
+    if (n < 4 || strcmp(path + n - 4, ".npy") != 0)
+        return 0;
+    if (!mem_reserve((void **)&npz->member, &npz->capacity, npz->count + 1, sizeof *npz->member))
+        return SPH_EMEMORY;
+    struct member *member = &npz->member[npz->count];
+    *member = (struct member){.name = mem_text_part(path, n - 4), .entry = place};
+    if (!member->name)
+        return SPH_EMEMORY;
+    npz->count++;
+    return read_header(npz, member, zip, bytes);
+}
+
+int npz_open(struct npz **out, const char *path)
+{
+    struct npz *npz = *out = mem_get(1, sizeof *npz);
+    unsigned char *bytes = mem_get(HEADER_MOST, 1);
+    struct archive *zip = NULL;
+    struct archive_entry *entry;
+    int err = SPH_EMEMORY, more = 0;
+    if (!npz || !bytes || !(npz->path = mem_text(path)) || (err = file_map(&npz->map, path)) < 0 ||
+        (err = open_zip(&zip, npz)) < 0)
+        goto out;
+    for (size_t place = 0; !err && (more = next_entry(npz, zip, &entry)) > 0; place++)
+        err = add_member(npz, place, zip, entry, bytes);
+    if (more < 0)
+        err = more;
+out:
+    if (zip)
+        archive_read_free(zip);
+    mem_free(bytes);
+    if (err) {
+        npz_free(npz);
+        *out = NULL;
+    }
+    return err;
+}
+
+void npz_free(struct npz *npz)
+{
+    if (!npz)
+        return;
+    for (size_t i = 0; i < npz->count; i++) {
+        mem_free(npz->member[i].name);
+        mem_free(npz->member[i].own);
+    }
+    mem_free(npz->member);
+    mem_free(npz->path);
+    file_unmap(&npz->map);
+    mem_free(npz);
+}
+
+static struct member *find(const struct npz *npz, const char *name)
+{
+    for (size_t i = 0; i < npz->count; i++)
+        if (!strcmp(npz->member[i].name, name))
+            return &npz->member[i];
+    return NULL;
+}
+
+int npz_find(const struct npz *npz, const char *name, size_t shape[NPZ_DIMS], size_t *ndim)
+{
+    const struct member *member = find(npz, name);
+    if (!member)
+        return 0;
+    if (shape)
+        memcpy(shape, member->header.shape, sizeof member->header.shape);
+    if (ndim)
+        *ndim = member->header.ndim;
+    return 1;
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+/* The bytes of a member as they come. Those that lie in the file as they are need not be copied. */
+struct bytes {
+    const unsigned char *first; /* in the file, as long as own is NULL */
+    unsigned char *own;
+    size_t used, capacity;
+};
+
+static int add_block(const struct npz *npz, struct bytes *bytes, const void *block, size_t length)
+{
+    uintptr_t file = (uintptr_t)npz->map.data, at = (uintptr_t)block;
+    int in_file = at >= file && at - file <= npz->map.length && length <= npz->map.length - (at - file);
+    if (!bytes->own && in_file && (!bytes->used || block == bytes->first + bytes->used)) {
+        bytes->first = bytes->used ? bytes->first : block;
+    } else {
+        int begins = !bytes->own;
+        if (!mem_reserve((void **)&bytes->own, &bytes->capacity, bytes->used + length, 1))
+            return SPH_EMEMORY;
+        if (begins && bytes->used)
+            memcpy(bytes->own, bytes->first, bytes->used);
+        memcpy(bytes->own + bytes->used, block, length);
+    }
+    bytes->used += length;
+    return 0;
+}
+
+/* Every byte goes by, so that the zip's sum is checked. */
+static int read_blocks(const struct npz *npz, const struct member *member, struct archive *zip,
+                       struct bytes *bytes)
+{
+    const struct npy_header *header = &member->header;
+    size_t whole = header->start + header->bytes;
+    for (;;) {
+        const void *block;
+        size_t length;
+        la_int64_t offset;
+        int err, status = archive_read_data_block(zip, &block, &length, &offset);
+        if (status == ARCHIVE_EOF)
+            break;
+        if (status != ARCHIVE_OK)
+            return fail_zip(npz, member->name, zip);
+        if (length > whole - bytes->used)
+            return sph_fail(SPH_EFORMAT, "%s: %s: more bytes of numbers than the %zu expected", npz->path,
+                            member->name, header->bytes);
+        if (length && (err = add_block(npz, bytes, block, length)) < 0)
+            return err;
+    }
+    if (bytes->used != whole)
+        return sph_fail(SPH_EFORMAT, "%s: %s: %zu bytes of numbers, expected %zu", npz->path, member->name,
+                        bytes->used - header->start, header->bytes);
+    return 0;
+}
+
+static int load(const struct npz *npz, struct member *member)
+{
+    struct archive *zip;
+    struct archive_entry *entry;
+    struct bytes bytes = {0};
+    int err = open_zip(&zip, npz), more = 1;
+    if (err < 0)
+        return err;
+    for (size_t place = 0; more > 0 && place <= member->entry; place++)
+        more = next_entry(npz, zip, &entry);
+    err = more < 0 ? more : read_blocks(npz, member, zip, &bytes);
+    archive_read_free(zip);
+    if (err) {
+        mem_free(bytes.own);
+        return err;
+    }
+    member->own = bytes.own;
+    member->numbers = (bytes.own ? bytes.own : bytes.first) + member->header.start;
+    return 0;
+}
+
+int npz_read(struct npz *npz, const char *name, double *values, size_t first, size_t count)
+{
+    struct member *member = find(npz, name);
+    int err;
+    if (!member)
+        return sph_fail(SPH_EARG, "%s: no array named %s", npz->path, name);
+    const struct npy_header *header = &member->header;
+    if (first > header->count || count > header->count - first)
+        return sph_fail(SPH_EARG, "%s: %s: %zu numbers from the %zu-th on, but it has %zu", npz->path, name,
+                        count, first, header->count);
+    if (!member->numbers && (err = load(npz, member)) < 0)
+        return err;
+    const unsigned char *from = member->numbers + first * header->size;
+    if (header->type == 'f' && header->size == sizeof *values && !header->swapped) {
+        memcpy(values, from, count * sizeof *values);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = npy_number(from + i * header->size, header->type, header->size, header->swapped);
+    return 0;
+}

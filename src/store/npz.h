@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Named arrays in one file, as numpy.savez writes and numpy.load reads them: a zip, not compressed, of NPY
+ * files. Writing streams, so that arrays larger than memory can be written, and replaces the file whole; the
+ * same arrays give the same bytes. Reading maps the file and hands out numbers as f64. */
+#ifndef SPH_STORE_NPZ_H
+#define SPH_STORE_NPZ_H
+
+#include <stddef.h>
+
+enum { NPZ_NAME = 128, NPZ_DIMS = 4 };
+
+/* ---------------------------------------------------------------- reading */
+
+struct npz;
+
+/* The directory and every array's header are read and checked, the numbers not yet. Compressed files are read
+ * too. Refused: more than NPZ_DIMS dimensions, Fortran order, records, objects and text, a name twice. */
+int npz_open(struct npz **out, const char *path);
+void npz_free(struct npz *npz);
+
+/* 1 and its shape (shape and ndim may be NULL), or 0: there is none of this name. ndim 0 is one number. */
+int npz_find(const struct npz *npz, const char *name, size_t shape[NPZ_DIMS], size_t *ndim);
+
+/* values (count) <- count of its numbers, in C's order, from the first-th on. The first reading of an array
+ * checks all of its bytes against the zip's sum. A name that is not there, and numbers past the end, are
+ * SPH_EARG. */
+int npz_read(struct npz *npz, const char *name, double *values, size_t first, size_t count);
+
+/* ---------------------------------------------------------------- writing
+ * begin; then for each array: array, its numbers by data in pieces of any size; commit. Any failure has
+ * already aborted the writing: the old file stands, and the writer is freed. abort(NULL) does nothing. */
+
+struct npz_array {
+    char name[NPZ_NAME];
+    char type[4]; /* "<f4" "<f8" "<u8" "|u1" */
+    size_t shape[NPZ_DIMS], ndim;
+    const void *bytes; /* its numbers, for those who take all at once */
+};
+
+size_t npz_type_size(const char *type);                /* bytes of one number */
+size_t npz_array_bytes(const struct npz_array *array); /* of all; must fit */
+
+struct npz_writer;
+int npz_writer_begin(struct npz_writer **out, const char *path);
+int npz_writer_array(struct npz_writer **writer, const struct npz_array *array);
+int npz_writer_data(struct npz_writer **writer, const void *bytes, size_t length);
+int npz_writer_commit(struct npz_writer **writer);
+void npz_writer_abort(struct npz_writer **writer);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing .npz: libarchive makes the zip, file_replace the file. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "store/npz.h"
+#include "store/npz_names.h"
+
+enum { BLOCK = 1 << 16, HEADER_ALIGN = 64, HEADER_MAX = 256 };
+
+struct npz_writer {
+    struct file_replace file;
+    char *path;
+    struct archive *zip;
+    int failed;    /* what writing the file gave */
+    uint64_t left; /* bytes still to come of the present array */
+};
+
+size_t npz_type_size(const char *type)
+{
+    assert(type[1] && type[2] >= '1' && type[2] <= '8' && !type[3]);
+    return (size_t)(type[2] - '0');
+}
+
+size_t npz_array_bytes(const struct npz_array *array)
+{
+    size_t bytes = npz_type_size(array->type);
+    for (size_t i = 0; i < array->ndim; i++)
+        bytes *= array->shape[i];
+    return bytes;
+}
+
+/* libarchive writes what is left when it is freed: after a failure that goes nowhere. */
+static la_ssize_t write_block(struct archive *zip, void *self, const void *bytes, size_t length)
+{
+    struct npz_writer *writer = self;
+    if (!writer->failed)
+        writer->failed = file_replace_write(&writer->file, bytes, length);
+    if (writer->failed) {
+        archive_set_error(zip, EIO, "cannot write");
+        return -1;
+    }
+    return (la_ssize_t)length;
+}
+
+/* The file's own failure has its message already; another is libarchive's. */
+static int fail(struct npz_writer **writer)
+{
+    struct npz_writer *w = *writer;
+    const char *reason = w->zip ? archive_error_string(w->zip) : NULL;
+    int err = w->failed;
+    if (!err)
+        err = sph_fail(SPH_EIO, "%s: cannot write: %s", w->path, reason ? reason : "the zip cannot be made");
+    npz_writer_abort(writer);
+    return err;
+}
+
+int npz_writer_begin(struct npz_writer **out, const char *path)
+{
+    struct npz_writer *writer = *out = mem_get(1, sizeof *writer);
+    int err;
+    if (!writer)
+        return SPH_EMEMORY;
+    writer->file.fd = -1;
+    writer->path = mem_text(path);
+    if (!writer->path || !(writer->zip = archive_write_new())) {
+        err = sph_fail(SPH_EMEMORY, "out of memory: writing %s", path);
+        goto fail;
+    }
+    if ((err = file_replace_begin(&writer->file, path)) < 0)
+        goto fail;
+    /* A file is as long as its bytes: no padding to whole blocks. */
+    if (archive_write_set_format_zip(writer->zip) != ARCHIVE_OK ||
+        archive_write_set_options(writer->zip, "zip:compression=store") != ARCHIVE_OK ||
+        archive_write_set_bytes_per_block(writer->zip, BLOCK) != ARCHIVE_OK ||
+        archive_write_set_bytes_in_last_block(writer->zip, 1) != ARCHIVE_OK ||
+        archive_write_open(writer->zip, writer, NULL, write_block, NULL) != ARCHIVE_OK)
+        return fail(out);
+    return 0;
+fail:
+    npz_writer_abort(out);
+    return err;
+}
+
+/* NPY 1.0, padded as numpy does, so that the numbers are aligned within the array's file. */
+static size_t make_header(unsigned char header[HEADER_MAX], const struct npz_array *array)
+{
+    static const char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    enum { START = 10 };
+    char shape[128] = "", dict[HEADER_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < array->ndim; i++)
+        used += (size_t)snprintf(shape + used, sizeof shape - used, "%zu%s", array->shape[i],
+                                 array->ndim == 1      ? ","
+                                 : i + 1 < array->ndim ? ", "
+                                                       : "");
+    int n = snprintf(dict, sizeof dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+                     array->type[0] == '<' ? ours : array->type[0], array->type + 1, shape);
+    size_t length = ((size_t)n + START + 1 + HEADER_ALIGN - 1) / HEADER_ALIGN * HEADER_ALIGN;
+    assert(length <= HEADER_MAX);
+    memset(header, ' ', length);
+    memcpy(header, "\x93NUMPY\1\0", 8);
+    header[8] = (unsigned char)((length - START) & 0xff);
+    header[9] = (unsigned char)((length - START) >> 8);
+    memcpy(header + START, dict, (size_t)n);
+    header[length - 1] = '\n';
+    return length;
+}
+
+int npz_writer_array(struct npz_writer **writer, const struct npz_array *array)
+{
+    struct npz_writer *w = *writer;
+    struct archive_entry *entry = archive_entry_new();
+    unsigned char header[HEADER_MAX];
+    char name[NPZ_NAME + 8];
+    assert(!w->left && array->ndim <= NPZ_DIMS);
+    if (!entry) {
+        npz_writer_abort(writer);
+        return sph_fail(SPH_EMEMORY, "out of memory: writing an array");
+    }
+    size_t length = make_header(header, array), bytes = npz_array_bytes(array);
+    snprintf(name, sizeof name, "%s.npy", array->name);
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, (la_int64_t)(length + bytes));
+    /* No time: the zip then says 1980, the same bytes whenever and wherever they are written. */
+    struct npz_names names = npz_names_begin();
+    int status = archive_write_header(w->zip, entry);
+    npz_names_end(names);
+    archive_entry_free(entry);
+    w->left = length + bytes;
+    return status == ARCHIVE_OK ? npz_writer_data(writer, header, length) : fail(writer);
+}
+
+int npz_writer_data(struct npz_writer **writer, const void *bytes, size_t length)
+{
+    struct npz_writer *w = *writer;
+    assert(length <= w->left);
+    if (length && archive_write_data(w->zip, bytes, length) != (la_ssize_t)length)
+        return fail(writer);
+    w->left -= length;
+    return 0;
+}
+
+int npz_writer_commit(struct npz_writer **writer)
+{
+    struct npz_writer *w = *writer;
+    assert(!w->left);
+    if (archive_write_close(w->zip) != ARCHIVE_OK)
+        return fail(writer);
+    int err = file_replace_commit(&w->file);
+    npz_writer_abort(writer);
+    return err;
+}
+
+void npz_writer_abort(struct npz_writer **writer)
+{
+    struct npz_writer *w = *writer;
+    if (!w)
+        return;
+    if (!w->failed)
+        w->failed = SPH_EIO; /* nothing more reaches the file */
+    if (w->zip)
+        archive_write_free(w->zip);
+    file_replace_abort(&w->file);
+    mem_free(w->path);
+    mem_free(w);
+    *writer = NULL;
+}
