@@ -4,18 +4,34 @@
 #   unit    theta/degrees lambda u_1 u_2 phi_1 phi_2
 #   line    the ends of the boundary
 #   arrow   x_1 x_2 dx_1 dx_2 side (1 active, -1 inactive)
-eval page(8.5, 8)
+eval page(8, 8)
 
-stats part('unit') using 1 nooutput; degrees = STATS_min
-stats part('unit') using 3:4 nooutput; ux = STATS_min_x; uy = STATS_min_y
-stats part('unit') using 5:6 nooutput; px = STATS_min_x; py = STATS_min_y
+stats part('unit') using (theta = $1, u1 = $3, u2 = $4, p1 = $5, p2 = $6) nooutput
 
 set size ratio -1
-set xrange [-reach:reach]; set yrange [-reach:reach]
-set xlabel '{/:Italic x}_1'; set ylabel '{/:Italic x}_2' rotate by 0
-unset border; unset key; unset grid
-set xzeroaxis linetype 1 linewidth 0.8 linecolor rgb '#333333'
-set yzeroaxis linetype 1 linewidth 0.8 linecolor rgb '#333333'
-unset tics
-set arrow 1 from -reach, 0 to reach, 0 size 0.14, 20 filled linewidth 0.8 linecolor rgb '#333333'
-set arrow 2 from 0, -reach to 0, reach size 0.14, 20 filled linewidth 0.8 linecolor rgb '#333333'
+set margins 0.5, 0.5, 0.5, 0.5
+set xrange [low:high]; set yrange [low:high]
+unset border; unset key; unset grid; unset tics
+set angles degrees
+set arrow from low, 0 to high, 0 size 0.13, 18 filled linewidth 1 linecolor rgb '#333333'
+set arrow from 0, low to 0, high size 0.13, 18 filled linewidth 1 linecolor rgb '#333333'
+set label '{/:Italic x}_1' at high, 0 right offset 0, -0.9
+set label '{/:Italic x}_2' at 0, high left offset 1, -0.6
+
+# phi: the foot of the perpendicular from the origin; u: the direction of the weight
+set arrow from 0, 0 to p1, p2 nohead linewidth 1.6 dashtype (3, 7) linecolor rgb blue
+set arrow from 0, 0 to u1, u2 size 0.16, 18 filled linewidth 2.2 linecolor rgb black front
+set label '{/:Bold u}({/:Italic θ})' at 0.7 * u1, 0.7 * u2 right offset -0.7, 0.6
+set label '{/:Italic θ}' at 0.66 * cos(theta / 2), 0.66 * sin(theta / 2) center
+set label '{/:Bold φ} = −{/:Italic λ}{/:Bold u}({/:Italic θ})' at p1, p2 left offset 1.4, 0.1 textcolor rgb blue
+# along the boundary from phi: t > 0 is up here
+b1(t) = p1 - t * u2; b2(t) = p2 + t * u1
+set label '{/*1.2:Italic B}' at b1(-1.9), b2(-1.9) right offset -1.2, -0.3 textcolor rgb brown
+set label 'active' at b1(0.55) + 0.95 * u1, b2(0.55) + 0.95 * u2 center textcolor rgb green
+set label 'inactive' at b1(0.45) - 0.85 * u1, b2(0.45) - 0.85 * u2 center textcolor rgb vermillion
+
+plot sample [t = 0:theta] '+' using (0.45 * cos(t)):(0.45 * sin(t)) with lines linewidth 1 linecolor rgb black, \
+     part('arrow') using ($5 > 0 ? $1 : NaN):2:3:4 with vectors filled size 0.16, 18 linewidth 2.2 linecolor rgb green, \
+     part('arrow') using ($5 < 0 ? $1 : NaN):2:3:4 with vectors filled size 0.16, 18 linewidth 2.2 linecolor rgb vermillion, \
+     part('line') using 1:2 with lines linewidth 3 linecolor rgb brown, \
+     part('unit') using 5:6 with points pointtype 7 pointsize 1.3 linecolor rgb blue

@@ -253,7 +253,7 @@ static int draw(const struct figure *figure, const char *format)
         goto out;
     if ((err = gnuplot_run(figure->dir, script, commands)) != 0)
         goto out;
-    if ((err = file_read(&bytes, &length, part)) != 0)
+    if (file_exists(part) && (err = file_read(&bytes, &length, part)) != 0)
         goto out;
     if (!length) {
         err = sph_fail(SPH_EIO, "%s/%s: gnuplot drew nothing", figure->dir, script);

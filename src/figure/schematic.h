@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a boundary is, drawn for single units z = relu(u(theta) . x + lambda): Figures 1(a), 5 and 6 of the paper.
- * Lines, spatial locations and arrows are computed from (theta, lambda), so that a user who edits these in the data
- * files' header can see where each number comes from. Each returns what figure_draw does. */
+ * What a boundary is, drawn for single units z = relu(u(theta) . x + lambda): Figures 1(a), 5 and 6 of the
+ * paper. Lines, spatial locations and arrows are computed from (theta, lambda), so that a user who edits
+ * these in the data files' header can see where each number comes from. Each returns what figure_draw does.
+ */
 #ifndef SPH_FIGURE_SCHEMATIC_H
 #define SPH_FIGURE_SCHEMATIC_H
 
