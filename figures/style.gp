@@ -63,7 +63,7 @@ style(m, i) = place(m) > 0 ? int(word(styles, place(m))) : 20 + (int(i) - 1) % 1
 set border 3 linewidth 0.8 linecolor rgb '#333333'
 set tics nomirror out scale 0.5 textcolor rgb '#333333'
 set grid linecolor rgb '#E4E4E4' linewidth 0.6 linetype 1
-set key noenhanced top right reverse Left samplen 2.5 spacing 1.15 width -1
+set key noenhanced top right reverse Left samplen 2.5 spacing 1.15
 set style fill solid 1.0 noborder
 set pointsize 0.6
 set samples 400

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+#
+# How far a unit's boundary turns when eps is added to each of its learned numbers.
+#   turn    eps turn/degrees shift, one data set per method
+#   names   the methods;  inputs   of the unit
+eval page(11, 7.5)
+
+set logscale xy
+set format x '10^{%T}'; set format y '%g'
+set yrange [:300]
+set xlabel '{/:Italic ε}, added to each parameter'
+set ylabel 'turn of the boundary, degrees'
+set key bottom right
+set title sprintf('%d inputs', inputs) offset 0, -0.6
+plot for [m = 0:words(names) - 1] part('turn') index m using 1:($2 > 0 ? $2 : NaN) with linespoints \
+         linestyle style(word(names, m + 1), m + 1) pointtype m % 7 + 4 pointsize 1.8 - 0.25 * m title word(names, m + 1)
