@@ -31,11 +31,23 @@ struct command {
     int (*run)(const struct args *args);
 };
 
-extern const struct command command_run, command_train, command_eval, command_predict, command_convert,
-    command_bench;
+/* One list, in the order of the help: a new command is a line here, and its file. */
+#define CLI_COMMANDS(X)                                                                                      \
+    X(run)                                                                                                   \
+    X(train)                                                                                                 \
+    X(eval)                                                                                                  \
+    X(predict)                                                                                               \
+    X(boundaries)                                                                                            \
+    X(convert)                                                                                               \
+    X(bench)
 
-enum { COMMANDS = 6 };
-extern const struct command *const cli_commands[COMMANDS]; /* in the order of the help */
+#define CLI_COMMAND_EXTERN(name) extern const struct command command_##name;
+#define CLI_COMMAND_NUMBER(name) CLI_COMMAND_##name,
+#define CLI_COMMAND_ROW(name)    &command_##name,
+
+CLI_COMMANDS(CLI_COMMAND_EXTERN)
+enum { CLI_COMMANDS(CLI_COMMAND_NUMBER) COMMANDS };
+extern const struct command *const cli_commands[COMMANDS];
 
 /* ---------------------------------------------------------------- arguments (args.c) */
 

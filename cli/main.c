@@ -8,8 +8,7 @@
 
 #include "cli.h"
 
-const struct command *const cli_commands[COMMANDS] = {&command_run,     &command_train,   &command_eval,
-                                                      &command_predict, &command_convert, &command_bench};
+const struct command *const cli_commands[COMMANDS] = {CLI_COMMANDS(CLI_COMMAND_ROW)};
 
 static const struct command *find_command(const char *name)
 {

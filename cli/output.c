@@ -93,7 +93,7 @@ void cli_help(void)
            "usage: spherelu COMMAND ...\n\n",
            sph_version());
     for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-9s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        printf("  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     printf("\nto begin\n"
            "  spherelu train --data crescents --out runs/first         a set that is built in\n"
            "  spherelu train --data prices.csv --target price --out runs/prices\n"

@@ -492,6 +492,64 @@ SPH_API int sph_run_eval(sph_run *run, const char *source, sph_scores *scores);
 /* Writes predictions as CSV. */
 SPH_API int sph_run_predict(sph_run *run, const char *source, FILE *csv);
 
+/* ---------------------------------------------------------------- boundaries
+ * A unit switches where w x + b = 0, in evaluation, x being the input of its layer and w, b its weight and
+ * bias with the normalization folded in. Undefined (|w| = 0, or nothing to fold) is NaN, never a number. */
+
+#define SPH_BOUNDARY_KINDS(X)                                                                                \
+    X(HYPERPLANE, "hyperplane", "every unit with a weight has one")                                          \
+    X(NONE, "none", "no activation: no boundary, no arrays")                                                 \
+    X(PER_SAMPLE, "per_sample", "ln: only units whose shift is 0 have a hyperplane")                         \
+    X(CENTRED, "centred", "a padded conv under imn: in the patch less the running mean")
+
+#define SPH_UNIT_STATES(X)                                                                                   \
+    X(UNKNOWN, "unknown", "no data")                                                                         \
+    X(BOTH, "both", "data on both sides")                                                                    \
+    X(DEAD, "dead", "active for no data point")                                                              \
+    X(ALWAYS_ON, "always_on", "active for every data point")
+
+#define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
+#define SPH_UNIT_STATE_ENUM(id, word, help)    SPH_UNIT_##id,
+
+typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;
+typedef enum { SPH_UNIT_STATES(SPH_UNIT_STATE_ENUM) SPH_UNIT_STATE_COUNT } sph_unit_state;
+
+/* One layer: m units of n inputs, conv n = cin * kh * kw in that order. A data point is a row, of a conv each
+ * patch of a row; its sides and distances are those of the forward pass as the net computes it. */
+typedef struct sph_boundary {
+    size_t layer, m, n;
+    const char *path; /* borrowed from the net */
+    sph_boundary_kind kind;
+    int raw;               /* 1: in the units of the data, standardisation undone; 0: as the net computes */
+    uint64_t points;       /* data points looked at                                                     */
+    double *direction;     /* (m, n) w / |w|, pointing to the active side                               */
+    double *norm;          /* (m) |w|                                                                   */
+    double *offset;        /* (m) b / |w|: the signed distance of the origin; srelu: at its left break  */
+    double *offset_right;  /* (m) srelu: at its right break; NULL: another activation                  */
+    double *phi;           /* (m, n) the point of the boundary that is nearest to the origin            */
+    double *active_share;  /* (m) of the data points on the active side, 0 to 1; NaN without data       */
+    double *nearest;       /* (m) distance of the data point nearest to the boundary                    */
+    double *pole;          /* (m) gmp, n > 2: smallest |sin theta_k|, k < n-1; 0 is a pole              */
+    sph_unit_state *state; /* (m)                                                                      */
+} sph_boundary;
+
+typedef struct sph_boundaries {
+    size_t count;
+    sph_boundary *layer; /* (count) */
+} sph_boundaries;
+
+#define SPH_EVERY_LAYER ((size_t)-1)
+
+/* raw 1: layers that read the net's input are given in the units of the data, the others as ever. rows:
+ * (count) of data to look at; NULL: all of them. data NULL: no data points. */
+SPH_API int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int raw,
+                               const sph_data *data, const uint32_t *rows, size_t count);
+SPH_API void sph_boundaries_free(sph_boundaries *boundaries);
+
+/* Of a run, in raw units. source: other data with the run's columns; NULL: the rows it was trained on, opened
+ * as config.yaml names them. */
+SPH_API int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source);
+
 /* ---------------------------------------------------------------- experiments
  * An experiment file names data, methods, a grid and seeds; each combination is a job with a run folder of
  * its own. The tables in the experiment's folder are made of their results. */

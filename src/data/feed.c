@@ -36,7 +36,8 @@ static void table_release(struct feed *feed)
 static int table_feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
                           const sph_net *net)
 {
-    size_t n = data->features, targets = data->targets, size = net->k->size, length = net_row_length(net);
+    size_t n = data->features, targets = data->y ? data->targets : 0, size = net->k->size,
+           length = net_row_length(net);
     struct table_feed *feed = mem_get(1, sizeof *feed);
     double *row = mem_get(n + targets, sizeof *row);
     if (!feed || !row)
@@ -53,9 +54,11 @@ static int table_feed_new(struct feed **out, const sph_data *data, const uint32_
     for (size_t i = 0; i < count; i++) {
         size_t from = index ? index[i] : i;
         memcpy(row, data->x + from * n, n * sizeof *row);
-        memcpy(row + n, data->y + from * targets, targets * sizeof *row);
         scaling_apply_x(&net->scaling, 1, row, row);
-        scaling_apply_y(&net->scaling, 1, row + n, row + n);
+        if (targets) {
+            memcpy(row + n, data->y + from * targets, targets * sizeof *row);
+            scaling_apply_y(&net->scaling, 1, row + n, row + n);
+        }
         net_arrange(net, row, feed->x + i * length * size);
         net->k->from_double(targets, row + n, feed->y + i * targets * size);
     }

@@ -15,7 +15,7 @@ struct feed {
 };
 
 /* The data's rows index[count] (NULL: the first count) under the net's scaling. data is borrowed: it outlives
- * the feed. */
+ * the feed. Data without targets give a source with none. */
 int feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
              const sph_net *net);
 

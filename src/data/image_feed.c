@@ -61,7 +61,8 @@ static int image_fetch(void *self, const uint32_t *index, size_t count, void *x,
             write_f32(feed, from, is_flipped(feed, row), (float *)to);
         else
             write_f64(feed, from, is_flipped(feed, row), (double *)to);
-        feed->k->from_double(1, &data->y[row], (char *)y + i * ldy * size);
+        if (data->y)
+            feed->k->from_double(1, &data->y[row], (char *)y + i * ldy * size);
     }
     return 0;
 }
@@ -128,7 +129,7 @@ int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *inde
         return SPH_EMEMORY;
     feed->feed.source = (struct source){.self = feed,
                                         .rows = count,
-                                        .targets = data->targets,
+                                        .targets = data->y ? data->targets : 0,
                                         .varies = augment != SPH_AUGMENT_NONE,
                                         .fetch = image_fetch,
                                         .epoch = image_epoch};

@@ -399,22 +399,38 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
     return 0;
 }
 
+int net_add_like(sph_net *net, const struct net_node *node, const int in[2], const sph_layer *spec)
+{
+    switch (node->kind) {
+    case NODE_INPUT:
+        return sph_net_image(net, node->channels, node->height, node->width);
+    case NODE_ADD:
+        return sph_net_add(net, in[0], in[1]);
+    case NODE_ACT:
+        return sph_net_act(net, in[0], node->act);
+    case NODE_DENSE:
+        return sph_net_dense(net, in[0], spec);
+    case NODE_CONV:
+        return sph_net_conv(net, in[0], spec);
+    default: {
+        struct net_node pool = *node;
+        pool.in[0] = in[0];
+        return add_node(net, pool);
+    }
+    }
+}
+
 static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *node, net_adapt *adapt,
                      void *self)
 {
-    if (node->kind == NODE_INPUT)
-        return sph_net_image(copy, node->channels, node->height, node->width);
-    if (node->kind == NODE_ADD)
-        return sph_net_add(copy, node->in[0], node->in[1]);
-    if (node->kind == NODE_ACT)
-        return sph_net_act(copy, node->in[0], node->act);
-    if (node->kind == NODE_MAX_POOL || node->kind == NODE_AVG_POOL)
-        return add_node(copy, *node);
-    sph_layer spec = net->layers[node->layer].spec;
-    spec.path = net->layers[node->layer].path;
-    if (adapt)
-        adapt(self, node->layer, &spec);
-    return (node->kind == NODE_CONV ? sph_net_conv : sph_net_dense)(copy, node->in[0], &spec);
+    sph_layer spec = {0};
+    if (node->kind == NODE_DENSE || node->kind == NODE_CONV) {
+        spec = net->layers[node->layer].spec;
+        spec.path = net->layers[node->layer].path;
+        if (adapt)
+            adapt(self, node->layer, &spec);
+    }
+    return net_add_like(copy, node, node->in, &spec);
 }
 
 int net_copy_graph(sph_net **out, const sph_net *net, net_adapt *adapt, void *self)

@@ -131,6 +131,10 @@ void net_values_free(struct param_values *values);
 int net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out);
 void net_set_layer_values(struct sph_net *net, size_t layer, const struct param_values *values);
 
+/* Adds a node like one of another net, reading the nodes in[0] and in[1] of this one; spec: what a layer is.
+ * (graph.c) */
+int net_add_like(struct sph_net *net, const struct net_node *node, const int in[2], const sph_layer *spec);
+
 /* The same nodes and layers, ready, with the same scaling and schema, values 0 and to be set; adapt may
  * change a layer's description on the way. (graph.c) */
 typedef void net_adapt(void *self, size_t layer, sph_layer *spec);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu boundaries: where each unit of a run's network switches, and what its data see of that. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define WORD_ROW(id, word, help) word,
+static const char *const kind_words[] = {SPH_BOUNDARY_KINDS(WORD_ROW)};
+static const char *const state_words[] = {SPH_UNIT_STATES(WORD_ROW)};
+
+/* ---------------------------------------------------------------- CSV */
+
+/* A comma and the number, with as few digits as bring it back; nothing where there is none. */
+static void put(double value)
+{
+    char text[40];
+    putchar(',');
+    if (isnan(value))
+        return;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    fputs(text, stdout);
+}
+
+static void put_names(const char *name, size_t count)
+{
+    for (size_t i = 1; i <= count; i++)
+        printf(",%s_%zu", name, i);
+}
+
+/* what the listing has beyond the columns that are always there */
+struct columns {
+    int vectors; /* of one layer: phi and direction */
+    int right;   /* srelu's second break            */
+};
+
+static struct columns find_columns(const sph_boundaries *all, int vectors)
+{
+    struct columns columns = {.vectors = vectors};
+    for (size_t i = 0; i < all->count; i++)
+        columns.right |= all->layer[i].offset_right != NULL;
+    return columns;
+}
+
+static void put_unit(const sph_boundary *b, size_t j, const struct columns *columns)
+{
+    printf("%zu,%zu", b->layer, j);
+    put(b->norm[j]);
+    put(b->offset[j]);
+    put(b->active_share[j]);
+    for (size_t i = 0; columns->vectors && i < b->n; i++)
+        put(b->phi[j * b->n + i]);
+    printf(",%s", b->state[j] == SPH_UNIT_UNKNOWN ? "" : state_words[b->state[j]]);
+    put(b->nearest[j]);
+    put(b->pole[j]);
+    if (columns->right)
+        put(b->offset_right ? b->offset_right[j] : NAN);
+    for (size_t i = 0; columns->vectors && i < b->n; i++)
+        put(b->direction[j * b->n + i]);
+    putchar('\n');
+}
+
+static int print_csv(const sph_boundaries *all, int vectors)
+{
+    struct columns columns = find_columns(all, vectors);
+    size_t n = vectors ? all->layer[0].n : 0;
+    fputs("layer,unit,norm,offset,active_share", stdout);
+    put_names("phi", n);
+    fputs(",state,nearest,pole", stdout);
+    fputs(columns.right ? ",offset_right" : "", stdout);
+    put_names("direction", n);
+    putchar('\n');
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t j = 0; all->layer[i].kind != SPH_BOUNDARY_NONE && j < all->layer[i].m; j++)
+            put_unit(&all->layer[i], j, &columns);
+    return EXIT_DONE;
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static json_t *vector(const double *values, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, cli_number(values[i]));
+    return list;
+}
+
+static json_t *describe_unit(const sph_boundary *b, size_t j, int vectors)
+{
+    json_t *unit = json_object();
+    json_object_set_new(unit, "unit", json_integer((json_int_t)j));
+    json_object_set_new(unit, "norm", cli_number(b->norm[j]));
+    json_object_set_new(unit, "offset", cli_number(b->offset[j]));
+    if (b->offset_right)
+        json_object_set_new(unit, "offset_right", cli_number(b->offset_right[j]));
+    json_object_set_new(unit, "active_share", cli_number(b->active_share[j]));
+    json_object_set_new(unit, "state", json_string(state_words[b->state[j]]));
+    json_object_set_new(unit, "nearest", cli_number(b->nearest[j]));
+    json_object_set_new(unit, "pole", cli_number(b->pole[j]));
+    if (vectors) {
+        json_object_set_new(unit, "phi", vector(b->phi + j * b->n, b->n));
+        json_object_set_new(unit, "direction", vector(b->direction + j * b->n, b->n));
+    }
+    return unit;
+}
+
+static int print_json(const struct command *command, const sph_boundaries *all, int vectors)
+{
+    json_t *object = json_object(), *layers = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        const sph_boundary *b = &all->layer[i];
+        json_t *layer = json_object(), *units = json_array();
+        json_object_set_new(layer, "layer", json_integer((json_int_t)b->layer));
+        json_object_set_new(layer, "path", json_string(b->path));
+        json_object_set_new(layer, "kind", json_string(kind_words[b->kind]));
+        json_object_set_new(layer, "raw", json_boolean(b->raw));
+        json_object_set_new(layer, "inputs", json_integer((json_int_t)b->n));
+        json_object_set_new(layer, "points", json_integer((json_int_t)b->points));
+        for (size_t j = 0; b->kind != SPH_BOUNDARY_NONE && j < b->m; j++)
+            json_array_append_new(units, describe_unit(b, j, vectors));
+        json_object_set_new(layer, "units", units);
+        json_array_append_new(layers, layer);
+    }
+    json_object_set_new(object, "layers", layers);
+    return cli_print_json(command, object, 17);
+}
+
+/* ---------------------------------------------------------------- the command */
+
+/* A layer by its number or its name, that has a boundary. */
+static int find_layer(const struct args *args, const sph_net *net, size_t *out)
+{
+    const char *word = args_value(args, "layer");
+    size_t layers = sph_net_layers(net), at = layers;
+    if (!word)
+        return 0;
+    if (*word >= '0' && *word <= '9') {
+        int code = args_size(args, "layer", 0, &at);
+        if (code)
+            return code;
+    } else {
+        for (at = 0; at < layers && strcmp(sph_net_layer(net, at, NULL)->path, word); at++)
+            ;
+    }
+    if (at >= layers)
+        return cli_fail(args->command, EXIT_USAGE,
+                        "--layer: found '%s', expected a layer of the run: 0 to %zu, or a name such as %s",
+                        word, layers - 1, sph_net_layer(net, 0, NULL)->path);
+    if (sph_net_layer(net, at, NULL)->act == SPH_ACT_IDENTITY)
+        return cli_fail(args->command, EXIT_USAGE, "--layer: %s has no activation, and so no boundary",
+                        sph_net_layer(net, at, NULL)->path);
+    *out = at;
+    return 0;
+}
+
+/* Without --data a run that has lost its data still has boundaries: what only data can say is left out. */
+static int find_boundaries(const struct args *args, sph_run *run, size_t layer, sph_boundaries **out)
+{
+    const char *data = args_value(args, "data");
+    int err = sph_run_boundaries(out, run, layer, data);
+    if (!err || data || err == SPH_EMEMORY)
+        return err;
+    if (!args_on(args, "quiet"))
+        fprintf(stderr, "%s; active_share, state and nearest are left out (--data names other data)\n",
+                sph_error());
+    return sph_boundaries_new(out, sph_run_net(run), layer, 1, NULL, NULL, 0);
+}
+
+static int run_boundaries(const struct args *args)
+{
+    sph_run *run = NULL;
+    sph_boundaries *found = NULL;
+    size_t layer = SPH_EVERY_LAYER;
+    int code = args_check_common(args), err;
+    if (code || (code = cli_open_run(args->command, args->word[0], &run)))
+        return code;
+    if (!(code = find_layer(args, sph_run_net(run), &layer))) {
+        int vectors = layer != SPH_EVERY_LAYER;
+        if ((err = find_boundaries(args, run, layer, &found)) < 0)
+            code = cli_fail_with(args->command, err);
+        else
+            code =
+                args_on(args, "json") ? print_json(args->command, found, vectors) : print_csv(found, vectors);
+    }
+    sph_boundaries_free(found);
+    sph_run_free(run);
+    return code;
+}
+
+static const sph_option options[] = {
+    {"layer", "K", "", "boundaries",
+     "this layer alone, by its number from 0 or its name, with phi and direction of every unit"},
+    {"data", "FILE|NAME", "", "data",
+     "data points to look at, with the columns the run was trained on; the run's own training rows if not "
+     "given"},
+    {"threads", "N", "", "common", "taken by every command; one thread works here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
+     "taken by every command; the run's own precision holds here"},
+};
+
+const struct command command_boundaries = {
+    .name = "boundaries",
+    .summary = "where each unit switches, and what the data see of it",
+    .usage = "RUN [--layer K] [--data FILE|NAME] [--json]",
+    .about =
+        "Prints a CSV line for each unit that has an activation. A unit switches at w x + b = 0, x being the "
+        "input of its layer, the normalization folded in: norm is |w|, offset is b/|w|, phi = -offset w/|w| "
+        "is the point of the boundary nearest to the origin. The first layer is given in the units of the "
+        "data, standardisation undone. active_share is the share of the data points (of a convolution: rows "
+        "and pixels) on the active side, state says both, dead or always_on, nearest is the distance of the "
+        "nearest data point, pole is how near a gmp unit is to a pole of its coordinates (smallest |sin "
+        "theta| but for the last angle; 0 at a pole). What is not defined is left empty: all but the share "
+        "where ln has a shift, offset and phi where |w| is 0. If the run's own data are gone, a line on "
+        "stderr says so and what only data can say is empty.",
+    .examples = "  spherelu boundaries runs/first\n"
+                "  spherelu boundaries runs/first --layer 0 > first-layer.csv\n"
+                "  spherelu boundaries runs/prices --data new-houses.csv --json\n"
+                "  spherelu boundaries runs/first | awk -F, '$6 == \"dead\"'\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"RUN"},
+    .words_needed = 1,
+    .run = run_boundaries,
+};
