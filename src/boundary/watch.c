@@ -15,6 +15,7 @@ struct watch {
     char *x, *y;     /* (most, ld) in the net's dtype */
     size_t targets;  /* that y has room for */
     double *value;   /* (most, widest) */
+    double *scale;   /* (widest) */
 
     /* one run */
     size_t row;
@@ -56,15 +57,21 @@ static void read_row(const struct kernels *k, const struct buffer *value, const 
 static void show(struct watch *watch, size_t node, const struct tile *tile, const struct buffer *value)
 {
     const struct net_node *here = &watch->net->nodes[node];
+    const struct kernels *k = watch->net->k;
+    const struct layer_weights *weights = is_layer(here) ? &watch->weights->layer[here->layer] : NULL;
     size_t features = node_features(here);
+    int scaled = weights && weights->scaled;
+    if (scaled)
+        k->to_double(here->channels, weights->s, watch->scale);
     for (size_t i = 0; i < tile->rows; i++)
-        read_row(watch->net->k, value, tile, i, watch->value + i * features);
+        read_row(k, value, tile, i, watch->value + i * features);
     watch->see(watch->self, &(struct watched){.node = node,
                                               .layer = is_layer(here) ? here->layer : NET_NOWHERE,
                                               .row = watch->row + tile->row,
                                               .rows = tile->rows,
                                               .features = features,
-                                              .value = watch->value});
+                                              .value = watch->value,
+                                              .scale = scaled ? watch->scale : NULL});
 }
 
 /* The input comes with the first node behind it: it is shown before that. */
@@ -94,7 +101,8 @@ int watch_new(struct watch **out, sph_net *net)
     watch->index = mem_get(watch->most, sizeof *watch->index);
     watch->x = mem_get(watch->most * net_row_length(net), net->k->size);
     watch->value = mem_get(watch->most * widest(net), sizeof *watch->value);
-    if (!watch->index || !watch->x || !watch->value ||
+    watch->scale = mem_get(widest(net), sizeof *watch->scale);
+    if (!watch->index || !watch->x || !watch->value || !watch->scale ||
         (err = weights_new(&watch->weights, net, net->k, 0)) < 0 ||
         (err = plan_new(&watch->plan, watch->weights, watch->most, PLAN_EVALUATE, 1, 0)) < 0) {
         watch_free(watch);
@@ -114,6 +122,7 @@ void watch_free(struct watch *watch)
     mem_free(watch->x);
     mem_free(watch->y);
     mem_free(watch->value);
+    mem_free(watch->scale);
     mem_free(watch);
 }
 

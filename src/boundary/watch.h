@@ -18,6 +18,7 @@ struct watched {
     size_t rows;         /* how many                                     */
     size_t features;     /* of each: (channels, height, width)           */
     const double *value; /* (rows, features)                         */
+    const double *scale; /* (channels) of a layer, already in value; NULL: 1 each */
 };
 
 /* Called node by node for some rows, in the order of computation beginning with the input (node 0), then for
