@@ -665,6 +665,69 @@ typedef struct sph_perturb_result {
 SPH_API int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts);
 SPH_API void sph_perturb_free(sph_perturb_result *result);
 
+/* ---------------------------------------------------------------- regions
+ * On a plane of its input a dense net of relu or leaky_relu layers is affine in each of the convex polygons
+ * that the boundaries of all its units cut the plane into. They are found by subdivision, exactly but for
+ * rounding: nothing thinner than 1e-12 of the window is cut off, whoever would cut it. bn, mbn and imn are
+ * part of the weights, by their running statistics; ln, elu, srelu and images are refused. */
+
+typedef struct sph_regions sph_regions;
+
+typedef struct sph_regions_opts {
+    /* The plane x = origin + s first + t second, in the data's own units, (inputs) each. All NULL: the input
+     * itself, (s, t) of a net with 2 inputs, s of a net with 1, whose regions are the strips above its
+     * intervals: with a window of height 1 their areas are lengths. */
+    const double *origin, *first, *second;
+    double window[4]; /* s from, s to, t from, t to                                            */
+    sph_task task;    /* binary, classes: where the decision changes is found too                */
+    size_t most;      /* regions: more are a failure                                            */
+    void *self;
+    int (*progress)(void *self, size_t regions, double share); /* of the area; above 0: give up; NULL: none */
+} sph_regions_opts;
+
+SPH_API sph_regions_opts sph_regions_defaults(void); /* window -1, 1, -1, 1; at most a million regions */
+
+/* The plane through three points (inputs) each: origin is a; first and second, which the caller has room for,
+ * are of length 1 and at right angles in standardised units, so that s and t measure distance as the net sees
+ * it; window: the box of the three points and a tenth more on each side. Points on one line are refused. */
+SPH_API int sph_plane_through(const sph_net *net, const double *a, const double *b, const double *c,
+                              double *origin, double *first, double *second, double window[4]);
+
+SPH_API int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opts *opts);
+SPH_API void sph_regions_free(sph_regions *regions);
+
+typedef struct sph_region {
+    const double *vertex; /* (vertices, 2) s and t, anticlockwise                                          */
+    size_t vertices;
+    double area;
+    const uint8_t *pattern; /* a bit per unit, 1 where it is active: see sph_regions_layer                   */
+    const double *map;      /* (outputs, 3) an output is map[0] s + map[1] t + map[2], in its own units      */
+} sph_region;
+
+SPH_API size_t sph_regions_count(const sph_regions *regions);
+SPH_API int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out); /* borrowed */
+
+/* A layer with an activation. Its bits of a pattern begin at a byte of their own, unit 0 the highest bit of
+ * that byte (numpy.unpackbits reads them). */
+typedef struct sph_regions_layer {
+    const char *path;
+    size_t units;
+    size_t byte;    /* of a pattern                                       */
+    size_t regions; /* that this layer and those before it cut the window into */
+} sph_regions_layer;
+
+SPH_API size_t sph_regions_layers(const sph_regions *regions);
+SPH_API int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out);
+
+/* A piece of the line between two classes (of one logit: 0 and 1), inside a region or along its edge. */
+typedef struct sph_segment {
+    double from[2], to[2];
+    size_t low, high; /* classes */
+    size_t region;
+} sph_segment;
+
+SPH_API size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out); /* borrowed */
+
 /* ---------------------------------------------------------------- speed */
 
 typedef struct sph_bench_param_opts {

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "boundary/piecewise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "boundary/hyperplane.h"
+
+static const double leaky_slope = 0.01;
+
+#define WORD_ROW(id, word, help) word,
+static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
+
+/* ---------------------------------------------------------------- what is refused */
+
+static int check_act(const char *path, sph_act act)
+{
+    if (act == SPH_ACT_IDENTITY || act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU)
+        return 0;
+    return sph_fail(SPH_EARG, "%s: activation %s, and regions are cut for relu and leaky_relu only", path,
+                    act_words[act]);
+}
+
+static int check_layer(const struct net_layer *layer)
+{
+    if (layer->spec.norm == SPH_NORM_LN)
+        return sph_fail(SPH_EARG,
+                        "%s: ln divides by each sample's own deviation, so that its regions have no straight "
+                        "edges",
+                        layer->path);
+    return check_act(layer->path, layer->spec.act);
+}
+
+static int check_net(const sph_net *net)
+{
+    if (!net->ready)
+        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+    int err = 0;
+    for (size_t i = 0; i < net->node_count && !err; i++) {
+        const struct net_node *node = &net->nodes[i];
+        if (node->kind == NODE_CONV)
+            err = sph_fail(SPH_EARG, "%s: a convolution, and regions are cut for dense layers only",
+                           net->layers[node->layer].path);
+        else if (node->kind == NODE_DENSE)
+            err = check_layer(&net->layers[node->layer]);
+        else if (node->kind == NODE_ACT)
+            err = check_act("an activation by itself", node->act);
+    }
+    for (size_t i = 0; i < net->node_count && !err; i++)
+        if (node_pixels(&net->nodes[i]) > 1 || net->nodes[i].kind == NODE_AVG_POOL ||
+            net->nodes[i].kind == NODE_MAX_POOL)
+            err = sph_fail(SPH_EARG, "the net takes images, and regions are cut for dense layers only");
+    return err;
+}
+
+static int check_window(const double window[4])
+{
+    for (int axis = 0; axis < 2; axis++) {
+        double from = window[2 * axis], to = window[2 * axis + 1], largest = fmax(fabs(from), fabs(to));
+        if (!isfinite(from) || !isfinite(to) || !(from < to))
+            return sph_fail(SPH_EARG, "window: %g to %g, expected two numbers, the first one smaller", from,
+                            to);
+        if (!isfinite(to - from) || to - from < 1e-9 * largest)
+            return sph_fail(SPH_EARG, "window: %.17g to %.17g is too %s for its numbers", from, to,
+                            isfinite(to - from) ? "narrow" : "wide");
+    }
+    return 0;
+}
+
+static int check_plane(const sph_net *net, const sph_regions_opts *opts)
+{
+    size_t n = sph_net_inputs(net);
+    if (!opts->origin != !opts->first || !opts->origin != !opts->second)
+        return sph_fail(SPH_EARG, "a plane is an origin and two directions, or none of them");
+    if (!opts->origin && n > 2)
+        return sph_fail(SPH_EARG, "the net has %zu inputs, expected 1 or 2, or a plane through three points",
+                        n);
+    for (size_t i = 0; opts->origin && i < n; i++)
+        if (!isfinite(opts->origin[i]) || !isfinite(opts->first[i]) || !isfinite(opts->second[i]))
+            return sph_fail(SPH_EARG, "the plane: input %zu is not a finite number", i);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- layers */
+
+static double row_length(const struct hyperplanes *planes, size_t unit)
+{
+    double sum = 0;
+    for (size_t i = 0; i < planes->n; i++)
+        sum += planes->w[unit * planes->n + i] * planes->w[unit * planes->n + i];
+    return sqrt(sum);
+}
+
+/* A layer without activation has its scale in its weights. */
+static int take_layer(struct piecewise_node *node, const sph_net *net, size_t layer)
+{
+    struct hyperplanes planes;
+    int err = hyperplanes_affine(&planes, net, layer);
+    if (err < 0)
+        return err;
+    size_t m = planes.m, n = planes.n;
+    node->w = mem_get(n * node->ld, sizeof *node->w);
+    node->b = mem_get(node->ld, sizeof *node->b);
+    node->s = mem_get(node->ld, sizeof *node->s);
+    node->norm = mem_get(m, sizeof *node->norm);
+    if (!node->w || !node->b || !node->s || !node->norm)
+        err = SPH_EMEMORY;
+    for (size_t j = 0; j < m && !err; j++) {
+        double scale = piecewise_cuts(node) ? 1 : planes.s[j];
+        node->s[j] = piecewise_cuts(node) ? planes.s[j] : 1;
+        node->b[j] = scale * planes.b[j];
+        node->norm[j] = fabs(scale) * row_length(&planes, j);
+        for (size_t i = 0; i < n; i++)
+            node->w[i * node->ld + j] = scale * planes.w[j * n + i];
+        if (!isfinite(node->norm[j]) || !isfinite(node->b[j]) || !isfinite(node->s[j]))
+            err = sph_fail(SPH_EARG, "%s: unit %zu has numbers that are not finite", node->path, j);
+    }
+    hyperplanes_free(&planes);
+    return err;
+}
+
+static double slope_below(sph_act act)
+{
+    return act == SPH_ACT_RELU ? 0 : act == SPH_ACT_LEAKY_RELU ? leaky_slope : 1;
+}
+
+static int take_node(struct piecewise *out, const sph_net *net, size_t i)
+{
+    const struct net_node *from = &net->nodes[i];
+    struct piecewise_node *node = &out->node[i];
+    node->m = from->channels;
+    node->ld = kernel_pad(node->m);
+    node->below = 1;
+    out->widest = node->ld > out->widest ? node->ld : out->widest;
+    if (!(out->value[i] = mem_get(node->ld, sizeof *out->value[i])))
+        return SPH_EMEMORY;
+    if (from->kind == NODE_INPUT)
+        return 0;
+    node->in[0] = (size_t)from->in[0];
+    node->in[1] = from->kind == NODE_ADD ? (size_t)from->in[1] : NET_NOWHERE;
+    if (from->kind == NODE_ACT)
+        node->below = slope_below(from->act);
+    if (from->kind == NODE_DENSE) {
+        node->path = net->layers[from->layer].path;
+        node->below = slope_below(net->layers[from->layer].spec.act);
+    }
+    if (piecewise_cuts(node)) {
+        node->byte = out->pattern_bytes;
+        out->pattern_bytes += (node->m + 7) / 8;
+    }
+    return from->kind == NODE_DENSE ? take_layer(node, net, from->layer) : 0;
+}
+
+/* ---------------------------------------------------------------- the plane */
+
+static double plane_number(const double *vector, size_t i, double otherwise)
+{
+    return vector ? vector[i] : otherwise;
+}
+
+static void take_plane(struct piecewise *out, const sph_net *net, const sph_regions_opts *opts)
+{
+    size_t n = out->node[0].m, ld = out->node[0].ld;
+    for (int axis = 0; axis < 2; axis++) {
+        out->middle[axis] = opts->window[2 * axis] / 2 + opts->window[2 * axis + 1] / 2;
+        out->half[axis] = (opts->window[2 * axis + 1] - opts->window[2 * axis]) / 2;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double first = plane_number(opts->first, i, i == 0), second = plane_number(opts->second, i, i == 1);
+        double mean = plane_number(net->scaling.x_mean, i, 0),
+               scale = plane_number(net->scaling.x_scale, i, 1);
+        double middle = plane_number(opts->origin, i, 0) + out->middle[0] * first + out->middle[1] * second;
+        out->plane[i] = out->half[0] * first / scale;
+        out->plane[ld + i] = out->half[1] * second / scale;
+        out->plane[2 * ld + i] = (middle - mean) / scale;
+    }
+}
+
+int piecewise_new(struct piecewise *out, const sph_net *net, const sph_regions_opts *opts)
+{
+    *out = (struct piecewise){.k = kernels_pick(SPH_F64, KERNELS_FASTEST)};
+    int err;
+    if ((err = check_net(net)) < 0 || (err = check_plane(net, opts)) < 0 ||
+        (err = check_window(opts->window)) < 0)
+        return err;
+    out->count = net->node_count;
+    out->node = mem_get(out->count, sizeof *out->node);
+    out->value = mem_get(out->count, sizeof *out->value);
+    if (!out->node || !out->value)
+        err = SPH_EMEMORY;
+    for (size_t i = 0; i < out->count && !err; i++)
+        err = take_node(out, net, i);
+    if (!err && !(out->plane = mem_get(3 * out->node[0].ld, sizeof *out->plane)))
+        err = SPH_EMEMORY;
+    if (err < 0) {
+        piecewise_free(out);
+        return err;
+    }
+    take_plane(out, net, opts);
+    return 0;
+}
+
+void piecewise_free(struct piecewise *net)
+{
+    for (size_t i = 0; net->node && i < net->count; i++) {
+        mem_free(net->node[i].w);
+        mem_free(net->node[i].b);
+        mem_free(net->node[i].s);
+        mem_free(net->node[i].norm);
+    }
+    for (size_t i = 0; net->value && i < net->count; i++)
+        mem_free(net->value[i]);
+    mem_free(net->value);
+    mem_free(net->node);
+    mem_free(net->plane);
+    *net = (struct piecewise){0};
+}
+
+/* z (rows, ld) <- in of the nodes before it, (rows, ld) each; b is added to the last row. */
+static void combine(const struct piecewise *net, size_t i, size_t rows, double *const *in, double *z)
+{
+    const struct piecewise_node *node = &net->node[i];
+    const double *a = in[node->in[0]];
+    size_t ld = node->ld;
+    if (node->w) {
+        const struct piecewise_node *before = &net->node[node->in[0]];
+        net->k->gemm(rows, node->m, before->m, a, before->ld, 1, node->w, ld, z, ld, NULL, GEMM_SET);
+        for (size_t j = 0; j < node->m; j++)
+            z[(rows - 1) * ld + j] += node->b[j];
+        return;
+    }
+    memcpy(z, a, rows * ld * sizeof *z);
+    for (size_t j = 0; node->in[1] != NET_NOWHERE && j < rows * ld; j++)
+        z[j] += in[node->in[1]][j];
+}
+
+void piecewise_map(const struct piecewise *net, size_t i, double *const *map, double *z)
+{
+    if (i)
+        combine(net, i, 3, map, z);
+    else
+        memcpy(z, net->plane, 3 * net->node[0].ld * sizeof *z);
+}
+
+const double *piecewise_at(const struct piecewise *net, const double place[2])
+{
+    size_t ld = net->node[0].ld;
+    for (size_t j = 0; j < ld; j++)
+        net->value[0][j] = net->plane[j] * place[0] + net->plane[ld + j] * place[1] + net->plane[2 * ld + j];
+    for (size_t i = 1; i < net->count; i++) {
+        const struct piecewise_node *node = &net->node[i];
+        double *value = net->value[i];
+        combine(net, i, 1, net->value, value);
+        for (size_t j = 0; piecewise_cuts(node) && j < node->m; j++)
+            value[j] *= (value[j] > 0 ? 1 : node->below) * (node->s ? node->s[j] : 1);
+    }
+    return net->value[net->count - 1];
+}

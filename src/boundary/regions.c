@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "boundary/regions.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "boundary/polygon.h"
+
+enum { REGIONS_MOST = 1000000, PROGRESS_EVERY = 64 };
+
+/* ---------------------------------------------------------------- one more region */
+
+void regions_place(const sph_regions *regions, const struct piecewise *net, const double place[2],
+                   double out[2])
+{
+    for (int axis = 0; axis < 2; axis++) {
+        double at = place[axis];
+        out[axis] = at == -1  ? regions->window[2 * axis]
+                    : at == 1 ? regions->window[2 * axis + 1]
+                              : net->middle[axis] + net->half[axis] * at;
+    }
+}
+
+/* map (outputs, 3) <- from (3, ld) in the window as it is inside */
+static void own_units(const struct piecewise *net, const struct scaling *scaling, size_t outputs,
+                      const double *from, double *map)
+{
+    size_t ld = net->node[net->count - 1].ld;
+    for (size_t k = 0; k < outputs; k++, map += 3) {
+        double scale = scaling->y_scale ? scaling->y_scale[k] : 1;
+        map[0] = scale * from[k] / net->half[0];
+        map[1] = scale * from[ld + k] / net->half[1];
+        map[2] = scale * from[2 * ld + k] + (scaling->y_mean ? scaling->y_mean[k] : 0) -
+                 map[0] * net->middle[0] - map[1] * net->middle[1];
+    }
+}
+
+int regions_add(sph_regions *regions, const struct piecewise *net, const struct scaling *scaling,
+                const struct region_found *found)
+{
+    size_t count = regions->count + 1, bytes = regions->pattern_bytes, numbers = 3 * regions->outputs;
+    if (!mem_reserve((void **)&regions->region, &regions->region_capacity, count, sizeof *regions->region) ||
+        !mem_reserve((void **)&regions->vertex, &regions->vertex_capacity,
+                     regions->vertices + found->vertices, 2 * sizeof *regions->vertex) ||
+        !mem_reserve((void **)&regions->pattern, &regions->pattern_capacity, count * bytes + 1, 1) ||
+        !mem_reserve((void **)&regions->map, &regions->map_capacity, count, numbers * sizeof(double)))
+        return SPH_EMEMORY;
+    struct region *region = &regions->region[regions->count];
+    *region = (struct region){regions->vertices, found->vertices,
+                              polygon_area(found->vertices, found->vertex) * net->half[0] * net->half[1]};
+    for (size_t i = 0; i < found->vertices; i++)
+        regions_place(regions, net, found->vertex + 2 * i, regions->vertex + 2 * regions->vertices++);
+    memcpy(regions->pattern + regions->count * bytes, found->pattern, bytes);
+    own_units(net, scaling, regions->outputs, found->map, regions->map + regions->count * numbers);
+    regions->count = count;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- all regions */
+
+sph_regions_opts sph_regions_defaults(void)
+{
+    return (sph_regions_opts){.window = {-1, 1, -1, 1}, .task = SPH_TASK_REGRESSION, .most = REGIONS_MOST};
+}
+
+struct work {
+    const struct piecewise *net;
+    const struct scaling *scaling;
+    const sph_regions_opts *opts;
+    struct decision *decision; /* NULL: none */
+    sph_regions *regions;
+    double done; /* area, of the window's 4 */
+};
+
+static int too_many(const struct work *work)
+{
+    return sph_fail(SPH_EARG,
+                    "more than %zu regions (these fill %.2g %% of the window): allow more, or take a smaller "
+                    "window",
+                    work->opts->most, 25 * work->done);
+}
+
+static int add(void *self, const struct region_found *found)
+{
+    struct work *work = self;
+    sph_regions *regions = work->regions;
+    if (regions->count == work->opts->most)
+        return too_many(work);
+    work->done += polygon_area(found->vertices, found->vertex);
+    int err = regions_add(regions, work->net, work->scaling, found);
+    if (!err && work->decision)
+        err = decision_add(work->decision, found, regions);
+    if (!err && work->opts->progress && regions->count % PROGRESS_EVERY == 0 &&
+        work->opts->progress(work->opts->self, regions->count, work->done / 4) > 0)
+        err = sph_fail(SPH_EARG, "stopped after %zu regions", regions->count);
+    return err;
+}
+
+static int copy_vector(double **out, const double *from, size_t n, size_t axis)
+{
+    if (!(*out = mem_get(n, sizeof **out)))
+        return SPH_EMEMORY;
+    if (from)
+        memcpy(*out, from, n * sizeof **out);
+    else if (axis < n)
+        (*out)[axis] = 1;
+    return 0;
+}
+
+/* Nodes with an activation, by name. */
+static int take_layers(sph_regions *regions, const struct piecewise *net, const size_t *counts)
+{
+    if (!(regions->layer = mem_get(net->count, sizeof *regions->layer)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < net->count; i++) {
+        const struct piecewise_node *node = &net->node[i];
+        struct regions_layer *layer = &regions->layer[regions->layer_count];
+        if (!piecewise_cuts(node))
+            continue;
+        *layer = (struct regions_layer){.units = node->m, .byte = node->byte, .regions = counts[i]};
+        if (node->path)
+            snprintf(layer->path, sizeof layer->path, "%s", node->path);
+        else
+            snprintf(layer->path, sizeof layer->path, "node %zu", i);
+        regions->layer_count++;
+    }
+    return 0;
+}
+
+static int run(sph_regions *regions, struct work *work)
+{
+    size_t n = regions->inputs;
+    const sph_regions_opts *opts = work->opts;
+    size_t *counts = mem_get(work->net->count, sizeof *counts);
+    int err = counts ? 0 : SPH_EMEMORY;
+    struct subdivision to = {work, add, counts};
+    if (!err && !(err = copy_vector(&regions->origin, opts->origin, n, n)) &&
+        !(err = copy_vector(&regions->first, opts->first, n, 0)) &&
+        !(err = copy_vector(&regions->second, opts->second, n, 1)) && !(err = subdivide(work->net, &to)))
+        err = take_layers(regions, work->net, counts);
+    mem_free(counts);
+    return err;
+}
+
+int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opts *opts)
+{
+    struct piecewise piecewise;
+    int err = piecewise_new(&piecewise, net, opts);
+    if (err < 0)
+        return err;
+    sph_regions *regions = mem_get(1, sizeof *regions);
+    struct work work = {&piecewise, &net->scaling, opts, NULL, regions, 0};
+    if (!regions)
+        err = SPH_EMEMORY;
+    if (!err && opts->task != SPH_TASK_REGRESSION)
+        err = decision_new(&work.decision, &piecewise);
+    if (!err) {
+        regions->inputs = sph_net_inputs(net);
+        regions->outputs = sph_net_outputs(net);
+        regions->pattern_bytes = piecewise.pattern_bytes;
+        regions->task = opts->task;
+        memcpy(regions->window, opts->window, sizeof regions->window);
+        err = run(regions, &work);
+    }
+    decision_free(work.decision);
+    piecewise_free(&piecewise);
+    if (err < 0) {
+        sph_regions_free(regions);
+        return err;
+    }
+    *out = regions;
+    return 0;
+}
+
+void sph_regions_free(sph_regions *regions)
+{
+    if (!regions)
+        return;
+    void *owned[] = {regions->origin, regions->first,   regions->second, regions->layer,  regions->region,
+                     regions->vertex, regions->pattern, regions->map,    regions->segment};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        mem_free(owned[i]);
+    mem_free(regions);
+}
+
+/* ---------------------------------------------------------------- looking at them */
+
+size_t sph_regions_count(const sph_regions *regions)
+{
+    return regions->count;
+}
+
+int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
+{
+    if (i >= regions->count)
+        return sph_fail(SPH_EARG, "region %zu of %zu", i, regions->count);
+    const struct region *region = &regions->region[i];
+    *out = (sph_region){
+        .vertex = regions->vertex + 2 * region->vertex,
+        .vertices = region->count,
+        .area = region->area,
+        .pattern = regions->pattern + i * regions->pattern_bytes,
+        .map = regions->map + i * 3 * regions->outputs,
+    };
+    return 0;
+}
+
+size_t sph_regions_layers(const sph_regions *regions)
+{
+    return regions->layer_count;
+}
+
+int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out)
+{
+    if (k >= regions->layer_count)
+        return sph_fail(SPH_EARG, "layer %zu of %zu with an activation", k, regions->layer_count);
+    const struct regions_layer *layer = &regions->layer[k];
+    *out = (sph_regions_layer){layer->path, layer->units, layer->byte, layer->regions};
+    return 0;
+}
+
+size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
+{
+    if (out)
+        *out = regions->segment;
+    return regions->segments;
+}
+
+/* ---------------------------------------------------------------- a plane through three points */
+
+static double scaled_dot(const sph_net *net, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < sph_net_inputs(net); i++) {
+        double scale = net->scaling.x_scale ? net->scaling.x_scale[i] : 1;
+        sum += a[i] / scale * (b[i] / scale);
+    }
+    return sum;
+}
+
+static void take_away(size_t n, double *from, double factor, const double *direction)
+{
+    for (size_t i = 0; i < n; i++)
+        from[i] -= factor * direction[i];
+}
+
+int sph_plane_through(const sph_net *net, const double *a, const double *b, const double *c, double *origin,
+                      double *first, double *second, double window[4])
+{
+    size_t n = sph_net_inputs(net);
+    if (n < 2)
+        return sph_fail(SPH_EARG, "a net of 1 input has no plane");
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(a[i]) || !isfinite(b[i]) || !isfinite(c[i]))
+            return sph_fail(SPH_EARG, "the plane: input %zu of a point is not a finite number", i);
+        origin[i] = a[i];
+        first[i] = b[i] - a[i];
+        second[i] = c[i] - a[i];
+    }
+    double to_b = sqrt(scaled_dot(net, first, first)), to_c = sqrt(scaled_dot(net, second, second));
+    if (!(to_b > 0) || !(to_c > 0))
+        return sph_fail(SPH_EARG,
+                        "the plane: the first point and the %s are the same, expected three points "
+                        "that lie on no line",
+                        to_b > 0 ? "third" : "second");
+    for (size_t i = 0; i < n; i++)
+        first[i] /= to_b;
+    double along = scaled_dot(net, first, second);
+    take_away(n, second, along, first);
+    take_away(n, second, scaled_dot(net, first, second), first); /* once more, for what rounding left */
+    double apart = sqrt(scaled_dot(net, second, second));
+    if (!(apart > 1e-9 * to_c))
+        return sph_fail(SPH_EARG, "the plane: its three points lie on one line");
+    for (size_t i = 0; i < n; i++)
+        second[i] /= apart;
+    double low = fmin(0, along), high = fmax(to_b, along);
+    window[0] = low - 0.1 * (high - low);
+    window[1] = high + 0.1 * (high - low);
+    window[2] = -0.1 * apart;
+    window[3] = 1.1 * apart;
+    return 0;
+}

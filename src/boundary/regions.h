@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The linear regions of a net on a plane: what is kept of them (regions.c), the subdivision that finds them
+ * (subdivide.c) and the lines between classes within them (decision.c). Start reading at subdivide.c. */
+#ifndef SPH_BOUNDARY_REGIONS_H
+#define SPH_BOUNDARY_REGIONS_H
+
+#include "boundary/piecewise.h"
+
+struct region {
+    size_t vertex; /* in vertices: the first of its own */
+    size_t count;
+    double area;
+};
+
+struct regions_layer {
+    char path[96];
+    size_t units, byte, regions;
+};
+
+/* In the plane's own coordinates (s, t). Arrays grow; memory is proportional to the regions. */
+struct sph_regions {
+    size_t inputs, outputs, pattern_bytes;
+    double *origin, *first, *second; /* (inputs) */
+    double window[4];
+    sph_task task;
+    struct regions_layer *layer;
+    size_t layer_count;
+
+    struct region *region;
+    size_t count, region_capacity;
+    double *vertex; /* (vertices, 2) */
+    size_t vertices, vertex_capacity;
+    uint8_t *pattern; /* (count, pattern_bytes) */
+    size_t pattern_capacity;
+    double *map; /* (count, outputs, 3) */
+    size_t map_capacity;
+    sph_segment *segment;
+    size_t segments, segment_capacity;
+};
+
+/* A polygon of the window as piecewise.h has it, and all that is known of it. Borrowed. */
+struct region_found {
+    size_t vertices;
+    const double *vertex;    /* (vertices, 2) in [-1, 1] x [-1, 1]  */
+    const uint8_t *pattern;  /* (pattern_bytes)                     */
+    const double *map;       /* (3, ld) of the output               */
+    const double *tolerance; /* (ld) of each output: what counts as 0 */
+};
+
+/* regions <- one more, in the plane's and the outputs' own units. (regions.c) */
+int regions_add(sph_regions *regions, const struct piecewise *net, const struct scaling *scaling,
+                const struct region_found *found);
+
+/* The window cut along every unit's boundary; add is called for every region. (subdivide.c) */
+struct subdivision {
+    void *self;
+    int (*add)(void *self, const struct region_found *found); /* 0, or what ends it */
+    size_t *regions; /* (nodes) filled: regions after each node that cuts */
+};
+int subdivide(const struct piecewise *net, const struct subdivision *subdivision);
+
+/* regions->segment <- those between classes within a region just added. A single output is the logit of class
+ * 1, and that of class 0 is 0. (decision.c) */
+struct decision;
+int decision_new(struct decision **out, const struct piecewise *net);
+void decision_free(struct decision *decision);
+int decision_add(struct decision *decision, const struct region_found *found, sph_regions *regions);
+
+/* s, t <- a place of the window; the window's own borders come back as they were given. (regions.c) */
+void regions_place(const sph_regions *regions, const struct piecewise *net, const double place[2],
+                   double out[2]);
+
+#endif
