@@ -31,6 +31,10 @@ int file_exists(const char *path);
 int file_is_directory(const char *path);
 int file_make_directory(const char *path); /* with parents; existing is fine */
 
+/* Names of all that lies in a directory, in the order of their bytes. Caller frees. */
+int file_list(char ***out, size_t *count, const char *dir);
+void file_list_free(char **names, size_t count); /* NULL is fine */
+
 /* Holds a directory for this process and the children it forks: whoever asks for it meanwhile is refused, or
  * waits for as long as patience says. The system lets go when the last of them ends, however that happens;
  * nothing is left on the disk. A file system that knows no locks holds nothing, and *out is -1. */

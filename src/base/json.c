@@ -37,6 +37,16 @@ int json_read(json_t **out, const char *path)
     return err;
 }
 
+int json_read_twice(json_t **out, const char *path)
+{
+    json_t *again = NULL;
+    int err = json_read(out, path);
+    if (!err && !(err = json_read(&again, path)) && !json_equal(*out, again))
+        err = sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
+    json_decref(again);
+    return err;
+}
+
 static int add_to_text(const char *bytes, size_t length, void *text)
 {
     struct text *out = text;

@@ -17,6 +17,10 @@
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length);
 int json_read(json_t **out, const char *path);
 
+/* Short of memory, jansson's reader loses digits of long numbers without a word. Where they become a table,
+ * this reads the file twice and compares. */
+int json_read_twice(json_t **out, const char *path);
+
 /* Appends value as text: 17 significant digits; indent 0 is one line. No newline at the end. */
 int json_print(struct text *out, const json_t *value, size_t indent);
 
