@@ -5,8 +5,8 @@
 #define SPH_FIGURE_SCRIPTS_H
 
 struct figure_script {
-    const char *name;           /* of the file, without .gp */
-    const unsigned char *chars; /* NUL-terminated           */
+    const char *name;           /* of the file, without .gp; "report.css" */
+    const unsigned char *chars; /* NUL-terminated */
 };
 
 extern const struct figure_script figure_scripts[]; /* ends with a NULL name */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A report: one HTML file that needs nothing else. Figures are inside it as SVG, its style too; it has no
+ * script, loads nothing, follows the reader's light or dark, fits a phone and prints.
+ *
+ * Parts are added in the order of reading. Every text is plain text: what HTML would take for markup is
+ * escaped, bytes that are no UTF-8 are replaced. A part that cannot be added for want of memory makes
+ * report_write fail, so add freely and check once. The same parts give the same bytes. */
+#ifndef SPH_FIGURE_REPORT_H
+#define SPH_FIGURE_REPORT_H
+
+#include <stddef.h>
+
+struct report;
+
+/* subtitle: one sentence beneath the title, or NULL. */
+int report_new(struct report **out, const char *title, const char *subtitle);
+void report_free(struct report *report); /* NULL is fine */
+
+/* Begins a section; its heading is in the list of contents as well. */
+void report_section(struct report *report, const char *heading);
+
+void report_paragraph(struct report *report, const char *text);
+void report_note(struct report *report, const char *text);    /* smaller: what explains a table */
+void report_warning(struct report *report, const char *text); /* in a box nobody overlooks */
+void report_list(struct report *report, const char *const *items, size_t count);
+
+/* What stands between these two is folded away until the reader opens it (or prints). They do not nest. */
+void report_fold(struct report *report, const char *summary);
+void report_unfold(struct report *report);
+
+enum report_mark { REPORT_PLAIN, REPORT_BEST, REPORT_BAD };
+
+/* The first column names the row. */
+struct report_table {
+    const char *caption; /* NULL: none */
+    size_t columns, rows;
+    const char *const *header;   /* (columns) NULL: no header */
+    const char *const *cell;     /* (rows, columns) a NULL is empty */
+    const unsigned char *number; /* (columns) 1: numbers, to the right; NULL: none */
+    const unsigned char *mark;   /* (rows, columns) enum report_mark; NULL: none */
+};
+void report_table(struct report *report, const struct report_table *table);
+
+/* Lines as they are, for files and commands. */
+void report_code(struct report *report, const char *caption, const char *text);
+
+/* The picture dir/name.svg, with its caption and links to name.pdf, .svg, .png, .gif, the script name.gp and
+ * the data name.PART.dat, as far as they are there. The report has to be written into the folder that dir
+ * lies in. An SVG above REPORT_SVG_MOST bytes, or one that cannot be taken apart, is replaced by name.png;
+ * where neither is there, the reader is told how to draw it from the script. */
+enum { REPORT_SVG_MOST = 2 << 20 };
+void report_figure(struct report *report, const char *dir, const char *name, const char *caption);
+
+/* Replaces path by the report. */
+int report_write(struct report *report, const char *path);
+
+#endif
