@@ -170,4 +170,7 @@ struct experiment_results {
 };
 int experiment_write_results(const struct experiment_results *results);
 
+/* The method that the others are compared with, as a table's reference_method. */
+int experiment_reference(const struct sph_experiment *e);
+
 #endif

@@ -29,23 +29,11 @@ static double score_in(const json_t *result, const char *part, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* Short of memory, jansson's reader loses digits of long numbers without a word, and these numbers become a
- * table: they are read twice. */
-static int read_twice(json_t **out, const char *path)
-{
-    json_t *again = NULL;
-    int err = json_read(out, path);
-    if (!err && !(err = json_read(&again, path)) && !json_equal(*out, again))
-        err = sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
-    json_decref(again);
-    return err;
-}
-
 static int read_outcome(struct experiment_outcome *out, const char *path,
                         const struct experiment_facts *facts)
 {
     const char *reason = "the loss stopped being a number";
-    int err = read_twice(&out->result, path);
+    int err = json_read_twice(&out->result, path);
     if (err < 0 || (err = json_member_bool(out->result, path, "diverged", &out->diverged)) < 0 ||
         (err = json_member_size(out->result, path, "epochs", &out->epochs)) < 0 ||
         (err = json_member_size(out->result, path, "best_epoch", &out->best_epoch)) < 0 ||
@@ -134,6 +122,25 @@ static const char *warning_of(const struct sph_experiment *e)
                : OPTION_LEAK;
 }
 
+/* The lines "name: value" of sph_features() as an object; NULL: out of memory. */
+static json_t *features_to_json(void)
+{
+    json_t *object = json_object();
+    int bad = !object;
+    for (const char *line = sph_features(); *line && !bad;) {
+        size_t length = strcspn(line, "\n"), name = strcspn(line, ":");
+        char *key = mem_text_part(line, name);
+        const char *value = line + name + 1 + strspn(line + name + 1, " ");
+        bad = !key || json_object_set_new(object, key, json_stringn(value, (size_t)(line + length - value)));
+        mem_free(key);
+        line += length + (line[length] == '\n');
+    }
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 static int write_json(const struct experiment_results *r, const char *path)
 {
     const struct sph_experiment *e = r->experiment;
@@ -141,6 +148,8 @@ static int write_json(const struct experiment_results *r, const char *path)
     int bad = !object || !jobs;
     bad |= json_object_set_new(object, "experiment", json_string(e->name));
     bad |= json_object_set_new(object, "version", json_string(sph_version()));
+    bad |= json_object_set_new(object, "cpu", json_string(sph_cpu()));
+    bad |= json_object_set_new(object, "features", features_to_json());
     bad |= json_object_set_new(object, "protocol", json_string(e->base->text[OPTION_PROTOCOL]));
     if (warning_of(e))
         bad |= json_object_set_new(object, "warning", json_string(warning_of(e)));
@@ -241,7 +250,7 @@ static int fill_line(const struct experiment_results *r, size_t method, size_t l
 
 /* The first method under gmp is what the others are compared with; without one, the best. Points of a grid
  * side by side are a picture, not a contest. */
-static int reference_method(const struct sph_experiment *e)
+int experiment_reference(const struct sph_experiment *e)
 {
     if (e->all_points && e->axis_count)
         return TABLE_NONE;
@@ -330,7 +339,7 @@ int experiment_write_results(const struct experiment_results *r)
                                                     .cases = e->seed_count,
                                                     .methods = methods,
                                                     .count = count,
-                                                    .reference_method = reference_method(e)});
+                                                    .reference_method = experiment_reference(e)});
     for (size_t i = 0; own && i < count; i++) {
         mem_free(own[i].value);
         mem_free(own[i].name);

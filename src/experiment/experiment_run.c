@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "experiment/experiment.h"
+#include "experiment/experiment_report.h"
 #include "store/runfolder.h"
 
 /* Children of a pool that was killed let go of the folder a moment later. */
@@ -406,6 +407,8 @@ static int run_all(struct run *run)
                                                                 .outcomes = run->outcomes,
                                                                 .count = run->count,
                                                                 .final = final});
+    if (!err)
+        err = experiment_write_report(run->opts->out);
 out:
     mem_free(final);
     return err;

@@ -203,32 +203,11 @@ static int best_method(const struct table_parts *parts)
     return best;
 }
 
-static void free_parts(struct table_parts *parts)
+void table_free_parts(struct table_parts *parts)
 {
     for (size_t m = 0; parts->lines && m < parts->input->count; m++)
         text_free(&parts->lines[m].pair.verdict);
     mem_free(parts->lines);
-}
-
-static int make_parts(struct table_parts *parts)
-{
-    const struct table_input *input = parts->input;
-    parts->lines = mem_get(input->count, sizeof *parts->lines);
-    if (!parts->lines)
-        return SPH_EMEMORY;
-    for (size_t m = 0; m < input->count; m++)
-        summarize(input->methods[m].value, input->cases, &parts->lines[m].summary);
-    int err = rank_methods(parts);
-    int reference = input->reference_method < 0 ? best_method(parts) : input->reference_method;
-    if (reference < 0 || input->reference_method == TABLE_NONE || input->count < 2)
-        return err;
-    parts->reference = input->methods[reference].name;
-    for (size_t m = 0; !err && m < input->count; m++)
-        if (m != (size_t)reference) {
-            err = compare(&parts->lines[m].pair, input, &input->methods[m], &input->methods[reference]);
-            parts->compared++;
-        }
-    return err;
 }
 
 static int check(const struct table_input *input)
@@ -248,20 +227,42 @@ static int check(const struct table_input *input)
     return 0;
 }
 
+int table_make_parts(struct table_parts *parts, const struct table_input *input)
+{
+    *parts = (struct table_parts){.input = input};
+    int err = check(input);
+    if (err < 0)
+        return err;
+    parts->lines = mem_get(input->count, sizeof *parts->lines);
+    if (!parts->lines)
+        return SPH_EMEMORY;
+    for (size_t m = 0; m < input->count; m++)
+        summarize(input->methods[m].value, input->cases, &parts->lines[m].summary);
+    err = rank_methods(parts);
+    int reference = input->reference_method < 0 ? best_method(parts) : input->reference_method;
+    if (reference < 0 || input->reference_method == TABLE_NONE || input->count < 2)
+        return err;
+    parts->reference = input->methods[reference].name;
+    for (size_t m = 0; !err && m < input->count; m++)
+        if (m != (size_t)reference) {
+            err = compare(&parts->lines[m].pair, input, &input->methods[m], &input->methods[reference]);
+            parts->compared++;
+        }
+    return err;
+}
+
 int table_write(const struct table_input *input, enum table_format format, struct text *out)
 {
     static int (*const writers[])(const struct table_parts *, struct text *) = {
         [TABLE_TEXT] = table_add_text, [TABLE_MARKDOWN] = table_add_markdown, [TABLE_LATEX] = table_add_latex,
         [TABLE_CSV] = table_add_csv,   [TABLE_JSON] = table_add_json,
     };
-    int err = check(input);
-    if (!err && (unsigned)format > TABLE_JSON)
-        err = sph_fail(SPH_EARG, "table: format %d is unknown", (int)format);
-    if (err < 0)
-        return err;
-    struct table_parts parts = {.input = input};
-    if (!(err = make_parts(&parts)))
+    if ((unsigned)format > TABLE_JSON)
+        return sph_fail(SPH_EARG, "table: format %d is unknown", (int)format);
+    struct table_parts parts;
+    int err = table_make_parts(&parts, input);
+    if (!err)
         err = writers[format](&parts, out);
-    free_parts(&parts);
+    table_free_parts(&parts);
     return err < 0 ? err : out->failed ? SPH_EMEMORY : 0;
 }

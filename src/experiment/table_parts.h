@@ -31,6 +31,10 @@ struct table_parts {
     struct table_line *lines; /* (input->count) */
 };
 
+/* Checks the input and computes all there is to say of it; free the parts even if this fails. */
+int table_make_parts(struct table_parts *parts, const struct table_input *input);
+void table_free_parts(struct table_parts *parts);
+
 /* One number, with a decimal point whatever the locale. */
 void table_add_fixed(struct text *out, int decimals, double value);
 void table_add_general(struct text *out, int digits, double value);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report of an experiment: everything a reader needs, in one HTML file. */
+#ifndef SPH_EXPERIMENT_EXPERIMENT_REPORT_H
+#define SPH_EXPERIMENT_EXPERIMENT_REPORT_H
+
+#define EXPERIMENT_REPORT "report.html"
+
+/* Writes dir/report.html of what lies in dir, and of nothing else, so that it can be made again at any time:
+ *
+ *   experiment.yaml   has to be there
+ *   results.json      jobs, what became of them, version and machine       as far as these are there:
+ *   table.json        the result                                           an experiment may have none
+ *   motion.json       how far boundaries moved
+ *   figures/          each NAME.svg (or, not drawn yet, NAME.gp) is a figure. figures/index.json, a list of
+ *                     {"name": NAME, "caption": TEXT}, gives order and captions; figures that it does not
+ * name follow in the order of their names
+ *
+ * Call it last, after tables and figures. No time of day and no seconds are in it: the same results give the
+ * same bytes. */
+int experiment_write_report(const char *dir);
+
+#endif
