@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 #   make run       build, compare four methods on the embedded crescents, print the table
+#   make figures   the papers' figures, made by experiments/, in build/figures
 #   make test      build, all tests but the long ones        make check       the quick ones, in seconds
 #   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each
@@ -14,11 +15,11 @@ comma  := ,
 BUILD  ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
-sets   := build $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$(SAN)),thread)
+sets   := build figures $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$(SAN)),thread)
 ctest  := ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
 sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)
 
-.PHONY: all tool configure run test check test-long bench install clean format tidy fuzz deps
+.PHONY: all tool configure run figures test check test-long bench install clean format tidy fuzz deps
 
 all: configure
 	@cmake --build $(BUILD) -j$(JOBS)
@@ -38,6 +39,15 @@ deps:
 run: tool
 	@rm -rf $(BUILD)/run/crescents
 	$(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents
+
+# The experiments that draw something, the quick ones first; about ten minutes on two cores.
+drawn := fig1
+figures: tool
+	@rm -rf $(BUILD)/figures
+	@for name in $(drawn); do \
+	    echo "== $$name"; $(BUILD)/spherelu run experiments/$$name.yaml --out $(BUILD)/figures/$$name || exit 1; done
+	@echo; echo "pictures, their data and scripts:"; \
+	    for name in $(drawn); do echo "  $(BUILD)/figures/$$name/figures"; done
 
 test: all
 	$(ctest) -LE long

@@ -2,7 +2,9 @@
 #include "figure/figure.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -290,32 +292,30 @@ int figure_draw(struct figure *figure)
 
 /* ---------------------------------------------------------------- animations */
 
-static char *frame_path(const struct figure *figure, size_t frame)
+static const double last_seconds = 2; /* of the last page, before all begins anew */
+
+static void frame_path(char path[PATH_MAX], const struct figure *figure, size_t frame)
 {
-    return mem_format("%s/%s.frame%05zu.png", figure->dir, figure->name, frame);
+    snprintf(path, PATH_MAX, "%s/%s.frame%05zu.png", figure->dir, figure->name, frame);
 }
 
 static int join_frames(const struct figure *figure, size_t frames, double seconds)
 {
     struct apng apng = {0};
-    int err = 0;
+    char file[PATH_MAX], *path = path_of(figure, "png");
+    int err = path ? 0 : SPH_EMEMORY;
     for (size_t i = 1; i <= frames && !err; i++) {
-        char *bytes = NULL, *path = frame_path(figure, i);
+        char *bytes = NULL;
         size_t length = 0;
-        if (!path)
-            err = SPH_EMEMORY;
-        else if (!(err = file_read(&bytes, &length, path)))
-            err = apng_add(&apng, path, bytes, length, frames, i < frames ? seconds : 2);
+        frame_path(file, figure, i);
+        if (!(err = file_read(&bytes, &length, file)))
+            err = apng_add(&apng, file, bytes, length, frames, i < frames ? seconds : last_seconds);
         mem_free(bytes);
-        mem_free(path);
     }
-    char *path = path_of(figure, "png");
-    if (!err && !path)
-        err = SPH_EMEMORY;
     if (!err)
         err = apng_write(&apng, path);
-    mem_free(path);
     apng_free(&apng);
+    mem_free(path);
     return err;
 }
 
@@ -331,10 +331,9 @@ int figure_animate(struct figure *figure, size_t frames, double seconds)
     if (!err)
         err = join_frames(figure, frames, seconds);
     for (size_t i = 1; i <= frames && err != 1; i++) {
-        char *path = frame_path(figure, i);
-        if (path)
-            unlink(path);
-        mem_free(path);
+        char path[PATH_MAX];
+        frame_path(path, figure, i);
+        unlink(path);
     }
     mem_free(script);
     if (!err)

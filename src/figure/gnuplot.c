@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,10 +27,9 @@ int gnuplot_found(void)
         path = "/bin:/usr/bin";
     for (size_t length; *path; path += length + (path[length] == ':')) {
         length = strcspn(path, ":");
-        struct text file = {0};
-        text_add(&file, "%.*s%s%s", (int)length, path, length ? "/" : "", program);
-        int found = !file.failed && access(file.chars, X_OK) == 0;
-        text_free(&file);
+        char file[PATH_MAX];
+        int size = snprintf(file, sizeof file, "%.*s%s%s", (int)length, path, length ? "/" : "", program);
+        int found = size > 0 && (size_t)size < sizeof file && access(file, X_OK) == 0;
         if (found)
             return 1;
     }

@@ -2,9 +2,10 @@
 #include "figure/perturbation.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "figure/figure.h"
 
 static const double beyond = 20; /* half the length of a boundary, more than any window shows */
@@ -16,11 +17,12 @@ static const sph_perturb_plane *plane_at(const sph_perturb_method *method, size_
 
 static void add_methods(struct figure *figure, const sph_perturb_result *result)
 {
-    struct text names = {0};
-    for (size_t i = 0; i < SPH_PERTURB_METHODS; i++)
-        text_add(&names, "%s%s", i ? " " : "", result->method[i].name);
-    figure_text(figure, "names", names.failed ? "" : names.chars);
-    text_free(&names);
+    char names[128] = "";
+    for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", result->method[i].name);
+    }
+    figure_text(figure, "names", names);
     figure_number(figure, "inputs", (double)result->inputs);
     figure_number(figure, "planes", (double)result->count + 1);
 }

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A figure: what its files hold, what gnuplot makes of them, and what happens where there is no gnuplot, no
+ * memory, or a script that is wrong. */
+#include "figure_files.h"
+
+#include <dirent.h>
+
+#include "base/error.h"
+#include "fault.h"
+#include "fault_system.h" /* no syncs: thousands of them would take long */
+#include "figure/apng.h"
+#include "figure/figure.h"
+#include "figure/scripts.h"
+#include "figure/svg.h"
+
+/* A script of our own instead of one that is built in. */
+static void use_script(const char *name, const char *text)
+{
+    char file[64];
+    snprintf(file, sizeof file, "scripts/%s.gp", name);
+    assert_int_equal(file_make_directory(at_home("scripts")), 0);
+    write_home(file, text);
+    setenv("SPHERELU_FIGURES", at_home("scripts"), 1);
+}
+
+static struct figure *new_figure(const char *name, const char *script)
+{
+    struct figure *figure = NULL;
+    assert_int_equal(figure_new(&figure, home, name, script), 0);
+    return figure;
+}
+
+static size_t files_like(const char *part)
+{
+    size_t count = 0;
+    DIR *dir = opendir(home);
+    assert_non_null(dir);
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        count += strstr(entry->d_name, part) != NULL;
+    closedir(dir);
+    return count;
+}
+
+/* ---------------------------------------------------------------- data and script */
+
+static void data_files_hold_what_was_added(void **state)
+{
+    (void)state;
+    struct figure *figure = new_figure("data", "boundary");
+    figure_part(figure, "curve", "x y");
+    figure_row(figure, (double[]){1, -0.5}, 2);
+    figure_row(figure, (double[]){(double)NAN, (double)INFINITY}, 2);
+    figure_gap(figure, 1);
+    figure_row(figure, (double[]){1e-300, 123456789}, 2);
+    figure_gap(figure, 2);
+    figure_words(figure, "as it stands");
+    figure_part(figure, "empty", NULL);
+    (void)figure_draw(figure); /* the script needs other data */
+    figure_free(figure);
+    char *text = read_home("data.curve.dat", NULL), *empty = read_home("data.empty.dat", NULL);
+    assert_string_equal(text, "# x y\n1 -0.5\nNaN NaN\n\n1e-300 123456789\n\n\nas it stands\n");
+    assert_string_equal(empty, "");
+    mem_free(text);
+    mem_free(empty);
+}
+
+/* The script prints a variable into what should be the picture: it comes back byte by byte, nothing in it is
+ * run. */
+static void words_reach_the_script_as_they_are(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    static const char words[] = "it's `touch ran` \"$HOME\" \\n \xcf\x86 %s {/Symbol f}";
+    use_script("words", "set print output\nprint words, number\n");
+    struct figure *figure = new_figure("words", "words");
+    figure_text(figure, "words", words);
+    figure_number(figure, "number", 0.1);
+    assert_int_equal(figure_draw(figure), 0);
+    figure_free(figure);
+    char *text = read_home("words.png", NULL);
+    assert_memory_equal(text, words, strlen(words));
+    assert_string_equal(text + strlen(words), " 0.1\n");
+    mem_free(text);
+    assert_int_equal(files_like("ran"), 0);
+}
+
+static void a_name_with_a_slash_is_refused(void **state)
+{
+    (void)state;
+    struct figure *figure = NULL;
+    assert_int_equal(figure_new(&figure, home, "../x", "boundary"), SPH_EARG);
+    assert_null(figure);
+    assert_string_equal(sph_error(), "figure '../x': expected a name of letters, digits, - and _");
+}
+
+static void an_unknown_script_is_refused(void **state)
+{
+    (void)state;
+    struct figure *figure = new_figure("x", "no-such");
+    assert_int_equal(figure_draw(figure), SPH_EARG);
+    assert_string_equal(sph_error(), "figure script 'no-such': no such file in figures/");
+    figure_free(figure);
+}
+
+static void scripts_are_those_of_the_folder(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (const struct figure_script *script = figure_scripts; script->name; script++, count++) {
+        char *path = mem_format("%s/../figures/%s.gp", SPH_TESTS_DIR, script->name), *text = NULL;
+        assert_int_equal(file_read(&text, NULL, path), 0);
+        assert_string_equal(text, (const char *)script->chars);
+        mem_free(text);
+        mem_free(path);
+    }
+    assert_true(count >= 7);
+}
+
+/* ---------------------------------------------------------------- gnuplot */
+
+static const char simple[] =
+    "eval page(6, 4)\nplot part('d') using 1:2 with linespoints linestyle style('GmP', 1)\n";
+
+static struct figure *simple_figure(const char *name)
+{
+    use_script("simple", simple);
+    struct figure *figure = new_figure(name, "simple");
+    figure_part(figure, "d", "x y");
+    for (int i = 0; i < 5; i++)
+        figure_row(figure, (double[]){i, i * i}, 2);
+    return figure;
+}
+
+static void three_pictures_are_made_and_nothing_else(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    struct figure *figure = simple_figure("simple");
+    assert_int_equal(figure_draw(figure), FIGURE_DRAWN);
+    figure_free(figure);
+    check_pictures("simple");
+    assert_int_equal(files_like("simple."), 5); /* gp, dat and the three */
+}
+
+/* What lies beside a picture makes the same picture again, by gnuplot alone. */
+static void the_script_stands_alone(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    struct figure *figure = simple_figure("alone");
+    assert_int_equal(figure_draw(figure), 0);
+    figure_free(figure);
+    char command[256];
+    snprintf(command, sizeof command, "cd %s && mv alone.png first.png && gnuplot alone.gp", home);
+    assert_int_equal(system(command), 0);
+    assert_true(same_files("first.png", "alone.png"));
+}
+
+static void without_gnuplot_data_and_script_are_there(void **state)
+{
+    (void)state;
+    char *path = mem_text(getenv("PATH")), expected[512];
+    struct figure *figure = simple_figure("bare");
+    setenv("PATH", at_home("scripts"), 1);
+    int err = figure_draw(figure);
+    setenv("PATH", path, 1);
+    mem_free(path);
+    assert_int_equal(err, FIGURE_NO_GNUPLOT);
+    snprintf(expected, sizeof expected,
+             "gnuplot is not installed: %s has the data and the scripts, not the pictures; apt install "
+             "gnuplot-nox, "
+             "then run again",
+             home);
+    assert_string_equal(sph_error(), expected);
+    figure_free(figure);
+    assert_true(file_exists(at_home("bare.gp")) && file_exists(at_home("bare.d.dat")));
+    assert_int_equal(files_like("bare."), 2);
+}
+
+static void a_wrong_script_is_one_line_and_leaves_the_old_pictures(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    struct figure *figure = simple_figure("wrong");
+    assert_int_equal(figure_draw(figure), 0);
+    figure_free(figure);
+    assert_int_equal(rename(at_home("wrong.png"), at_home("kept.png")), 0);
+    char *bytes;
+    size_t length;
+    bytes = read_home("kept.png", &length);
+    assert_int_equal(file_replace_with(at_home("wrong.png"), bytes, length), 0);
+    mem_free(bytes);
+
+    use_script("simple", "eval page(6, 4)\nplot nowhere\n");
+    figure = new_figure("wrong", "simple");
+    assert_int_equal(figure_draw(figure), SPH_EIO);
+    figure_free(figure);
+    char expected[256];
+    snprintf(expected, sizeof expected, "%s/wrong.gp: gnuplot: \"wrong.gp\" line ", home);
+    assert_memory_equal(sph_error(), expected, strlen(expected));
+    assert_non_null(strstr(sph_error(), "undefined variable: nowhere"));
+    assert_null(strchr(sph_error(), '\n'));
+    assert_true(same_files("kept.png", "wrong.png"));
+    assert_int_equal(files_like(".part."), 0);
+
+    use_script("simple", "# draws nothing\n");
+    figure = new_figure("wrong", "simple");
+    assert_int_equal(figure_draw(figure), SPH_EIO);
+    figure_free(figure);
+    snprintf(expected, sizeof expected, "%s/wrong.gp: gnuplot drew nothing", home);
+    assert_string_equal(sph_error(), expected);
+}
+
+/* A user's start-up file has no say in our pictures. */
+static void the_users_settings_do_not_matter(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    write_home(".gnuplot", "undefined_command\n");
+    char *before = getenv("HOME") ? mem_text(getenv("HOME")) : NULL;
+    setenv("HOME", home, 1);
+    struct figure *figure = simple_figure("mine");
+    int err = figure_draw(figure);
+    if (before)
+        setenv("HOME", before, 1);
+    mem_free(before);
+    assert_int_equal(err, 0);
+    figure_free(figure);
+}
+
+/* ---------------------------------------------------------------- svg */
+
+static void ids_of_an_svg_carry_the_figures_name(void **state)
+{
+    (void)state;
+    struct text out = {0};
+    svg_rename(&out, "<svg><path id='a'/><use xlink:href='#a'/><g fill=\"url(#b)\" id=\"b\">id='x'</g></svg>",
+               "f");
+    assert_string_equal(
+        out.chars,
+        "<svg><path id='f-a'/><use xlink:href='#f-a'/><g fill=\"url(#f-b)\" id=\"f-b\">id='x'</g></svg>");
+    text_free(&out);
+}
+
+static void gnuplots_svg_refers_to_its_own_ids_only(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    struct figure *figure = simple_figure("ids");
+    assert_int_equal(figure_draw(figure), 0);
+    figure_free(figure);
+    char *svg = read_home("ids.svg", NULL);
+    size_t references = 0;
+    for (const char *at = svg; (at = strstr(at, "href='#")); references++) {
+        char id[80] = " id='";
+        at += strlen("href='#");
+        size_t length = strcspn(at, "'"), used = strlen(id);
+        assert_true(length < 60);
+        memcpy(id + used, at, length);
+        strcpy(id + used + length, "'");
+        assert_memory_equal(at, "ids-", 4);
+        assert_non_null(strstr(svg, id));
+    }
+    assert_true(references >= 5);
+    assert_null(strstr(svg, "<script"));
+    assert_null(strstr(svg, "font-family=\"Symbol"));
+    mem_free(svg);
+}
+
+/* ---------------------------------------------------------------- animations */
+
+static unsigned long number_at(const char *bytes)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    return (unsigned long)b[0] << 24 | (unsigned long)b[1] << 16 | (unsigned long)b[2] << 8 | b[3];
+}
+
+/* Counts chunks; numbered ones must be 0, 1, 2, ... */
+static void count_chunks(const char *png, size_t length, size_t *controls, size_t *data,
+                         unsigned long *frames)
+{
+    unsigned long next = 0;
+    *controls = *data = *frames = 0;
+    for (size_t at = 8; at + 12 <= length;) {
+        size_t size = number_at(png + at);
+        const char *type = png + at + 4, *body = png + at + 8;
+        assert_true(size <= length - at - 12);
+        if (!memcmp(type, "acTL", 4))
+            *frames = number_at(body);
+        if (!memcmp(type, "fcTL", 4) || !memcmp(type, "fdAT", 4))
+            assert_int_equal(number_at(body), next++);
+        *controls += !memcmp(type, "fcTL", 4);
+        *data += !memcmp(type, "IDAT", 4) || !memcmp(type, "fdAT", 4);
+        at += size + 12;
+        if (!memcmp(type, "IEND", 4))
+            assert_int_equal(at, length);
+    }
+}
+
+static const char moving[] = "eval page(6, 4)\n"
+                             "do for [k = 1:frames] { if (shown(k)) { eval frame(k); plot k * x } }\n";
+
+static void an_animation_has_every_frame(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    use_script("moving", moving);
+    struct figure *figure = new_figure("moving", "moving");
+    assert_int_equal(figure_animate(figure, 4, 0.25), 0);
+    figure_free(figure);
+    check_pictures("moving");
+    assert_int_equal(files_like("moving."), 4);
+    size_t length, controls, data;
+    unsigned long frames;
+    char *png = read_home("moving.png", &length);
+    count_chunks(png, length, &controls, &data, &frames);
+    assert_int_equal(frames, 4);
+    assert_int_equal(controls, 4);
+    assert_true(data >= 4);
+    mem_free(png);
+}
+
+static void chunks_of_an_animation_have_the_right_sums(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    use_script("moving", moving);
+    struct figure *figure = new_figure("sums", "moving");
+    assert_int_equal(figure_animate(figure, 2, 0.1), 0);
+    figure_free(figure);
+    size_t length;
+    char *png = read_home("sums.png", &length);
+    for (size_t at = 8; at + 12 <= length; at += number_at(png + at) + 12) {
+        unsigned long crc = 0xffffffff, size = number_at(png + at);
+        for (size_t i = 0; i < size + 4;
+             i++) { /* by polynomial division, the other way round than the library */
+            for (int bit = 0; bit < 8; bit++) {
+                unsigned long in = (unsigned char)png[at + 4 + i] >> bit & 1;
+                crc = (crc ^ in) & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+            }
+        }
+        assert_int_equal(number_at(png + at + 8 + size), crc ^ 0xffffffff);
+    }
+    mem_free(png);
+}
+
+static void frames_must_be_pictures_of_one_size(void **state)
+{
+    (void)state;
+    struct apng apng = {0};
+    char png[45] = "\x89PNG\r\n\x1a\n";
+    memcpy(png + 8, "\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0", 21);
+    memcpy(png + 33, "\0\0\0\0IDAT", 8);
+    assert_int_equal(apng_add(&apng, "a.png", "no picture of any kind, but long enough", 39, 2, 1),
+                     SPH_EFORMAT);
+    assert_string_equal(sph_error(), "a.png: no PNG signature, expected a PNG file");
+    assert_int_equal(apng_add(&apng, "a.png", png, sizeof png, 2, 1), 0);
+    png[19] = 2; /* as wide as two */
+    assert_int_equal(apng_add(&apng, "b.png", png, sizeof png, 2, 1), SPH_EFORMAT);
+    assert_string_equal(sph_error(), "b.png: expected a picture of the size and kind of the first");
+    png[19] = 1;
+    png[36] = 1;
+    assert_int_equal(apng_add(&apng, "c.png", png, sizeof png, 2, 1), SPH_EFORMAT);
+    assert_string_equal(sph_error(), "c.png: a chunk reaches beyond the end, expected a PNG file");
+    apng_free(&apng);
+}
+
+/* ---------------------------------------------------------------- no memory */
+
+static int make_and_draw(int animate)
+{
+    struct figure *figure = NULL;
+    int err = figure_new(&figure, home, "short", animate ? "moving" : "simple");
+    if (err)
+        return err;
+    figure_text(figure, "words", "some");
+    figure_part(figure, "d", "x y");
+    figure_row(figure, (double[]){0, 1}, 2);
+    figure_row(figure, (double[]){1, 3}, 2);
+    err = animate ? figure_animate(figure, 2, 0.1) : figure_draw(figure);
+    figure_free(figure);
+    return err;
+}
+
+static void a_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    NEEDS_GNUPLOT();
+    use_script("simple", simple);
+    use_script("moving", moving);
+    for (int animate = 0; animate < 2; animate++) {
+        size_t failed = 0;
+        for (;; failed++) {
+            fault_after(failed);
+            int err = make_and_draw(animate);
+            int happened = fault_happened();
+            fault_off();
+            assert_int_equal(err, happened ? SPH_EMEMORY : 0);
+            if (!happened)
+                break;
+            assert_int_equal(files_like(".part."), 0);
+            assert_int_equal(files_like(".tmp"), 0);
+            assert_int_equal(files_like(".frame"), 0);
+        }
+        assert_true(failed > 20);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(data_files_hold_what_was_added, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(words_reach_the_script_as_they_are, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(a_name_with_a_slash_is_refused, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(an_unknown_script_is_refused, make_home, remove_home),
+        cmocka_unit_test(scripts_are_those_of_the_folder),
+        cmocka_unit_test_setup_teardown(three_pictures_are_made_and_nothing_else, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(the_script_stands_alone, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(without_gnuplot_data_and_script_are_there, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(a_wrong_script_is_one_line_and_leaves_the_old_pictures, make_home,
+                                        remove_home),
+        cmocka_unit_test_setup_teardown(the_users_settings_do_not_matter, make_home, remove_home),
+        cmocka_unit_test(ids_of_an_svg_carry_the_figures_name),
+        cmocka_unit_test_setup_teardown(gnuplots_svg_refers_to_its_own_ids_only, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(an_animation_has_every_frame, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(chunks_of_an_animation_have_the_right_sums, make_home, remove_home),
+        cmocka_unit_test(frames_must_be_pictures_of_one_size),
+        cmocka_unit_test_setup_teardown(a_failed_allocation_is_reported, make_home, remove_home),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
