@@ -102,6 +102,45 @@ struct update_args {
     int decoupled;
 };
 
+/* The hyperplanes of a layer's units now, against those of the step before. A normalization in evaluation is
+ * folded in: gamma (w x - input_mean . w + b - mean) / sqrt(var + epsilon) + beta - threshold. What a layer
+ * does not have is NULL; var, gamma and beta go together. A unit without a direction (w = 0, gamma = 0) is
+ * NaN in u and offset. */
+struct moves_args {
+    size_t n, m;
+    const void *w; /* (n, m) */
+    size_t ldw;
+    const void *b;            /* (m) bias, or NULL                                            */
+    const void *mean, *var;   /* (m) taken off and divided by behind the bias, or NULL        */
+    const void *gamma, *beta; /* (m) or NULL                                                  */
+    const void *threshold;    /* (m) where the activation breaks, or NULL for 0               */
+    const void *input_mean;   /* (n / area) taken off the input, or NULL                      */
+    size_t area;              /* numbers of a unit that share an input mean                   */
+    double epsilon;
+    void *u; /* (n, m) unit normals: of the step before, then of this one           */
+    size_t ldu;
+    void *offset; /* (m) u x + offset = 0: likewise                                      */
+    void *moved;  /* (m) padded, |phi - phi'|^2 of phi = -offset u; -1: undefined        */
+    void *turned; /* (m) padded, |u - u'|^2 / |u + u'|^2 = tan^2 of half the turn; likewise */
+};
+
+/* Order statistics of some values: the largest and, of each share, the two values that stand around it as
+ * numpy places quantiles: share * (count - 1) lies between their positions. NaN where there is no value; a
+ * share of one value stands around it twice. */
+enum { SPREAD_SHARES = 2 };
+
+struct spread {
+    size_t count;
+    double most, around[SPREAD_SHARES][2];
+};
+
+static const double spread_share[SPREAD_SHARES] = {0.5, 0.9};
+
+static inline size_t spread_below(int share, size_t count)
+{
+    return (size_t)(spread_share[share] * (double)(count - 1));
+}
+
 struct kernels {
     const char *name; /* "plain", "base", "avx2" */
     sph_dtype dtype;
@@ -164,6 +203,12 @@ struct kernels {
     void (*length)(size_t m, const void *g, const void *vv, void *scale);
     /* vdw = v . dw; dg = vdw / |v|, across = -g vdw / |v|^3: dv = scale dw + across v; 0 where v is 0 */
     void (*length_grad)(size_t m, const void *g, const void *vv, const void *vdw, void *dg, void *across);
+
+    /* ---- boundaries on the move (moves.c) */
+    void (*moves)(const struct moves_args *args);
+    /* Of two arrays, ld apart, of values as moves leaves them: those that are 0 or more count, the padding is
+     * there and does not. */
+    void (*spread)(size_t m, const void *values, size_t ld, struct spread out[2]);
 
     /* ---- activations, by sph_act */
     void (*act[SPH_ACT_COUNT])(const struct act_args *args);

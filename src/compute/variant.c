@@ -9,6 +9,7 @@
 #include "compute/angles.c"
 #include "compute/arcs.c"
 #include "compute/units.c"
+#include "compute/moves.c"
 #include "compute/activation.c"
 #include "compute/normalize.c"
 #include "compute/image.c"
@@ -56,6 +57,8 @@ const struct kernels KERNELS_TABLE = {
     .negative_product = plain_negative_product,
     .length = plain_length,
     .length_grad = plain_length_grad,
+    .moves = PICK(moves),
+    .spread = PICK(spread),
     .act = {PICK(identity), PICK(relu), PICK(leaky_relu), PICK(elu), PICK(srelu)},
     .act_grad = {PICK(identity_grad), PICK(relu_grad), PICK(leaky_relu_grad), PICK(elu_grad),
                  PICK(srelu_grad)},
