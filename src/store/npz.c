@@ -50,13 +50,14 @@ static int open_zip(struct archive **out, const struct npz *npz)
     if (archive_read_support_format_zip_seekable(zip) == ARCHIVE_OK &&
         archive_read_open_memory(zip, npz->map.data, npz->map.length) == ARCHIVE_OK)
         return 0;
-    int begins = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\3\4", 4);
     archive_read_free(zip);
     *out = NULL;
-    return sph_fail(SPH_EFORMAT,
-                    begins ? "%s: the file is cut short: its zip directory is missing"
-                           : "%s: not an npz file: it is no zip",
-                    npz->path);
+    int is_zip = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\3\4", 4);
+    int is_empty = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\5\6", 4);
+    return sph_fail(SPH_EFORMAT, "%s: %s", npz->path,
+                    is_zip     ? "the file is cut short: its zip directory is missing"
+                    : is_empty ? "an empty zip, expected arrays"
+                               : "not an npz file: it is no zip");
 }
 
 static int next_entry(const struct npz *npz, struct archive *zip, struct archive_entry **entry)
