@@ -38,6 +38,7 @@ struct command {
     X(eval)                                                                                                  \
     X(predict)                                                                                               \
     X(boundaries)                                                                                            \
+    X(regions)                                                                                               \
     X(convert)                                                                                               \
     X(bench)
 

@@ -77,6 +77,17 @@ static void draw_step(struct progress *progress, const sph_view *view, double cl
     draw(progress, share, text);
 }
 
+void progress_regions(struct progress *progress, size_t regions, double share)
+{
+    char text[LINE_MAX_CHARS];
+    double clock = now();
+    if (!progress->bar || clock < progress->redraw)
+        return;
+    progress->redraw = clock + REDRAW_SECONDS;
+    snprintf(text, sizeof text, "%zu regions  %.1f %% of the window", regions, 100 * share);
+    draw(progress, share, text);
+}
+
 void progress_jobs(struct progress *progress, const sph_experiment_view *view)
 {
     char left[32] = "?", spent[32], text[LINE_MAX_CHARS];

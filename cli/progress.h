@@ -20,6 +20,9 @@ struct progress {
 /* The bar of an experiment: all its jobs. */
 void progress_jobs(struct progress *progress, const sph_experiment_view *view);
 
+/* The bar of a subdivision: how much of the area is done. */
+void progress_regions(struct progress *progress, size_t regions, double share);
+
 /* "1:02:03" or "2:03" */
 void progress_time(char *out, size_t size, double seconds);
 

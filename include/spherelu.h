@@ -700,8 +700,8 @@ typedef struct sph_region {
     const double *vertex; /* (vertices, 2) s and t, anticlockwise                                          */
     size_t vertices;
     double area;
-    const uint8_t *pattern; /* a bit per unit, 1 where it is active: see sph_regions_layer                   */
-    const double *map;      /* (outputs, 3) an output is map[0] s + map[1] t + map[2], in its own units      */
+    const uint8_t *pattern; /* a bit per unit, 1 where it is active: see sph_regions_layer */
+    const double *map; /* (outputs, 3) an output is map[0] s + map[1] t + map[2], in its own units      */
 } sph_region;
 
 SPH_API size_t sph_regions_count(const sph_regions *regions);
@@ -727,6 +727,34 @@ typedef struct sph_segment {
 } sph_segment;
 
 SPH_API size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out); /* borrowed */
+
+typedef struct sph_regions_total {
+    sph_task task;
+    double area, largest, smallest; /* areas of all regions, of one region              */
+    double length;                  /* of the decision boundary; NaN where there is no decision */
+} sph_regions_total;
+
+SPH_API void sph_regions_sum(const sph_regions *regions, sph_regions_total *out);
+
+/* Regions of a run's net, in the units of its data. */
+typedef struct sph_run_regions_opts {
+    const char *data;     /* file or name; NULL: what the run was trained on                              */
+    const size_t *plane;  /* (3) zero-based rows of the data; NULL: the input itself, of 1 or 2 numbers   */
+    const double *window; /* (4), of a net with 1 input (2); NULL: the box of the data or of the three points
+                             and a tenth more on each side */
+    size_t most;          /* regions; 0: a million                                                        */
+    void *self;
+    int (*progress)(void *self, size_t regions, double share); /* as in sph_regions_opts */
+} sph_run_regions_opts;
+
+SPH_API int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts *opts);
+
+/* Everything about them as one JSON object (docs/regions.md). */
+SPH_API int sph_regions_json(const sph_regions *regions, FILE *json);
+
+/* The folder's regions.json and the picture regions.png, .svg, .pdf. 1: the picture was not drawn,
+ * sph_error() says why. */
+SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
 
 /* ---------------------------------------------------------------- speed */
 

@@ -179,8 +179,10 @@ void sph_regions_free(sph_regions *regions)
 {
     if (!regions)
         return;
-    void *owned[] = {regions->origin, regions->first,   regions->second, regions->layer,  regions->region,
-                     regions->vertex, regions->pattern, regions->map,    regions->segment};
+    void *owned[] = {regions->origin,     regions->first,       regions->second,       regions->layer,
+                     regions->region,     regions->vertex,      regions->pattern,      regions->map,
+                     regions->segment,    regions->about.title, regions->about.s_name, regions->about.t_name,
+                     regions->about.point};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(regions);
@@ -229,6 +231,22 @@ size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
     return regions->segments;
 }
 
+void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
+{
+    *out = (sph_regions_total){.task = regions->task,
+                               .smallest = INFINITY,
+                               .length = regions->task == SPH_TASK_REGRESSION ? NAN : 0};
+    for (size_t i = 0; i < regions->count; i++) {
+        out->area += regions->region[i].area;
+        out->largest = fmax(out->largest, regions->region[i].area);
+        out->smallest = fmin(out->smallest, regions->region[i].area);
+    }
+    for (size_t i = 0; i < regions->segments; i++) {
+        const sph_segment *s = &regions->segment[i];
+        out->length += hypot(s->to[0] - s->from[0], s->to[1] - s->from[1]);
+    }
+}
+
 /* ---------------------------------------------------------------- a plane through three points */
 
 static double scaled_dot(const sph_net *net, const double *a, const double *b)
@@ -255,16 +273,14 @@ int sph_plane_through(const sph_net *net, const double *a, const double *b, cons
         return sph_fail(SPH_EARG, "a net of 1 input has no plane");
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(a[i]) || !isfinite(b[i]) || !isfinite(c[i]))
-            return sph_fail(SPH_EARG, "the plane: input %zu of a point is not a finite number", i);
+            return sph_fail(SPH_EARG, "input %zu of a point is not a finite number", i);
         origin[i] = a[i];
         first[i] = b[i] - a[i];
         second[i] = c[i] - a[i];
     }
     double to_b = sqrt(scaled_dot(net, first, first)), to_c = sqrt(scaled_dot(net, second, second));
     if (!(to_b > 0) || !(to_c > 0))
-        return sph_fail(SPH_EARG,
-                        "the plane: the first point and the %s are the same, expected three points "
-                        "that lie on no line",
+        return sph_fail(SPH_EARG, "the first point and the %s are the same: they give no plane",
                         to_b > 0 ? "third" : "second");
     for (size_t i = 0; i < n; i++)
         first[i] /= to_b;
@@ -273,7 +289,7 @@ int sph_plane_through(const sph_net *net, const double *a, const double *b, cons
     take_away(n, second, scaled_dot(net, first, second), first); /* once more, for what rounding left */
     double apart = sqrt(scaled_dot(net, second, second));
     if (!(apart > 1e-9 * to_c))
-        return sph_fail(SPH_EARG, "the plane: its three points lie on one line");
+        return sph_fail(SPH_EARG, "the three points lie on one line: they give no plane");
     for (size_t i = 0; i < n; i++)
         second[i] /= apart;
     double low = fmin(0, along), high = fmax(to_b, along);

@@ -18,6 +18,14 @@ struct regions_layer {
     size_t units, byte, regions;
 };
 
+/* What a picture or a file says about them; the caller of sph_regions_new may fill it in. All owned. */
+struct regions_about {
+    char *title, *s_name, *t_name; /* NULL: none */
+    double *point;                 /* (points, 3) s, t and class of some data */
+    size_t points;
+    int square; /* s and t have one unit */
+};
+
 /* In the plane's own coordinates (s, t). Arrays grow; memory is proportional to the regions. */
 struct sph_regions {
     size_t inputs, outputs, pattern_bytes;
@@ -37,6 +45,8 @@ struct sph_regions {
     size_t map_capacity;
     sph_segment *segment;
     size_t segments, segment_capacity;
+
+    struct regions_about about;
 };
 
 /* A polygon of the window as piecewise.h has it, and all that is known of it. Borrowed. */

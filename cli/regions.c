@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu regions: the polygons on which a run's network is linear. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "progress.h"
+
+/* ---------------------------------------------------------------- arguments */
+
+static int read_plane(const struct args *args, size_t rows[3])
+{
+    const char *value = args_value(args, "plane"), *at = value;
+    size_t count = 0;
+    while (count < 3 && *at >= '0' && *at <= '9') {
+        char *end;
+        rows[count++] = (size_t)strtoull(at, &end, 10);
+        at = *end == ',' && count < 3 ? end + 1 : end;
+    }
+    if (count == 3 && !*at)
+        return 0;
+    return cli_fail(args->command, EXIT_USAGE,
+                    "--plane: found '%s', expected three zero-based data rows such as 0,1,2", value);
+}
+
+static int read_window(const struct args *args, size_t inputs, double window[4])
+{
+    const char *value = args_value(args, "window"), *at = value;
+    size_t count = 0, wanted = inputs == 1 ? 2 : 4;
+    while (count < wanted) {
+        char *end;
+        window[count++] = strtod(at, &end);
+        if (end == at || (*end != ',' && *end))
+            break;
+        at = *end ? end + 1 : end;
+        if (!*end && count == wanted)
+            return 0;
+    }
+    return cli_fail(args->command, EXIT_USAGE, "--window: found '%s', expected %zu numbers such as %s", value,
+                    wanted, wanted == 2 ? "-1,1" : "-1,1,-1,1");
+}
+
+/* ---------------------------------------------------------------- results */
+
+static void print_summary(const sph_regions *regions, size_t inputs)
+{
+    sph_regions_total total;
+    size_t pieces = sph_regions_segments(regions, NULL);
+    sph_regions_sum(regions, &total);
+    printf("%-18s %zu\n", "regions", sph_regions_count(regions));
+    for (size_t k = 0; k < sph_regions_layers(regions); k++) {
+        sph_regions_layer layer;
+        sph_regions_layer_at(regions, k, &layer);
+        printf("  %-16s %zu, with %zu unit%s\n", layer.path, layer.regions, layer.units,
+               cli_plural(layer.units));
+    }
+    printf("%-18s %.6g\n", inputs == 1 ? "length" : "area", total.area);
+    printf("  %-16s %.6g\n  %-16s %.6g\n", "largest", total.largest, "smallest", total.smallest);
+    if (total.task != SPH_TASK_REGRESSION && inputs == 1)
+        printf("%-18s %zu\n", "decision points", pieces);
+    else if (total.task != SPH_TASK_REGRESSION)
+        printf("%-18s %.6g long, in %zu piece%s\n", "decision boundary", total.length, pieces,
+               cli_plural(pieces));
+}
+
+static int see(void *self, size_t regions, double share)
+{
+    progress_regions(self, regions, share);
+    return 0;
+}
+
+static int show(const struct args *args, const sph_regions *regions, sph_run *run)
+{
+    const char *out = args_value(args, "out");
+    int err = out ? sph_regions_save(regions, out) : 0;
+    if (err < 0)
+        return cli_fail_with(args->command, err);
+    if (err > 0 && !args_on(args, "quiet"))
+        fprintf(stderr, "the picture was not drawn: %s\n", sph_error());
+    if (!args_on(args, "json")) {
+        print_summary(regions, sph_net_inputs(sph_run_net(run)));
+        return EXIT_DONE;
+    }
+    err = sph_regions_json(regions, stdout);
+    return err ? cli_fail_with(args->command, err) : EXIT_DONE;
+}
+
+static int run_regions(const struct args *args)
+{
+    sph_run *run = NULL;
+    sph_regions *regions = NULL;
+    sph_run_regions_opts opts = {.data = args_value(args, "data"), .progress = see};
+    struct progress progress;
+    size_t plane[3];
+    double window[4];
+    int code = args_check_common(args), err;
+    if (code || (code = args_size(args, "most", 1, &opts.most)))
+        return code;
+    if (args_value(args, "plane")) {
+        if ((code = read_plane(args, plane)))
+            return code;
+        opts.plane = plane;
+    }
+    if ((code = cli_open_run(args->command, args->word[0], &run)))
+        return code;
+    if (args_value(args, "window")) {
+        code = read_window(args, sph_net_inputs(sph_run_net(run)), window);
+        opts.window = window;
+    }
+    if (!code) {
+        progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+        opts.self = &progress;
+        err = sph_run_regions(&regions, run, &opts);
+        progress_clear(&progress);
+        code = err ? cli_fail_with(args->command, err) : show(args, regions, run);
+    }
+    sph_regions_free(regions);
+    sph_run_free(run);
+    return code;
+}
+
+static const sph_option options[] = {
+    {"plane", "A,B,C", "", "regions",
+     "cut the plane through these three data rows, counted from 0; needed where the net has more than two "
+     "inputs"},
+    {"window", "S0,S1,T0,T1", "", "regions",
+     "the part of the plane to cut, in the data's units, or in the plane's own under --plane; the box of the "
+     "data, or of the three rows, and a tenth more on each side if not given; S0,S1 of a net with one input"},
+    {"most", "N", "1000000", "regions", "give up beyond this many regions"},
+    {"data", "FILE|NAME", "", "data",
+     "data with the columns the run was trained on, for rows, box and points; the run's own if not given"},
+    {"out", "DIR", "", "data",
+     "folder for regions.json and the picture regions.png, .svg and .pdf with its gnuplot script"},
+    {"threads", "N", "", "common", "taken by every command; one thread works here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; regions are cut in f64"},
+};
+
+const struct command command_regions = {
+    .name = "regions",
+    .summary = "the polygons on which a network is linear, and its decision boundary",
+    .usage = "RUN [--plane A,B,C] [--window S0,S1,T0,T1] [--data FILE|NAME] [--json] [--out DIR]",
+    .about =
+        "Cuts the input plane, or a plane through three rows of data, along the boundaries of all units of "
+        "all layers, exactly: in each polygon every unit is on or off throughout and the network is affine. "
+        "Prints how many there are, after each layer and in all, their areas, and the length of the decision "
+        "boundary of a classifier. --json prints every polygon with its pattern of active units and its "
+        "affine map. For dense networks with relu or leaky_relu; ln, elu, srelu and convolutions are "
+        "refused. Of a network with one input the regions are intervals.",
+    .examples = "  spherelu regions runs/first --out pictures\n"
+                "  spherelu regions runs/first --window -1,2,-1,1.5 --json > regions.json\n"
+                "  spherelu regions runs/prices --plane 0,17,23\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"RUN"},
+    .words_needed = 1,
+    .run = run_regions,
+};

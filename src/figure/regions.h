@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A map of a net's linear regions, by figures/regions.gp. */
+#ifndef SPH_FIGURE_REGIONS_H
+#define SPH_FIGURE_REGIONS_H
+
+#include "boundary/regions.h"
+
+/* More than these make a picture nobody can look at, of a size nobody can open. */
+enum { REGIONS_DRAWN = 200000 };
+
+/* What figure_draw returns; FIGURE_NO_GNUPLOT also where there are too many regions: then nothing is
+ * written. */
+int regions_figure(const sph_regions *regions, const char *dir, const char *name);
+
+#endif
