@@ -163,10 +163,11 @@ static int find_layer(const struct args *args, const sph_net *net, size_t *out)
 }
 
 /* Without --data a run that has lost its data still has boundaries: what only data can say is left out. */
-static int find_boundaries(const struct args *args, sph_run *run, size_t layer, sph_boundaries **out)
+static int find_boundaries(const struct args *args, sph_run *run, size_t layer, size_t rows,
+                           sph_boundaries **out)
 {
     const char *data = args_value(args, "data");
-    int err = sph_run_boundaries(out, run, layer, data);
+    int err = sph_run_boundaries(out, run, layer, data, rows);
     if (!err || data || err == SPH_EMEMORY)
         return err;
     if (!args_on(args, "quiet"))
@@ -179,13 +180,14 @@ static int run_boundaries(const struct args *args)
 {
     sph_run *run = NULL;
     sph_boundaries *found = NULL;
-    size_t layer = SPH_EVERY_LAYER;
+    size_t layer = SPH_EVERY_LAYER, rows = 0;
     int code = args_check_common(args), err;
-    if (code || (code = cli_open_run(args->command, args->word[0], &run)))
+    if (code || (code = args_size(args, "rows", 1, &rows)) ||
+        (code = cli_open_run(args->command, args->word[0], &run)))
         return code;
     if (!(code = find_layer(args, sph_run_net(run), &layer))) {
         int vectors = layer != SPH_EVERY_LAYER;
-        if ((err = find_boundaries(args, run, layer, &found)) < 0)
+        if ((err = find_boundaries(args, run, layer, rows, &found)) < 0)
             code = cli_fail_with(args->command, err);
         else
             code =
@@ -202,6 +204,7 @@ static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
      "data points to look at, with the columns the run was trained on; the run's own training rows if not "
      "given"},
+    {"rows", "N", "", "data", "look at the first N rows only; all if not given"},
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
@@ -211,7 +214,7 @@ static const sph_option options[] = {
 const struct command command_boundaries = {
     .name = "boundaries",
     .summary = "where each unit switches, and what the data see of it",
-    .usage = "RUN [--layer K] [--data FILE|NAME] [--json]",
+    .usage = "RUN [--layer K] [--data FILE|NAME] [--rows N] [--json]",
     .about =
         "Prints a CSV line for each unit that has an activation. A unit switches at w x + b = 0, x being the "
         "input of its layer, the normalization folded in: norm is |w|, offset is b/|w|, phi = -offset w/|w| "

@@ -547,8 +547,9 @@ SPH_API int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t 
 SPH_API void sph_boundaries_free(sph_boundaries *boundaries);
 
 /* Of a run, in raw units. source: other data with the run's columns; NULL: the rows it was trained on, opened
- * as config.yaml names them. */
-SPH_API int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source);
+ * as config.yaml names them. rows: look at the first so many; 0: at all. */
+SPH_API int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source,
+                               size_t rows);
 
 /* ---------------------------------------------------------------- experiments
  * An experiment file names data, methods, a grid and seeds; each combination is a job with a run folder of

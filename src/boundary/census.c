@@ -213,6 +213,22 @@ static void see(void *self, const struct watched *seen)
     }
 }
 
+static int look(struct taking *taking, struct watch *watch, const struct source *source)
+{
+    unsigned char *where = mem_get(taking->wide->node_count, 1);
+    if (!where)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < taking->count; i++) {
+        where[taking->site[i].probe] = 1;
+        if (taking->site[i].ruler >= 0)
+            where[taking->site[i].ruler] = 1;
+    }
+    watch_only(watch, where);
+    int err = watch_run(watch, source, see, taking);
+    mem_free(where);
+    return err;
+}
+
 /* ---------------------------------------------------------------- a census */
 
 static int new_counts(struct census *out, const sph_net *net, const size_t *layers, size_t count)
@@ -252,7 +268,7 @@ int census_take(struct census *out, const sph_net *net, const size_t *layers, si
         sph_net_set_conv(taking.wide, net->conv);
         if (!(err = widen(&taking)) && !(err = set_numbers(&taking)) &&
             !(err = watch_new(&watch, taking.wide)))
-            err = watch_run(watch, source, see, &taking);
+            err = look(&taking, watch, source);
     }
     watch_free(watch);
     sph_net_free(taking.wide);

@@ -2,7 +2,7 @@
  *
  * What data see of a net's boundaries, in evaluation: on which side of each unit's boundary they lie and how
  * near they come. Beside every layer asked about stands a copy of it without activation and scale, reading
- * the same node: what it puts out is, bit for bit, what the layer puts through its activation. */
+ * the same node: it puts out what the layer puts through its activation, whatever the layer is. */
 #ifndef SPH_BOUNDARY_CENSUS_H
 #define SPH_BOUNDARY_CENSUS_H
 

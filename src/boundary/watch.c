@@ -10,12 +10,13 @@ struct watch {
     sph_net *net; /* borrowed */
     struct weights *weights;
     struct plan *plan;
-    size_t most;     /* rows at once */
-    uint32_t *index; /* (most) */
-    char *x, *y;     /* (most, ld) in the net's dtype */
-    size_t targets;  /* that y has room for */
-    double *value;   /* (most, widest) */
-    double *scale;   /* (widest) */
+    size_t most;                /* rows at once */
+    uint32_t *index;            /* (most) */
+    char *x, *y;                /* (most, ld) in the net's dtype */
+    size_t targets;             /* that y has room for */
+    double *value;              /* (most, widest) */
+    double *scale;              /* (widest) */
+    const unsigned char *where; /* (nodes) that are shown; NULL: all */
 
     /* one run */
     size_t row;
@@ -60,6 +61,8 @@ static void show(struct watch *watch, size_t node, const struct tile *tile, cons
     const struct kernels *k = watch->net->k;
     const struct layer_weights *weights = is_layer(here) ? &watch->weights->layer[here->layer] : NULL;
     size_t features = node_features(here);
+    if (watch->where && !watch->where[node])
+        return;
     int scaled = weights && weights->scaled;
     if (scaled)
         k->to_double(here->channels, weights->s, watch->scale);
@@ -124,6 +127,11 @@ void watch_free(struct watch *watch)
     mem_free(watch->value);
     mem_free(watch->scale);
     mem_free(watch);
+}
+
+void watch_only(struct watch *watch, const unsigned char *where)
+{
+    watch->where = where;
 }
 
 int watch_run(struct watch *watch, const struct source *source, watch_see *see, void *self)

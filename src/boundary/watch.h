@@ -28,6 +28,9 @@ typedef void watch_see(void *self, const struct watched *seen);
 int watch_new(struct watch **out, sph_net *net);
 void watch_free(struct watch *watch);
 
+/* From now on only the nodes where[node] != 0 are shown; NULL: all. Borrowed. */
+void watch_only(struct watch *watch, const unsigned char *where);
+
 /* All rows of the source through the net as it is now. */
 int watch_run(struct watch *watch, const struct source *source, watch_see *see, void *self);
 

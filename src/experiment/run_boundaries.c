@@ -2,6 +2,7 @@
  *
  * Boundaries of a net on a data set, and of a run on the rows it was trained on or on others. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "boundary/boundaries.h"
 #include "data/feed.h"
 #include "experiment/run.h"
@@ -26,7 +27,20 @@ int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, i
     return err;
 }
 
-int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source)
+/* The data points of a run: its training rows, or all of another source. */
+static int choose_rows(const sph_run *run, const sph_data *data, int own, sph_split *split)
+{
+    if (own)
+        return runfolder_read_split(split, run->dir, data->rows);
+    if (!(split->train = mem_get(data->rows, sizeof *split->train)))
+        return SPH_EMEMORY;
+    split->train_rows = data->rows;
+    for (size_t i = 0; i < data->rows; i++)
+        split->train[i] = (uint32_t)i;
+    return 0;
+}
+
+int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source, size_t rows)
 {
     sph_data *data = NULL;
     sph_split split = {0};
@@ -36,10 +50,9 @@ int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const c
     if (data->features != sph_net_inputs(run->net))
         err = sph_fail(SPH_EFORMAT, "%s: found %zu features, expected %zu: the data changed since the run",
                        run->job->options.data, data->features, sph_net_inputs(run->net));
-    else if (source)
-        err = sph_boundaries_new(out, run->net, layer, 1, data, NULL, 0);
-    else if (!(err = runfolder_read_split(&split, run->dir, data->rows)))
-        err = sph_boundaries_new(out, run->net, layer, 1, data, split.train, split.train_rows);
+    else if (!(err = choose_rows(run, data, !source, &split)))
+        err = sph_boundaries_new(out, run->net, layer, 1, data, split.train,
+                                 rows && rows < split.train_rows ? rows : split.train_rows);
     sph_split_free(&split);
     sph_data_free(data);
     return err;
