@@ -407,6 +407,14 @@ static void a_figure_too_large_or_broken_is_a_png_and_without_one_says_how_to_dr
     html = with_figure();
     assert_holds(html, "<code>gnuplot one.gp</code>");
     mem_free(html);
+    static const char moving[50] = "\x89PNG\r\n\x1a\n____IHDR_________________"
+                                   "____acTL";
+    write_figure("one.svg", picture, strlen(picture));
+    write_figure("one.png", moving, sizeof moving);
+    html = with_figure(); /* in motion, and its last picture behind it */
+    assert_holds(html, "<img alt=\"caption\" src=\"data:image/png;base64,");
+    assert_holds(html, "\"><svg ");
+    mem_free(html);
     free(large);
 }
 
@@ -539,30 +547,58 @@ static void a_table_of_all_points_is_a_matrix(void **state)
     mem_free(html);
 }
 
-/* From the folder alone, figures in the order of the index and then of their names. */
+/* From the folder alone: known figures in the order of reading, then the others by name. */
 static void a_report_can_be_made_again_with_figures(void **state)
 {
     char *html = report_of("name: again\n" SMALL "methods: [{name: SP, param: sp}]\n"), *again;
-    static const char index[] =
-        "[{\"name\": \"zeta\", \"caption\": \"the <last> first\"}, {\"name\": \"gone\"}]";
+    static const char *const files[] = {"alpha.svg", "alpha.gp", "zeta.gp", "turns.svg", "trajectories.svg"};
     (void)state;
     assert_int_equal(experiment_write_report(in_home("out")), 0);
     assert_int_equal(file_read(&again, NULL, in_home("out/report.html")), 0);
     assert_string_equal(html, again);
+    assert_lacks(html, "<h2>Figures");
     mem_free(again);
     mem_free(html);
     assert_int_equal(file_make_directory(in_home("out/figures")), 0);
-    assert_int_equal(file_replace_with(in_home("out/figures/alpha.svg"), picture, strlen(picture)), 0);
-    assert_int_equal(file_replace_with(in_home("out/figures/alpha.gp"), "", 0), 0);
-    assert_int_equal(file_replace_with(in_home("out/figures/zeta.svg"), picture, strlen(picture)), 0);
-    assert_int_equal(file_replace_with(in_home("out/figures/beta.gp"), "", 0), 0);
-    assert_int_equal(file_replace_with(in_home("out/figures/index.json"), index, strlen(index)), 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "out/figures/%s", files[i]);
+        assert_int_equal(file_replace_with(in_home(path), picture, strlen(picture)), 0);
+    }
     assert_int_equal(experiment_write_report(in_home("out")), 0);
     assert_int_equal(file_read(&html, NULL, in_home("out/report.html")), 0);
-    assert_holds(html, "<strong>Figure 1.</strong> the &lt;last&gt; first");
-    assert_holds(html, "<strong>Figure 2.</strong> alpha");
-    assert_holds(html, "<code>gnuplot beta.gp</code>");
-    assert_lacks(html, "Figure 4.");
+    assert_holds(html, "<strong>Figure 1.</strong> The path of each unit");
+    assert_holds(html, "<strong>Figure 2.</strong> The largest turn");
+    assert_holds(html, "<strong>Figure 3.</strong> alpha<");
+    assert_holds(html, "<strong>Figure 4.</strong> zeta<");
+    assert_holds(html, "<code>gnuplot zeta.gp</code>");
+    assert_lacks(html, "Figure 5.");
+    mem_free(html);
+}
+
+static void motion_stands_beside_what_the_papers_say(void **state)
+{
+    char *html;
+    (void)state;
+    mem_free(report_of("name: motion\n" SMALL "methods: [{name: SP, param: sp}]\n"));
+    write_file(
+        "out/motion.json",
+        "{\"seeds\": 5, \"unit\": \"<units>\", \"rows\": ["
+        "{\"method\": \"SP\", \"point\": \"\", \"layer\": \"layers.0\", \"runs\": 5, \"steps\": 50, "
+        "\"max_move\": "
+        "65432.1, \"median_move\": 0.00012345, \"max_turn\": 179.96, \"turn_99\": null}],"
+        "\"papers\": [{\"number\": \"max_move\", \"method\": \"SP\", \"point\": \"\", \"here\": 65432.1, "
+        "\"papers\": \"up to 2<sup>16\"}, {\"number\": \"rmse\", \"method\": \"SP\", \"point\": \"\", "
+        "\"here\": "
+        "0.25, \"papers\": \"0.2\"}]}");
+    assert_int_equal(experiment_write_report(in_home("out")), 0);
+    assert_int_equal(file_read(&html, NULL, in_home("out/report.html")), 0);
+    assert_holds(
+        html,
+        "<th scope=\"row\">SP</th><td class=\"n\">5</td><td class=\"n\">50</td><td class=\"n\">6.54e+04</td>"
+        "<td>up to 2&lt;sup&gt;16</td><td class=\"n\">0.000123</td><td class=\"n\">180</td></tr>");
+    assert_holds(html, "<th scope=\"row\">SP</th><td>rmse</td><td class=\"n\">0.25</td><td>0.2</td></tr>");
+    assert_holds(html, "|Δφ| in &lt;units&gt;");
     mem_free(html);
 }
 
@@ -611,6 +647,7 @@ int main(void)
                                         remove_home),
         cmocka_unit_test_setup_teardown(a_table_of_all_points_is_a_matrix, make_home, remove_home),
         cmocka_unit_test_setup_teardown(a_report_can_be_made_again_with_figures, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(motion_stands_beside_what_the_papers_say, make_home, remove_home),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named, make_home, remove_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,7 @@
 #include "experiment/experiment_report_parts.h"
 #include "figure/sheet.h"
 
-#define FIGURES       "figures"
-#define FIGURES_INDEX "index.json"
+#define FIGURES "figures"
 
 static const char *plural(size_t count)
 {
@@ -132,33 +131,30 @@ static int add_comparison(const struct report_source *source)
 
 /* ---------------------------------------------------------------- figures */
 
-/* For figures that the index does not explain. */
-static const char *known_caption(const char *name)
-{
-    static const struct {
-        const char *begin, *caption;
-    } known[] = {
-        {"trajectories",
-         "Where each unit's boundary lies while it trains: a colour is a unit, a point its spatial "
-         "location φ."},
-        {"turns", "The largest turn of a boundary at each step."},
-        {"moves", "The largest move of a boundary, max |Δφ|, at each step."},
-        {"decision",
-         "Decision regions of the trained networks, with the data and the units' spatial locations."},
-        {"predictions", "Predictions before and after training."},
-        {"spectrum", "Where the boundaries lie over the course of training."},
-        {"convergence", "Loss and score by epoch, mean and standard error over the seeds."},
-        {"sensitivity", "The test score for each learning rate."},
-        {"flips", "Activation patterns of the data: bits that flip between the recorded steps."},
-        {"regions", "Linear regions of the network."},
-        {"boundary", "One unit: its boundary, its spatial location and its active side."},
-        {"perturbation", "The same small perturbation of the parameters, under each parameterization."},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strncmp(name, known[i].begin, strlen(known[i].begin)))
-            return known[i].caption;
-    return name;
-}
+/* The figures that experiments draw, in the order of reading. */
+static const struct {
+    const char *name, *caption;
+} known[] = {
+    {"boundary",
+     "One unit: its boundary, the spatial location φ nearest to the origin, and its active side."},
+    {"points", "A boundary in two dimensions follows the angle θ and the offset λ."},
+    {"lines", "A boundary in one dimension is a point, at −λ or λ."},
+    {"perturbation",
+     "What the same small perturbation of its parameters does to a boundary, by parameterization."},
+    {"perturbation-turns", "How far a perturbation turns a boundary, by its size."},
+    {"predictions", "Predictions before and after training, with the data and the true function."},
+    {"spectrum", "Where the units' boundaries lie over the course of training."},
+    {"moves", "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis."},
+    {"trajectories", "The path of each unit's spatial location φ during training; a colour is a unit."},
+    {"animation", "The same paths in motion."},
+    {"turns", "The largest turn of a boundary at each step, in degrees."},
+    {"decision", "Decision regions after training, with the data; a star is a unit's spatial location φ."},
+    {"regions", "Exact linear regions of the trained networks."},
+    {"convergence", "Losses and scores by epoch: mean and standard error over the seeds."},
+    {"sensitivity", "The score for each learning rate: mean and standard error over the seeds."},
+    {"flips",
+     "Activation patterns of the data: bits that flip between recorded steps, and distinct patterns."},
+};
 
 /* NAME of each NAME.svg and NAME.gp; caller frees with file_list_free. */
 static int list_figures(char ***names, size_t *count, const char *dir)
@@ -182,49 +178,24 @@ static int list_figures(char ***names, size_t *count, const char *dir)
     return err;
 }
 
-static const char *text_in(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
-/* Those of the index in its order, then the others. */
-static void add_in_order(struct report *report, const char *dir, const json_t *index, char **names,
-                         size_t count)
-{
-    size_t at;
-    const json_t *entry;
-    json_array_foreach(index, at, entry) for (size_t i = 0; i < count; i++)
-    {
-        if (!names[i] || strcmp(names[i], text_in(entry, "name")) != 0)
-            continue;
-        const char *caption = text_in(entry, "caption");
-        report_figure(report, dir, names[i], *caption ? caption : known_caption(names[i]));
-        mem_free(names[i]);
-        names[i] = NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (names[i])
-            report_figure(report, dir, names[i], known_caption(names[i]));
-}
-
 static int add_figures(const struct report_source *source)
 {
-    char *dir = file_join(source->dir, FIGURES), *path = dir ? file_join(dir, FIGURES_INDEX) : NULL;
-    char **names = NULL;
-    size_t count = 0;
-    json_t *index = NULL;
-    int err = path ? 0 : SPH_EMEMORY;
-    if (!err && file_is_directory(dir) && !(err = list_figures(&names, &count, dir)) && count) {
-        if (file_exists(path))
-            err = json_read_twice(&index, path);
+    char *dir = file_join(source->dir, FIGURES), **names = NULL;
+    size_t count = 0, known_count = sizeof known / sizeof *known;
+    int err = dir ? 0 : SPH_EMEMORY;
+    if (!err && file_is_directory(dir))
+        err = list_figures(&names, &count, dir);
+    if (!err && count)
         report_section(source->report, "Figures");
-        if (!err)
-            add_in_order(source->report, dir, index, names, count);
-    }
-    json_decref(index);
+    for (size_t k = 0; k <= known_count; k++)
+        for (size_t i = 0; i < count && !err; i++) {
+            if (!names[i] || (k < known_count && strcmp(names[i], known[k].name) != 0))
+                continue;
+            report_figure(source->report, dir, names[i], k < known_count ? known[k].caption : names[i]);
+            mem_free(names[i]);
+            names[i] = NULL;
+        }
     file_list_free(names, count);
-    mem_free(path);
     mem_free(dir);
     return err;
 }

@@ -12,9 +12,7 @@
  *   results.json      jobs, what became of them, version and machine       as far as these are there:
  *   table.json        the result                                           an experiment may have none
  *   motion.json       how far boundaries moved
- *   figures/          each NAME.svg (or, not drawn yet, NAME.gp) is a figure. figures/index.json, a list of
- *                     {"name": NAME, "caption": TEXT}, gives order and captions; figures that it does not
- * name follow in the order of their names
+ *   figures/          each NAME.svg (or, not drawn yet, NAME.gp) is a figure
  *
  * Call it last, after tables and figures. No time of day and no seconds are in it: the same results give the
  * same bytes. */

@@ -192,11 +192,19 @@ static int add_svg(struct report *report, const char *dir, const char *name, con
     return !err;
 }
 
-static int add_png(struct report *report, const char *dir, const char *name, const char *label)
+/* An animated PNG says so in the chunk behind its header. */
+static int is_animated(const char *png, size_t length)
+{
+    return length > 41 && !memcmp(png + 1, "PNG", 3) && !memcmp(png + 37, "acTL", 4);
+}
+
+/* moves: only one that does. */
+static int add_png(struct report *report, const char *dir, const char *name, const char *label, int moves)
 {
     size_t length = 0;
     char *bytes = read_file(report, dir, name, ".png", &length);
-    if (bytes && length) {
+    int added = bytes && length && (!moves || (is_animated(bytes, length) && length <= REPORT_MOVING_MOST));
+    if (added) {
         text_add(&report->body, "<img alt=\"");
         html_add_text(&report->body, label);
         text_add(&report->body, "\" src=\"data:image/png;base64,");
@@ -204,7 +212,7 @@ static int add_png(struct report *report, const char *dir, const char *name, con
         text_add(&report->body, "\">");
     }
     mem_free(bytes);
-    return bytes && length;
+    return added;
 }
 
 static void add_link(struct text *out, const char *folder, const char *file, const char *word, size_t length)
@@ -262,7 +270,8 @@ void report_figure(struct report *report, const char *dir, const char *name, con
     struct text *out = &report->body;
     report->figures++;
     text_add(out, "<figure id=\"figure-%zu\">\n<div class=\"picture\">", report->figures);
-    if (!add_svg(report, dir, name, label) && !add_png(report, dir, name, label)) {
+    int moves = add_png(report, dir, name, label, 1);
+    if (!add_svg(report, dir, name, label) && !moves && !add_png(report, dir, name, label, 0)) {
         text_add(out, "<p class=\"absent\">Not drawn yet: with gnuplot installed, <code>gnuplot ");
         html_add_text(out, name);
         text_add(out, ".gp</code> in its folder draws it.</p>");

@@ -49,7 +49,7 @@ void report_code(struct report *report, const char *caption, const char *text);
  * the data name.PART.dat, as far as they are there. The report has to be written into the folder that dir
  * lies in. An SVG above REPORT_SVG_MOST bytes, or one that cannot be taken apart, is replaced by name.png;
  * where neither is there, the reader is told how to draw it from the script. */
-enum { REPORT_SVG_MOST = 2 << 20 };
+enum { REPORT_SVG_MOST = 2 << 20, REPORT_MOVING_MOST = 4 << 20 };
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption);
 
 /* Replaces path by the report. */
