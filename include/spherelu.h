@@ -603,9 +603,9 @@ typedef struct sph_experiment_result {
     int stopped; /* progress asked: no tables were written                                   */
 } sph_experiment_result;
 
-/* Runs what is to be run and writes experiment.yaml, results.json and table.txt, .md, .tex, .csv, .json. A
- * job that diverges or fails is a line there, and no failure of this call. A process that has used OpenMP
- * (sph_train with threads above 1) should take workers 0: children of it may not. */
+/* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json and
+ * report.html. A job that diverges or fails is a line there, and no failure of this call. A process that has
+ * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. */
 SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
                                sph_experiment_result *result);
 
