@@ -666,6 +666,39 @@ typedef struct sph_perturb_result {
 SPH_API int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts);
 SPH_API void sph_perturb_free(sph_perturb_result *result);
 
+/* The papers' statements about boundaries, checked by numbers: flips by 180 degrees under SP, WN, BN and LN;
+ * the metric of the angles; the bound turn <= |eps| over many (theta, eps); the turn of a small eps; the sum
+ * formula of the first paper, which fails. */
+enum { SPH_THEORY_ROWS = 48, SPH_THEORY_TEXT = 96 };
+
+typedef struct sph_theory_opts {
+    size_t samples; /* pairs (theta, eps) of the bound, at least; shared over dimensions 2 to 4,608 */
+    uint64_t seed;
+    int threads;
+    void *self;
+    int (*progress)(void *self, double share); /* above 0: stop; NULL: none */
+} sph_theory_opts;
+
+SPH_API sph_theory_opts sph_theory_defaults(void); /* 1,000,000 samples, one thread */
+
+typedef struct sph_theory_row {
+    char check[SPH_THEORY_TEXT], measured[SPH_THEORY_TEXT], expected[SPH_THEORY_TEXT];
+    size_t inputs;      /* n; 0: several dimensions      */
+    size_t tries;       /* cases behind the number       */
+    double value;       /* what decides, see expected    */
+    double least, most; /* passed: least <= value <= most */
+    int passed;
+} sph_theory_row;
+
+typedef struct sph_theory_result {
+    size_t count, failed;
+    int stopped;                         /* progress asked: rows are missing */
+    sph_theory_row row[SPH_THEORY_ROWS]; /* (count) */
+} sph_theory_result;
+
+/* A check that fails is a row that says so, and no failure of this call. */
+SPH_API int sph_theory(sph_theory_result *out, const sph_theory_opts *opts);
+
 /* ---------------------------------------------------------------- regions
  * On a plane of its input a dense net of relu or leaky_relu layers is affine in each of the convex polygons
  * that the boundaries of all its units cut the plane into. They are found by subdivision, exactly but for

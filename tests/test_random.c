@@ -93,6 +93,19 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void words_in_bulk_are_the_words_one_by_one(void **state)
+{
+    (void)state;
+    struct rng one = rng_stream(7, RNG_NOISE, 3), many = one;
+    for (size_t count = 0; count < 14; count++) { /* from every position within a block */
+        uint32_t words[14];
+        rng_words(&many, words, count);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(words[i], rng_u32(&one));
+        assert_int_equal(many.drawn, one.drawn);
+    }
+}
+
 static void streams_of_other_seeds_purposes_and_lanes_do_not_meet(void **state)
 {
     (void)state;
@@ -240,6 +253,7 @@ int main(void)
         cmocka_unit_test(philox_gives_the_published_answers),
         cmocka_unit_test(a_stream_is_philox_of_seed_purpose_lane_and_position),
         cmocka_unit_test(a_copied_stream_goes_on_alike),
+        cmocka_unit_test(words_in_bulk_are_the_words_one_by_one),
         cmocka_unit_test(streams_of_other_seeds_purposes_and_lanes_do_not_meet),
         cmocka_unit_test(unit_lies_in_its_interval_and_is_flat),
         cmocka_unit_test(normal_has_the_moments_and_tails_of_a_normal),

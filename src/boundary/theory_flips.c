@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boundaries that turn by 180 degrees under a perturbation of the size of the weight. GmP has no such one: to
+ * turn a direction round, the angles have to move by pi, however short the weight. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "boundary/hyperplane.h"
+#include "boundary/perturb.h"
+#include "boundary/theory.h"
+
+enum { FLIP_SEEDS = 4, FLIP_ROWS = 32, FLIP_UNITS = 8 };
+
+static const double degrees = 57.295779513082320876798154814105;
+static const double beyond = 1e-3; /* the papers' delta: eps = -(1 + delta) w */
+
+/* What a method's flip was in its worst case. */
+struct flip {
+    double turn;     /* degrees, smallest        */
+    double relative; /* |eps| / |w|, largest     */
+    size_t tries;
+};
+
+/* One unit of random numbers, weights of length 1e-3 or so, before and after. */
+struct flip_case {
+    double *w, *moved, *others, *mean; /* (n), (n), (units - 1, n), (n) mean of the others */
+    double *before, *after;            /* (n) normals of the boundaries */
+    double one[2];                     /* bias and scale: nothing special about them */
+};
+
+static void draw_case(struct flip_case *flip, size_t n, uint64_t seed)
+{
+    struct rng rng = rng_stream(seed, RNG_THEORY, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        flip->w[i] = 1e-3 * rng_normal(&rng);
+        flip->mean[i] = 0;
+    }
+    for (size_t e = 0; e < (FLIP_UNITS - 1) * n; e++) {
+        flip->others[e] = 1e-3 * rng_normal(&rng);
+        flip->mean[e % n] += flip->others[e] / (FLIP_UNITS - 1);
+    }
+    flip->one[0] = rng_normal(&rng);
+    flip->one[1] = 0.5 + rng_unit(&rng);
+}
+
+static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n, uint64_t seed,
+                    struct flip *worst)
+{
+    const double *bias = &flip->one[0], *scale = &flip->one[1];
+    const double *const tensors[SPH_PERTURB_METHODS][SPH_PERTURB_TENSORS] = {
+        [PERTURB_SP] = {flip->w, bias},
+        [PERTURB_WN] = {flip->w, scale, bias},
+        [PERTURB_BN] = {flip->w, scale, bias},
+        [PERTURB_LN] = {flip->w, bias, scale, flip->others},
+    };
+    struct perturb_unit unit = {.n = n, .rows = FLIP_ROWS, .units = FLIP_UNITS, .seed = seed};
+    double b, square = 0, weight = 0;
+    int err;
+    draw_case(flip, n, seed);
+    for (size_t i = 0; i < n; i++) {
+        /* LN sees the weight less the mean of the others (times 1 - 1/m): that is what turns round */
+        double seen = flip->w[i] - (method == PERTURB_LN ? flip->mean[i] : 0), eps = -(1 + beyond) * seen;
+        flip->moved[i] = flip->w[i] + eps;
+        square += eps * eps;
+        weight += seen * seen;
+    }
+    for (size_t t = 0; t < SPH_PERTURB_TENSORS; t++)
+        unit.tensor[t] = tensors[method][t];
+    if ((err = perturb_boundary(method, &unit, flip->before, &b)) < 0)
+        return err;
+    unit.tensor[0] = flip->moved;
+    if ((err = perturb_boundary(method, &unit, flip->after, &b)) < 0)
+        return err;
+    worst->turn = fmin(worst->turn, degrees * plane_turn(n, flip->before, flip->after));
+    worst->relative = fmax(worst->relative, sqrt(square / weight));
+    worst->tries++;
+    return 0;
+}
+
+int theory_flips(struct theory *theory)
+{
+    static const struct {
+        enum perturb_method method;
+        const char *name, *eps;
+    } flips[] = {{PERTURB_SP, "SP (Prop. 2.3)", "-1.001 w"},
+                 {PERTURB_WN, "WN (Prop. 2.4)", "-1.001 v"},
+                 {PERTURB_BN, "BN (Prop. 2.5)", "-1.001 w, in a batch"},
+                 {PERTURB_LN, "LN, shift 0", "-1.001 (w - mean of others)"}};
+    static const size_t dims[] = THEORY_DIMS;
+    size_t most = dims[THEORY_DIM_COUNT - 1];
+    double *block = mem_get((5 + FLIP_UNITS - 1) * most, sizeof *block);
+    struct flip_case flip = {.w = block,
+                             .moved = block + most,
+                             .mean = block + 2 * most,
+                             .before = block + 3 * most,
+                             .after = block + 4 * most,
+                             .others = block + 5 * most};
+    int err = block ? 0 : SPH_EMEMORY;
+    for (size_t f = 0; f < sizeof flips / sizeof *flips && !err; f++) {
+        struct flip worst = {.turn = 180};
+        for (size_t d = 0; d < THEORY_DIM_COUNT && !err; d++)
+            for (uint64_t s = 0; s < FLIP_SEEDS && !err; s++)
+                err = try_flip(&flip, flips[f].method, dims[d], theory->opts->seed + s, &worst);
+        if (err)
+            break;
+        sph_theory_row *row = theory_row(theory, 0, worst.tries, worst.turn, 180 - 1e-6, 180 + 1e-6);
+        snprintf(row->check, sizeof row->check, "flip, %s", flips[f].name);
+        snprintf(row->measured, sizeof row->measured, "%.9f degrees, eps = %s", worst.turn, flips[f].eps);
+        snprintf(row->expected, sizeof row->expected, "180, to 1e-6");
+    }
+    mem_free(block);
+    return err;
+}
