@@ -39,6 +39,7 @@ struct command {
     X(predict)                                                                                               \
     X(boundaries)                                                                                            \
     X(regions)                                                                                               \
+    X(perturb)                                                                                               \
     X(convert)                                                                                               \
     X(bench)
 

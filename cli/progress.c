@@ -101,6 +101,26 @@ void progress_jobs(struct progress *progress, const sph_experiment_view *view)
     draw(progress, view->share, text);
 }
 
+void progress_share(struct progress *progress, const char *what, double share)
+{
+    char left[32] = "?", text[LINE_MAX_CHARS];
+    if (!progress->bar)
+        return;
+    double clock = now();
+    if (!progress->started) {
+        progress->began = clock;
+        progress->redraw = clock + REDRAW_SECONDS;
+        progress->started = 1;
+    }
+    if (clock < progress->redraw)
+        return;
+    progress->redraw = clock + REDRAW_SECONDS;
+    if (share > 0)
+        progress_time(left, sizeof left, (clock - progress->began) * (1 - share) / share);
+    snprintf(text, sizeof text, "%s  %.0f %%  %s left", what, 100 * share, left);
+    draw(progress, share, text);
+}
+
 static int on_start(void *self, const sph_view *view)
 {
     struct progress *progress = self;

@@ -23,6 +23,9 @@ void progress_jobs(struct progress *progress, const sph_experiment_view *view);
 /* The bar of a subdivision: how much of the area is done. */
 void progress_regions(struct progress *progress, size_t regions, double share);
 
+/* A bar of something else: what is being done, and how much of it is, 0 to 1. */
+void progress_share(struct progress *progress, const char *what, double share);
+
 /* "1:02:03" or "2:03" */
 void progress_time(char *out, size_t size, double seconds);
 

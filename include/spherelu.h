@@ -619,7 +619,7 @@ typedef struct sph_perturb_opts {
     size_t inputs;   /* n, 2 or more                                                                   */
     const double *w; /* (n) base weight; NULL: a uniform direction by seed, of the length below        */
     double length;   /* of the base weight w of SP, BN, LN and v of WN; the papers' code draws it near 1e-3 */
-    double distance; /* of the boundary from the origin: phi = distance * w / |w|; may be negative     */
+    double distance; /* of the boundary from the origin, on the side away from w: phi = -distance w / |w| */
     const double *eps; /* (count)                                                                        */
     size_t count;
     size_t rows;  /* BN: of the batch its mean and variance are taken of, standard normal numbers        */

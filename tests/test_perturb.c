@@ -45,7 +45,7 @@ static void every_method_begins_with_the_boundary_asked_for(void **state)
                 const sph_perturb_plane *base = &result.method[m].base;
                 assert_true(base->turn == 0 && base->shift == 0 && base->eps == 0);
                 for (size_t i = 0; i < dims[d]; i++)
-                    assert_true(fabs(base->phi[i] - opts.distance * w[i] / length) < 1e-12);
+                    assert_true(fabs(base->phi[i] + opts.distance * w[i] / length) < 1e-12);
                 assert_true(dot(dims[d], base->w, w) > 0); /* active on the same side */
             }
             sph_perturb_free(&result);
@@ -191,8 +191,8 @@ static void a_plane_angle_turns_by_eps_and_the_offset_moves_by_eps(void **state)
         for (size_t e = 0; e < 5; e++) {
             const sph_perturb_plane *after = &result.method[PERTURB_GMP].after[e];
             assert_true(fabs(after->turn - degree * eps[e]) < 1e-13 * degree);
-            /* phi = -lambda u: the chord between two points of circles of radius 1 and |eps - 1| */
-            double radius = fabs(eps[e] - 1), chord = 1 + radius * radius - 2 * (1 - eps[e]) * cos(eps[e]);
+            /* phi = -lambda u: the chord between points of circles of radius 1 and 1 + eps */
+            double radius = 1 + eps[e], chord = 1 + radius * radius - 2 * radius * cos(eps[e]);
             assert_true(fabs(after->shift - sqrt(chord)) < 1e-7);
         }
         sph_perturb_free(&result);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "boundary/hyperplane.h"
+#include "boundary/turns.h"
 #include "param/param.h"
 
 enum { INPUTS_MOST = 65536, EPS_MOST = 1024, ROWS_MOST = 65536, UNITS_MOST = 1024 };
@@ -53,8 +54,7 @@ static size_t tensor_count(enum perturb_method method, size_t tensor, size_t n, 
 void perturb_batch_row(size_t n, uint64_t seed, size_t row, double *x)
 {
     struct rng rng = rng_stream(seed, RNG_PERTURB, (uint32_t)row);
-    for (size_t i = 0; i < n; i++)
-        x[i] = rng_normal(&rng);
+    turns_normals(kernels_pick(SPH_F64, KERNELS_FASTEST), &rng, n, x);
 }
 
 int perturb_batch(size_t n, const double *w, size_t rows, uint64_t seed, double *mean, double *variance)
@@ -207,12 +207,12 @@ static void draw_others(const struct work *work, double *others)
     }
 }
 
-/* Numbers of the method that give the boundary w x - distance |w| = 0. */
+/* Numbers of the method that give the boundary w x + distance |w| = 0. */
 static int set_base(struct work *work, enum perturb_method method)
 {
     const sph_perturb_opts *opts = work->opts;
     size_t n = opts->inputs;
-    double bias = -opts->distance * work->length, mean, variance;
+    double bias = opts->distance * work->length, mean, variance;
     int err = 0;
     if (method != PERTURB_GMP)
         memcpy(work->base[0], work->w, n * sizeof *work->w);

@@ -10,6 +10,7 @@
 #include "boundary/hyperplane.h"
 #include "boundary/perturb.h"
 #include "boundary/theory.h"
+#include "boundary/turns.h"
 
 enum { FLIP_SEEDS = 4, FLIP_ROWS = 32, FLIP_UNITS = 8 };
 
@@ -33,13 +34,13 @@ struct flip_case {
 static void draw_case(struct flip_case *flip, size_t n, uint64_t seed)
 {
     struct rng rng = rng_stream(seed, RNG_THEORY, (uint32_t)n);
+    turns_normals(kernels_pick(SPH_F64, KERNELS_FASTEST), &rng, n, flip->w);
+    turns_normals(kernels_pick(SPH_F64, KERNELS_FASTEST), &rng, (FLIP_UNITS - 1) * n, flip->others);
     for (size_t i = 0; i < n; i++) {
-        flip->w[i] = 1e-3 * rng_normal(&rng);
+        flip->w[i] *= 1e-3;
         flip->mean[i] = 0;
-    }
-    for (size_t e = 0; e < (FLIP_UNITS - 1) * n; e++) {
-        flip->others[e] = 1e-3 * rng_normal(&rng);
-        flip->mean[e % n] += flip->others[e] / (FLIP_UNITS - 1);
+        for (size_t k = 0; k < FLIP_UNITS - 1; k++)
+            flip->mean[i] += (flip->others[k * n + i] *= 1e-3) / (FLIP_UNITS - 1);
     }
     flip->one[0] = rng_normal(&rng);
     flip->one[1] = 0.5 + rng_unit(&rng);

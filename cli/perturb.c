@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu perturb: what a small change of a unit's numbers does to its boundary, and the theory of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "progress.h"
+
+enum { LIST_MOST = 1024, DIM_MOST = 65536, SHOWN_MOST = 4 };
+
+struct perturb {
+    sph_perturb_opts opts;
+    double eps[LIST_MOST], weight[LIST_MOST];
+    size_t samples, threads, seed;
+};
+
+/* ---------------------------------------------------------------- options */
+
+/* count numbers between commas; 0, or EXIT_USAGE after a message. */
+static int read_numbers(const struct args *args, const char *name, const char *such_as, double *list,
+                        size_t *count)
+{
+    const char *value = args_value(args, name);
+    size_t found = 0;
+    if (!value)
+        return 0;
+    for (const char *at = value;; at++) {
+        char *end;
+        double number = strtod(at, &end);
+        if (found == LIST_MOST || end == at || (*end && *end != ',') || !isfinite(number))
+            return cli_fail(args->command, EXIT_USAGE,
+                            "--%s: found '%s', expected at most %d numbers such as %s", name, value,
+                            LIST_MOST, such_as);
+        list[found++] = number;
+        if (!*end)
+            break;
+        at = end;
+    }
+    *count = found;
+    return 0;
+}
+
+static int read_number(const struct args *args, const char *name, double least, const char *expected,
+                       double *out)
+{
+    const char *value = args_value(args, name);
+    char *end;
+    if (!value)
+        return 0;
+    *out = strtod(value, &end);
+    if (end == value || *end || !isfinite(*out) || !(*out > least))
+        return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected %s", name, value, expected);
+    return 0;
+}
+
+static int read_size(const struct args *args, const char *name, size_t least, size_t most, size_t *out)
+{
+    int code = args_size(args, name, least, out);
+    if (!code && args_value(args, name) && *out > most)
+        return cli_fail(args->command, EXIT_USAGE,
+                        "--%s: found '%zu', expected a whole number from %zu to %zu", name, *out, least,
+                        most);
+    return code;
+}
+
+static int read_options(struct perturb *perturb, const struct args *args)
+{
+    sph_perturb_opts *opts = &perturb->opts;
+    size_t weights = 0;
+    int code;
+    if ((code = args_check_common(args)) ||
+        (code = read_numbers(args, "eps", "1e-3,1e-2", perturb->eps, &opts->count)) ||
+        (code = read_numbers(args, "weight", "6e-4,-8e-4", perturb->weight, &weights)) ||
+        (code = read_size(args, "dim", 2, DIM_MOST, &opts->inputs)) ||
+        (code = read_number(args, "length", 0, "a number above 0", &opts->length)) ||
+        (code = read_number(args, "distance", -INFINITY, "a number", &opts->distance)) ||
+        (code = read_size(args, "rows", 2, DIM_MOST, &opts->rows)) ||
+        (code = read_size(args, "units", 2, LIST_MOST, &opts->units)) ||
+        (code = read_size(args, "samples", 0, 1000000000000, &perturb->samples)) ||
+        (code = read_size(args, "threads", 1, LIST_MOST, &perturb->threads)) ||
+        (code = args_size(args, "seed", 0, &perturb->seed)))
+        return code;
+    opts->seed = perturb->seed;
+    if (args_value(args, "eps"))
+        opts->eps = perturb->eps;
+    if (!args_value(args, "weight"))
+        return 0;
+    if (weights < 2 || (args_value(args, "dim") && weights != opts->inputs))
+        return cli_fail(args->command, EXIT_USAGE, "--weight: found %zu number%s, expected %s%s", weights,
+                        cli_plural(weights), weights < 2 ? "2 or more" : "as many as --dim says: ",
+                        weights < 2 ? "" : args_value(args, "dim"));
+    if (args_value(args, "length"))
+        return cli_fail(args->command, EXIT_USAGE,
+                        "--length: --weight has a length of its own, expected one of them");
+    opts->w = perturb->weight;
+    opts->inputs = weights;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- what happened to the boundaries */
+
+static void print_base(const sph_perturb_result *result, const sph_perturb_opts *opts)
+{
+    printf("one unit in %zu dimensions, its boundary %g from the origin; eps is added to every number below\n"
+           "(BN: in a batch of %zu standard normal rows; LN: of a layer of %zu units, the others and the "
+           "shift of 0 stay)\n\n",
+           result->inputs, opts->distance, opts->rows, opts->units);
+    for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
+        const sph_perturb_method *method = &result->method[m];
+        printf("  %-4s", method->name);
+        for (size_t t = 0; t < method->tensors; t++) {
+            const sph_perturb_tensor *tensor = &method->tensor[t];
+            if (!tensor->perturbed)
+                continue;
+            printf("%s %s =", t ? "," : "", tensor->name);
+            for (size_t i = 0; i < tensor->count && i < SHOWN_MOST; i++)
+                printf(" %.9g", tensor->value[i]);
+            printf("%s", tensor->count > SHOWN_MOST ? " ..." : "");
+        }
+        printf("\n");
+    }
+}
+
+static void print_table(const sph_perturb_result *result)
+{
+    int plane = result->inputs == 2;
+    printf("\nturn in degrees%s, and how far phi moves\n\n  %-8s",
+           plane ? " (counter-clockwise above 0)" : "", "eps");
+    for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
+        printf("  %10s %-10s", result->method[m].name, "");
+    printf("\n  %-8s", "");
+    for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
+        printf("  %10s %-10s", "turn", "shift");
+    printf("\n");
+    for (size_t e = 0; e < result->count; e++) {
+        printf("  %-8g", result->method[0].after[e].eps);
+        for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
+            const sph_perturb_plane *after = &result->method[m].after[e];
+            if (isnan(after->turn))
+                printf("  %10s %-10s", "none", "(w is 0)");
+            else
+                printf(plane ? "  %+10.5f %-10.4g" : "  %10.5f %-10.4g", after->turn, after->shift);
+        }
+        printf("\n");
+    }
+}
+
+/* ---------------------------------------------------------------- the checks */
+
+static void dimension(char out[32], size_t inputs)
+{
+    snprintf(out, 32, inputs ? "%zu" : "2-4608", inputs);
+}
+
+static void print_checks(const sph_theory_result *theory)
+{
+    size_t check = 0, measured = 0, expected = 0;
+    for (size_t i = 0; i < theory->count; i++) {
+        const sph_theory_row *row = &theory->row[i];
+        check = strlen(row->check) > check ? strlen(row->check) : check;
+        measured = strlen(row->measured) > measured ? strlen(row->measured) : measured;
+        expected = strlen(row->expected) > expected ? strlen(row->expected) : expected;
+    }
+    printf("\n  %-*s  %6s  %8s  %-*s  %-*s\n", (int)check, "check", "n", "cases", (int)measured, "measured",
+           (int)expected, "expected");
+    for (size_t i = 0; i < theory->count; i++) {
+        const sph_theory_row *row = &theory->row[i];
+        char inputs[32];
+        dimension(inputs, row->inputs);
+        printf("  %-*s  %6s  %8zu  %-*s  %-*s  %s\n", (int)check, row->check, inputs, row->tries,
+               (int)measured, row->measured, (int)expected, row->expected, row->passed ? "ok" : "FAILED");
+    }
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static json_t *numbers(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, cli_number(values[i]));
+    return list;
+}
+
+static json_t *plane_object(const sph_perturb_plane *plane, size_t n)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "eps", json_real(plane->eps));
+    json_object_set_new(object, "w", numbers(plane->w, n));
+    json_object_set_new(object, "b", cli_number(plane->b));
+    json_object_set_new(object, "phi", numbers(plane->phi, n));
+    json_object_set_new(object, "turn", cli_number(plane->turn));
+    json_object_set_new(object, "shift", cli_number(plane->shift));
+    return object;
+}
+
+static json_t *method_object(const sph_perturb_result *result, const sph_perturb_method *method)
+{
+    json_t *object = json_object(), *base = json_object(), *perturbed = json_array(), *after = json_array();
+    for (size_t t = 0; t < method->tensors; t++) {
+        const sph_perturb_tensor *tensor = &method->tensor[t];
+        json_object_set_new(base, tensor->name,
+                            tensor->count == 1 ? cli_number(*tensor->value)
+                                               : numbers(tensor->value, tensor->count));
+        if (tensor->perturbed)
+            json_array_append_new(perturbed, json_string(tensor->name));
+    }
+    for (size_t e = 0; e < result->count; e++)
+        json_array_append_new(after, plane_object(&method->after[e], result->inputs));
+    json_object_set_new(object, "name", json_string(method->name));
+    json_object_set_new(object, "unit", json_string(method->unit));
+    json_object_set_new(object, "base", base);
+    json_object_set_new(object, "perturbed", perturbed);
+    json_object_set_new(object, "boundary", plane_object(&method->base, result->inputs));
+    json_object_set_new(object, "after", after);
+    return object;
+}
+
+static json_t *check_object(const sph_theory_row *row)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "check", json_string(row->check));
+    json_object_set_new(object, "inputs", row->inputs ? json_integer((json_int_t)row->inputs) : json_null());
+    json_object_set_new(object, "cases", json_integer((json_int_t)row->tries));
+    json_object_set_new(object, "measured", json_string(row->measured));
+    json_object_set_new(object, "expected", json_string(row->expected));
+    json_object_set_new(object, "value", cli_number(row->value));
+    json_object_set_new(object, "least", cli_number(row->least));
+    json_object_set_new(object, "most", cli_number(row->most));
+    json_object_set_new(object, "passed", json_boolean(row->passed));
+    return object;
+}
+
+static int print_json(const struct args *args, const struct perturb *perturb,
+                      const sph_perturb_result *result, const sph_theory_result *theory)
+{
+    const sph_perturb_opts *opts = &perturb->opts;
+    json_t *object = json_object(), *methods = json_array(), *checks = json_array();
+    for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
+        json_array_append_new(methods, method_object(result, &result->method[m]));
+    for (size_t i = 0; i < theory->count; i++)
+        json_array_append_new(checks, check_object(&theory->row[i]));
+    json_object_set_new(object, "inputs", json_integer((json_int_t)result->inputs));
+    json_object_set_new(object, "distance", json_real(opts->distance));
+    json_object_set_new(object, "rows", json_integer((json_int_t)opts->rows));
+    json_object_set_new(object, "units", json_integer((json_int_t)opts->units));
+    json_object_set_new(object, "seed", json_integer((json_int_t)opts->seed));
+    json_object_set_new(object, "eps", numbers(opts->eps, opts->count));
+    json_object_set_new(object, "methods", methods);
+    json_object_set_new(object, "checks", checks);
+    json_object_set_new(object, "failed", json_integer((json_int_t)theory->failed));
+    json_object_set_new(object, "version", json_string(sph_version()));
+    return cli_print_json(args->command, object, 17);
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static int on_progress(void *self, double share)
+{
+    progress_share(self, "checking turn <= |eps|", share);
+    return 0;
+}
+
+static int run_checks(const struct args *args, const struct perturb *perturb, sph_theory_result *theory)
+{
+    struct progress progress;
+    sph_theory_opts opts = sph_theory_defaults();
+    progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    opts.samples = perturb->samples;
+    opts.seed = perturb->seed;
+    opts.threads = (int)perturb->threads;
+    opts.self = &progress;
+    opts.progress = on_progress;
+    int err = perturb->samples ? sph_theory(theory, &opts) : 0;
+    progress_clear(&progress);
+    return err;
+}
+
+static int run_perturb(const struct args *args)
+{
+    struct perturb perturb = {
+        .opts = sph_perturb_defaults(), .samples = sph_theory_defaults().samples, .threads = 1};
+    sph_theory_result theory = {0};
+    sph_perturb_result result;
+    int json = args_on(args, "json"), err, code = read_options(&perturb, args);
+    if (code)
+        return code;
+    if ((err = sph_perturb(&result, &perturb.opts)) < 0)
+        return cli_fail_with(args->command, err);
+    if (!json) {
+        print_base(&result, &perturb.opts);
+        print_table(&result);
+        fflush(stdout); /* before the checks, which take a while */
+    }
+    if ((err = run_checks(args, &perturb, &theory)) < 0)
+        code = cli_fail_with(args->command, err);
+    else if (json)
+        code = print_json(args, &perturb, &result, &theory);
+    else if (theory.count)
+        print_checks(&theory);
+    sph_perturb_free(&result);
+    if (!code && theory.failed)
+        return cli_fail(args->command, EXIT_FAILED, "%zu of %zu checks failed", theory.failed, theory.count);
+    return code;
+}
+
+static const sph_option options[] = {
+    {"eps", "X,X,...", "1e-4,1e-3,1e-2,1e-1", "perturbation", "what is added to each of the unit's numbers"},
+    {"dim", "N", "2", "perturbation", "inputs of the unit"},
+    {"length", "X", "1e-3", "perturbation",
+     "of the weight before; its direction is drawn by --seed. The papers' code draws weights near 1e-3"},
+    {"weight", "X,X,...", "", "perturbation", "the weight before, in place of --dim and --length"},
+    {"distance", "X", "1", "perturbation", "of the boundary from the origin, before"},
+    {"rows", "N", "256", "perturbation", "BN: of the batch whose statistics it takes"},
+    {"units", "N", "8", "perturbation", "LN: of the layer, this one included"},
+    {"samples", "N", "1000000", "checks", "pairs (theta, eps) tried for turn <= |eps|; 0: no checks at all"},
+    {"threads", "N", "1", "common", "for the checks; the numbers are the same"},
+    {"seed", "S", "0", "common", "of all that is drawn"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; f64 here whatever it says"},
+};
+
+const struct command command_perturb = {
+    .name = "perturb",
+    .summary = "shake a unit and see its boundary turn; check the theory",
+    .usage = "[--eps X,X,...] [--dim N] [--length X | --weight X,X,...] [--samples N] [--json]",
+    .about =
+        "Repeats Figure 1(b)-(e) of the papers: one unit under SP, WN, BN, LN and GmP, all with the same "
+        "boundary; eps is added to each of its learned numbers, and the boundary turns and moves. Under LN a "
+        "unit has a boundary that is a plane only while its shift is 0: the shift is left alone there. Then "
+        "the papers' statements are checked by numbers: flips by 180 degrees, the metric of the angles, how "
+        "fast the turn of a small eps becomes its length in that metric, and the bound turn <= |eps| for "
+        "eps of any size. Exit 1 if a check fails.",
+    .examples = "  spherelu perturb\n"
+                "  spherelu perturb --eps 1e-3 --weight 6e-4,-8e-4 --samples 0\n"
+                "  spherelu perturb --dim 784 --seed 3 --json > perturb.json\n"
+                "  spherelu perturb --samples 100000000 --threads 8\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .run = run_perturb,
+};
