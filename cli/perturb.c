@@ -124,27 +124,34 @@ static void print_base(const sph_perturb_result *result, const sph_perturb_opts 
     }
 }
 
+static void print_cell(size_t method, const char *turn, const char *shift)
+{
+    int last = method + 1 == SPH_PERTURB_METHODS;
+    printf("  %10s%s%-*s%s", turn, *shift || !last ? " " : "", last ? 0 : 9, shift, last ? "\n" : "");
+}
+
 static void print_table(const sph_perturb_result *result)
 {
     int plane = result->inputs == 2;
     printf("\nturn in degrees%s, and how far phi moves\n\n  %-8s",
            plane ? " (counter-clockwise above 0)" : "", "eps");
     for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
-        printf("  %10s %-10s", result->method[m].name, "");
-    printf("\n  %-8s", "");
+        print_cell(m, result->method[m].name, "");
+    printf("  %-8s", "");
     for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
-        printf("  %10s %-10s", "turn", "shift");
-    printf("\n");
+        print_cell(m, "turn", "shift");
     for (size_t e = 0; e < result->count; e++) {
         printf("  %-8g", result->method[0].after[e].eps);
         for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
             const sph_perturb_plane *after = &result->method[m].after[e];
+            char turn[32], shift[32];
+            snprintf(turn, sizeof turn, plane ? "%+.5f" : "%.5f", after->turn);
+            snprintf(shift, sizeof shift, "%.4g", after->shift);
             if (isnan(after->turn))
-                printf("  %10s %-10s", "none", "(w is 0)");
+                print_cell(m, "none", "(w is 0)");
             else
-                printf(plane ? "  %+10.5f %-10.4g" : "  %10.5f %-10.4g", after->turn, after->shift);
+                print_cell(m, turn, shift);
         }
-        printf("\n");
     }
 }
 
@@ -164,8 +171,8 @@ static void print_checks(const sph_theory_result *theory)
         measured = strlen(row->measured) > measured ? strlen(row->measured) : measured;
         expected = strlen(row->expected) > expected ? strlen(row->expected) : expected;
     }
-    printf("\n  %-*s  %6s  %8s  %-*s  %-*s\n", (int)check, "check", "n", "cases", (int)measured, "measured",
-           (int)expected, "expected");
+    printf("\n  %-*s  %6s  %8s  %-*s  %s\n", (int)check, "check", "n", "cases", (int)measured, "measured",
+           "expected");
     for (size_t i = 0; i < theory->count; i++) {
         const sph_theory_row *row = &theory->row[i];
         char inputs[32];

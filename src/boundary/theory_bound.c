@@ -23,6 +23,8 @@ enum kind {
     KINDS
 };
 
+enum { ROUND = 8 }; /* blocks of each worker between two looks at the progress: milliseconds */
+
 static const double shortest = 1e-6, longest = 10; /* |eps|, uniform in its logarithm       */
 static const double ratio_least = 1e-3;            /* |eps| below is rounding more than ratio */
 
@@ -56,7 +58,8 @@ static void merge(struct found *into, const struct found *from)
 struct bound {
     struct turns *turns; /* (workers) */
     struct found *found; /* (workers) */
-    size_t block;        /* of worker 0; the others do those after it */
+    size_t first, end;   /* blocks of this round, dealt to the workers in turn */
+    size_t workers;
     uint64_t seed;
 };
 
@@ -93,12 +96,10 @@ static void place_eps(struct turns *turns, enum kind kind, struct rng *rng)
     turns_scale_eps(turns, turns->turn);
 }
 
-static void do_block(void *context, size_t worker)
+static void do_block(struct bound *bound, size_t worker, size_t block)
 {
-    struct bound *bound = context;
     struct turns *turns = &bound->turns[worker];
     struct found *found = &bound->found[worker];
-    size_t block = bound->block + worker;
     enum kind kind = (enum kind)(block % KINDS);
     struct rng rng =
         rng_stream(bound->seed ^ (uint64_t)turns->n << 40, RNG_THEORY, 1u << 31 | (uint32_t)block);
@@ -114,6 +115,13 @@ static void do_block(void *context, size_t worker)
         found->violations += !(turn <= length + rounding(turns->n));
     }
     found->pairs += turns->m;
+}
+
+static void do_round(void *context, size_t worker)
+{
+    struct bound *bound = context;
+    for (size_t block = bound->first + worker; block < bound->end; block += bound->workers)
+        do_block(bound, worker, block);
 }
 
 /* How many pairs each dimension has, of a thousand: about the same time each. */
@@ -144,17 +152,18 @@ static int run_dimension(struct theory *theory, size_t d, size_t workers, struct
     size_t n = dims[d], m = pairs_at_once(n), blocks = blocks_of(d, theory->opts->samples), made = 0;
     struct bound bound = {.turns = mem_get(workers, sizeof *bound.turns),
                           .found = mem_get(workers, sizeof *bound.found),
+                          .workers = workers,
                           .seed = theory->opts->seed};
     int err = bound.turns && bound.found ? 0 : SPH_EMEMORY;
     for (; made < workers && !err; made++) {
         err = turns_new(&bound.turns[made], n, m);
         bound.found[made].excess = -INFINITY;
     }
-    while (bound.block < blocks && !err && !theory->result->stopped) {
-        size_t left = blocks - bound.block, now = left < workers ? left : workers;
-        threads_run(now, do_block, &bound);
-        bound.block += now;
-        course->done += (double)(now * n * m);
+    for (; bound.first < blocks && !err && !theory->result->stopped; bound.first = bound.end) {
+        size_t left = blocks - bound.first, round = ROUND * workers;
+        bound.end = bound.first + (left < round ? left : round);
+        threads_run(workers, do_round, &bound);
+        course->done += (double)((bound.end - bound.first) * n * m);
         if (theory->opts->progress)
             theory->result->stopped =
                 theory->opts->progress(theory->opts->self, course->done / course->all) > 0;
