@@ -34,4 +34,4 @@ plot sample [t = 0:theta] '+' using (0.45 * cos(t)):(0.45 * sin(t)) with lines l
      part('arrow') using ($5 > 0 ? $1 : NaN):2:3:4 with vectors filled size 0.16, 18 linewidth 2.2 linecolor rgb green, \
      part('arrow') using ($5 < 0 ? $1 : NaN):2:3:4 with vectors filled size 0.16, 18 linewidth 2.2 linecolor rgb vermillion, \
      part('line') using 1:2 with lines linewidth 3 linecolor rgb brown, \
-     part('unit') using 5:6 with points pointtype 7 pointsize 1.3 linecolor rgb blue
+     part('unit') using 5:6 with points pointtype 7 pointsize 0.5 linecolor rgb blue

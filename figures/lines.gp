@@ -32,6 +32,6 @@ do for [i = 0:units - 1] {
          part('arrow') index i using ($5 < 0 ? $1 : NaN):2:3:4 with vectors filled size 0.24, 18 linewidth 1.8 \
              linecolor rgb vermillion, \
          part('line') index i using 1:2 with lines linewidth 2.4 linecolor rgb brown, \
-         part('unit') every ::i::i using 5:6 with points pointtype 7 pointsize 1 linecolor rgb blue
+         part('unit') every ::i::i using 5:6 with points pointtype 7 pointsize 0.4 linecolor rgb blue
 }
 unset multiplot

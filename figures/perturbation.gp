@@ -17,8 +17,8 @@ stats part('phi') index 0 using (E[int($0) + 1] = $1) nooutput
 array T[words(names)]
 do for [m = 1:words(names)] { stats part('phi') index m - 1 using (abs($6)) nooutput; T[m] = STATS_max }
 exponent(x) = floor(log10(x) + 1e-9)
-power(x) = abs(x / 10**exponent(x) - 1) < 1e-6 ? sprintf('10^{%d}', exponent(x)) : sprintf('%g', x)
-eps_title(k) = E[k + 1] == 0 ? 'base' : sprintf('{/:Italic ε} = %s', power(E[k + 1]))
+eps_text(x) = abs(x / 10**exponent(x) - 1) < 1e-6 ? sprintf('10^{%d}', exponent(x)) : sprintf('%g', x)
+eps_title(k) = E[k + 1] == 0 ? 'base' : sprintf('{/:Italic ε} = %s', eps_text(E[k + 1]))
 
 set size ratio -1
 set clip two
@@ -29,12 +29,12 @@ set yzeroaxis linetype 1 linewidth 0.8 linecolor rgb '#999999'
 set border 15
 unset key
 
-set multiplot layout 2, 3 margins 0.05, 0.99, 0.085, 0.945 spacing 0.055, 0.135
+set multiplot layout 2, 3 margins 0.05, 0.99, 0.07, 0.945 spacing 0.055, 0.15
 do for [m = 0:words(names) - 1] {
     set title sprintf(T[m + 1] < 10 ? '%s: turns by up to %.1f°' : '%s: turns by up to %.0f°', word(names, m + 1), T[m + 1]) \
         offset 0, -0.7 noenhanced
-    set xlabel '{/:Italic x}_1' offset 0, 0.7
-    set label 1 '{/:Italic x}_2' at graph 0, 1 right offset -1.6, -1.0
+    set label 2 '{/:Italic x}_1' at graph 0.875, 0 center offset 0, -1.1
+    set label 1 '{/:Italic x}_2' at graph 0, 0.875 right offset -0.7, 0
     plot for [k = planes - 1:0:-1] part('boundary') index m * planes + k using 1:2 with lines \
              linewidth (k == 0 ? 3.2 : 2.2) linecolor rgb eps_colour(k), \
          for [k = planes - 1:0:-1] part('phi') index m every ::k::k using (0):(0):2:3 with vectors nohead \
@@ -42,13 +42,18 @@ do for [m = 0:words(names) - 1] {
          for [k = planes - 1:0:-1] part('phi') index m every ::k::k using 2:3:(0.45 * $4):(0.45 * $5) with vectors \
              filled size 0.13, 20 linewidth 2 linecolor rgb eps_colour(k), \
          for [k = planes - 1:0:-1] part('phi') index m every ::k::k using 2:3 with points \
-             pointtype 7 pointsize 0.8 linecolor rgb eps_colour(k)
+             pointtype 7 pointsize 0.3 linecolor rgb eps_colour(k)
 }
 # the key, where a sixth panel would be
-unset title; unset xlabel; unset label 1; unset tics; unset border; unset grid; unset xzeroaxis; unset yzeroaxis
-set size noratio
-set key enhanced at graph 0.1, 0.9 left top vertical samplen 3 spacing 1.6
-set yrange [0:1]
-plot for [k = 0:planes - 1] NaN with lines linewidth (k == 0 ? 3.2 : 2.2) linecolor rgb eps_colour(k) title eps_title(k), \
-     NaN with lines linewidth 1.8 dashtype (2, 6) linecolor rgb grey title 'from 0 to {/:Bold φ}'
+unset title; unset tics; unset border; unset grid; unset xzeroaxis; unset yzeroaxis; unset label 1; unset label 2
+key_y(k) = 0.92 - 0.125 * k
+do for [k = 0:planes - 1] {
+    set arrow from graph 0.1, graph key_y(k) to graph 0.3, graph key_y(k) nohead linewidth (k == 0 ? 3.2 : 2.2) \
+        linecolor rgb eps_colour(k)
+    set label eps_title(k) at graph 0.36, graph key_y(k)
+}
+set arrow from graph 0.1, graph key_y(planes) to graph 0.3, graph key_y(planes) nohead linewidth 1.8 dashtype (2, 6) \
+    linecolor rgb grey
+set label 'from 0 to {/:Bold φ}' at graph 0.36, graph key_y(planes)
+plot NaN
 unset multiplot

@@ -31,6 +31,6 @@ do for [i = 0:units - 1] {
     }
     set label 3 '{/:Bold φ}' at phi, 0 center offset 1.1, -0.8 textcolor rgb blue
     plot part('response') index i using 1:2 with lines linewidth 2.6 linecolor rgb blue, \
-         part('unit') every ::i::i using 4:(0) with points pointtype 7 pointsize 1.1 linecolor rgb brown
+         part('unit') every ::i::i using 4:(0) with points pointtype 7 pointsize 0.45 linecolor rgb brown
 }
 unset multiplot

@@ -16,15 +16,15 @@ set loadpath '.'
 # ---------------------------------------------------------------- pages
 # 10 pt in all formats, so that a figure of this width stands in a paper at its own size. PNG has 200 dots per inch.
 font = 'Helvetica'
-page_png(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded fontscale 1.0 linewidth 1.9 ".\
+page_png(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded pointscale 2.8 linewidth 1.9 ".\
                          "font '%s,20' background '#ffffff'", w / 2.54 * 200, h / 2.54 * 200, font)
-page_svg(w, h) = sprintf("set terminal svg size %d,%d enhanced rounded linewidth 0.9 font '%s, Arial, sans-serif,12' ".\
+page_svg(w, h) = sprintf("set terminal svg size %d,%d enhanced rounded dashlength 0.6 linewidth 0.9 font '%s, Arial, sans-serif,12' ".\
                          "background '#ffffff'", w / 2.54 * 96, h / 2.54 * 96, font)
-page_pdf(w, h) = sprintf("set terminal pdfcairo size %fcm,%fcm enhanced color rounded linewidth 1.0 font '%s,9'", \
+page_pdf(w, h) = sprintf("set terminal pdfcairo size %fcm,%fcm enhanced color rounded fontscale 1 linewidth 1.25 font '%s,7'", \
                          w, h, font)
 page_gif(w, h) = sprintf("set terminal gif animate delay %d loop 0 optimize size %d,%d enhanced font '%s,11'", \
                          seconds * 100, w / 2.54 * 100, h / 2.54 * 100, font)
-page_frames(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded linewidth 1.1 font '%s,12' ".\
+page_frames(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded pointscale 1.5 linewidth 1.1 font '%s,11' ".\
                             "background '#ffffff'", w / 2.54 * 110, h / 2.54 * 110, font)
 page(w, h) = format eq 'svg' ? page_svg(w, h)."; set output '".output."'" : \
              format eq 'pdf' ? page_pdf(w, h)."; set output '".output."'" : \
@@ -65,5 +65,5 @@ set tics nomirror out scale 0.5 textcolor rgb '#333333'
 set grid linecolor rgb '#E4E4E4' linewidth 0.6 linetype 1
 set key noenhanced top right reverse Left samplen 2.5 spacing 1.15
 set style fill solid 1.0 noborder
-set pointsize 0.6
+set pointsize 0.3
 set samples 400

@@ -261,7 +261,7 @@ static int draw(const struct figure *figure, const char *format)
         err = sph_fail(SPH_EIO, "%s/%s: gnuplot drew nothing", figure->dir, script);
     } else if (!strcmp(format, "svg")) {
         struct text svg = {0};
-        svg_rename(&svg, bytes, figure->name);
+        svg_finish(&svg, bytes, figure->name);
         err = svg.failed ? SPH_EMEMORY : file_replace_with(path, svg.chars, svg.length);
         text_free(&svg);
     } else {

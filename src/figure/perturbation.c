@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "figure/figure.h"
 
 static const double beyond = 20; /* half the length of a boundary, more than any window shows */
@@ -27,15 +26,8 @@ static void add_methods(struct figure *figure, const sph_perturb_result *result)
     figure_number(figure, "planes", (double)result->count + 1);
 }
 
-int perturbation_draw(const sph_perturb_result *result, const char *dir)
+static void add_boundaries(struct figure *figure, const sph_perturb_result *result)
 {
-    struct figure *figure;
-    if (result->inputs != 2)
-        return sph_fail(SPH_EARG, "perturbation: %zu inputs, boundaries can be drawn with 2", result->inputs);
-    int err = figure_new(&figure, dir, "perturbation", "perturbation");
-    if (err)
-        return err;
-    add_methods(figure, result);
     figure_part(figure, "phi",
                 "eps phi_1 phi_2 u_1 u_2 turn/degrees shift; one data set per method, the base first");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
@@ -61,18 +53,10 @@ int perturbation_draw(const sph_perturb_result *result, const char *dir)
                            2);
             figure_gap(figure, 2);
         }
-    err = figure_draw(figure);
-    figure_free(figure);
-    return err;
 }
 
-int perturbation_draw_turns(const sph_perturb_result *result, const char *dir)
+static void add_turns(struct figure *figure, const sph_perturb_result *result)
 {
-    struct figure *figure;
-    int err = figure_new(&figure, dir, "perturbation-turns", "perturbation-turns");
-    if (err)
-        return err;
-    add_methods(figure, result);
     figure_part(figure, "turn", "eps turn/degrees shift; one data set per method");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
         for (size_t k = 0; k < result->count; k++) {
@@ -81,6 +65,20 @@ int perturbation_draw_turns(const sph_perturb_result *result, const char *dir)
         }
         figure_gap(figure, 2);
     }
+}
+
+int perturbation_draw(const sph_perturb_result *result, const char *dir)
+{
+    struct figure *figure;
+    int plane = result->inputs == 2;
+    int err = figure_new(&figure, dir, "perturbation", plane ? "perturbation" : "perturbation-turns");
+    if (err)
+        return err;
+    add_methods(figure, result);
+    if (plane)
+        add_boundaries(figure, result);
+    else
+        add_turns(figure, result);
     err = figure_draw(figure);
     figure_free(figure);
     return err;

@@ -3,26 +3,44 @@
 
 #include <string.h>
 
-/* What an id or a reference to one follows, as gnuplot writes them. A name may stand in text as well, where
- * it would be data: gnuplot escapes the quotes and the < of text, so none of these can. */
-static const char *const before[] = {" id=\"", " id='", "href=\"#", "href='#", "url(#"};
+/* What is replaced, as gnuplot writes it; % stands for the figure's name. None of it can stand in the text of
+ * a picture, where it would be data: gnuplot escapes the quotes and the < there. */
+static const struct {
+    const char *found, *instead;
+} replacements[] = {
+    {" id=\"", " id=\"%-"},
+    {" id='", " id='%-"},
+    {"href=\"#", "href=\"#%-"},
+    {"href='#", "href='#%-"},
+    {"url(#", "url(#%-"},
+    {"font-family=\"Helvetica\"", "font-family=\"Helvetica, Arial, sans-serif\""},
+    {"<svg ", "<svg xml:space=\"preserve\" "},
+};
 
-void svg_rename(struct text *out, const char *svg, const char *name)
+enum { COUNT = sizeof replacements / sizeof *replacements };
+
+static void add_named(struct text *out, const char *pattern, const char *name)
 {
-    for (const char *from = svg; *from;) {
-        const char *found = NULL;
-        size_t length = 0;
-        for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-            const char *at = strstr(from, before[i]);
-            if (at && (!found || at < found)) {
-                found = at;
-                length = strlen(before[i]);
-            }
-        }
-        size_t keep = found ? (size_t)(found - from) + length : strlen(from);
-        text_add_bytes(out, from, keep);
-        if (found)
-            text_add(out, "%s-", name);
-        from += keep;
+    for (; *pattern; pattern++)
+        text_add(out, *pattern == '%' ? "%s" : "%.1s", *pattern == '%' ? name : pattern);
+}
+
+void svg_finish(struct text *out, const char *svg, const char *name)
+{
+    const char *next[COUNT], *from = svg; /* where each stands next; NULL: no more */
+    for (size_t i = 0; i < COUNT; i++)
+        next[i] = strstr(svg, replacements[i].found);
+    for (;;) {
+        size_t first = COUNT;
+        for (size_t i = 0; i < COUNT; i++)
+            if (next[i] && (first == COUNT || next[i] < next[first]))
+                first = i;
+        if (first == COUNT)
+            break;
+        text_add_bytes(out, from, (size_t)(next[first] - from));
+        add_named(out, replacements[first].instead, name);
+        from = next[first] + strlen(replacements[first].found);
+        next[first] = strstr(from, replacements[first].found);
     }
+    text_add(out, "%s", from);
 }
