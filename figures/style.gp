@@ -34,6 +34,14 @@ page(w, h) = format eq 'svg' ? page_svg(w, h)."; set output '".output."'" : \
 frame(k) = format eq 'frames' ? sprintf("set output '%s.frame%05d.png'", name, k) : "print ''"
 shown(k) = k == frames || format eq 'gif' || format eq 'frames'
 
+# Fonts for labels: a share of the page's own.
+points_of = format eq 'png' ? 20 : format eq 'svg' || format eq 'frames' ? 12 : format eq 'pdf' ? 9 : 11
+label_font(share) = sprintf(',%.1f', share * points_of)
+small_font = label_font(0.65); tiny_font = label_font(0.55)
+# A round distance between tics, five or so on an axis of this length.
+power(x) = 10.0 ** floor(log10(x))
+tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3.5 ? 2 : 5) * power(x / 5.0)
+
 # ---------------------------------------------------------------- colours
 # Okabe and Ito's, which colour-blind readers tell apart; yellow is too pale for lines on white and is left out.
 vermillion = '#D55E00'; orange = '#E69F00'; sky = '#56B4E9'; purple = '#CC79A7'

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+#
+# Figures 2(d)-(g): what the nets say before and after training; below, where the boundaries were recorded, where the
+# units' phi lie at chosen steps, from the start at the bottom to the end at the top, with the number of units that lie
+# outside the window.
+#   pK           K from 0: x, prediction before, prediction after
+#   train, test  x y of the rows
+#   pKspectrum   blocks of one bar each: phi, bar, step, units outside
+above = 5.5; below = spectrum ? 3.6 : 0
+gap_left = 1.4; gap_right = 0.5; gap_top = 1.3; gap_bottom = 1.2
+width = 5.8 * across + 0.2
+height = (gap_top + above + below + gap_bottom) * down
+eval page(width, height)
+
+set xrange [x_low:x_high]
+set border 15
+set multiplot
+do for [i = 0:down * across - 1] {
+    c = i % across; r = i / across
+    set lmargin at screen (5.8 * c + gap_left) / width
+    set rmargin at screen (5.8 * (c + 1) + 0.2 - gap_right) / width
+    base = height - (gap_top + above + below + gap_bottom) * (r + 1)
+    set bmargin at screen (base + gap_bottom + below) / height
+    set tmargin at screen (base + gap_bottom + below + above - 0.15) / height
+    set yrange [y_low:y_high]
+    set ytics nomirror out scale 0.5
+    if (c == 0) { set ylabel '{/:Italic y}' offset 1.5, 0 } else { unset ylabel }
+    set label 1 value('title_'.i) noenhanced at graph 0.5, 1.15 center
+    set label 2 value('score_'.i) noenhanced at graph 0.5, 1.06 center
+    if (spectrum) { set format x ''; unset xlabel } else { set format x; set xlabel '{/:Italic x}' }
+    if (i == 0) { set key top center font small_font samplen 1.6 spacing 1.1 } else { unset key }
+    plot part('test') using 1:(is_function ? $2 : NaN) with lines linecolor rgb black linewidth 2.4 \
+             title (is_function ? 'function' : ''), \
+         part('test') using 1:(is_function ? NaN : $2) with points pointtype 6 pointsize 0.4 linecolor rgb grey \
+             title (is_function ? '' : 'test rows'), \
+         part('p'.i) using 1:2 with lines linecolor rgb sky linewidth 1.6 dashtype (8, 4) title 'before training', \
+         part('p'.i) using 1:3 with lines linecolor rgb blue linewidth 2 title 'after training', \
+         part('train') using 1:2 with points pointtype 7 pointsize 0.4 linecolor rgb vermillion title 'training rows'
+    unset label 1; unset label 2
+    if (spectrum) {
+        set bmargin at screen (base + gap_bottom) / height
+        set tmargin at screen (base + gap_bottom + below - 0.1) / height
+        set yrange [-0.2:value('bars_'.i)]
+        unset key; unset ytics
+        if (c == 0) { set ylabel 'step' offset -1.6, 0 } else { unset ylabel }
+        set format x '%g'; set xlabel '{/:Italic x}' offset 0, 0.6
+        plot part('p'.i.'spectrum') using 1:2:(0):(0.8) with vectors nohead linecolor rgb brown linewidth 0.7, \
+             for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
+                 using (x_low):($2 + 0.4):(b % 2 == 0 ? sprintf('%g ', $3) : '') with labels right font tiny_font, \
+             for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
+                 using (x_high):($2 + 0.4):(sprintf(' %g', $4)) with labels left font tiny_font textcolor rgb grey
+    }
+}
+unset multiplot

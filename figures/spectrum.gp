@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+#
+# Figures 2(d)-(g), bottom: where the units' phi lie at chosen steps, from the start at the bottom to the end at the top.
+# To the right of each bar stands how many units lie outside the window.
+#   pKspectrum   K from 0: blocks of one bar each: phi, bar, step, units outside
+width = 6.2 * across + 0.6; height = 5.5 * down + 1
+eval page(width, height)
+
+unset key; unset ytics
+set xrange [x_low:x_high]
+set border 15
+set multiplot layout down, across margins screen 2.0 / width, 1 - 0.9 / width, 1.3 / height, 1 - 0.9 / height \
+    spacing screen 1.7 / width, 2.2 / height
+do for [i = 0:down * across - 1] {
+    set title value('title_'.i) noenhanced offset 0, -0.6
+    set xlabel '{/:Italic x}' offset 0, 0.6
+    set yrange [-0.2:value('bars_'.i)]
+    if (i % across == 0) { set ylabel 'step' offset -2, 0 } else { unset ylabel }
+    plot part('p'.i.'spectrum') using 1:2:(0):(0.8) with vectors nohead linecolor rgb brown linewidth 0.7, \
+         for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
+             using (x_low):($2 + 0.4):(sprintf('%g ', $3)) with labels right font small_font, \
+         for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
+             using (x_high):($2 + 0.4):(sprintf(' %g', $4)) with labels left font small_font textcolor rgb grey
+}
+unset multiplot
