@@ -130,6 +130,13 @@ static int missing_word(const struct args *args)
                     args->command->words[args->words], args->command->name, args->command->usage);
 }
 
+static int takes_word(const struct command *command, size_t at)
+{
+    while (command->last_repeats && at && !command->words[at])
+        at--;
+    return command->words[at] != NULL;
+}
+
 int args_parse(struct args *args, const struct command *command, int argc, char **argv)
 {
     int plain = 0; /* after "--" */
@@ -158,7 +165,7 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
                 return 0;
         } else if (!plain && *word == '-' && word[1]) {
             return cli_fail(command, EXIT_USAGE, "unknown option '%s' (options begin with two dashes)", word);
-        } else if (args->words < ARGS_WORDS && command->words[args->words]) {
+        } else if (args->words < ARGS_WORDS && takes_word(command, args->words)) {
             args->word[args->words++] = word;
         } else {
             return cli_fail(command, EXIT_USAGE,

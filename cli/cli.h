@@ -12,7 +12,7 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-enum { ARGS_OPTIONS = 80, ARGS_WORDS = 2, ARGS_REPEATS = 64 };
+enum { ARGS_OPTIONS = 80, ARGS_WORDS = 16, ARGS_REPEATS = 64 };
 
 struct args;
 
@@ -27,6 +27,7 @@ struct command {
     int takes_job;                     /* the library's table comes first                       */
     const char *words[ARGS_WORDS + 1]; /* names of the positional arguments, then NULL  */
     size_t words_needed;
+    int last_repeats;    /* the last of them may be given several times         */
     const char *repeats; /* the option that may be given several times, or NULL */
     int (*run)(const struct args *args);
 };
@@ -40,6 +41,7 @@ struct command {
     X(boundaries)                                                                                            \
     X(regions)                                                                                               \
     X(perturb)                                                                                               \
+    X(figures)                                                                                               \
     X(convert)                                                                                               \
     X(bench)
 

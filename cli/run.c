@@ -117,30 +117,51 @@ static int print_json(const char *path, const char *out, const struct command *c
         return cli_fail(command, EXIT_FAILED, "%s: cannot be read back: %s", path, error.text);
     }
     json_object_set_new(table, "out", json_string(out));
+    char *motion = path_in(out, "motion.json");
+    json_t *rows = motion ? json_load_file(motion, 0, &error) : NULL;
+    if (rows)
+        json_object_set_new(table, "motion", rows);
+    free(motion);
     return cli_print_json(command, table, 17);
 }
 
-static int print_text(const char *path, const char *out, const struct command *command)
+/* 0 where there is no such file. */
+static int copy_file(const char *path)
 {
     char buffer[4096];
     size_t got;
     FILE *file = fopen(path, "r");
     if (!file)
-        return cli_fail(command, EXIT_FAILED, "%s: cannot be read back", path);
+        return 0;
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
         fwrite(buffer, 1, got, stdout);
     fclose(file);
+    return 1;
+}
+
+static int print_text(const char *path, const char *out, size_t figures, const struct command *command)
+{
+    if (!copy_file(path))
+        return cli_fail(command, EXIT_FAILED, "%s: cannot be read back", path);
+    char *motion = path_in(out, "motion.txt");
+    if (motion && !access(motion, R_OK)) { /* where something was recorded */
+        printf("\n");
+        copy_file(motion);
+    }
+    free(motion);
     printf("\nresults   %s\n", out);
+    if (figures)
+        printf("figures   %s/figures\n", out);
     return EXIT_DONE;
 }
 
-static int print_table(const char *out, const struct args *args)
+static int print_table(const char *out, size_t figures, const struct args *args)
 {
     int json = args_on(args, "json"), code;
     char *path = path_in(out, json ? "table.json" : "table.txt");
     if (!path)
         return cli_fail(args->command, EXIT_FAILED, "out of memory");
-    code = json ? print_json(path, out, args->command) : print_text(path, out, args->command);
+    code = json ? print_json(path, out, args->command) : print_text(path, out, figures, args->command);
     free(path);
     return code;
 }
@@ -173,7 +194,11 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
         cli_fail(command, 0, "stopped; go on with: spherelu run %s --resume --out %s", args->word[0], out);
         return 128 + stop_signal();
     }
-    int code = print_table(out, args);
+    int code = print_table(out, result.figures, args);
+    if (*result.figures_note)
+        cli_fail(command, 0, "figures: %s", result.figures_note);
+    if (result.not_drawn && !code)
+        code = EXIT_FAILED;
     if (result.failed && !code)
         code = cli_fail(command, EXIT_FAILED,
                         "%zu of %zu jobs failed, %s/results.json says why; --resume tries them again",
@@ -234,8 +259,9 @@ const struct command command_run = {
         "Markdown, LaTeX, CSV and JSON. The number of jobs side by side changes nothing in the results. A "
         "job "
         "that diverges or fails is a line in the table. Ctrl-C keeps what was learned; --resume repeats "
-        "nothing that has finished. docs/experiments.md describes the file; its keys record and figures are "
-        "checked and kept, but nothing is recorded or drawn yet.",
+        "nothing that has finished. docs/experiments.md describes the file. Where it records boundaries, a "
+        "second table says how far a step moves and turns them, and the figures it names are drawn into "
+        "DIR/figures.",
     .examples =
         "  spherelu run experiments/crescents.yaml\n"
         "  spherelu run experiments/banana.yaml --dry-run\n"

@@ -601,11 +601,15 @@ typedef struct sph_experiment_result {
     size_t repeated; /* of these, run or continued by this call                                */
     size_t diverged, failed;
     int stopped; /* progress asked: no tables were written                                   */
+    size_t figures;         /* drawn                                                          */
+    size_t not_drawn;       /* failed, each for a reason of its own                           */
+    char figures_note[512]; /* the first such reason, or that gnuplot is missing; "": all well  */
 } sph_experiment_result;
 
-/* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json and
- * report.html. A job that diverges or fails is a line there, and no failure of this call. A process that has
- * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. */
+/* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
+ * boundaries were recorded, motion.txt, .csv and .json; the figures of the file into figures/; and report.html.
+ * A job that diverges or fails is a line there, and no failure of this call. A process that has used OpenMP
+ * (sph_train with threads above 1) should take workers 0: children of it may not. */
 SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
                                sph_experiment_result *result);
 
@@ -789,6 +793,17 @@ SPH_API int sph_regions_json(const sph_regions *regions, FILE *json);
 /* The folder's regions.json and the picture regions.png, .svg, .pdf. 1: the picture was not drawn,
  * sph_error() says why. */
 SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
+/* ---------------------------------------------------------------- figures */
+
+/* Draws figures of dir, a finished experiment's folder or a run's, into dir/figures: data files, a gnuplot
+ * script, PNG, SVG and PDF each. names: (count) words of an experiment file's `figures`; none: those of the
+ * experiment's file, or all that a run allows. made: called with each figure's path without its ending, or
+ * NULL. Returns 1 where gnuplot is missing: data and scripts are there, and sph_error() says how to get it. */
+SPH_API int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
+                        void (*made)(void *self, const char *path));
+
+/* The words a file's `figures` may name, borrowed, "word: what it shows" each; returns their number. */
+SPH_API size_t sph_figure_words(const char *const **out);
 
 /* ---------------------------------------------------------------- speed */
 

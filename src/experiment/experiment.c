@@ -60,6 +60,7 @@ void sph_experiment_free(sph_experiment *e)
     mem_free(e->content);
     mem_free(e->record);
     mem_free(e->figures);
+    experiment_papers_free(e);
     mem_free(e->name);
     mem_free(e->path);
     sph_job_free(e->base);
@@ -315,6 +316,7 @@ int experiment_write(const struct sph_experiment *e, char **text)
         text_add(&out, "record: %s\n", e->record);
     if (e->figures)
         text_add(&out, "figures: %s\n", e->figures);
+    experiment_add_papers(e, &out);
     sph_job_free(base);
     if (!err && out.failed)
         err = SPH_EMEMORY;

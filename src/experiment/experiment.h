@@ -8,6 +8,8 @@
  *   experiment_check.c    what can be refused before the first job; timing for a dry run
  *   experiment_run.c      the pool at work, choices, resuming
  *   experiment_results.c  results.json and the tables
+ *   experiment_motion.c   how far boundaries moved, of what was recorded; experiment_papers.c what papers say
+ *   experiment_figures.c  its figures
  */
 #ifndef SPH_EXPERIMENT_EXPERIMENT_H
 #define SPH_EXPERIMENT_EXPERIMENT_H
@@ -39,6 +41,12 @@ struct experiment_axis {
     size_t count, line;
 };
 
+/* What was printed elsewhere. */
+struct experiment_paper {
+    char *metric, *method, *text;
+    size_t line;
+};
+
 struct sph_experiment {
     char *path; /* of the file, for messages */
     char *name;
@@ -55,6 +63,10 @@ struct sph_experiment {
     int all_points;         /* the table has a line for every point of the grid, and none is chosen */
     char *content;          /* of the data the experiment was made on, NULL: not known yet */
     char *record, *figures; /* as YAML, NULL: none */
+    unsigned wanted_figures; /* bits of enum figure_word */
+    size_t figures_line;
+    struct experiment_paper *papers;
+    size_t paper_count;
 
     struct experiment_job *listed; /* for sph_experiment_job_at */
     double *listed_seconds;
@@ -75,6 +87,17 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
                           const yaml_node_t *node);
 int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
                          const yaml_node_t *node);
+
+/* Keys of their own files: experiment_figures.c, experiment_papers.c. The methods that papers name are checked
+ * when all are known. experiment_paper: what they say of a number, or NULL. */
+int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node);
+int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                           const yaml_node_t *node);
+int experiment_check_papers(const struct sph_experiment *e);
+const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method);
+void experiment_add_papers(const struct sph_experiment *e, struct text *out);
+void experiment_papers_free(struct sph_experiment *e);
 
 /* Where each option of a mapping stands, for what is found out later. */
 void experiment_note_lines(size_t lines[OPTION_COUNT], yaml_document_t *document, const yaml_node_t *mapping,

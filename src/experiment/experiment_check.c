@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "experiment/experiment.h"
+#include "experiment/experiment_figures.h"
 #include "experiment/fit.h"
 #include "experiment/job.h"
 #include "net/net.h"
@@ -228,6 +229,8 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
                 err = choose_metric(e, (sph_loss)p.options->options.loss, sph_net_outputs(p.net), facts);
             unprepare(&p);
         }
+    if (!err)
+        err = experiment_check_figures(e, data);
     sph_data_free(data);
     snprintf(facts->content, sizeof facts->content, "%016" PRIx64, content);
     return err;

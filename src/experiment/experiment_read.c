@@ -26,6 +26,7 @@
     X(TABLE, "table")                                                                                        \
     X(RECORD, "record")                                                                                      \
     X(FIGURES, "figures")                                                                                    \
+    X(PAPERS, "papers")                                                                                      \
     X(THREADS, "threads")                                                                                    \
     X(DTYPE, "dtype")                                                                                        \
     X(VERSION, "version")                                                                                    \
@@ -50,39 +51,7 @@ int experiment_unknown_key(const char *path, const yaml_node_t *node)
     return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s'", path, node_line(node), key);
 }
 
-/* ---------------------------------------------------------------- what is drawn */
-
-static const char *const figure_words[] = {"trajectories", "turns", "decision"};
-
-static int read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                        const yaml_node_t *node)
-{
-    struct text list = {0};
-    if (node->type != YAML_SEQUENCE_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: figures: found %s, expected a list of figures", path,
-                        node_line(node), node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
-    const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-    int err = 0;
-    text_add(&list, "[");
-    for (int first = 1; item < end && !err; item++, first = 0) {
-        const yaml_node_t *figure = yaml_document_get_node(document, *item);
-        int found = node_read_word(path, figure, "figures", figure_words, 3, "trajectories|turns|decision");
-        if (found < 0)
-            err = found;
-        else
-            text_add(&list, "%s%s", first ? "" : ", ", figure_words[found]);
-    }
-    text_add(&list, "]");
-    if (!err && list.failed)
-        err = SPH_EMEMORY;
-    if (err < 0) {
-        text_free(&list);
-        return err;
-    }
-    mem_free(e->figures);
-    e->figures = list.chars;
-    return 0;
-}
+/* ---------------------------------------------------------------- what is recorded */
 
 static int read_moments(struct text *out, const char *path, yaml_document_t *document,
                         const yaml_node_t *node)
@@ -214,7 +183,9 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
     case KEY_RECORD:
         return read_record(e, path, document, value);
     case KEY_FIGURES:
-        return read_figures(e, path, document, value);
+        return experiment_read_figures(e, path, document, value);
+    case KEY_PAPERS:
+        return experiment_read_papers(e, path, document, value);
     case KEY_VERSION:
         err = node_read_text(&version, path, value, "version", "the version that wrote the file");
         mem_free(version);
@@ -259,5 +230,6 @@ int experiment_complete(const struct sph_experiment *e)
     if (!e->method_count)
         return sph_fail(SPH_EFORMAT, "%s: key 'methods' is missing, expected a list of methods", e->path);
     size_t count;
-    return experiment_count(e, &count);
+    int err = experiment_check_papers(e);
+    return err ? err : experiment_count(e, &count);
 }

@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "experiment/experiment.h"
+#include "experiment/experiment_figures.h"
+#include "experiment/experiment_motion.h"
 #include "experiment/experiment_report.h"
 #include "store/runfolder.h"
 
@@ -378,6 +380,85 @@ static int choose(struct run *run, size_t *final)
     return 0;
 }
 
+/* ---------------------------------------------------------------- motion and figures
+ * In processes of their own, since they open data and make nets: the table of motion first, then a figure
+ * each. None of them can spoil the results, which are written. */
+
+struct drawing_run {
+    struct run *run;
+    int words[FIGURE_WORD_COUNT];
+};
+
+static int do_draw(void *self, size_t job, struct pool_slot *slot)
+{
+    const struct drawing_run *d = self;
+    const struct sph_experiment *e = d->run->experiment;
+    if (job == 0) {
+        struct motion motion;
+        int err = motion_read(&motion, e, d->run->opts->out);
+        if (!err)
+            err = motion_write(&motion, d->run->opts->out);
+        motion_free(&motion);
+        return err;
+    }
+    unsigned char wanted[FIGURE_WORD_COUNT] = {0};
+    wanted[d->words[job - 1]] = 1;
+    int drawn = experiment_draw(e, d->run->opts->out, wanted, NULL, NULL);
+    slot->real = drawn;
+    if (drawn > 0)
+        snprintf(slot->message, sizeof slot->message, "%s", sph_error());
+    return drawn < 0 ? drawn : 0;
+}
+
+static int draw_ended(void *self, size_t job, const struct pool_slot *slot)
+{
+    const struct drawing_run *d = self;
+    sph_experiment_result *result = d->run->result;
+    const char *what = job ? figure_names[d->words[job - 1]] : "motion";
+    if (job && slot->err >= 0 && slot->real == 0)
+        result->figures++;
+    if (slot->err >= 0 && slot->real == 0)
+        return 0;
+    result->not_drawn += slot->err < 0;
+    if (!*result->figures_note && slot->err < 0)
+        snprintf(result->figures_note, sizeof result->figures_note, "%s: %.480s", what, slot->message);
+    else if (!*result->figures_note)
+        snprintf(result->figures_note, sizeof result->figures_note, "%.480s", slot->message);
+    return 0;
+}
+
+static int draw_progress(void *self, const struct pool_progress *progress)
+{
+    const struct drawing_run *d = self;
+    struct run *run = d->run;
+    (void)progress;
+    sph_experiment_view view = {.jobs = run->before,
+                                .finished = run->before,
+                                .share = 1,
+                                .seconds = clock_seconds() - run->began,
+                                .seconds_left = (double)NAN};
+    return run->opts->progress ? run->opts->progress(run->opts->self, &view) : 0;
+}
+
+static int draw_all(struct run *run)
+{
+    const struct sph_experiment *e = run->experiment;
+    struct drawing_run d = {.run = run};
+    struct pool pool = {.jobs = 1,
+                        .workers = run->opts->workers,
+                        .self = &d,
+                        .work = do_draw,
+                        .ended = draw_ended,
+                        .progress = draw_progress};
+    int stopped;
+    if (!e->record && !e->paper_count && !e->wanted_figures)
+        return 0;
+    for (int i = 0; i < FIGURE_WORD_COUNT; i++)
+        if (e->wanted_figures >> i & 1)
+            d.words[pool.jobs++ - 1] = i;
+    return pool_run(&pool, &stopped);
+}
+
 /* ---------------------------------------------------------------- all */
 
 static int run_all(struct run *run)
@@ -407,6 +488,8 @@ static int run_all(struct run *run)
                                                                 .outcomes = run->outcomes,
                                                                 .count = run->count,
                                                                 .final = final});
+    if (!err)
+        err = draw_all(run);
     if (!err)
         err = experiment_write_report(run->opts->out);
 out:

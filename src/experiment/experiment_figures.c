@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a finished experiment, or one run, to its figures: which trainings stand in which panel, and which
+ * function fills it. */
+#include "experiment/experiment_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "experiment/drawing.h"
+#include "experiment/nodes.h"
+#include "net/net.h"
+
+#define FIGURE_WORD(id, word, record, help)   word,
+#define FIGURE_RECORD(id, word, record, help) record,
+#define FIGURE_HELP(id, word, record, help)   word ": " help,
+#define FIGURE_BAR(id, word, record, help)    "|" word
+const char *const figure_names[FIGURE_WORD_COUNT] = {FIGURE_WORDS(FIGURE_WORD)};
+static const char *const figure_record[FIGURE_WORD_COUNT] = {FIGURE_WORDS(FIGURE_RECORD)};
+static const char figure_choices[] = FIGURE_WORDS(FIGURE_BAR);
+
+/* ---------------------------------------------------------------- the key */
+
+int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node)
+{
+    struct text list = {0};
+    unsigned wanted = 0;
+    if (node->type != YAML_SEQUENCE_NODE)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: figures: found %s, expected a list of figures", path,
+                        node_line(node), node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
+    const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
+    text_add(&list, "[");
+    for (; item < end; item++) {
+        const yaml_node_t *figure = yaml_document_get_node(document, *item);
+        int found =
+            node_read_word(path, figure, "figures", figure_names, FIGURE_WORD_COUNT, figure_choices + 1);
+        if (found < 0) {
+            text_free(&list);
+            return found;
+        }
+        if (!(wanted >> found & 1))
+            text_add(&list, "%s%s", wanted ? ", " : "", figure_names[found]);
+        wanted |= 1u << found;
+    }
+    text_add(&list, "]");
+    if (list.failed) {
+        text_free(&list);
+        return SPH_EMEMORY;
+    }
+    mem_free(e->figures);
+    e->figures = list.chars;
+    e->wanted_figures = wanted;
+    e->figures_line = path == e->path ? node_line(node) : 0;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- before the first job */
+
+static int has_axis(const struct sph_experiment *e, enum option_id id)
+{
+    for (size_t i = 0; i < e->axis_count; i++)
+        if (e->axes[i].id == id)
+            return 1;
+    return 0;
+}
+
+/* What data a figure needs, or NULL where these will do. */
+static const char *lacks_data(enum figure_word word, const sph_data *data)
+{
+    size_t n = data->features;
+    int classes = data->task != SPH_TASK_REGRESSION;
+    switch (word) {
+    case FIGURE_TRAJECTORIES:
+    case FIGURE_ANIMATION:
+        return n == 1 || n == 2 ? NULL : "data with 1 or 2 features";
+    case FIGURE_SPECTRUM:
+        return n == 1 ? NULL : "data with 1 feature";
+    case FIGURE_PREDICTIONS:
+        return n == 1 && !classes && data->targets == 1 ? NULL : "data with 1 feature and 1 real target";
+    case FIGURE_DECISION:
+        return n == 2 && classes ? NULL : "data with 2 features and classes";
+    case FIGURE_REGIONS:
+        return n == 2 ? NULL : "data with 2 features";
+    default:
+        return NULL;
+    }
+}
+
+int experiment_check_figures(const struct sph_experiment *e, const sph_data *data)
+{
+    char where[24] = "";
+    if (e->figures_line)
+        snprintf(where, sizeof where, ":%zu", e->figures_line);
+    for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
+        if (!(e->wanted_figures >> i & 1))
+            continue;
+        const char *word = figure_names[i], *record = figure_record[i];
+        const char *needs = lacks_data((enum figure_word)i, data);
+        if (needs)
+            return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs %s, found %zu feature%s%s", e->path, where,
+                            word, needs, data->features, data->features == 1 ? "" : "s",
+                            data->task == SPH_TASK_REGRESSION ? "" : " and classes");
+        if (*record && !(e->record && strstr(e->record, record)))
+            return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs record: {%s: every|epoch|[steps]}", e->path,
+                            where, word, record);
+        if (i == FIGURE_SENSITIVITY && !has_axis(e, OPTION_LR))
+            return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs a grid over lr", e->path, where, word);
+        if (reported_lines(e) * e->method_count > PANELS_MOST)
+            return sph_fail(SPH_EFORMAT, "%s%s: figures: %zu methods and points of the grid, at most %d",
+                            e->path, where, reported_lines(e) * e->method_count, PANELS_MOST);
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- trainings in panels */
+
+static void drawing_free(struct drawing *d)
+{
+    for (size_t i = 0; i < d->rows * d->columns; i++) {
+        if (d->open)
+            recorded_free(&d->open[i]);
+        if (d->labels)
+            mem_free(d->labels[i]);
+    }
+    mem_free(d->open);
+    mem_free(d->panels);
+    mem_free(d->labels);
+    mem_free(d->method);
+    mem_free(d->dir);
+    reported_free(&d->jobs);
+}
+
+/* "lr 0.1, hidden 100" of a grid; else the rate. */
+static int label_of(struct drawing *d, size_t i, size_t point)
+{
+    struct text text = {0};
+    if (d->e && d->e->axis_count)
+        experiment_add_point(d->e, point, &text);
+    else
+        text_add(&text, "lr %s", d->open[i].job->text[OPTION_LR]);
+    d->labels[i] = text.chars;
+    return text.failed ? SPH_EMEMORY : 0;
+}
+
+static int open_panel(struct drawing *d, size_t i, const char *folder, const char *method, size_t point)
+{
+    struct recorded *r = &d->open[i];
+    int err = recorded_open(r, folder, *d->metric ? d->metric : NULL);
+    if (err < 0 || (err = label_of(d, i, point)) < 0)
+        return err;
+    if (!*d->metric)
+        snprintf(d->metric, sizeof d->metric, "%s", r->metric);
+    d->panels[i] = (struct panel){.method = method,
+                                  .point = d->labels[i],
+                                  .where = r->dir,
+                                  .record = r->record,
+                                  .first = r->first,
+                                  .last = r->last,
+                                  .data = r->data,
+                                  .split = &r->split,
+                                  .metric = r->metric,
+                                  .score = r->score};
+    return 0;
+}
+
+static int take_room(struct drawing *d)
+{
+    d->open = mem_get(d->rows * d->columns, sizeof *d->open);
+    d->panels = mem_get(d->rows * d->columns, sizeof *d->panels);
+    d->labels = mem_get(d->rows * d->columns, sizeof *d->labels);
+    return d->open && d->panels && d->labels ? 0 : SPH_EMEMORY;
+}
+
+static int open_experiment(struct drawing *d, const char *dir)
+{
+    const struct sph_experiment *e = d->e;
+    int err = reported_read(&d->jobs, e, dir);
+    if (err < 0)
+        return err;
+    snprintf(d->metric, sizeof d->metric, "%s", d->jobs.metric);
+    d->rows = reported_lines(e);
+    d->columns = e->method_count;
+    err = take_room(d);
+    for (size_t i = 0; i < d->rows * d->columns && !err; i++) {
+        size_t method = i % d->columns, line = i / d->columns;
+        const struct reported *job = reported_find(&d->jobs, e, method, line, 0);
+        err = job ? open_panel(d, i, job->folder, e->methods[method].name, job->point)
+                  : sph_fail(SPH_EFORMAT, "%s: " EXPERIMENT_RESULTS ": no job of method '%s' is reported",
+                             dir, e->methods[method].name);
+    }
+    return err;
+}
+
+static int open_run(struct drawing *d, const char *dir)
+{
+    d->rows = d->columns = 1;
+    int err = take_room(d);
+    if (!err)
+        err = open_panel(d, 0, dir, "", 0);
+    if (err < 0)
+        return err;
+    const struct sph_job *job = d->open[0].job;
+    int norm = job->options.norm != SPH_NORM_NONE;
+    d->method =
+        mem_format("%s%s%s", job->text[OPTION_PARAM], norm ? "+" : "", norm ? job->text[OPTION_NORM] : "");
+    d->panels[0].method = d->method;
+    return d->method ? 0 : SPH_EMEMORY;
+}
+
+/* ---------------------------------------------------------------- drawing */
+
+enum { ANIMATION_PAGES = 40 };
+static const double page_seconds = 0.15;
+
+static int fill_figure(struct figure *figure, const struct drawing *d, enum figure_word word)
+{
+    struct panels panels = {d->panels, d->rows, d->columns};
+    switch (word) {
+    case FIGURE_TRAJECTORIES:
+        return trajectories_fill(figure, &panels, 0);
+    case FIGURE_ANIMATION:
+        return trajectories_fill(figure, &panels, ANIMATION_PAGES);
+    case FIGURE_TURNS:
+        return turns_fill(figure, &panels);
+    case FIGURE_DECISION:
+        return decision_fill(figure, &panels);
+    case FIGURE_PREDICTIONS:
+        return predictions_fill(figure, &panels);
+    case FIGURE_SPECTRUM:
+        return spectrum_fill(figure, &panels);
+    case FIGURE_MOVES:
+        return moves_fill(figure, &panels);
+    case FIGURE_FLIPS:
+        return flips_fill(figure, &panels);
+    case FIGURE_CONVERGENCE:
+        return drawing_convergence(figure, d);
+    case FIGURE_SENSITIVITY:
+        return d->e ? drawing_sensitivity(figure, d)
+                    : sph_fail(SPH_EARG, "%s: sensitivity needs an experiment with a grid over lr",
+                               d->panels[0].where);
+    default:
+        return sph_fail(SPH_EARG, "figure '%s' cannot be drawn yet", figure_names[word]);
+    }
+}
+
+static int draw(const struct drawing *d, enum figure_word word)
+{
+    struct figure *figure = NULL;
+    int err = figure_new(&figure, d->dir, figure_names[word], figure_names[word]);
+    if (!err)
+        err = fill_figure(figure, d, word);
+    if (!err)
+        err = word == FIGURE_ANIMATION ? figure_animate(figure, ANIMATION_PAGES, page_seconds)
+                                       : figure_draw(figure);
+    figure_free(figure);
+    return err;
+}
+
+/* One run that says nothing of what it is to show: all that its data and its record allow. */
+static int choose_figures(const struct drawing *d, unsigned char wanted[FIGURE_WORD_COUNT])
+{
+    const struct panel *panel = &d->panels[0];
+    if (!panel->record)
+        return sph_fail(SPH_EARG,
+                        "%s: nothing was recorded in this run; train it with --record boundaries, or name "
+                        "figures that need no record (convergence, decision, predictions)",
+                        panel->where);
+    int patterns = panel_has(panel, "pattern_step"), boundaries = panel_has(panel, "frame_step");
+    for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
+        int there = !strcmp(figure_record[i], "patterns") ? patterns : !*figure_record[i] || boundaries;
+        wanted[i] = there && i != FIGURE_SENSITIVITY && i != FIGURE_REGIONS && i != FIGURE_ANIMATION &&
+                    !lacks_data((enum figure_word)i, panel->data);
+    }
+    return 0;
+}
+
+/* The folder comes with the first figure: where there is none to draw there is none. */
+static int draw_all(struct drawing *d, const char *dir, const unsigned char wanted[FIGURE_WORD_COUNT],
+                    figures_made *made, void *self)
+{
+    int missing = 0, err = 0;
+    d->dir = file_join(dir, EXPERIMENT_FIGURES);
+    if (!d->dir || (err = file_make_directory(d->dir)) < 0)
+        return err ? err : SPH_EMEMORY;
+    for (int i = 0; i < FIGURE_WORD_COUNT && err >= 0; i++) {
+        if (!wanted[i])
+            continue;
+        err = draw(d, (enum figure_word)i);
+        missing |= err == FIGURE_NO_GNUPLOT;
+        char *path = err < 0 ? NULL : file_join(d->dir, figure_names[i]);
+        if (path && made)
+            made(self, path);
+        mem_free(path);
+    }
+    return err < 0 ? err : missing;
+}
+
+int experiment_draw(const struct sph_experiment *e, const char *dir,
+                    const unsigned char wanted[FIGURE_WORD_COUNT], figures_made *made, void *self)
+{
+    struct drawing d = {.e = e};
+    unsigned char all[FIGURE_WORD_COUNT] = {0};
+    int err = e ? open_experiment(&d, dir) : open_run(&d, dir);
+    if (!err && !wanted) {
+        for (int i = 0; e && i < FIGURE_WORD_COUNT; i++)
+            all[i] = e->wanted_figures >> i & 1;
+        err = e ? 0 : choose_figures(&d, all);
+    }
+    if (!err)
+        err = draw_all(&d, dir, wanted ? wanted : all, made, self);
+    drawing_free(&d);
+    return err;
+}
+
+/* ---------------------------------------------------------------- from outside */
+
+size_t sph_figure_names(const char *const **out)
+{
+    static const char *const words[] = {FIGURE_WORDS(FIGURE_HELP)};
+    *out = words;
+    return FIGURE_WORD_COUNT;
+}
+
+static int read_names(const char *const *names, size_t count, unsigned char wanted[FIGURE_WORD_COUNT])
+{
+    for (size_t i = 0; i < count; i++) {
+        int found = text_find(names[i], figure_names, FIGURE_WORD_COUNT);
+        const char *nearest = found < 0 ? text_nearest(names[i], figure_names, FIGURE_WORD_COUNT) : NULL;
+        if (found < 0)
+            return sph_fail(SPH_EARG, "unknown figure '%s'%s%s%s (%s)", names[i],
+                            nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                            figure_choices + 1);
+        wanted[found] = 1;
+    }
+    return 0;
+}
+
+int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
+                void (*made)(void *self, const char *path))
+{
+    unsigned char wanted[FIGURE_WORD_COUNT] = {0};
+    sph_experiment *e = NULL;
+    char *file = file_join(dir, EXPERIMENT_FILE);
+    int err = file ? read_names(names, count, wanted) : SPH_EMEMORY;
+    if (!err && file_exists(file))
+        err = sph_experiment_open(&e, file);
+    if (!err && e && !count && !e->wanted_figures)
+        err = sph_fail(SPH_EARG, "%s: its key figures names none; name some here (%s)", file,
+                       figure_choices + 1);
+    if (!err)
+        err = experiment_draw(e, dir, count ? wanted : NULL, made, self);
+    sph_experiment_free(e);
+    mem_free(file);
+    return err;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an experiment file's `figures:` may name, what each needs, and drawing them into DIR/figures/. */
+#ifndef SPH_EXPERIMENT_EXPERIMENT_FIGURES_H
+#define SPH_EXPERIMENT_EXPERIMENT_FIGURES_H
+
+#include "experiment/experiment.h"
+
+#define EXPERIMENT_FIGURES "figures"
+
+/* X(ID, word, needs a record of, help) */
+#define FIGURE_WORDS(X)                                                                                      \
+    X(TRAJECTORIES, "trajectories", "boundaries", "the path of every unit's phi; 1 or 2 features")           \
+    X(ANIMATION, "animation", "boundaries", "the trajectories in motion: an animated PNG")                   \
+    X(TURNS, "turns", "boundaries", "the largest turn of each step, in degrees")                             \
+    X(DECISION, "decision", "", "regions of a classifier, data, and a star at each phi; 2 features")         \
+    X(PREDICTIONS, "predictions", "", "before and after training, with the spectrum; 1 feature, 1 target")   \
+    X(SPECTRUM, "spectrum", "boundaries", "where the units' phi lie at eleven moments; 1 feature")           \
+    X(MOVES, "moves", "boundaries", "the largest |dphi| of each step, on a log2 axis")                       \
+    X(CONVERGENCE, "convergence", "", "losses and scores by epoch, mean and standard error over the seeds")  \
+    X(SENSITIVITY, "sensitivity", "", "the score over the learning rates of a grid")                         \
+    X(FLIPS, "flips", "patterns", "bits of activation patterns that flip, and distinct patterns, by layer")  \
+    X(REGIONS, "regions", "", "exact linear regions; 2 features, dense layers")
+
+#define FIGURE_WORD_ENUM(id, word, record, help) FIGURE_##id,
+enum figure_word { FIGURE_WORDS(FIGURE_WORD_ENUM) FIGURE_WORD_COUNT };
+extern const char *const figure_names[FIGURE_WORD_COUNT];
+
+/* Refused before the first job: a figure without the record, features, task or grid it needs. */
+int experiment_check_figures(const struct sph_experiment *e, const sph_data *data);
+
+/* Draws the wanted words of a finished experiment, or of one run, into dir/figures. made: called with each
+ * path without its ending, or NULL. Returns 0, 1 where gnuplot is missing (data and scripts are there), or a
+ * failure. */
+typedef void figures_made(void *self, const char *path);
+int experiment_draw(const struct sph_experiment *e, const char *dir,
+                    const unsigned char wanted[FIGURE_WORD_COUNT], figures_made *made, void *self);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Figures and the table of motion, of trainings whose record was made up: what is drawn is what is in the
+ * record, nothing is lost where lines are thinned, and what is missing is said in one line. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "experiment/experiment_figures.h"
+#include "experiment/experiment_motion.h"
+#include "experiment/recorded.h"
+#include "experiment_files.h"
+#include "figure/panels.h"
+
+/* Does not sync: no power is cut here, and a disk would take its time. */
+int __wrap_file_sys_fsync(int fd);
+int __wrap_file_sys_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- made-up records */
+
+enum { STEPS = 5000, UNITS = 4 };
+
+/* Unit j walks along its own direction by a thousandth a step; at step `jump` unit 1 leaps by `leap` and at
+ * the next step it is back. features 1 or 2. */
+struct made {
+    size_t features, jump;
+    double leap, turn; /* turn: of that step, radians */
+};
+
+static double where(const struct made *m, size_t step, size_t unit, size_t axis)
+{
+    double at = 0.001 * (double)step * (axis ? 0.3 : 1) * (unit % 2 ? 1 : -1) * (double)(unit + 1) / UNITS;
+    return at + (unit == 1 && step == m->jump && axis == 0 ? m->leap : 0);
+}
+
+static void put(struct npz_writer **writer, const char *name, const double *values, const size_t *shape,
+                size_t ndim)
+{
+    struct npz_array array = {.type = "<f8", .ndim = ndim, .bytes = values};
+    snprintf(array.name, sizeof array.name, "%s", name);
+    size_t count = 1;
+    for (size_t i = 0; i < ndim; i++)
+        count *= array.shape[i] = shape[i];
+    assert_int_equal(npz_writer_array(writer, &array), 0);
+    assert_int_equal(npz_writer_data(writer, values, count * sizeof *values), 0);
+}
+
+static void write_record(const char *folder, const struct made *m)
+{
+    static double step[STEPS], frame[STEPS + 1], moves[STEPS * 3], turns[STEPS * 3],
+        phi[(STEPS + 1) * UNITS * 2];
+    struct npz_writer *writer = NULL;
+    char path[400];
+    size_t n = m->features;
+    for (size_t t = 0; t <= STEPS; t++) {
+        frame[t] = (double)t;
+        for (size_t j = 0; j < UNITS; j++)
+            for (size_t i = 0; i < n; i++)
+                phi[(t * UNITS + j) * n + i] = where(m, t, j, i);
+    }
+    for (size_t t = 0; t < STEPS; t++) {
+        step[t] = (double)(t + 1);
+        int leaps = t + 1 == m->jump || t == m->jump;
+        moves[t * 3] = leaps ? fabs(m->leap) : 0.001;
+        moves[t * 3 + 1] = moves[t * 3 + 2] = 0.0005;
+        turns[t * 3] = leaps ? m->turn : 0.01;
+        turns[t * 3 + 1] = turns[t * 3 + 2] = 0.001;
+    }
+    snprintf(path, sizeof path, "%s/boundaries.npz", folder);
+    assert_int_equal(npz_writer_begin(&writer, path), 0);
+    put(&writer, "step", step, (size_t[]){STEPS}, 1);
+    put(&writer, "layers.0.move", moves, (size_t[]){STEPS, 3}, 2);
+    put(&writer, "layers.0.turn", turns, (size_t[]){STEPS, 3}, 2);
+    put(&writer, "frame_step", frame, (size_t[]){STEPS + 1}, 1);
+    put(&writer, "layers.0.phi", phi, (size_t[]){STEPS + 1, UNITS, n}, 3);
+    assert_int_equal(npz_writer_commit(&writer), 0);
+}
+
+/* ---------------------------------------------------------------- a small experiment */
+
+static const char on_plane[] = "name: plane\n"
+                               "data: {name: crescents, rows: 60, standardize: off}\n"
+                               "net: {hidden: [4]}\n"
+                               "train: {epochs: 3, batch: 16}\n"
+                               "methods:\n"
+                               "  - {name: SP, param: sp}\n"
+                               "  - {name: GmP, param: gmp}\n"
+                               "grid: {lr: [0.1, 0.01]}\n"
+                               "table: all\n"
+                               "seeds: 2\n"
+                               "papers: {max_move: {GmP: \"below \\\"1\\\"\"}, accuracy: {SP: \"0.9\"}}\n";
+
+static const char on_line[] = "name: line\n"
+                              "data: {name: levy, val: 0, standardize: off}\n"
+                              "net: {hidden: [4]}\n"
+                              "train: {epochs: 3, batch: full}\n"
+                              "methods:\n"
+                              "  - {name: SP, param: sp}\n"
+                              "  - {name: GmP, param: gmp}\n"
+                              "seeds: 1\n";
+
+static void run_it(const char *text, const char *out)
+{
+    sph_experiment_result result;
+    write_file("file.yaml", text);
+    assert_int_equal(run_file(out, 0, 0, &result), 0);
+    assert_string_equal(result.figures_note, "");
+}
+
+static char *text_in(const char *path)
+{
+    char *text = NULL;
+    if (file_read(&text, NULL, path) < 0)
+        fail_msg("%s", sph_error());
+    return text;
+}
+
+static void is_there(const char *dir, const char *name, const char *ending)
+{
+    char path[400];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/figures/%s%s", in_home(dir), name, ending);
+    if (stat(path, &info) || info.st_size < 40)
+        fail_msg("%s is missing or empty", path);
+}
+
+static void drawn(const char *dir, const char *const *names, size_t count)
+{
+    int got = sph_figures(in_home(dir), names, count, NULL, NULL);
+    if (got < 0)
+        fail_msg("%s", sph_error());
+    for (size_t i = 0; i < count; i++) {
+        is_there(dir, names[i], ".gp");
+        if (got == 1) /* no gnuplot here */
+            continue;
+        is_there(dir, names[i], ".png");
+        is_there(dir, names[i], ".svg");
+        is_there(dir, names[i], ".pdf");
+    }
+}
+
+static void refused(const char *dir, const char *name, int code, const char *says)
+{
+    int err = sph_figures(in_home(dir), &name, name ? 1 : 0, NULL, NULL);
+    if (err != code || !strstr(sph_error(), says))
+        fail_msg("code %d: %s\nexpected: %s", err, sph_error(), says);
+}
+
+/* Some row of a data file has these first two columns. */
+static int has_row(const char *text, double a, double b)
+{
+    double x, y;
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (sscanf(line, "%lf %lf", &x, &y) == 2 && fabs(x - a) < 1e-6 && fabs(y - b) < 1e-6)
+            return 1;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void figures_on_a_plane_are_drawn_and_no_jump_is_lost(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"trajectories", "turns",       "moves",
+                                        "decision",     "convergence", "sensitivity"};
+    static const char *const folders[] = {"plane/jobs/SP/lr-0.1/seed-", "plane/jobs/SP/lr-0.01/seed-",
+                                          "plane/jobs/GmP/lr-0.1/seed-", "plane/jobs/GmP/lr-0.01/seed-"};
+    run_it(on_plane, "plane");
+    for (size_t i = 0; i < 4; i++)
+        for (int seed = 0; seed < 2; seed++) {
+            char folder[200];
+            snprintf(folder, sizeof folder, "%s%d", folders[i], seed);
+            write_record(in_home(folder),
+                         &(struct made){2, 1234 + 2 * i, i < 2 ? 400.0 + seed : 0.002, i < 2 ? 3 : 0.02});
+        }
+    drawn("plane", names, sizeof names / sizeof *names);
+
+    /* rows are points of the grid, columns methods: SP lr 0.1, GmP lr 0.1, SP lr 0.01, GmP lr 0.01 */
+    struct made leap = {2, 1234, 400, 3};
+    char *text = text_in(in_home("plane/figures/trajectories.p0.dat"));
+    assert_true(has_row(text, where(&leap, 1234, 1, 0), where(&leap, 1234, 1, 1)));
+    assert_true(strlen(text) < 60000); /* of 20,000 points a reader would see */
+    mem_free(text);
+    text = text_in(in_home("plane/figures/turns.p0.dat"));
+    double step, turn, most = 0;
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (sscanf(line, "%lf %lf", &step, &turn) == 2 && turn > most)
+            most = turn;
+    assert_true(fabs(most - 3 * 180 / 3.14159265358979323846) < 1e-6);
+    mem_free(text);
+    text = text_in(in_home("plane/figures/trajectories.gp"));
+    assert_non_null(strstr(text, "title_0 = 'SP, lr 0.1'\n"));
+    assert_non_null(strstr(text, "title_3 = 'GmP, lr 0.01'\n"));
+    assert_non_null(strstr(text, "units_3 = 4\n"));
+    mem_free(text);
+    text = text_in(in_home("plane/figures/sensitivity.p0.dat")); /* by lr, whatever the file's order */
+    assert_true(strstr(text, "\n0.01 ") < strstr(text, "\n0.1 "));
+    mem_free(text);
+}
+
+static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
+{
+    (void)state;
+    struct motion motion;
+    sph_experiment *e = NULL;
+    assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
+    mem_free(e->record);
+    e->record = mem_text("{boundaries: every}");
+    assert_int_equal(motion_read(&motion, e, in_home("plane")), 0);
+    assert_int_equal(motion.count, 4); /* methods first */
+    const struct motion_row *sp = &motion.rows[0], *gmp = &motion.rows[3];
+    assert_string_equal(sp->method, "SP");
+    assert_string_equal(sp->point, "lr 0.1");
+    assert_string_equal(gmp->method, "GmP");
+    assert_string_equal(gmp->point, "lr 0.01");
+    assert_int_equal(sp->runs, 2);
+    assert_int_equal(sp->steps, 2 * STEPS);
+    assert_true(sp->value[MOTION_MAX_MOVE] == 401); /* the second seed's */
+    assert_true(sp->value[MOTION_MEDIAN_MOVE] == 0.001);
+    assert_true(fabs(sp->value[MOTION_MAX_TURN] - 171.88733853924697) < 1e-9);
+    assert_true(fabs(sp->value[MOTION_TURN_99] - 0.57295779513082321) < 1e-12);
+    assert_true(gmp->value[MOTION_MAX_MOVE] == 0.002);
+    assert_int_equal(motion.paper_count, 4);
+    assert_string_equal(motion.papers[0].text, "below \"1\"");
+    assert_true(motion.papers[0].ours == 0.002);
+    assert_true(motion.papers[2].ours > 0 && motion.papers[2].ours <= 1);
+    assert_int_equal(motion_write(&motion, in_home("plane")), 0);
+    motion_free(&motion);
+    sph_experiment_free(e);
+
+    char *text = text_in(in_home("plane/motion.csv"));
+    assert_non_null(strstr(text, "\n\"SP\",\"lr 0.1\",\"layers.0\",2,10000,401,0.001,171.88733853924697,"));
+    assert_non_null(strstr(text, ",\"below \"\"1\"\"\","));
+    mem_free(text);
+    json_error_t error;
+    json_t *object = json_load_file(in_home("plane/motion.json"), 0, &error);
+    const json_t *row = json_array_get(json_object_get(object, "rows"), 0);
+    assert_true(json_real_value(json_object_get(row, "max_move")) == 401 ||
+                json_integer_value(json_object_get(row, "max_move")) == 401);
+    json_decref(object);
+}
+
+static void figures_on_a_line_are_drawn_in_the_datas_units(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"predictions", "spectrum", "moves", "trajectories"};
+    run_it(on_line, "line");
+    write_record(in_home("line/jobs/SP/seed-0"), &(struct made){1, 17, 5000, 0});
+    write_record(in_home("line/jobs/GmP/seed-0"), &(struct made){1, 17, 0.5, 0});
+    drawn("line", names, 4);
+    struct made walk = {1, 17, 0.5, 0};
+    char *text = text_in(in_home("line/figures/spectrum.p1spectrum.dat"));
+    assert_true(has_row(text, where(&walk, 5000, 3, 0), 10)); /* phi, the last bar */
+    assert_true(has_row(text, where(&walk, 0, 3, 0), 0));
+    mem_free(text);
+    text = text_in(in_home("line/figures/predictions.gp"));
+    assert_non_null(strstr(text, "is_function = 1\n"));
+    assert_non_null(strstr(text, "spectrum = 1\n"));
+    assert_non_null(strstr(text, "score_0 = 'test rmse "));
+    mem_free(text);
+    text = text_in(in_home("line/figures/moves.p0.dat")); /* bins keep the largest */
+    assert_non_null(strstr(text, " 5000 "));
+    mem_free(text);
+}
+
+static void one_run_is_drawn_or_says_what_is_missing(void **state)
+{
+    (void)state;
+    const char *name = "line/jobs/GmP/seed-0";
+    assert_int_equal(sph_figures(in_home(name), NULL, 0, NULL, NULL) < 0, 0);
+    is_there(name, "trajectories", ".gp");
+    is_there(name, "predictions", ".gp");
+    is_there(name, "convergence", ".gp");
+    refused(name, "decision", SPH_EARG, "decision needs data with 2 features and classes");
+    refused(name, "flips", SPH_EFORMAT, "no recorded patterns; train it with --record patterns");
+    refused(name, "sensitivity", SPH_EARG, "sensitivity needs an experiment with a grid over lr");
+    char path[400];
+    snprintf(path, sizeof path, "%s/boundaries.npz", in_home(name));
+    assert_int_equal(unlink(path), 0);
+    refused(name, NULL, SPH_EARG,
+            "seed-0: nothing was recorded in this run; train it with --record boundaries");
+    refused(name, "turns", SPH_EFORMAT, "seed-0: no recorded boundaries; train it with --record boundaries");
+    refused("line", "turns", SPH_EFORMAT, "GmP/seed-0: no recorded boundaries");
+    refused("line", NULL, SPH_EARG, "experiment.yaml: its key figures names none; name some here (traj");
+    refused("line", "turn", SPH_EARG, "unknown figure 'turn', did you mean 'turns'?");
+    refused("nowhere", NULL, SPH_EIO, "nowhere: no such folder");
+    refused("line/jobs", NULL, SPH_EFORMAT, "jobs: neither a run folder nor an experiment's");
+}
+
+static void a_record_of_another_shape_is_refused(void **state)
+{
+    (void)state;
+    const char *name = "line/jobs/SP/seed-0";
+    write_record(in_home(name), &(struct made){2, 17, 1, 0});
+    refused(name, "trajectories", SPH_EFORMAT, "'layers.0.phi' is (5001, 4, 2), expected (5001, m, 1)");
+    refused(name, "spectrum", SPH_EFORMAT, "'layers.0.phi' is (5001, 4, 2), expected (5001, m, 1)");
+    char path[400];
+    snprintf(path, sizeof path, "%s/boundaries.npz", in_home(name));
+    FILE *file = fopen(path, "w");
+    fputs("PK", file);
+    fclose(file);
+    refused(name, "trajectories", SPH_EFORMAT, "boundaries.npz");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_on_a_plane_are_drawn_and_no_jump_is_lost),
+        cmocka_unit_test(motion_is_of_all_seeds_and_stands_beside_the_papers),
+        cmocka_unit_test(figures_on_a_line_are_drawn_in_the_datas_units),
+        cmocka_unit_test(one_run_is_drawn_or_says_what_is_missing),
+        cmocka_unit_test(a_record_of_another_shape_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_home, remove_home);
+}
