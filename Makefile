@@ -68,13 +68,16 @@ bench: tool
 
 # Each target for FUZZ_SECONDS, from the broken files of the tests.
 FUZZ_SECONDS ?= 60
+fuzzed := safetensors npz
 fuzz:
 	@scripts/install-deps build clang
 	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON >/dev/null
-	@cmake --build build-fuzz -j$(JOBS) --target fuzz_safetensors
-	@mkdir -p build-fuzz/corpus/safetensors
-	build-fuzz/tests/fuzz_safetensors -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
-	    build-fuzz/corpus/safetensors tests/bad/safetensors
+	@cmake --build build-fuzz -j$(JOBS) $(fuzzed:%=--target fuzz_%)
+	@for reader in $(fuzzed); do \
+	    mkdir -p build-fuzz/corpus/$$reader && \
+	    build-fuzz/tests/fuzz_$$reader -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	        build-fuzz/corpus/$$reader tests/bad/$$reader || exit 1; \
+	done
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -14,7 +14,10 @@
 
 _Static_assert((int)NPZ_DIMS == (int)NPY_DIMS, "every shape that is read can be told");
 
-enum { HEADER_MOST = 1 << 17 }; /* bytes of a member that are searched for its NPY header */
+enum {
+    HEADER_MOST = 1 << 17, /* bytes of a member that are searched for its NPY header       */
+    BLOCK = 1 << 24        /* shown to libarchive at a time: it cannot sum more than 4 GB */
+};
 
 struct member {
     char *name;
@@ -48,7 +51,7 @@ static int open_zip(struct archive **out, const struct npz *npz)
     if (!zip)
         return sph_fail(SPH_EMEMORY, "out of memory: opening %s", npz->path);
     if (archive_read_support_format_zip_seekable(zip) == ARCHIVE_OK &&
-        archive_read_open_memory(zip, npz->map.data, npz->map.length) == ARCHIVE_OK)
+        archive_read_open_memory2(zip, npz->map.data, npz->map.length, BLOCK) == ARCHIVE_OK)
         return 0;
     archive_read_free(zip);
     *out = NULL;
