@@ -285,7 +285,7 @@ static void bits_are_those_of_a_plain_recomputation(void **state)
                     struct patterns *p;
                     const void *record;
                     bench_open(&b,
-                               random_net(&(struct random_spec){.seed = ++nets,
+                               random_net(&(struct random_spec){.seed = nets + 1,
                                                                 .dtype = (sph_dtype)dtype,
                                                                 .param = param ? SPH_PARAM_GMP : SPH_PARAM_SP,
                                                                 .norm = (sph_norm)norm,
@@ -293,7 +293,8 @@ static void bits_are_those_of_a_plain_recomputation(void **state)
                                                                 .inputs = 4,
                                                                 .depth = 3,
                                                                 .zeros = 1}),
-                               nets);
+                               nets + 1);
+                    nets++;
                     assert_int_equal(patterns_new(&p, b.net, &b.feed->source), 0);
                     assert_int_equal(patterns_take(p, 5, &record), 0);
                     assert_int_equal(u64_at(record, 0), 5);
