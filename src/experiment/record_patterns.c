@@ -88,25 +88,15 @@ int record_patterns_open(struct record_patterns **out, const char *path, sph_net
     return err;
 }
 
-static void free_all(struct record_patterns *record, void (*end)(struct series *series))
+void record_patterns_free(struct record_patterns *record)
 {
     if (!record)
         return;
-    end(record->series);
+    series_close(record->series);
     patterns_free(record->patterns);
     mem_free(record->constants);
     mem_free(record->bits);
     mem_free(record);
-}
-
-void record_patterns_free(struct record_patterns *record)
-{
-    free_all(record, series_close);
-}
-
-void record_patterns_remove(struct record_patterns *record)
-{
-    free_all(record, series_remove);
 }
 
 int record_patterns_take(struct record_patterns *record, uint64_t step)

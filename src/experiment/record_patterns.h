@@ -27,7 +27,4 @@ struct series *record_patterns_series(const struct record_patterns *record);
 /* To save beside it: PATH.bits. Borrowed. */
 const struct npz_array *record_patterns_constants(const struct record_patterns *record, size_t *count);
 
-/* Free, and remove the file. */
-void record_patterns_remove(struct record_patterns *record);
-
 #endif

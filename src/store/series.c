@@ -2,7 +2,6 @@
 #include "store/series.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -125,13 +124,6 @@ void series_close(struct series *series)
     mem_free(series->columns);
     mem_free(series->at);
     mem_free(series);
-}
-
-void series_remove(struct series *series)
-{
-    if (series)
-        remove(series->log.path);
-    series_close(series);
 }
 
 size_t series_row_bytes(const struct series *series)

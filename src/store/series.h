@@ -27,9 +27,6 @@ int series_open(struct series **out, const char *path, const struct series_colum
                 uint64_t keep_rows);
 void series_close(struct series *series); /* does not flush; NULL is fine */
 
-/* The file is no longer needed: closes, and removes it. */
-void series_remove(struct series *series);
-
 size_t series_row_bytes(const struct series *series);
 uint64_t series_rows(const struct series *series); /* those not yet in the file included */
 
