@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+#
+# spherelu regions: numbers, JSON, pictures, planes; what is refused, and how; without gnuplot.
+. "$(dirname "$0")/lib.bash"
+
+run 0 train --data crescents --hidden 12,8 --epochs 20 --dtype f64 --out two --quiet
+run 0 regions two
+shows "regions  " "layers.0" "layers.1" "area" "largest" "smallest" "decision boundary"
+count=$(awk '$1 == "regions" { print $2 }' out)
+check "the last layer has all regions" grep -qE "layers.1 +$count, with 8 units" out
+check "more regions than units" [ "$count" -gt 20 ]
+
+# ---- JSON: every region, areas that sum to the window's
+run 0 regions two --window -1,2,-0.5,1 --json
+command -v python3 >/dev/null && check "it is JSON" python3 - out <<'PY'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["window"] == [-1, 2, -0.5, 1] and r["task"] == "binary" and r["names"] == ["x1", "x2"]
+assert len(r["regions"]) == r["count"] == r["layers"][-1]["regions"]
+assert abs(sum(p["area"] for p in r["regions"]) / 4.5 - 1) < 1e-9
+assert all(len(p["pattern"]) == 2 and len(p["pattern"][0]) == 4 and len(p["map"]) == 1 for p in r["regions"])
+for d in r["decision"]:                       # the logit is 0 along it, by the region's own map
+    a, b, c = r["regions"][d["region"]]["map"][0]
+    for x, y in (d["from"], d["to"]):
+        assert abs(a * x + b * y + c) < 1e-9 * (abs(a) + abs(b) + abs(c) + 1)
+assert r["decision"] and r["decision_length"] > 1
+PY
+
+# ---- files and pictures
+run 0 regions two --out pictures
+for file in regions.json regions.gp regions.polygon.dat regions.decision.dat regions.data.dat; do
+    check "$file is not empty" [ -s pictures/$file ]
+done
+if command -v gnuplot >/dev/null; then
+    for format in png svg pdf; do check "regions.$format was drawn" [ -s pictures/regions.$format ]; done
+fi
+no_temporaries pictures
+run 0 train --data crescents --hidden 12,8 --epochs 20 --dtype f64 --seed 1 --out other --quiet
+run 0 regions other --out others --quiet
+check "another seed, other regions" bash -c '! cmp -s pictures/regions.polygon.dat others/regions.polygon.dat'
+
+mkdir nothing
+ln -s "$(command -v env)" nothing/env
+PATH=$PWD/nothing run 0 regions two --out bare
+check "the note says how to get gnuplot" grep -q "gnuplot" err
+check "the script is there all the same" [ -s bare/regions.gp ]
+check "and the data" [ -s bare/regions.polygon.dat ]
+absent bare/regions.png
+
+# ---- a plane of more inputs, a line of one, a window without data
+awk 'BEGIN { srand(1); print "a,b,c,d,y"; for (i = 0; i < 60; i++) { a = rand(); print a "," rand() "," rand() "," 3 * a "," a + rand() } }' >table.csv
+run 0 train --data table.csv --hidden 20 --epochs 5 --out four --quiet
+run 0 regions four --plane 3,14,15
+shows "regions" "area"
+check "a regression has no decision" bash -c '! grep -q decision out'
+run 0 regions four --plane 3,14,15 --data table.csv --json
+check "the plane goes through its first row" grep -q '"plane": {"origin": \[0\.' out
+run 0 train --data levy --hidden 10 --epochs 5 --out one --quiet
+run 0 regions one --window -2,3
+shows "length             5"
+mv table.csv away.csv
+run 1 regions four --plane 0,1,2
+says "table.csv"
+run 0 regions four --plane 0,1,2 --data away.csv
+
+# ---- refused, in one line
+run 2 regions four --data away.csv
+says "plane: nothing given, and the net has 4 inputs: expected three data rows such as 0,1,2"
+run 2 regions four --plane 0,1,60 --data away.csv
+says "plane: row 60, expected 0 to 59: the data have 60 rows"
+run 2 regions four --plane 0,1,1 --data away.csv
+says "plane: rows 0, 1 and 1: the three points lie on one line: they give no plane"
+run 2 regions four --plane 7,7,1 --data away.csv
+says "plane: rows 7, 7 and 1: the first point and the second are the same: they give no plane"
+for plane in 0,1 0,1,2,3 a,b,c 0,1,-2 0,,1 ""; do
+    run 2 regions four --plane "$plane"
+    says "--plane: found '$plane', expected three zero-based data rows such as 0,1,2"
+done
+for window in 0,1 1,2,3,4,5 a,b,c,d 0,1,0, 0,1,0,1x; do
+    run 2 regions two --window "$window"
+    says "--window: found '$window', expected 4 numbers such as -1,1,-1,1"
+done
+run 2 regions two --window 0,1,1,0
+says "window: 1 to 0, expected two numbers, the first one smaller"
+run 2 regions two --window 0,nan,0,1
+says "window: 0 to nan"
+run 2 regions one --plane 0,1,2
+says "plane: the net has 1 input, and no plane lies in a line"
+run 2 regions one --window 0,1,0,1
+says "--window: found '0,1,0,1', expected 2 numbers such as -1,1"
+run 2 regions two --most 3
+says "most: there are more than 3 regions (these fill" "of the window): allow more, or take a smaller window"
+run 2 regions two --most 0
+says "--most: found '0', expected a whole number, 1 or more"
+cut -d, -f1-3 away.csv >narrow.csv
+run 1 regions four --plane 0,1,2 --data narrow.csv
+says "narrow.csv"
+run 1 regions nowhere
+says "nowhere: no such run folder"
+run 2 regions
+says "RUN is missing"
+for word in ln:norm elu:activation srelu:activation; do
+    run 0 train --data crescents --"${word#*:}" "${word%:*}" --epochs 2 --out "bad-${word%:*}" --quiet
+    run 2 regions "bad-${word%:*}"
+    says "layers.0: " "${word%:*}"
+done
+touch file
+run 1 regions two --out file
+says "file"
+finish
