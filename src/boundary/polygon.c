@@ -55,21 +55,3 @@ double polygon_area(size_t count, const double *vertex)
     }
     return twice / 2;
 }
-
-void polygon_centre(size_t count, const double *vertex, double centre[2])
-{
-    double twice = 0, x = vertex[0], y = vertex[1], sum[2] = {0, 0}, mean[2] = {0, 0};
-    for (size_t i = 1; i + 1 < count; i++) {
-        double px = vertex[2 * i] - x, py = vertex[2 * i + 1] - y;
-        double qx = vertex[2 * i + 2] - x, qy = vertex[2 * i + 3] - y, part = px * qy - qx * py;
-        twice += part;
-        sum[0] += part * (px + qx) / 3;
-        sum[1] += part * (py + qy) / 3;
-    }
-    for (size_t i = 0; i < count; i++) {
-        mean[0] += vertex[2 * i] / (double)count;
-        mean[1] += vertex[2 * i + 1] / (double)count;
-    }
-    centre[0] = twice > 0 ? x + sum[0] / twice : mean[0];
-    centre[1] = twice > 0 ? y + sum[1] / twice : mean[1];
-}

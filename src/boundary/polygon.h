@@ -34,7 +34,4 @@ size_t polygon_cut(size_t count, const double *vertex, const int *tag, const str
 
 double polygon_area(size_t count, const double *vertex);
 
-/* Its centre of mass; the mean of the vertices where it has no area. */
-void polygon_centre(size_t count, const double *vertex, double centre[2]);
-
 #endif

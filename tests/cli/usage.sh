@@ -43,7 +43,7 @@ shows() {
 
 # ---- help and version
 run 0 --help; shows "spherelu train --data"
-for command in train eval predict boundaries convert bench; do
+for command in train eval predict boundaries regions convert bench; do
     run 0 --help; shows "  $command "
     run 0 $command --help; shows "examples"; shows "--json"
     run 0 $command -h; shows "usage: spherelu $command"
