@@ -551,6 +551,31 @@ SPH_API void sph_boundaries_free(sph_boundaries *boundaries);
 SPH_API int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source,
                                size_t rows);
 
+/* ---- on the move: an observer that follows every boundary from step to step, in the layer's input as the
+ * net computes it. One tracker belongs to one net; it remembers the step before, and no more. */
+typedef struct sph_tracker sph_tracker;
+
+enum { SPH_MOTION_MAX, SPH_MOTION_MEDIAN, SPH_MOTION_P90, SPH_MOTION_COUNT };
+
+/* How the units of a layer moved in a step: over those that had a boundary before and have one after it. */
+typedef struct sph_motion {
+    size_t units;                  /* that is how many                                        */
+    double move[SPH_MOTION_COUNT]; /* of |phi_t - phi_{t-1}|: largest, median and 90 %; NaN without units */
+    double turn[SPH_MOTION_COUNT]; /* of the angle between the normals, radians, 0 to pi: likewise        */
+} sph_motion;
+
+SPH_API int sph_tracker_new(sph_tracker **out, const sph_net *net);
+SPH_API void sph_tracker_free(sph_tracker *tracker);
+SPH_API sph_observer sph_tracker_observer(sph_tracker *tracker);
+
+/* The last step's; NaN before the first. 1, or 0: its units have no boundaries (no activation), or none that
+ * last (ln). Both may be called by a later observer of the same step. */
+SPH_API int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out);
+
+/* Where the boundaries are now: phi and the unit normal, (m, n) each or NULL; NaN where a unit has none. 1,
+ * or 0 as above: then nothing is written. */
+SPH_API int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal);
+
 /* ---------------------------------------------------------------- experiments
  * An experiment file names data, methods, a grid and seeds; each combination is a job with a run folder of
  * its own. The tables in the experiment's folder are made of their results. */

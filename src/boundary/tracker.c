@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "boundary/tracker.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "layer/op.h"
+
+struct tracked {
+    struct moves_args args; /* u, offset: as last taken */
+    void *row;              /* (m) padded */
+    sph_motion motion;
+    int follows;
+};
+
+struct sph_tracker {
+    const struct kernels *k;
+    size_t layer_count;
+    struct tracked *layer; /* (layers) */
+};
+
+/* ---------------------------------------------------------------- making */
+
+int tracker_follows(const sph_net *net, size_t layer)
+{
+    const sph_layer *spec = &net->layers[layer].spec;
+    return spec->act != SPH_ACT_IDENTITY && spec->norm != SPH_NORM_LN;
+}
+
+static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
+{
+    const struct net_layer *layer = &net->layers[number];
+    size_t m = layer->shape.m, n = layer->shape.n, ld = kernel_pad(m), size = net->k->size;
+    size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
+    sph_norm norm = layer->spec.norm;
+    const char *shape = net_param(net, layer->act_shape);
+    out->motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
+    if (!(out->follows = tracker_follows(net, number)))
+        return 0;
+    out->args = (struct moves_args){
+        .n = n,
+        .m = m,
+        .mean = norm == SPH_NORM_BN || norm == SPH_NORM_MBN ? net_state(net, layer->mean) : NULL,
+        .var = net_state(net, layer->var),
+        .gamma = net_param(net, layer->gamma),
+        .beta = net_param(net, layer->beta),
+        .threshold = shape ? shape + SRELU_T_LEFT * m * size : NULL,
+        .input_mean = norm == SPH_NORM_IMN && !layer->spec.pad ? net_state(net, layer->mean) : NULL,
+        .area = kernel * kernel,
+        .epsilon = norm_epsilon,
+        .u = mem_get(n * ld, size),
+        .ldu = ld,
+        .offset = mem_get(m, size),
+        .moved = mem_get(2 * ld, size),
+    };
+    out->row = mem_get(ld, size);
+    if (!out->args.u || !out->args.offset || !out->args.moved || !out->row)
+        return SPH_EMEMORY;
+    out->args.turned = (char *)out->args.moved + ld * size;
+    return 0;
+}
+
+int sph_tracker_new(sph_tracker **out, const sph_net *net)
+{
+    if (!net->ready)
+        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+    sph_tracker *tracker = mem_get(1, sizeof *tracker);
+    int err = SPH_EMEMORY;
+    if (!tracker)
+        return err;
+    tracker->k = net->k;
+    tracker->layer_count = net->layer_count;
+    if ((tracker->layer = mem_get(net->layer_count, sizeof *tracker->layer)))
+        err = 0;
+    for (size_t i = 0; i < net->layer_count && !err; i++)
+        err = tracked_make(&tracker->layer[i], net, i);
+    if (err < 0) {
+        sph_tracker_free(tracker);
+        return err;
+    }
+    *out = tracker;
+    return 0;
+}
+
+void sph_tracker_free(sph_tracker *tracker)
+{
+    if (!tracker)
+        return;
+    for (size_t i = 0; tracker->layer && i < tracker->layer_count; i++) {
+        mem_free(tracker->layer[i].args.u);
+        mem_free(tracker->layer[i].args.offset);
+        mem_free(tracker->layer[i].args.moved);
+        mem_free(tracker->layer[i].row);
+    }
+    mem_free(tracker->layer);
+    mem_free(tracker);
+}
+
+/* ---------------------------------------------------------------- a step */
+
+static double root_of(double square)
+{
+    return sqrt(square);
+}
+
+static double turn_of(double tangent_squared) /* of half the angle */
+{
+    return 2 * atan(sqrt(tangent_squared));
+}
+
+/* Between two neighbours in order, as numpy interpolates: exact at both ends. */
+static double between(double a, double b, double share)
+{
+    double gap = b - a;
+    return gap == 0 ? a : share < 0.5 ? a + gap * share : b - gap * (1 - share);
+}
+
+/* Roots and angles keep the order of what they are taken of: only the values that matter are. */
+static void summarize(const struct spread *spread, double (*value_of)(double), double out[3])
+{
+    out[SPH_MOTION_MAX] = value_of(spread->most);
+    for (int i = 0; i < SPREAD_SHARES; i++) {
+        double place = spread->count ? spread_share[i] * (double)(spread->count - 1) : 0;
+        double low = value_of(spread->around[i][0]), high = value_of(spread->around[i][1]);
+        out[SPH_MOTION_MEDIAN + i] = between(low, high, place - floor(place));
+    }
+}
+
+static void take(sph_tracker *tracker, const sph_view *view, size_t i)
+{
+    struct tracked *layer = &tracker->layer[i];
+    layer->args.w = view->layer[i].w;
+    layer->args.ldw = view->layer[i].ldw;
+    layer->args.b = view->layer[i].b;
+    tracker->k->moves(&layer->args);
+}
+
+void tracker_start(sph_tracker *tracker, const sph_view *view)
+{
+    for (size_t i = 0; i < tracker->layer_count; i++) {
+        if (!tracker->layer[i].follows)
+            continue;
+        take(tracker, view, i);
+        tracker->layer[i].motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
+    }
+}
+
+void tracker_step(sph_tracker *tracker, const sph_view *view)
+{
+    for (size_t i = 0; i < tracker->layer_count; i++) {
+        struct tracked *layer = &tracker->layer[i];
+        struct spread spread[2];
+        if (!layer->follows)
+            continue;
+        take(tracker, view, i);
+        tracker->k->spread(layer->args.m, layer->args.moved, layer->args.ldu, spread);
+        layer->motion.units = spread[0].count;
+        summarize(&spread[0], root_of, layer->motion.move);
+        summarize(&spread[1], turn_of, layer->motion.turn);
+    }
+}
+
+static int on_start(void *self, const sph_view *view)
+{
+    tracker_start(self, view);
+    return 0;
+}
+
+static int on_step(void *self, const sph_view *view)
+{
+    tracker_step(self, view);
+    return 0;
+}
+
+sph_observer sph_tracker_observer(sph_tracker *tracker)
+{
+    return (sph_observer){.self = tracker, .start = on_start, .step = on_step};
+}
+
+/* ---------------------------------------------------------------- what it saw */
+
+int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
+{
+    if (layer >= tracker->layer_count)
+        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", layer, tracker->layer_count);
+    *out = tracker->layer[layer].motion;
+    return tracker->layer[layer].follows;
+}
+
+int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal)
+{
+    if (layer >= tracker->layer_count)
+        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", layer, tracker->layer_count);
+    const struct tracked *from = &tracker->layer[layer];
+    const struct kernels *k = tracker->k;
+    for (size_t j = 0; from->follows && j < from->args.m; j++) {
+        double offset, u;
+        k->to_double(1, (const char *)from->args.offset + j * k->size, &offset);
+        for (size_t i = 0; i < from->args.n; i++) {
+            k->to_double(1, (const char *)from->args.u + (i * from->args.ldu + j) * k->size, &u);
+            if (phi)
+                phi[j * from->args.n + i] = 0 - offset * u; /* no negative zero */
+            if (normal)
+                normal[j * from->args.n + i] = u;
+        }
+    }
+    return from->follows;
+}
+
+void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *normal)
+{
+    const struct moves_args *a = &tracker->layer[layer].args;
+    const struct kernels *k = tracker->k;
+    void *row = tracker->layer[layer].row;
+    k->transpose(a->n, a->m, a->u, a->ldu, normal, a->n);
+    for (size_t i = 0; i < a->n; i++) {
+        k->negative_product(a->m, a->offset, (const char *)a->u + i * a->ldu * k->size, row);
+        k->transpose(1, a->m, row, a->ldu, (char *)phi + i * k->size, a->n);
+    }
+}

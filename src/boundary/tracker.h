@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Boundaries followed through a training, step by step (sph_tracker). What is remembered is the step before:
+ * one copy of the weights as unit normals. Layers that have hyperplanes are tracked: those with an activation
+ * and without ln. */
+#ifndef SPH_BOUNDARY_TRACKER_H
+#define SPH_BOUNDARY_TRACKER_H
+
+#include "net/net.h"
+
+/* Whether the layer's units have hyperplanes at every step. */
+int tracker_follows(const sph_net *net, size_t layer);
+
+/* Takes the layers as they are now: there is no step before. */
+void tracker_start(sph_tracker *tracker, const sph_view *view);
+
+/* Takes the layers after a step; sph_tracker_layer then tells how they moved. Allocates nothing. */
+void tracker_step(sph_tracker *tracker, const sph_view *view);
+
+/* The hyperplanes last taken, in the net's dtype: phi and normal (m, n) each. NaN where a unit has none. */
+void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *normal);
+
+#endif
