@@ -110,7 +110,7 @@ static void what_is_written_reads_back_as_the_same(void **state)
         "grid: {hidden: [[3], [4, 5], []], batch: [full, 8], schedule: [none, \"step:3:0.1\"]}\n"
         "metric: mae\n"
         "table: all\n"
-        "record: {boundaries: [0, 10, 100]}\n"
+        "record: {patterns: epoch, boundaries: [100, 0, 10]}\n"
         "figures: []\n";
     const char *const texts[] = {small, design, odd};
     for (size_t i = 0; i < 3; i++) {
@@ -136,7 +136,7 @@ static void the_example_of_the_design_is_read(void **state)
     assert_int_equal(e->seed_count, 5);
     assert_int_equal(experiment_points(e), 6);
     assert_int_equal(e->base->options.protocol, PROTOCOL_REFERENCE);
-    assert_string_equal(e->record, "{boundaries: every}");
+    assert_string_equal(sph_job_get(e->base, "record"), "boundaries:every");
     assert_string_equal(e->figures, "[trajectories, turns, decision]");
     struct experiment_job *jobs;
     size_t count;
@@ -148,6 +148,7 @@ static void the_example_of_the_design_is_read(void **state)
     assert_string_equal(sph_job_get(options, "lr"), "0.3"); /* the grid's, not the method's */
     assert_string_equal(sph_job_get(options, "param"), "gmp");
     assert_string_equal(sph_job_get(options, "seed"), "4");
+    assert_string_equal(sph_job_get(options, "record"), "boundaries:every");
     assert_string_equal(sph_job_get(options, "out"), "out/jobs/GmP/lr-0.3/seed-4");
     sph_job_free(options);
     experiment_list_free(jobs, count);
@@ -172,6 +173,12 @@ static void set_changes_what_it_names(void **state)
     assert_int_equal(e->seed_count, 3);
     assert_string_equal(e->base->options.data, "levy");
     assert_int_equal(e->base->options.rows, 30);
+    assert_int_equal(sph_experiment_set(e, "record", "{patterns: every, boundaries: [20, 3, 3]}"), 0);
+    assert_string_equal(e->base->options.record, "boundaries:3,20+patterns:every");
+    assert_int_equal(sph_experiment_set(e, "record", "boundaries"), 0);
+    assert_string_equal(e->base->options.record, "boundaries:epoch");
+    assert_int_equal(sph_experiment_set(e, "record", "{}"), 0);
+    assert_null(e->base->options.record);
     static const struct {
         const char *key, *value, *message;
     } bad[] = {

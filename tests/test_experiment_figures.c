@@ -213,8 +213,7 @@ static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
     struct motion motion;
     sph_experiment *e = NULL;
     assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
-    mem_free(e->record);
-    e->record = mem_text("{boundaries: every}");
+    assert_int_equal(sph_experiment_set(e, "record", "boundaries:every"), 0);
     assert_int_equal(motion_read(&motion, e, in_home("plane")), 0);
     assert_int_equal(motion.count, 4); /* methods first */
     const struct motion_row *sp = &motion.rows[0], *gmp = &motion.rows[3];

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "experiment/config.h"
+#include "experiment/moments.h"
 #include "experiment/nodes.h"
 
 int sph_experiment_open(sph_experiment **out, const char *path)
@@ -58,7 +59,6 @@ void sph_experiment_free(sph_experiment *e)
     mem_free(e->seeds);
     mem_free(e->metric);
     mem_free(e->content);
-    mem_free(e->record);
     mem_free(e->figures);
     experiment_papers_free(e);
     mem_free(e->name);
@@ -149,7 +149,8 @@ static int set_value(struct sph_experiment *e, const struct change *c)
             return set_in_section(e, c, names[i]);
     int id = option_find(key), plain = c->value->type == YAML_SCALAR_NODE;
     if (id < 0 || config_key(key, "") == id || id == OPTION_OUT ||
-        (!plain && (id == OPTION_DATA || id == OPTION_NET))) /* data={...} is the section */
+        (!plain &&
+         (id == OPTION_DATA || id == OPTION_NET || id == OPTION_RECORD))) /* data={...} is the section */
         return experiment_read_entry(e, c->path, c->document, c->key, c->value);
     e->lines[id] = 0;
     return config_value(e->base, c->path, c->document, c->value, (enum option_id)id);
@@ -218,8 +219,8 @@ static int sets(const struct sph_experiment *e, enum option_id id)
 /* Options in force for all methods, as far as they are known before the data are. */
 static int resolved_base(const struct sph_experiment *e, struct sph_job **out)
 {
-    static const enum option_id not_here[] = {OPTION_PROTOCOL, OPTION_FOLDS, OPTION_FOLD, OPTION_SEED,
-                                              OPTION_OUT};
+    static const enum option_id not_here[] = {OPTION_PROTOCOL, OPTION_FOLDS, OPTION_FOLD,
+                                              OPTION_SEED,     OPTION_OUT,   OPTION_RECORD};
     struct sph_job *job;
     int err = sph_job_new(&job);
     if (err < 0)
@@ -281,6 +282,21 @@ static int add_grid(const struct sph_experiment *e, struct text *out)
     return err;
 }
 
+static int add_record(const struct sph_job *base, struct text *out)
+{
+    struct moments_list moments;
+    if (!base->options.record)
+        return 0;
+    int err = moments_read(&moments, base->options.record);
+    if (err < 0)
+        return err;
+    text_add(out, "record: ");
+    moments_add_yaml(out, &moments);
+    text_add(out, "\n");
+    moments_free(&moments);
+    return 0;
+}
+
 int experiment_write(const struct sph_experiment *e, char **text)
 {
     struct text out = {0};
@@ -312,8 +328,8 @@ int experiment_write(const struct sph_experiment *e, char **text)
     if (e->metric)
         text_add(&out, "metric: %s\n", e->metric);
     text_add(&out, "table: %s\n", e->all_points ? "all" : "best");
-    if (e->record)
-        text_add(&out, "record: %s\n", e->record);
+    if (!err)
+        err = add_record(given, &out);
     if (e->figures)
         text_add(&out, "figures: %s\n", e->figures);
     experiment_add_papers(e, &out);

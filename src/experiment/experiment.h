@@ -60,9 +60,9 @@ struct sph_experiment {
     size_t axis_count;
     char *metric; /* NULL: by the task */
     size_t metric_line, grid_line;
-    int all_points;         /* the table has a line for every point of the grid, and none is chosen */
-    char *content;          /* of the data the experiment was made on, NULL: not known yet */
-    char *record, *figures; /* as YAML, NULL: none */
+    int all_points;          /* the table has a line for every point of the grid, and none is chosen */
+    char *content;           /* of the data the experiment was made on, NULL: not known yet */
+    char *figures;           /* as YAML, NULL: none */
     unsigned wanted_figures; /* bits of enum figure_word */
     size_t figures_line;
     struct experiment_paper *papers;
@@ -88,8 +88,8 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
 int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
                          const yaml_node_t *node);
 
-/* Keys of their own files: experiment_figures.c, experiment_papers.c. The methods that papers name are checked
- * when all are known. experiment_paper: what they say of a number, or NULL. */
+/* Keys of their own files: experiment_figures.c, experiment_papers.c. The methods that papers name are
+ * checked when all are known. experiment_paper: what they say of a number, or NULL. */
 int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
                             const yaml_node_t *node);
 int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,

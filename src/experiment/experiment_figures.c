@@ -106,7 +106,7 @@ int experiment_check_figures(const struct sph_experiment *e, const sph_data *dat
             return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs %s, found %zu feature%s%s", e->path, where,
                             word, needs, data->features, data->features == 1 ? "" : "s",
                             data->task == SPH_TASK_REGRESSION ? "" : " and classes");
-        if (*record && !(e->record && strstr(e->record, record)))
+        if (*record && !(e->base->options.record && strstr(e->base->options.record, record)))
             return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs record: {%s: every|epoch|[steps]}", e->path,
                             where, word, record);
         if (i == FIGURE_SENSITIVITY && !has_axis(e, OPTION_LR))

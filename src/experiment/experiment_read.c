@@ -53,65 +53,77 @@ int experiment_unknown_key(const char *path, const yaml_node_t *node)
 
 /* ---------------------------------------------------------------- what is recorded */
 
+/* ---------------------------------------------------------------- what is recorded */
+
+/* As the option says it: every, epoch or 0,10,100. */
 static int read_moments(struct text *out, const char *path, yaml_document_t *document,
-                        const yaml_node_t *node)
+                        const yaml_node_t *node, const char *key)
 {
     static const char *const words[] = {"every", "epoch"};
     if (node->type != YAML_SEQUENCE_NODE) {
-        int found = node_read_word(path, node, "record: boundaries", words, 2, "every|epoch|[steps]");
+        int found = node_read_word(path, node, key, words, 2, "every|epoch|[steps]");
         if (found >= 0)
             text_add(out, "%s", words[found]);
         return found < 0 ? found : 0;
     }
     const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-    text_add(out, "[");
+    if (item == end)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found an empty list, expected every|epoch|[steps]", path,
+                        node_line(node), key);
     for (int first = 1; item < end; item++, first = 0) {
         const yaml_node_t *step = yaml_document_get_node(document, *item);
         uint64_t number;
-        int err = node_check_text(path, step, "record: boundaries", "a step");
+        int err = node_check_text(path, step, key, "a step");
         if (err < 0)
             return err;
         if (!text_to_u64(node_text(step), &number))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: record: boundaries: found '%s', expected a step", path,
-                            node_line(step), node_text(step));
-        text_add(out, "%s%llu", first ? "" : ", ", (unsigned long long)number);
+            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected a step", path, node_line(step),
+                            key, node_text(step));
+        text_add(out, "%s%llu", first ? "" : ",", (unsigned long long)number);
     }
-    text_add(out, "]");
     return 0;
 }
 
-static int read_record(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                       const yaml_node_t *node)
+/* A mapping of things to moments becomes the option `record` of every job. */
+static int record_text(struct text *out, const char *path, yaml_document_t *document, const yaml_node_t *node)
 {
-    static const char *const words[] = {"boundaries"};
-    struct text record = {0};
+    static const char *const words[] = {"boundaries", "patterns"};
+    static const char *const keys_of[] = {"record: boundaries", "record: patterns"};
+    int seen[2] = {0}, err = 0;
     if (node->type != YAML_MAPPING_NODE)
         return sph_fail(SPH_EFORMAT, "%s:%zu: record: found %s, expected {boundaries: every|epoch|[steps]}",
                         path, node_line(node), node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
     const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
-    int err = 0;
     for (; pair < end && !err; pair++) {
         const yaml_node_t *key = yaml_document_get_node(document, pair->key);
-        if ((err = node_check_key(path, key)) < 0 ||
-            (err = node_read_word(path, key, "record", words, 1, "boundaries")) < 0)
-            break;
-        if (record.length) {
-            err = sph_fail(SPH_EFORMAT, "%s:%zu: record: boundaries stands twice", path, node_line(key));
-            break;
-        }
-        text_add(&record, "{boundaries: ");
-        err = read_moments(&record, path, document, yaml_document_get_node(document, pair->value));
+        if ((err = node_check_key(path, key)) < 0)
+            return err;
+        int found = node_read_word(path, key, "record", words, 2, "boundaries|patterns");
+        if (found < 0)
+            return found;
+        if (seen[found]++)
+            return sph_fail(SPH_EFORMAT, "%s:%zu: record: %s stands twice", path, node_line(key),
+                            words[found]);
+        text_add(out, "%s%s:", out->length ? "+" : "", words[found]);
+        err =
+            read_moments(out, path, document, yaml_document_get_node(document, pair->value), keys_of[found]);
     }
-    text_add(&record, record.length ? "}" : "{}");
-    if (!err && record.failed)
+    return err;
+}
+
+static int read_record(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                       const yaml_node_t *key, const yaml_node_t *node)
+{
+    struct text text = {0};
+    int err = record_text(&text, path, document, node);
+    if (!err && text.failed)
         err = SPH_EMEMORY;
-    if (err < 0) {
-        text_free(&record);
-        return err;
-    }
-    mem_free(e->record);
-    e->record = record.chars;
-    return 0;
+    if (!err)
+        err = options_give(e->base, OPTION_RECORD, text.chars);
+    if (!err)
+        e->lines[OPTION_RECORD] = path == e->path ? node_line(key) : 0;
+    text_free(&text);
+    return err;
 }
 
 /* ---------------------------------------------------------------- the whole */
@@ -181,7 +193,7 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
         e->all_points = found == 1;
         return found < 0 ? found : 0;
     case KEY_RECORD:
-        return read_record(e, path, document, value);
+        return read_record(e, path, document, key, value);
     case KEY_FIGURES:
         return experiment_read_figures(e, path, document, value);
     case KEY_PAPERS:

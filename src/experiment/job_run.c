@@ -14,6 +14,7 @@
 #include "experiment/config.h"
 #include "experiment/fit.h"
 #include "experiment/job.h"
+#include "experiment/record.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
 #include "store/runfolder.h"
@@ -33,9 +34,10 @@ struct job_run {
     struct fit *fit;
     struct metrics metrics;
     int metrics_open;
-    uint64_t content; /* of the data: a run goes on only on the numbers it began with */
-    double saved_at;  /* clock at the last checkpoint */
-    double before;    /* seconds of earlier parts of the run */
+    struct record *record; /* NULL: nothing is recorded */
+    uint64_t content;      /* of the data: a run goes on only on the numbers it began with */
+    double saved_at;       /* clock at the last checkpoint */
+    double before;         /* seconds of earlier parts of the run */
 };
 
 static void folder_free(struct folder *folder)
@@ -157,19 +159,26 @@ static int save_checkpoint(struct job_run *run)
     int err = metrics_sync(&run->metrics, &offset);
     if (err < 0)
         return err;
-    json_t *extra = json_object();
-    int bad =
-        !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
-        json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
-        json_object_set_new(extra, "seconds", json_number(run->before + trainer_seconds(run->fit->trainer)));
+    json_t *extra = json_object(), *recorded = NULL;
+    if (run->record && (err = record_sync(run->record, &recorded)) < 0) {
+        json_decref(extra);
+        return err;
+    }
+    int bad = !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
+              json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
+              json_object_set_new(extra, "seconds",
+                                  json_number(run->before + trainer_seconds(run->fit->trainer))) ||
+              (recorded && json_object_set(extra, "record", recorded));
     err = bad ? sph_fail(SPH_EMEMORY, "out of memory")
               : checkpoint_save(run->folder.checkpoint, run->fit->trainer, run->net, extra);
+    json_decref(recorded);
     json_decref(extra);
     run->saved_at = clock_seconds();
     return err;
 }
 
-static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes)
+/* recorded: the rows that were on the disk, where the run records; caller frees with json_decref. */
+static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **recorded)
 {
     const char *path = run->folder.checkpoint, *then;
     char now[17];
@@ -183,6 +192,9 @@ static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes)
         if (strcmp(then, now) != 0)
             err = data_changed(run, "its checkpoint is of other data");
     }
+    const json_t *rows;
+    if (!err && run->job->options.record && !(err = json_member_object(extra, path, "record", &rows)))
+        *recorded = json_incref((json_t *)rows);
     *metrics_bytes = bytes;
     json_decref(extra);
     return err;
@@ -231,49 +243,101 @@ static const char *warning_of(const struct job_run *run)
     return run->job->options.protocol == PROTOCOL_REFERENCE ? OPTION_LEAK : NULL;
 }
 
+static int save_record(struct job_run *run)
+{
+    return run->record ? record_save(run->record) : 0;
+}
+
 static int finish(struct job_run *run, const sph_result *result)
 {
     json_t *schema = NULL;
-    int err = data_schema(run->data, &schema);
-    if (!err && !(err = model_save(run->folder.model, run->net, schema)))
+    int err = save_record(run);
+    if (!err && !(err = data_schema(run->data, &schema)) &&
+        !(err = model_save(run->folder.model, run->net, schema)))
         err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run));
+    if (!err && run->record)
+        record_finish(run->record);
     json_decref(schema);
     return err;
+}
+
+/* The last good checkpoint stays, and with it what was recorded, the steps behind it included. */
+static int give_up(struct job_run *run, const sph_result *result)
+{
+    char message[512];
+    strncpy(message, sph_error(), sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    int err = metrics_flush(&run->metrics);
+    if (!err)
+        err = save_record(run);
+    int written = runfolder_write_result(run->folder.dir, result, message, warning_of(run));
+    if (!err)
+        err = written;
+    if (!err && run->record)
+        record_finish(run->record);
+    return err < 0 ? err : sph_fail(SPH_EDIVERGED, "%s", message);
 }
 
 enum { OBSERVERS_MAX = 16 };
 
 static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
-    sph_observer all[OBSERVERS_MAX] = {
-        {.self = run, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end}};
+    sph_observer all[OBSERVERS_MAX + 2];
+    size_t own = 0;
     if (count >= OBSERVERS_MAX)
         return sph_fail(SPH_EARG, "%zu observers, expected fewer than %d", count, OBSERVERS_MAX);
+    if (run->record)
+        all[own++] = record_observer(run->record);
+    all[own++] =
+        (sph_observer){.self = run, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end};
     for (size_t i = 0; i < count; i++)
-        all[i + 1] = observers[i];
+        all[own + i] = observers[i];
     run->saved_at = clock_seconds();
-    int err = fit_run(run->fit, all, count + 1, result);
+    int err = fit_run(run->fit, all, own + count, result);
     result->seconds += run->before;
     if (run->job->options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
-    if (err == SPH_EDIVERGED) {        /* the last good checkpoint stays */
-        char message[512];
-        strncpy(message, sph_error(), sizeof message - 1);
-        message[sizeof message - 1] = '\0';
-        int flushed = metrics_flush(&run->metrics);
-        int written = runfolder_write_result(run->folder.dir, result, message, warning_of(run));
-        return flushed < 0 ? flushed : written < 0 ? written : sph_fail(err, "%s", message);
-    }
-    if (err < 0 || result->stopped)
+    if (err == SPH_EDIVERGED)
+        return give_up(run, result);
+    if (err < 0)
         return err;
-    return finish(run, result);
+    return result->stopped ? save_record(run) : finish(run, result);
+}
+
+static int begin_record(struct job_run *run, const json_t *kept)
+{
+    const struct fit *fit = run->fit;
+    struct record_setup setup = {
+        .dir = run->folder.dir,
+        .what = run->job->options.record,
+        .net = run->net,
+        .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
+        .kept = kept,
+        .finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0,
+    };
+    return setup.what ? record_new(&run->record, &setup) : 0;
+}
+
+/* From the checkpoint, where there is one: the net, and what grew beside it. */
+static int go_on(struct job_run *run, int resume)
+{
+    uint64_t metrics_bytes = 0;
+    json_t *recorded = NULL;
+    int err = 0;
+    if (resume && file_exists(run->folder.checkpoint))
+        err = load_checkpoint(run, &metrics_bytes, &recorded);
+    if (!err && !(err = metrics_open(&run->metrics, run->folder.dir, metrics_bytes))) {
+        run->metrics_open = 1;
+        err = begin_record(run, recorded);
+    }
+    json_decref(recorded);
+    return err;
 }
 
 static int prepare(struct job_run *run, int resume)
 {
     struct sph_job *job = run->job;
     int err;
-    uint64_t metrics_bytes = 0;
     if (!job->options.out)
         return sph_fail(SPH_EARG, "out: nothing given, expected the run folder to write");
     if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
@@ -293,12 +357,7 @@ static int prepare(struct job_run *run, int resume)
     /* Everything fits: from here on the folder is written. */
     if ((err = make_folder(run)) < 0 || (err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
         return err;
-    if (resume && file_exists(run->folder.checkpoint) && (err = load_checkpoint(run, &metrics_bytes)) < 0)
-        return err;
-    if ((err = metrics_open(&run->metrics, run->folder.dir, metrics_bytes)) < 0)
-        return err;
-    run->metrics_open = 1;
-    return 0;
+    return go_on(run, resume);
 }
 
 int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)
@@ -313,6 +372,7 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
         err = train(&run, observers, count, result);
     if (run.metrics_open)
         metrics_close(&run.metrics);
+    record_free(run.record);
     fit_free(run.fit);
     sph_net_free(run.net);
     sph_split_free(&run.split);

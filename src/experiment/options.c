@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "experiment/moments.h"
 
 /* ---------------------------------------------------------------- the tables */
 
@@ -34,6 +35,7 @@ enum option_check {
     CHECK_SHARE,    /* (0, 1] */
     CHECK_THREADS,
     CHECK_INIT,
+    CHECK_RECORD,
     CHECK_DTYPES,
     CHECK_PARAMS,
     CHECK_NORMS,
@@ -314,6 +316,24 @@ static int check_text(enum option_id id, const char *value)
     return unknown_word(value, inits, 3, table[id].argument);
 }
 
+/* One way of saying it. */
+static int parse_record(struct value *out, const char *value)
+{
+    struct moments_list moments;
+    struct text text = {0};
+    int err = moments_read(&moments, value);
+    if (err < 0)
+        return err;
+    moments_add_text(&text, &moments);
+    moments_free(&moments);
+    if (text.failed) {
+        text_free(&text);
+        return SPH_EMEMORY;
+    }
+    out->text = text.chars;
+    return 0;
+}
+
 static int parse_switch(int *out, const char *value)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
@@ -379,6 +399,8 @@ static int parse(struct value *out, enum option_id id, const char *value)
     case KIND_TEXT:
         if ((err = check_text(id, value)) < 0)
             return err;
+        if (rule->check == CHECK_RECORD)
+            return parse_record(out, value);
         break;
     }
     out->text = mem_text(canonical);

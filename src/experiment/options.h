@@ -140,6 +140,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "share of the newest batch in running statistics")                                                     \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
+    X(RECORD, record, "record", TEXT, RECORD, "", "training", "record", "WHAT[+WHAT]",                       \
+      "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
+      "every epoch, or as :every, :0,10,100 say; patterns, which units are on for which rows, likewise")     \
                                                                                                              \
     X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
       OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \

@@ -17,6 +17,12 @@
 #define RUNFOLDER_RESULT     "result.json"
 #define RUNFOLDER_SPLIT      "split.json"
 
+/* What was recorded of the boundaries; the others grow while training, and are gone when it is finished. */
+#define RUNFOLDER_BOUNDARIES "boundaries.npz"
+#define RUNFOLDER_MOVES      "boundaries.moves.part"
+#define RUNFOLDER_FRAMES     "boundaries.frames.part"
+#define RUNFOLDER_PATTERNS   "boundaries.patterns.part"
+
 /* ---------------------------------------------------------------- metrics.jsonl
  * One object per epoch: epoch, step, lr, the view's named values, seconds. Lines reach the file at most once
  * a second, and on flush. Before a checkpoint, sync: its offset is what resume passes as keep_bytes. */

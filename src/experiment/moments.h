@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a job records and when: the words of its option `record`.
+ *
+ *     boundaries                   how every boundary moves, at every step, and all of them at every epoch
+ *     boundaries:every             all of them at every step
+ *     boundaries:0,10,100          all of them after these steps, 0 being before the first
+ *     patterns[:every|:epoch|:S,S] activation patterns
+ *     boundaries:every+patterns    both */
+#ifndef SPH_EXPERIMENT_MOMENTS_H
+#define SPH_EXPERIMENT_MOMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+#define MOMENTS_THINGS(X)                                                                                    \
+    X(BOUNDARIES, "boundaries", "where every unit switches")                                                 \
+    X(PATTERNS, "patterns", "which units are on for which rows")
+
+#define MOMENTS_WHENS(X)                                                                                     \
+    X(EPOCH, "epoch", "before the first step and after each epoch")                                          \
+    X(EVERY, "every", "before the first step and after each")                                                \
+    X(STEPS, "S,S,...", "after these steps")
+
+#define MOMENTS_THING_ENUM(id, word, help) MOMENTS_##id,
+#define MOMENTS_WHEN_ENUM(id, word, help)  MOMENTS_AT_##id,
+enum { MOMENTS_THINGS(MOMENTS_THING_ENUM) MOMENTS_THING_COUNT };
+enum { MOMENTS_WHENS(MOMENTS_WHEN_ENUM) MOMENTS_WHEN_COUNT };
+
+struct moments {
+    int wanted;
+    int when;        /* MOMENTS_AT_... */
+    uint64_t *steps; /* (count) rising */
+    size_t count;
+};
+
+struct moments_list {
+    struct moments of[MOMENTS_THING_COUNT];
+};
+
+/* Reads the option's text; NULL: nothing. On failure the message says what was found and expected. */
+int moments_read(struct moments_list *out, const char *text);
+void moments_free(struct moments_list *list);
+
+/* The text that reads back as the same, one way of saying it: "boundaries:epoch+patterns:0,10". */
+void moments_add_text(struct text *out, const struct moments_list *list);
+
+/* As a value of an experiment file's `record:`, {boundaries: epoch, patterns: [0, 10]}. */
+void moments_add_yaml(struct text *out, const struct moments_list *list);
+
+/* Whether it is time after so many steps, which may have been the last of an epoch. */
+int moments_due(const struct moments *moments, uint64_t step, int ends_epoch);
+
+#endif
