@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# A run that is killed at 20 random moments and resumed each time ends with the same bits as one never killed.
+# A run that is killed at 20 random moments and resumed each time ends with the same bits as one never killed: its model,
+# its metrics and what it recorded of its boundaries.
 . "$(dirname "$0")/lib.bash"
 
 seed=${KILL_SEED:-$$}
@@ -10,7 +11,8 @@ echo "moments drawn with KILL_SEED=$seed"
 
 table 3000 >t.csv
 training=(--data t.csv --target y --hidden 48,48 --norm bn --batch 16 --epochs 1000 --patience 600 --warmup 2
-    --schedule plateau:3:0.7:0.001 --optimizer adam --seed 5 --quiet --checkpoint-seconds 0.03)
+    --schedule plateau:3:0.7:0.001 --optimizer adam --seed 5 --quiet --checkpoint-seconds 0.03
+    --record boundaries+patterns:0,300,1000,5000)
 
 began=${EPOCHREALTIME/[.,]/}
 run 0 train "${training[@]}" --out whole

@@ -74,6 +74,13 @@ timeless() {
     sed -E 's/,?"seconds": ?[^,}]*//' "$1"
 }
 
+# same_record A B: both recorded nothing, or the same
+same_record() {
+    [ -e "$1/boundaries.npz" ] || [ -e "$2/boundaries.npz" ] || return
+    checks=$((checks + 1))
+    cmp -s "$1/boundaries.npz" "$2/boundaries.npz" || wrong "$1 and $2: another boundaries.npz"
+}
+
 # same_run A B: two run folders hold the same bits, but for seconds
 same_run() {
     checks=$((checks + 1))
@@ -82,6 +89,7 @@ same_run() {
     cmp -s <(timeless "$1/metrics.jsonl") <(timeless "$2/metrics.jsonl") ||
         wrong "$1 and $2: another metrics.jsonl: $(diff <(timeless "$1/metrics.jsonl") <(timeless "$2/metrics.jsonl") | head -4)"
     cmp -s <(timeless "$1/result.json") <(timeless "$2/result.json") || wrong "$1 and $2: another result.json"
+    same_record "$1" "$2"
 }
 
 # json FILE KEY...: the value at a path of keys, by jansson's own output style: enough for what the tool writes
