@@ -155,13 +155,18 @@ static int print_text(const char *path, const char *out, size_t figures, const s
     return EXIT_DONE;
 }
 
-static int print_table(const char *out, size_t figures, const struct args *args)
+/* Of an experiment that trains nothing the numbers behind its figures are the table. */
+static int print_table(const char *out, const sph_experiment_result *result, const struct args *args)
 {
     int json = args_on(args, "json"), code;
-    char *path = path_in(out, json ? "table.json" : "table.txt");
+    const char *file = result->jobs ? json ? "table.json" : "table.txt"
+                       : json       ? "perturb.json"
+                                    : "perturb.txt";
+    char *path = path_in(out, file);
     if (!path)
         return cli_fail(args->command, EXIT_FAILED, "out of memory");
-    code = json ? print_json(path, out, args->command) : print_text(path, out, figures, args->command);
+    code =
+        json ? print_json(path, out, args->command) : print_text(path, out, result->figures, args->command);
     free(path);
     return code;
 }
@@ -194,7 +199,7 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
         cli_fail(command, 0, "stopped; go on with: spherelu run %s --resume --out %s", args->word[0], out);
         return 128 + stop_signal();
     }
-    int code = print_table(out, result.figures, args);
+    int code = print_table(out, &result, args);
     if (*result.figures_note)
         cli_fail(command, 0, "figures: %s", result.figures_note);
     if (result.not_drawn && !code)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "experiment/config.h"
+#include "experiment/experiment_perturb.h"
 #include "experiment/moments.h"
 #include "experiment/nodes.h"
 
@@ -61,6 +62,7 @@ void sph_experiment_free(sph_experiment *e)
     mem_free(e->content);
     mem_free(e->figures);
     experiment_papers_free(e);
+    experiment_perturb_free(e->perturb);
     mem_free(e->name);
     mem_free(e->path);
     sph_job_free(e->base);
@@ -297,8 +299,30 @@ static int add_record(const struct sph_job *base, struct text *out)
     return 0;
 }
 
+static int write_without_jobs(const struct sph_experiment *e, char **text)
+{
+    struct text out = {0};
+    text_add(&out, "# everything needed to repeat this experiment\nversion: ");
+    config_add_text(&out, sph_version());
+    text_add(&out, "\nname: ");
+    config_add_text(&out, e->name);
+    text_add(&out, "\n");
+    experiment_add_perturb(e, &out);
+    text_add(&out, "seeds: [%llu]\n", (unsigned long long)e->seeds[0]);
+    if (e->figures)
+        text_add(&out, "figures: %s\n", e->figures);
+    if (out.failed) {
+        text_free(&out);
+        return SPH_EMEMORY;
+    }
+    *text = out.chars;
+    return 0;
+}
+
 int experiment_write(const struct sph_experiment *e, char **text)
 {
+    if (experiment_without_jobs(e))
+        return write_without_jobs(e, text);
     struct text out = {0};
     struct sph_job *base = NULL;
     const struct sph_job *given = e->base;
@@ -333,6 +357,7 @@ int experiment_write(const struct sph_experiment *e, char **text)
     if (e->figures)
         text_add(&out, "figures: %s\n", e->figures);
     experiment_add_papers(e, &out);
+    experiment_add_perturb(e, &out);
     sph_job_free(base);
     if (!err && out.failed)
         err = SPH_EMEMORY;

@@ -6,6 +6,7 @@
  *   experiment_read.c     the file; experiment_lists.c its methods, seeds and grid
  *   experiment_jobs.c     which jobs there are, where they lie, their options
  *   experiment_check.c    what can be refused before the first job; timing for a dry run
+ *   experiment_perturb.c  an experiment without jobs: Figure 1
  *   experiment_run.c      the pool at work, choices, resuming
  *   experiment_results.c  results.json and the tables
  *   experiment_motion.c   how far boundaries moved, of what was recorded; experiment_papers.c what papers say
@@ -67,6 +68,7 @@ struct sph_experiment {
     size_t figures_line;
     struct experiment_paper *papers;
     size_t paper_count;
+    struct experiment_perturb *perturb; /* NULL: none */
 
     struct experiment_job *listed; /* for sph_experiment_job_at */
     double *listed_seconds;

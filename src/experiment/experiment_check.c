@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "experiment/experiment.h"
 #include "experiment/experiment_figures.h"
+#include "experiment/experiment_perturb.h"
 #include "experiment/fit.h"
 #include "experiment/job.h"
 #include "net/net.h"
@@ -212,6 +213,8 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
     uint64_t content = 0xcbf29ce484222325u;
     int err = 0;
     *facts = (struct experiment_facts){0};
+    if (experiment_without_jobs(e))
+        return experiment_check_alone(e);
     for (size_t s = e->seed_count; s-- > 0 && !err;) { /* the first seed's data stay */
         job.seed = s;
         if ((err = check_seed(e, &job, &data, &content)) < 0)

@@ -13,7 +13,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "experiment/drawing.h"
+#include "experiment/experiment_perturb.h"
 #include "experiment/nodes.h"
+#include "figure/perturbation.h"
+#include "figure/schematic.h"
 #include "net/net.h"
 
 #define FIGURE_WORD(id, word, record, help)   word,
@@ -61,6 +64,20 @@ int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_doc
 }
 
 /* ---------------------------------------------------------------- before the first job */
+
+int figure_stands_alone(enum figure_word word)
+{
+    return word >= FIGURE_BOUNDARY && word <= FIGURE_LINES;
+}
+
+int experiment_check_alone(const struct sph_experiment *e)
+{
+    for (int i = 0; i < FIGURE_WORD_COUNT; i++)
+        if (e->wanted_figures >> i & 1 && !figure_stands_alone((enum figure_word)i))
+            return sph_fail(SPH_EFORMAT, "%s: figures: %s needs data and methods to train", e->path,
+                            figure_names[i]);
+    return 0;
+}
 
 static int has_axis(const struct sph_experiment *e, enum option_id id)
 {
@@ -238,6 +255,8 @@ static int fill_figure(struct figure *figure, const struct drawing *d, enum figu
         return moves_fill(figure, &panels);
     case FIGURE_FLIPS:
         return flips_fill(figure, &panels);
+    case FIGURE_REGIONS:
+        return region_maps_fill(figure, &panels);
     case FIGURE_CONVERGENCE:
         return drawing_convergence(figure, d);
     case FIGURE_SENSITIVITY:
@@ -249,10 +268,34 @@ static int fill_figure(struct figure *figure, const struct drawing *d, enum figu
     }
 }
 
+/* Into the folder itself. */
+static int draw_alone(const struct drawing *d, enum figure_word word)
+{
+    sph_perturb_result result;
+    int err;
+    switch (word) {
+    case FIGURE_BOUNDARY:
+        return schematic_boundary(d->dir);
+    case FIGURE_POINTS:
+        return schematic_points(d->dir);
+    case FIGURE_LINES:
+        return schematic_lines(d->dir);
+    default:
+        if ((err = experiment_perturb(d->e, &result)) < 0)
+            return err;
+        err = perturbation_draw(&result, d->dir);
+        sph_perturb_free(&result);
+        return err;
+    }
+}
+
 static int draw(const struct drawing *d, enum figure_word word)
 {
     struct figure *figure = NULL;
-    int err = figure_new(&figure, d->dir, figure_names[word], figure_names[word]);
+    if (figure_stands_alone(word))
+        return draw_alone(d, word);
+    const char *script = word == FIGURE_REGIONS ? "region-maps" : figure_names[word];
+    int err = figure_new(&figure, d->dir, figure_names[word], script);
     if (!err)
         err = fill_figure(figure, d, word);
     if (!err)
@@ -275,6 +318,7 @@ static int choose_figures(const struct drawing *d, unsigned char wanted[FIGURE_W
     for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
         int there = !strcmp(figure_record[i], "patterns") ? patterns : !*figure_record[i] || boundaries;
         wanted[i] = there && i != FIGURE_SENSITIVITY && i != FIGURE_REGIONS && i != FIGURE_ANIMATION &&
+                    !figure_stands_alone((enum figure_word)i) &&
                     !lacks_data((enum figure_word)i, panel->data);
     }
     return 0;
@@ -306,14 +350,17 @@ int experiment_draw(const struct sph_experiment *e, const char *dir,
 {
     struct drawing d = {.e = e};
     unsigned char all[FIGURE_WORD_COUNT] = {0};
-    int err = e ? open_experiment(&d, dir) : open_run(&d, dir);
-    if (!err && !wanted) {
-        for (int i = 0; e && i < FIGURE_WORD_COUNT; i++)
-            all[i] = e->wanted_figures >> i & 1;
-        err = e ? 0 : choose_figures(&d, all);
+    int trained = !e && !wanted, err = 0;
+    for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
+        all[i] = wanted ? wanted[i] : e && e->wanted_figures >> i & 1;
+        trained |= all[i] && !figure_stands_alone((enum figure_word)i);
     }
+    if (trained)
+        err = e ? open_experiment(&d, dir) : open_run(&d, dir);
+    if (!err && !e && !wanted)
+        err = choose_figures(&d, all);
     if (!err)
-        err = draw_all(&d, dir, wanted ? wanted : all, made, self);
+        err = draw_all(&d, dir, all, made, self);
     drawing_free(&d);
     return err;
 }

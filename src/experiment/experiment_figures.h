@@ -20,14 +20,22 @@
     X(CONVERGENCE, "convergence", "", "losses and scores by epoch, mean and standard error over the seeds")  \
     X(SENSITIVITY, "sensitivity", "", "the score over the learning rates of a grid")                         \
     X(FLIPS, "flips", "patterns", "bits of activation patterns that flip, and distinct patterns, by layer")  \
-    X(REGIONS, "regions", "", "exact linear regions; 2 features, dense layers")
+    X(REGIONS, "regions", "", "exact linear regions; 2 features, dense layers")                              \
+    X(BOUNDARY, "boundary", "", "what a boundary is: one unit on the plane (figure 1a)")                     \
+    X(PERTURBATION, "perturbation", "", "one unit's boundary after eps on all its numbers (figure 1b-e)")    \
+    X(POINTS, "points", "", "what a boundary is: units on the line (figures 2a, 2b and 5)")                  \
+    X(LINES, "lines", "", "what a boundary is: units on the plane (figure 6)")
 
 #define FIGURE_WORD_ENUM(id, word, record, help) FIGURE_##id,
 enum figure_word { FIGURE_WORDS(FIGURE_WORD_ENUM) FIGURE_WORD_COUNT };
 extern const char *const figure_names[FIGURE_WORD_COUNT];
 
+/* Whether it shows nothing that was trained. */
+int figure_stands_alone(enum figure_word word);
+
 /* Refused before the first job: a figure without the record, features, task or grid it needs. */
 int experiment_check_figures(const struct sph_experiment *e, const sph_data *data);
+int experiment_check_alone(const struct sph_experiment *e); /* of an experiment that trains nothing */
 
 /* Draws the wanted words of a finished experiment, or of one run, into dir/figures. made: called with each
  * path without its ending, or NULL. Returns 0, 1 where gnuplot is missing (data and scripts are there), or a

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "experiment/config.h"
 #include "experiment/experiment.h"
+#include "experiment/experiment_perturb.h"
 #include "experiment/nodes.h"
 
 /* ---------------------------------------------------------------- the keys of the top level */
@@ -27,6 +28,7 @@
     X(RECORD, "record")                                                                                      \
     X(FIGURES, "figures")                                                                                    \
     X(PAPERS, "papers")                                                                                      \
+    X(PERTURB, "perturb")                                                                                    \
     X(THREADS, "threads")                                                                                    \
     X(DTYPE, "dtype")                                                                                        \
     X(VERSION, "version")                                                                                    \
@@ -198,6 +200,8 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
         return experiment_read_figures(e, path, document, value);
     case KEY_PAPERS:
         return experiment_read_papers(e, path, document, value);
+    case KEY_PERTURB:
+        return experiment_read_perturb(e, path, document, value);
     case KEY_VERSION:
         err = node_read_text(&version, path, value, "version", "the version that wrote the file");
         mem_free(version);
@@ -236,6 +240,8 @@ int experiment_complete(const struct sph_experiment *e)
 {
     if (!e->name)
         return sph_fail(SPH_EFORMAT, "%s: key 'name' is missing", e->path);
+    if (experiment_without_jobs(e))
+        return 0;
     if (!e->base->text[OPTION_DATA])
         return sph_fail(SPH_EFORMAT, "%s: key 'name' of section 'data:' is missing, expected a file or a set",
                         e->path);

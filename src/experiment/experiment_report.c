@@ -137,11 +137,10 @@ static const struct {
 } known[] = {
     {"boundary",
      "One unit: its boundary, the spatial location φ nearest to the origin, and its active side."},
-    {"points", "A boundary in two dimensions follows the angle θ and the offset λ."},
-    {"lines", "A boundary in one dimension is a point, at −λ or λ."},
+    {"points", "A boundary in one dimension is a point, at −λ or λ."},
+    {"lines", "A boundary in two dimensions is a line; it follows the angle θ and the offset λ."},
     {"perturbation",
      "What the same small perturbation of its parameters does to a boundary, by parameterization."},
-    {"perturbation-turns", "How far a perturbation turns a boundary, by its size."},
     {"predictions", "Predictions before and after training, with the data and the true function."},
     {"spectrum", "Where the units' boundaries lie over the course of training."},
     {"moves", "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis."},

@@ -14,6 +14,7 @@
 #include "experiment/experiment.h"
 #include "experiment/experiment_figures.h"
 #include "experiment/experiment_motion.h"
+#include "experiment/experiment_perturb.h"
 #include "experiment/experiment_report.h"
 #include "store/runfolder.h"
 
@@ -393,6 +394,8 @@ static int do_draw(void *self, size_t job, struct pool_slot *slot)
 {
     const struct drawing_run *d = self;
     const struct sph_experiment *e = d->run->experiment;
+    if (job == 0 && experiment_without_jobs(e))
+        return 0;
     if (job == 0) {
         struct motion motion;
         int err = motion_read(&motion, e, d->run->opts->out);
@@ -497,6 +500,16 @@ out:
     return err;
 }
 
+/* Nothing to train: numbers, figures, report. */
+static int run_without_jobs(struct run *run)
+{
+    run->began = clock_seconds();
+    int err = experiment_write_perturb(run->experiment, run->opts->out);
+    if (!err)
+        err = draw_all(run);
+    return err ? err : experiment_write_report(run->opts->out);
+}
+
 static int settle_content(struct run *run)
 {
     sph_experiment *e = run->experiment;
@@ -520,7 +533,7 @@ int sph_experiment_run(sph_experiment *e, const sph_experiment_opts *opts, sph_e
         return SPH_EMEMORY;
     int err = check(e, opts->workers, &run.facts);
     if (!err && !(err = settle_content(&run)) && !(err = begin_folder(&run)))
-        err = run_all(&run);
+        err = experiment_without_jobs(e) ? run_without_jobs(&run) : run_all(&run);
     run.result->jobs = run.count;
     for (size_t i = 0; i < run.count && run.outcomes; i++) {
         run.result->diverged += run.outcomes[i].diverged != 0;

@@ -44,6 +44,7 @@ int decision_fill(struct figure *figure, const struct panels *panels);    /* 2 f
 int moves_fill(struct figure *figure, const struct panels *panels);
 int turns_fill(struct figure *figure, const struct panels *panels);
 int flips_fill(struct figure *figure, const struct panels *panels);
+int region_maps_fill(struct figure *figure, const struct panels *panels); /* 2 features, dense */
 
 /* Curves of metrics.jsonl: panels[metric], a line for each method with mean and standard error over its runs.
  * A run that has ended goes on with its last value, so that a mean is of the same runs all the way. */

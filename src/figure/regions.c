@@ -13,9 +13,8 @@ static size_t count_active(const sph_regions *regions, const sph_region *region)
     return active;
 }
 
-static void add_polygons(struct figure *figure, const sph_regions *regions)
+void regions_add_polygons(struct figure *figure, const sph_regions *regions)
 {
-    figure_part(figure, "polygon", "s t active: a block per region, its first corner again at its end");
     for (size_t r = 0; r < regions->count; r++) {
         sph_region region;
         sph_regions_at(regions, r, &region);
@@ -28,9 +27,8 @@ static void add_polygons(struct figure *figure, const sph_regions *regions)
     }
 }
 
-static void add_decision(struct figure *figure, const sph_regions *regions)
+void regions_add_decision(struct figure *figure, const sph_regions *regions)
 {
-    figure_part(figure, "decision", "s t: a block per piece of the decision boundary");
     for (size_t i = 0; i < regions->segments; i++) {
         figure_row(figure, regions->segment[i].from, 2);
         figure_row(figure, regions->segment[i].to, 2);
@@ -77,8 +75,10 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
     if (err < 0)
         return err;
     add_words(figure, regions);
-    add_polygons(figure, regions);
-    add_decision(figure, regions);
+    figure_part(figure, "polygon", "s t active: a block per region, its first corner again at its end");
+    regions_add_polygons(figure, regions);
+    figure_part(figure, "decision", "s t: a block per piece of the decision boundary");
+    regions_add_decision(figure, regions);
     add_data(figure, regions);
     err = figure_draw(figure);
     figure_free(figure);

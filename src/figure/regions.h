@@ -13,4 +13,9 @@ enum { REGIONS_DRAWN = 200000 };
  * written. */
 int regions_figure(const sph_regions *regions, const char *dir, const char *name);
 
+/* The rows of the part begun last: a block per region or piece. */
+struct figure;
+void regions_add_polygons(struct figure *figure, const sph_regions *regions);
+void regions_add_decision(struct figure *figure, const sph_regions *regions);
+
 #endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trained nets side by side: the polygons on which each is linear, the line between classes, and the data. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/data.h"
+#include "figure/panels.h"
+#include "figure/regions.h"
+
+enum { POINTS_MOST = 400 };
+
+static void write_data(struct figure *figure, const struct panel *panel, size_t number)
+{
+    const sph_data *data = panel->data;
+    const sph_split *split = panel->split;
+    size_t every = split->train_rows / POINTS_MOST + 1;
+    panels_part(figure, number, "data", "x1 x2 class: training rows");
+    for (size_t i = 0; i < split->train_rows; i += every) {
+        const double *x = data->x + (size_t)split->train[i] * 2;
+        double class = data->task == SPH_TASK_REGRESSION ? 0 : data->y[split->train[i]];
+        figure_row(figure, (double[]){x[0], x[1], class}, 3);
+    }
+}
+
+static int write_panel(struct figure *figure, const struct panel *panel, size_t number,
+                       const double window[4], size_t *most)
+{
+    sph_regions *regions = NULL;
+    sph_regions_opts opts = sph_regions_defaults();
+    opts.task = panel->data->task;
+    opts.most = REGIONS_DRAWN;
+    for (int i = 0; i < 4; i++)
+        opts.window[i] = window[i];
+    write_data(figure, panel, number);
+    panels_number(figure, "model", number, panel->last != NULL);
+    if (!panel->last) {
+        panels_title(figure, panel, number);
+        panels_text(figure, "count", number, "left no model");
+        return 0;
+    }
+    int err = sph_regions_new(&regions, panel->last, &opts);
+    if (err < 0)
+        return err == SPH_EMEMORY ? err : sph_fail_in(err, "%s", panel->where);
+    size_t count = sph_regions_count(regions);
+    *most = count > *most ? count : *most;
+    panels_title(figure, panel, number);
+    panels_text(figure, "count", number, "%zu regions", count);
+    panels_part(figure, number, "polygon",
+                "x1 x2 active: a block per region, its first corner again at its end");
+    regions_add_polygons(figure, regions);
+    panels_part(figure, number, "decision", "x1 x2: a block per piece of the line between classes");
+    regions_add_decision(figure, regions);
+    panels_number(figure, "pieces", number,
+                  (double)sph_regions_segments(regions, &(const sph_segment *){NULL}));
+    sph_regions_free(regions);
+    return 0;
+}
+
+int region_maps_fill(struct figure *figure, const struct panels *panels)
+{
+    static const char *const border[] = {"x_low", "x_high", "y_low", "y_high"};
+    const struct panel *first = &panels->list[0];
+    double window[4];
+    size_t most = 0;
+    int err = 0;
+    for (size_t i = 0; i < panels->rows * panels->columns; i++)
+        if (panels->list[i].data->features != 2)
+            return sph_fail(SPH_EARG, "%s: regions needs data with 2 features", panels->list[i].where);
+    panels_head(figure, panels->rows, panels->columns);
+    for (size_t k = 0; k < 2; k++) {
+        char *name = data_feature_name(first->data, k);
+        if (!name)
+            return SPH_EMEMORY;
+        figure_text(figure, k ? "y_name" : "x_name", name);
+        mem_free(name);
+        panel_window(first, k, 0.06, &window[2 * k], &window[2 * k + 1]);
+    }
+    for (int i = 0; i < 4; i++)
+        figure_number(figure, border[i], window[i]);
+    for (size_t i = 0; i < panels->rows * panels->columns && !err; i++)
+        err = write_panel(figure, &panels->list[i], i, window, &most);
+    figure_number(figure, "most", (double)most);
+    return err;
+}

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# experiments/fig1.yaml, which trains nothing: its numbers, figures and report; another seed; what is refused; and all of
+# it but the pictures on a machine without gnuplot.
+. "$(dirname "$0")/lib.bash"
+fig1=$SOURCE_DIR/experiments/fig1.yaml
+names="boundary perturbation points lines"
+
+# ---------------------------------------------------------------- without gnuplot: data, script, and how to get it
+mkdir empty
+run_bare() { PATH=$work/empty "$SPHERELU" run "$fig1" --out bare >out 2>err; }
+check "run without gnuplot" run_bare
+checks=$((checks + 1))
+[ "$(wc -l <err)" -eq 1 ] || wrong "not one line on stderr"
+for text in "bare/figures has the data and the scripts" "apt install gnuplot-nox"; do
+    check "stderr lacks: $text" grep -qF -- "$text" err
+done
+check "no table" grep -q "^0.1 " out
+for name in $names; do
+    check "no script for $name" test -s "bare/figures/$name.gp"
+    check "no data for $name" compgen -G "bare/figures/$name.*.dat" >/dev/null
+    absent "bare/figures/$name.png" "bare/figures/$name.svg" "bare/figures/$name.pdf"
+done
+check "no report" test -s bare/report.html
+
+# ---------------------------------------------------------------- what is refused
+bad() {
+    local code=$1 text=$2
+    shift 2
+    run "$code" run "$fig1" --out bad "$@"
+    says "$text"
+    absent bad
+}
+bad 2 "perturb: dim: found '1', expected 2 to 1000000 inputs" --set 'perturb={dim: 1}'
+bad 2 "perturb: eps: found 'x', expected a number" --set 'perturb={eps: [x]}'
+bad 2 "perturb: eps: found one value, expected a list of numbers" --set 'perturb={eps: 1}'
+bad 2 "perturb: eps: found 0 numbers, expected 1 to 64" --set 'perturb={eps: []}'
+bad 2 "perturb: length: found '-1', expected a number above 0" --set 'perturb={length: -1}'
+bad 2 "perturb: unknown word 'epps', did you mean 'eps'?" --set 'perturb={epps: [1]}'
+bad 2 "perturb: found one value, expected {eps: [...], dim: 2, ...}" --set perturb=2
+bad 1 "figures: turns needs data and methods to train" --set 'figures=[turns]'
+printf 'name: x\nfigures: [boundary]\n' >none.yaml
+run 1 run none.yaml --out bad
+says "none.yaml: key 'name' of section 'data:' is missing"
+
+if ! command -v gnuplot >/dev/null; then
+    echo "SKIPPED: no gnuplot"
+    finish
+fi
+
+# ---------------------------------------------------------------- with it
+run 0 run "$fig1" --out zero
+shows "fig1: one unit with 2 inputs" "GmP" "results   zero" "figures   zero/figures"
+check "spherelu figures" "$SPHERELU" figures bare >/dev/null
+for name in $names; do
+    for ending in png svg pdf; do
+        check "no $name.$ending" test -s "zero/figures/$name.$ending"
+    done
+    check "$name.png is not the one that spherelu figures draws" cmp -s "zero/figures/$name.png" "bare/figures/$name.png"
+    check "$name.svg is not in the report" grep -q "id=['\"][^'\"]*$name-" zero/report.html
+done
+run 2 run "$fig1" --out zero
+says "zero: holds this experiment already"
+run 0 run zero/experiment.yaml --resume --out zero
+run 0 run "$fig1" --seed 1 --out one
+check "another seed, the same picture" sh -c '! cmp -s zero/figures/perturbation.png one/figures/perturbation.png'
+check "another seed, the same data" sh -c '! cmp -s zero/figures/perturbation.phi.dat one/figures/perturbation.phi.dat'
+run 0 run "$fig1" --set 'perturb={dim: 17, eps: [0.01, 0.1]}' --set 'figures=[perturbation]' --out many --json
+check "not 17 inputs" grep -q '"inputs": 17' out
+check "no turns" test -s many/figures/perturbation.turn.dat
+check "no picture of 17 inputs" test -s many/figures/perturbation.png
+run 0 run "$fig1" --dry-run
+shows "0 jobs"
+finish
