@@ -51,7 +51,10 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
                       const char *metric)
 {
     int err = sph_job_new(&r->job);
-    if (err < 0 || (err = config_read(r->job, config)) < 0 || (err = job_open_data(r->job, &r->data)) < 0 ||
+    if (err < 0 || (err = config_read(r->job, config)) < 0)
+        return err;
+    memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
+    if ((err = job_open_data(r->job, &r->data)) < 0 ||
         (err = job_make_split(r->job, r->data, &r->split)) < 0 ||
         (err = job_make_net(r->job, r->data, &r->first)) < 0 ||
         (err = scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,
