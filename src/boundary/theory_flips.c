@@ -92,13 +92,15 @@ int theory_flips(struct theory *theory)
     static const size_t dims[] = THEORY_DIMS;
     size_t most = dims[THEORY_DIM_COUNT - 1];
     double *block = mem_get((5 + FLIP_UNITS - 1) * most, sizeof *block);
+    if (!block)
+        return SPH_EMEMORY;
     struct flip_case flip = {.w = block,
                              .moved = block + most,
                              .mean = block + 2 * most,
                              .before = block + 3 * most,
                              .after = block + 4 * most,
                              .others = block + 5 * most};
-    int err = block ? 0 : SPH_EMEMORY;
+    int err = 0;
     for (size_t f = 0; f < sizeof flips / sizeof *flips && !err; f++) {
         struct flip worst = {.turn = 180};
         for (size_t d = 0; d < THEORY_DIM_COUNT && !err; d++)
