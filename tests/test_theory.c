@@ -98,6 +98,13 @@ static void a_row_passes_inside_its_limits_and_nowhere_else(void **state)
     assert_int_equal(result.count, 5);
 }
 
+static void what_is_not_a_number_is_never_forgotten(void **state)
+{
+    (void)state;
+    assert_true(theory_larger(1, 2) == 2 && theory_larger(2, 1) == 2);
+    assert_true(isnan(theory_larger(NAN, 1)) && isnan(theory_larger(1, NAN)));
+}
+
 static void counts_are_written_in_groups_of_three(void **state)
 {
     (void)state;
@@ -417,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_million_samples_are_the_default_and_no_fewer_are_tried),
         cmocka_unit_test(threads_change_no_number_and_seeds_do),
         cmocka_unit_test(a_row_passes_inside_its_limits_and_nowhere_else),
+        cmocka_unit_test(what_is_not_a_number_is_never_forgotten),
         cmocka_unit_test(counts_are_written_in_groups_of_three),
         cmocka_unit_test(progress_rises_to_one_and_can_stop),
         cmocka_unit_test(options_that_cannot_be_meant_are_refused),

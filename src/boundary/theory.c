@@ -24,6 +24,11 @@ sph_theory_row *theory_row(struct theory *theory, size_t inputs, size_t tries, d
     return row;
 }
 
+double theory_larger(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
+
 void theory_count(char out[32], size_t count)
 {
     char plain[24];

@@ -36,6 +36,9 @@ int theory_small(struct theory *theory);
 /* turn <= |eps|, whatever eps. Sets result->stopped where progress asks for it. */
 int theory_bound(struct theory *theory);
 
+/* The larger of two; once one was NaN, NaN. */
+double theory_larger(double a, double b);
+
 /* "1,000,320" */
 void theory_count(char out[32], size_t count);
 

@@ -41,16 +41,11 @@ struct found {
     size_t pairs, violations;
 };
 
-static double larger(double a, double b)
-{
-    return b <= a ? a : b; /* a NaN stays */
-}
-
 static void merge(struct found *into, const struct found *from)
 {
-    into->first = larger(into->first, from->first);
-    into->other = larger(into->other, from->other);
-    into->excess = larger(into->excess, from->excess);
+    into->first = theory_larger(into->first, from->first);
+    into->other = theory_larger(into->other, from->other);
+    into->excess = theory_larger(into->excess, from->excess);
     into->pairs += from->pairs;
     into->violations += from->violations;
 }
@@ -110,8 +105,8 @@ static void do_block(struct bound *bound, size_t worker, size_t block)
         double turn = turns->turn[j], length = turns->length[j],
                *ratio = kind == FIRST_AXIS ? &found->first : &found->other;
         if (length >= ratio_least)
-            *ratio = larger(*ratio, turn / length);
-        found->excess = larger(found->excess, turn - length);
+            *ratio = theory_larger(*ratio, turn / length);
+        found->excess = theory_larger(found->excess, turn - length);
         found->violations += !(turn <= length + rounding(turns->n));
     }
     found->pairs += turns->m;
@@ -180,7 +175,7 @@ static int run_dimension(struct theory *theory, size_t d, size_t workers, struct
 
 static void dimension_row(struct theory *theory, size_t n, const struct found *found)
 {
-    double most = larger(found->first, found->other);
+    double most = theory_larger(found->first, found->other);
     sph_theory_row *row = theory_row(theory, n, found->pairs, most, 0, 1 + rounding(n) / ratio_least);
     snprintf(row->check, sizeof row->check, "largest turn / |eps|");
     snprintf(row->measured, sizeof row->measured, "%.9f first axis, %.9f elsewhere", found->first,
@@ -204,7 +199,7 @@ int theory_bound(struct theory *theory)
             return err;
         dimension_row(theory, dims[d], &found[d]);
         merge(&total, &found[d]);
-        loosest = fmin(loosest, found[d].first);
+        loosest = -theory_larger(-loosest, -found[d].first);
     }
     theory_count(pairs, total.pairs);
     sph_theory_row *row = theory_row(theory, 0, total.pairs, (double)total.violations, 0, 0);

@@ -19,8 +19,7 @@ static const double beyond = 1e-3; /* the papers' delta: eps = -(1 + delta) w */
 
 /* What a method's flip was in its worst case. */
 struct flip {
-    double turn;     /* degrees, smallest        */
-    double relative; /* |eps| / |w|, largest     */
+    double turn; /* degrees, smallest */
     size_t tries;
 };
 
@@ -57,15 +56,13 @@ static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n
         [PERTURB_LN] = {flip->w, bias, scale, flip->others},
     };
     struct perturb_unit unit = {.n = n, .rows = FLIP_ROWS, .units = FLIP_UNITS, .seed = seed};
-    double b, square = 0, weight = 0;
+    double b;
     int err;
     draw_case(flip, n, seed);
     for (size_t i = 0; i < n; i++) {
         /* LN sees the weight less the mean of the others (times 1 - 1/m): that is what turns round */
-        double seen = flip->w[i] - (method == PERTURB_LN ? flip->mean[i] : 0), eps = -(1 + beyond) * seen;
-        flip->moved[i] = flip->w[i] + eps;
-        square += eps * eps;
-        weight += seen * seen;
+        double seen = flip->w[i] - (method == PERTURB_LN ? flip->mean[i] : 0);
+        flip->moved[i] = flip->w[i] - (1 + beyond) * seen;
     }
     for (size_t t = 0; t < SPH_PERTURB_TENSORS; t++)
         unit.tensor[t] = tensors[method][t];
@@ -74,8 +71,7 @@ static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n
     unit.tensor[0] = flip->moved;
     if ((err = perturb_boundary(method, &unit, flip->after, &b)) < 0)
         return err;
-    worst->turn = fmin(worst->turn, degrees * plane_turn(n, flip->before, flip->after));
-    worst->relative = fmax(worst->relative, sqrt(square / weight));
+    worst->turn = -theory_larger(-worst->turn, -degrees * plane_turn(n, flip->before, flip->after));
     worst->tries++;
     return 0;
 }

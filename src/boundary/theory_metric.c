@@ -58,11 +58,6 @@ static void differ(struct metric *metric)
     }
 }
 
-static double larger(double a, double b)
-{
-    return b <= a ? a : b; /* a NaN stays */
-}
-
 static void compare(struct metric *metric)
 {
     const struct turns *at = &metric->at;
@@ -77,8 +72,8 @@ static void compare(struct metric *metric)
         for (size_t c = 0; c <= j; c++) {
             double product = j == c ? metric->product[metric->column[j]] : 0,
                    sum = j == c ? metric->sum[metric->column[j]] : 0;
-            metric->worst = larger(metric->worst, fabs(entry[j][c] - product));
-            metric->worst_sum = larger(metric->worst_sum, fabs(entry[j][c] - sum));
+            metric->worst = theory_larger(metric->worst, fabs(entry[j][c] - product));
+            metric->worst_sum = theory_larger(metric->worst_sum, fabs(entry[j][c] - sum));
             metric->entries++;
         }
 }
