@@ -6,7 +6,7 @@
 eval page(7 * across + 0.6, 9 * down)
 set xtics tic_step(x_most)
 
-set multiplot layout 2 * down, across
+set multiplot layout 2 * down, across title "\n"
 do for [r = 0:down - 1] {
     do for [n = 0:1] {
         do for [c = 0:across - 1] {
@@ -14,8 +14,8 @@ do for [r = 0:down - 1] {
             if (n == 0) { set title value('title_'.i) noenhanced } else { unset title }
             if (c == 0) { set ylabel (n == 0 ? 'bits that flipped' : 'distinct patterns') } else { unset ylabel }
             if (n == 1) { set xlabel 'step'; set yrange [0:*] } else { unset xlabel; set yrange [*:*] }
-            if (n == 0) { set logscale y } else { unset logscale y }
-            if (n == 1 && c == 0) { set key bottom right noenhanced } else { unset key }
+            if (n == 0) { set logscale y; set format y '10^{%L}' } else { unset logscale y; set format y '%g' }
+            if (i == 0 && n == 0) { set key at screen 0.5, screen 0.99 center top horizontal maxrows 1 noenhanced } else { unset key }
             plot for [k = 0:value('lines_'.i) - 1] part('p'.i) index k using 1:(n == 0 ? ($2 > 0 ? $2 : NaN) : $3) \
                  with lines linecolor rgb colour(k + 1) linewidth 1.2 title value('line_'.k)
         }

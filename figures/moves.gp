@@ -11,8 +11,8 @@ set logscale y 2
 set format y '2^{%L}'
 set xlabel 'step'
 set xtics tic_step(x_most)
-set ylabel 'largest |{/Symbol D}{/Symbol f}| of the units'
-set key top right noenhanced maxrows 2 width -1
+set ylabel 'largest |Δφ| of the units'
+set key top right noenhanced maxrows 2 width 1
 set offsets graph 0, 0, graph 0.18, 0
 if (down > 1) { set multiplot layout high, wide }
 do for [r = 0:down - 1] {

@@ -35,7 +35,7 @@ frame(k) = format eq 'frames' ? sprintf("set output '%s.frame%05d.png'", name, k
 shown(k) = k == frames || format eq 'gif' || format eq 'frames'
 
 # Fonts for labels: a share of the page's own.
-points_of = format eq 'png' ? 20 : format eq 'svg' || format eq 'frames' ? 12 : format eq 'pdf' ? 9 : 11
+points_of = format eq 'png' ? 20 : format eq 'svg' ? 12 : format eq 'pdf' ? 7 : 11
 label_font(share) = sprintf(',%.1f', share * points_of)
 small_font = label_font(0.65); tiny_font = label_font(0.55)
 # A round distance between tics, five or so on an axis of this length.

@@ -12,17 +12,17 @@ eval page(width, height)
 unset key
 set xrange [x_low:x_high]
 if (features == 2) { set size ratio -1; set yrange [y_low:y_high] }
-if (features == 1) { set ytics tic_step(x_most) }
-set xlabel (features == 2 ? '{/Symbol f}_1' : '{/Symbol f}') offset 0, 0.6
+if (features == 1) { set yrange [0:x_most]; set ytics tic_step(x_most) }
+set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, 0.6
 set xtics offset 0, 0.3
 set border 15
 set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, 1.2 / height, 1 - 0.8 / height \
     spacing screen 1.0 / width, 1.9 / height
 do for [i = 0:down * across - 1] {
-    if (i % across == 0) { set ylabel (features == 2 ? '{/Symbol f}_2' : 'step') offset 1.5, 0 ; set format y } else { unset ylabel; if (features == 1) { set format y '' } }
+    if (i % across == 0) { set ylabel (features == 2 ? 'φ_2' : 'step') offset 1.5, 0 ; set format y } else { unset ylabel; if (features == 1) { set format y '' } }
     set title value('title_'.i) noenhanced offset 0, -0.6
     plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using 1:2 with lines \
              linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
-         part('p'.i.'ends') using 1:2:3 with points pointtype 7 pointsize 0.45 linecolor rgb '#000000'
+         part('p'.i.'ends') using 1:2:3 with points pointtype 7 pointsize 0.25 linecolor rgb '#000000'
 }
 unset multiplot

@@ -36,6 +36,15 @@ static void add_number(struct text *out, double value, int width)
         text_add(out, "  %*.3g", width, value);
 }
 
+/* Below this, degrees are rounding. */
+static void add_turn(struct text *out, double value, int width)
+{
+    if (value < 0.001)
+        text_add(out, "  %*s", width, "< 0.001");
+    else
+        add_number(out, value, width);
+}
+
 static void add_rows(const struct motion *motion, struct text *out)
 {
     size_t method = 6, point = 0, layer = 0;
@@ -60,7 +69,7 @@ static void add_rows(const struct motion *motion, struct text *out)
             text_add(out, "  %-*s", (int)layer, row->layer);
         text_add(out, "  %4zu  %8zu", row->runs, row->steps);
         for (size_t k = 0; k < MOTION_COUNT; k++)
-            add_number(out, row->value[k], 12);
+            (k < MOTION_MAX_TURN ? add_number : add_turn)(out, row->value[k], 12);
         text_add(out, "\n");
     }
     text_add(out,

@@ -109,6 +109,19 @@ static int has(const struct curve *curves, size_t count, size_t k)
     return 0;
 }
 
+/* Whether a log axis would have more than one tic to show. */
+static int spans_decades(const struct curve *curves, size_t count, size_t k)
+{
+    double least = (double)INFINITY, most = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t e = 0; e < curves[i].epochs; e++) {
+            double value = curves[i].value[e * NAMES + k];
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+    return least > 0 && most > 50 * least;
+}
+
 /* The curves of all lines; of line i from at[i] on, its files many. */
 static int read_all(const struct convergence_line *lines, size_t count, char names[NAMES][64],
                     struct curve **out, size_t *total)
@@ -141,7 +154,7 @@ static void write_all(struct figure *figure, const struct convergence_line *line
         if (!has(curves, total, k))
             continue;
         panels_text(figure, "name", shown, "%s%s", axes[k], k == 2 ? names[2] + strlen("val_") : "");
-        panels_number(figure, "log", shown, k < 2);
+        panels_number(figure, "log", shown, spans_decades(curves, total, k));
         const struct curve *at = curves;
         for (size_t row = 0; row < rows; row++) {
             char tail[16];
