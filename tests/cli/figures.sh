@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Figures and the table of motion from real trainings: what the papers claim of Levy and of the banana's large rate, files
+# that are made and follow the seed, spherelu figures, and what is said where something is missing.
+. "$(dirname "$0")/lib.bash"
+experiments=$SOURCE_DIR/experiments
+
+# row FILE METHOD [POINT]: that line of a motion.csv; fields: 6 largest move, 8 largest turn
+row() {
+    grep "^\"$2\",\"${3:-}\",\"layers.0\"," "$1"
+}
+
+# more VALUE THAN, less VALUE THAN: of numbers that are there
+more() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 > b + 0) }'
+}
+less() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'
+}
+
+# made DIR NAME...: script, data and pictures of each are there
+made() {
+    local dir=$1 name ending
+    shift
+    for name; do
+        for ending in gp png svg pdf; do
+            check "$dir/$name.$ending is missing or empty" [ -s "$dir/$name.$ending" ]
+        done
+        check "$dir/$name has no data" [ -n "$(find "$dir" -name "$name.*.dat" -size +0)" ]
+    done
+}
+
+# ---- must hold: Levy under GmP moves by less than 1 at every step, under the others by orders of magnitude more
+run 0 run "$experiments/levy.yaml" --set epochs=300 --set figures=[] --out levy
+shows "levy: how far a step moves and turns the boundaries, over 5 seeds" "beside the papers" "always smaller than 1"
+check "GmP on Levy: $(row levy/motion.csv GmP)" less "$(row levy/motion.csv GmP | cut -d, -f6)" 1
+for method in SP WN BN; do
+    check "$method on Levy: $(row levy/motion.csv $method)" more "$(row levy/motion.csv $method | cut -d, -f6)" 100
+done
+check "runs and steps" grep -q '^"GmP","","layers.0",5,1500,' levy/motion.csv
+absent levy/figures
+
+# ---- must hold: on the banana at 0.1 GmP turns little, the others by tens of degrees
+if [ -e "${SPHERELU_DATA:-/nowhere}/banana.csv" ]; then
+    run 0 run "$experiments/banana.yaml" --set epochs=30 --set figures=[] --out banana
+    check "GmP's turns: $(row banana/motion.csv GmP 'lr 0.1')" less "$(row banana/motion.csv GmP 'lr 0.1' | cut -d, -f8)" 15
+    for method in SP WN BN; do
+        check "$method's turns: $(row banana/motion.csv $method 'lr 0.1')" \
+            more "$(row banana/motion.csv $method 'lr 0.1' | cut -d, -f8)" 30
+    done
+else
+    echo "SKIPPED: banana.csv is not in SPHERELU_DATA"
+fi
+
+if ! command -v gnuplot >/dev/null; then
+    echo "SKIPPED: there is no gnuplot"
+    finish
+fi
+
+# ---- every figure is made, is not empty, and is another one with another seed
+cat >plane.yaml <<'YAML'
+name: plane
+data: {name: crescents, rows: 120, noise: 0.3}
+net: {hidden: [6, 5]}
+train: {epochs: 6, batch: 32}
+methods:
+  - {name: SP, param: sp}
+  - {name: "GmP, mine", param: gmp}
+grid: {lr: [0.1, 0.01]}
+table: all
+record: {boundaries: every, patterns: epoch}
+figures: [trajectories, animation, turns, moves, decision, convergence, sensitivity, flips, regions]
+YAML
+names="trajectories animation turns moves decision convergence sensitivity flips regions"
+for seed in 0 1; do
+    run 0 run plane.yaml --seed $seed --out plane-$seed
+    shows "plane: how far a step moves" "figures   plane-$seed/figures"
+    made plane-$seed/figures $names
+    run 0 run "$experiments/levy.yaml" --seed $seed --set epochs=40 --out line-$seed
+    made line-$seed/figures moves predictions spectrum trajectories
+done
+for name in $names; do
+    for ending in png svg; do
+        check "$name.$ending does not depend on the seed" \
+            [ "$(md5sum <plane-0/figures/"$name.$ending")" != "$(md5sum <plane-1/figures/"$name.$ending")" ]
+    done
+    for data in plane-0/figures/"$name".*.dat; do
+        check "$data does not depend on the seed" [ "$(md5sum <"$data")" != "$(md5sum <"${data/plane-0/plane-1}")" ]
+    done
+done
+for name in moves predictions spectrum trajectories; do
+    check "$name does not depend on the seed" \
+        [ "$(md5sum <line-0/figures/$name.png)" != "$(md5sum <line-1/figures/$name.png)" ]
+done
+
+# ---- again, by --resume and by name; the same run gives the same data
+cp -r plane-0/figures before
+rm -r plane-0/figures
+run 0 run plane.yaml --seed 0 --out plane-0 --resume
+made plane-0/figures $names
+for data in before/*.dat before/*.gp; do
+    check "another ${data#before/} after --resume" cmp -s "$data" plane-0/figures/"${data#before/}"
+done
+rm -r plane-0/figures
+run 0 figures plane-0 turns flips
+shows "plane-0/figures/turns.png" "plane-0/figures/flips.png"
+made plane-0/figures turns flips
+absent plane-0/figures/moves.png
+run 0 figures plane-0 turns --json
+shows '{"figures": ["plane-0/figures/turns"], "drawn": true}'
+(cd plane-0/figures && rm turns.svg && gnuplot -e "format='svg'" turns.gp 2>/dev/null) || wrong "turns.gp does not run alone"
+check "turns.svg was not drawn by turns.gp alone" [ -s plane-0/figures/turns.svg ]
+
+# ---- one run
+run 0 train --data crescents --rows 100 --epochs 5 --hidden 4 --batch 32 --record boundaries --out one
+run 0 figures one
+made one/figures trajectories turns moves decision convergence
+absent one/figures/flips.gp one/figures/regions.gp one/figures/predictions.gp
+run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --batch 32 --out bare
+run 2 figures bare
+says "bare: nothing was recorded in this run; train it with --record boundaries"
+run 1 figures bare trajectories
+says "bare: no recorded boundaries; train it with --record boundaries"
+run 0 figures bare convergence
+made bare/figures convergence
+run 2 figures one turn
+says "unknown figure 'turn', did you mean 'turns'?"
+run 2 figures
+says "DIR is missing"
+run 1 figures nowhere
+says "nowhere: no such folder"
+run 1 figures one/figures
+says "one/figures: neither a run folder nor an experiment's"
+printf 'PK' >one/boundaries.npz
+run 1 figures one turns
+says "boundaries.npz"
+
+# ---- without gnuplot data and scripts are there, and how to get it is said
+rm -r plane-1/figures
+PATH=/nowhere run 0 figures plane-1 turns
+check "what is missing was not said: $(cat err)" grep -q "gnuplot.*install" err
+check "script" [ -s plane-1/figures/turns.gp ]
+check "data" [ -s plane-1/figures/turns.p0.dat ]
+absent plane-1/figures/turns.png
+PATH=/nowhere run 0 run plane.yaml --seed 1 --set figures=[turns,moves] --out without
+check "what is missing was not said: $(cat err)" [ "$(grep -c "gnuplot.*install" err)" -eq 1 ]
+check "script" [ -s without/figures/moves.gp ]
+
+# ---- a figure that needs what the file does not have is refused before the first job
+run 1 run plane.yaml --set record={} --out never
+says "plane.yaml:11: figures: trajectories needs record: {boundaries: every|epoch|[steps]}"
+absent never
+finish
