@@ -272,7 +272,7 @@ const struct command command_run = {
         "  spherelu run experiments/banana.yaml --dry-run\n"
         "  spherelu run experiments/banana.yaml --set seeds=20 --set protocol=holdout --set data.val=0.2 \\\n"
         "      --out runs/banana-holdout\n"
-        "  spherelu run experiments/banana.yaml --set methods.GmP.lr=0.03 --jobs 4 --out runs/slower\n"
+        "  spherelu run experiments/banana.yaml --set grid.lr=[0.03] --jobs 4 --out runs/slower\n"
         "  spherelu run experiments/crescents.yaml --resume\n",
     .options = options,
     .count = sizeof options / sizeof *options,
