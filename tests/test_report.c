@@ -623,6 +623,57 @@ static void what_cannot_be_read_is_named(void **state)
     assert_int_equal(experiment_write_report(in_home("nowhere")), SPH_EIO);
 }
 
+/* ---------------------------------------------------------------- of a run */
+
+static char *run_report_of(const char *data, const char *lr)
+{
+    sph_job *job;
+    sph_result result;
+    char *html;
+    remove_tree(in_home("run"));
+    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(sph_job_set(job, "data", data), 0);
+    assert_int_equal(sph_job_set(job, "epochs", "3"), 0);
+    assert_int_equal(sph_job_set(job, "hidden", "4,5"), 0);
+    assert_int_equal(sph_job_set(job, "lr", lr), 0);
+    assert_int_equal(sph_job_set(job, "out", in_home("run")), 0);
+    int err = sph_job_run(job, 0, NULL, 0, &result);
+    if (err && err != SPH_EDIVERGED)
+        fail_msg("%s", sph_error());
+    sph_job_free(job);
+    if (run_write_report(in_home("run")) < 0)
+        fail_msg("%s", sph_error());
+    assert_int_equal(file_read(&html, NULL, in_home("run/report.html")), 0);
+    return html;
+}
+
+static void a_run_is_told_with_the_command_that_repeats_it(void **state)
+{
+    char *html, command[640];
+    (void)state;
+    const char *data =
+        write_file("it's <odd>.csv", "a,b\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,8\n8,9\n9,1\n0,3\n");
+    html = run_report_of(data, "0.02");
+    assert_holds(html, "<h1>it&#39;s &lt;odd&gt;.csv</h1>");
+    assert_holds(html, "One network: mlp with hidden 4,5, param gmp, norm none, seed 0");
+    assert_holds(html, "Trained for 3 epochs");
+    assert_holds(html, "<th scope=\"row\">validation</th><td class=\"n\">");
+    snprintf(command, sizeof command,
+             "spherelu train --data &#39;%s/it&#39;\\&#39;&#39;s &lt;odd&gt;.csv&#39; --task regression",
+             home);
+    assert_holds(html, command);
+    assert_holds(html, " --hidden 4,5 ");
+    assert_holds(html, " --lr 0.02 ");
+    assert_lacks(html, "--momentum");
+    assert_lacks(html, "--nesterov");
+    assert_holds(html, " --out again");
+    mem_free(html);
+    html = run_report_of("crescents", "1e30");
+    assert_holds(html, "<strong>Warning.</strong> It diverged: ");
+    mem_free(html);
+    assert_int_equal(run_write_report(in_home("nowhere")), SPH_EIO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -648,6 +699,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_table_of_all_points_is_a_matrix, make_home, remove_home),
         cmocka_unit_test_setup_teardown(a_report_can_be_made_again_with_figures, make_home, remove_home),
         cmocka_unit_test_setup_teardown(motion_stands_beside_what_the_papers_say, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(a_run_is_told_with_the_command_that_repeats_it, make_home,
+                                        remove_home),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named, make_home, remove_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

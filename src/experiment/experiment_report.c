@@ -177,20 +177,20 @@ static int list_figures(char ***names, size_t *count, const char *dir)
     return err;
 }
 
-static int add_figures(const struct report_source *source)
+int report_add_figures(struct report *report, const char *folder)
 {
-    char *dir = file_join(source->dir, FIGURES), **names = NULL;
+    char *dir = file_join(folder, FIGURES), **names = NULL;
     size_t count = 0, known_count = sizeof known / sizeof *known;
     int err = dir ? 0 : SPH_EMEMORY;
     if (!err && file_is_directory(dir))
         err = list_figures(&names, &count, dir);
     if (!err && count)
-        report_section(source->report, "Figures");
+        report_section(report, "Figures");
     for (size_t k = 0; k <= known_count; k++)
         for (size_t i = 0; i < count && !err; i++) {
             if (!names[i] || (k < known_count && strcmp(names[i], known[k].name) != 0))
                 continue;
-            report_figure(source->report, dir, names[i], k < known_count ? known[k].caption : names[i]);
+            report_figure(report, dir, names[i], k < known_count ? known[k].caption : names[i]);
             mem_free(names[i]);
             names[i] = NULL;
         }
@@ -199,16 +199,21 @@ static int add_figures(const struct report_source *source)
     return err;
 }
 
+static int add_figures(const struct report_source *source)
+{
+    return report_add_figures(source->report, source->dir);
+}
+
 /* ---------------------------------------------------------------- configuration, versions, repeating */
 
-static int add_configuration(const struct report_source *source)
+int report_add_file(struct report *report, const char *dir, const char *name, const char *summary)
 {
-    char *path = file_join(source->dir, EXPERIMENT_FILE), *text = NULL;
+    char *path = file_join(dir, name), *text = NULL;
     int err = path ? file_read(&text, NULL, path) : SPH_EMEMORY;
     if (!err) {
-        report_fold(source->report, EXPERIMENT_FILE ": every setting, defaults included");
-        report_code(source->report, NULL, text);
-        report_unfold(source->report);
+        report_fold(report, summary);
+        report_code(report, NULL, text);
+        report_unfold(report);
     }
     mem_free(text);
     mem_free(path);
@@ -262,7 +267,8 @@ static int add_repeating(const struct report_source *source)
                      "another processor rounds differently.");
     report_code(source->report, "In the folder of this page:",
                 "spherelu run " EXPERIMENT_FILE " --out again     # everything, from the start");
-    int err = add_configuration(source);
+    int err = report_add_file(source->report, source->dir, EXPERIMENT_FILE,
+                              EXPERIMENT_FILE ": every setting, defaults included");
     if (err < 0)
         return err;
     report_fold(source->report, "Versions and machine");

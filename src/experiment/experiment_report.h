@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report of an experiment: everything a reader needs, in one HTML file. */
+ * The report of an experiment, or of one run: everything a reader needs, in one HTML file. */
 #ifndef SPH_EXPERIMENT_EXPERIMENT_REPORT_H
 #define SPH_EXPERIMENT_EXPERIMENT_REPORT_H
 
@@ -17,5 +17,8 @@
  * Call it last, after tables and figures. No time of day and no seconds are in it: the same results give the
  * same bytes. */
 int experiment_write_report(const char *dir);
+
+/* The same for a run folder: config.yaml has to be there; result.json and figures/ as far as they are. */
+int run_write_report(const char *dir);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two files that write an experiment's report share. */
+ * What the files that write reports of experiments and runs share. */
 #ifndef SPH_EXPERIMENT_EXPERIMENT_REPORT_PARTS_H
 #define SPH_EXPERIMENT_EXPERIMENT_REPORT_PARTS_H
 
@@ -19,5 +19,9 @@ struct report_source {
 int report_add_result(const struct report_source *source); /* the table, its verdicts, what gave no number */
 int report_add_motion(const struct report_source *source);
 int report_add_seeds(const struct report_source *source); /* a number for each seed, and every job */
+
+/* Every figure of folder/figures, and a file of the folder, folded. */
+int report_add_figures(struct report *report, const char *folder);
+int report_add_file(struct report *report, const char *dir, const char *name, const char *summary);
 
 #endif
