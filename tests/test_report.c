@@ -356,9 +356,11 @@ static void a_report_escapes_and_stands_alone(void **state)
     assert_holds(html, "<pre tabindex=\"0\">\n\n&lt;b");
     assert_holds(html, "<g id='f1-g'/><use href='#f1-g'/>");
     assert_holds(html, "<g id='f2-g'/><use href='#f2-g'/>");
-    assert_holds(html, "<a href=\"figures/one.pdf\">PDF</a> · <a href=\"figures/one.svg\">SVG</a> · "
-                       "<a href=\"figures/one.gp\">gnuplot script</a> · "
-                       "<a href=\"figures/one.PA%20RT.dat\">PA RT</a></span></figcaption>");
+    assert_holds(
+        html,
+        "<div class=\"files\"><a href=\"figures/one.pdf\">PDF</a> · <a href=\"figures/one.svg\">SVG</a> · "
+        "<a href=\"figures/one.gp\">gnuplot script</a></div>\n"
+        "<div class=\"files\">data: <a href=\"figures/one.PA%20RT.dat\">PA RT</a></div></figcaption>");
     assert_lacks(html, "oneself");
     assert_holds(
         html, "<thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"n\">value</th></tr></thead>");
@@ -528,7 +530,7 @@ static void jobs_without_a_number_are_named_with_their_reason(void **state)
     mem_free(html);
 }
 
-static void a_table_of_all_points_is_a_matrix(void **state)
+static void a_long_table_of_points_stands_behind_a_matrix(void **state)
 {
     (void)state;
     char *html = report_of("name: all\n" SMALL "methods: [{name: SP, param: sp}, {name: GmP}]\n"
@@ -539,10 +541,13 @@ static void a_table_of_all_points_is_a_matrix(void **state)
     assert_holds(html, "<summary>The same with standard errors, a line for each point</summary>");
     mem_free(html);
     html = report_of("name: all\n" SMALL "methods: [{name: SP, param: sp}, {name: GmP}]\n"
-                     "grid: {lr: [0.1, 0.2]}\ntable: all\n");
-    assert_holds(
-        html,
-        "<th scope=\"col\" class=\"n\">lr 0.2</th></tr></thead>\n<tbody>\n<tr><th scope=\"row\">SP</th>");
+                     "grid: {lr: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]}\ntable: all\n");
+    assert_holds(html, "<th scope=\"col\" class=\"n\">lr 0.9</th></tr></thead>\n<tbody>\n<tr><th "
+                       "scope=\"row\">SP</th>");
+    mem_free(html);
+    html = report_of("name: all\n" SMALL
+                     "methods: [{name: SP, param: sp}]\ngrid: {lr: [0.1, 0.2]}\ntable: all\n");
+    assert_holds(html, "<th scope=\"row\">SP, lr 0.2</th>");
     assert_lacks(html, "The same with standard errors");
     mem_free(html);
 }
@@ -569,8 +574,8 @@ static void a_report_can_be_made_again_with_figures(void **state)
     assert_int_equal(file_read(&html, NULL, in_home("out/report.html")), 0);
     assert_holds(html, "<strong>Figure 1.</strong> The path of each unit");
     assert_holds(html, "<strong>Figure 2.</strong> The largest turn");
-    assert_holds(html, "<strong>Figure 3.</strong> alpha<");
-    assert_holds(html, "<strong>Figure 4.</strong> zeta<");
+    assert_holds(html, "<strong>Figure 3.</strong> alpha\n");
+    assert_holds(html, "<strong>Figure 4.</strong> zeta\n");
     assert_holds(html, "<code>gnuplot zeta.gp</code>");
     assert_lacks(html, "Figure 5.");
     mem_free(html);
@@ -696,7 +701,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_leak_stands_before_every_number, make_home, remove_home),
         cmocka_unit_test_setup_teardown(jobs_without_a_number_are_named_with_their_reason, make_home,
                                         remove_home),
-        cmocka_unit_test_setup_teardown(a_table_of_all_points_is_a_matrix, make_home, remove_home),
+        cmocka_unit_test_setup_teardown(a_long_table_of_points_stands_behind_a_matrix, make_home,
+                                        remove_home),
         cmocka_unit_test_setup_teardown(a_report_can_be_made_again_with_figures, make_home, remove_home),
         cmocka_unit_test_setup_teardown(motion_stands_beside_what_the_papers_say, make_home, remove_home),
         cmocka_unit_test_setup_teardown(a_run_is_told_with_the_command_that_repeats_it, make_home,

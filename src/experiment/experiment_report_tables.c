@@ -13,7 +13,7 @@
 
 enum {
     SEEDS_DOWN = 8,      /* up to so many lines of the table are columns, a seed by a row; above, rows */
-    LINES_UNFOLDED = 16, /* a longer table is folded, where matrices say the same */
+    LINES_UNFOLDED = 16, /* a longer table of points is folded behind a matrix for each method */
     ROWS_SHOWN = 1000,   /* of a list of jobs */
 };
 
@@ -237,18 +237,17 @@ static int add_table(const struct report_source *source, const struct table_part
     const struct sph_experiment *e = source->experiment;
     struct report *report = source->report;
     struct grid grid;
-    int matrices = e->all_points && e->axis_count, err = grid_make(&grid, parts);
+    int matrices = e->all_points && e->axis_count && parts->input->count > LINES_UNFOLDED;
+    int err = grid_make(&grid, parts);
     if (err < 0)
         return err;
-    int fold = matrices && parts->input->count > LINES_UNFOLDED;
-    if (matrices)
+    if (matrices) {
         err = add_matrices(source, parts);
-    if (fold)
         report_fold(report, "The same with standard errors, a line for each point");
+    }
     if (!err)
         err = add_grid(report, parts, &grid);
-    if (fold)
-        report_unfold(report);
+    report_unfold(report);
     if (!err)
         err = add_words(report, parts, &grid);
     grid_free(&grid);
@@ -631,13 +630,13 @@ static int is_motion(const json_t *paper)
     return 0;
 }
 
-/* Scores; what the papers say of motion stands beside it. */
-static int add_papers(struct report *report, const json_t *papers)
+/* What the papers say of scores; of motion only where no row of it was there to say it beside. */
+static int add_papers(struct report *report, const json_t *papers, int with_motion)
 {
     struct sheet sheet;
     size_t i, row = 0, rows = 0;
     const json_t *paper;
-    json_array_foreach(papers, i, paper) rows += is_motion(paper) ? 0 : 1;
+    json_array_foreach(papers, i, paper) rows += with_motion || !is_motion(paper) ? 1 : 0;
     int err = rows ? sheet_new(&sheet, rows, 5) : 0;
     if (err < 0 || !rows)
         return err;
@@ -648,7 +647,7 @@ static int add_papers(struct report *report, const json_t *papers)
     sheet_column(&sheet, 4, "papers", 0);
     json_array_foreach(papers, i, paper)
     {
-        if (is_motion(paper))
+        if (!with_motion && is_motion(paper))
             continue;
         add_words_of(sheet_at(&sheet, row, 0), paper, "method");
         add_words_of(sheet_at(&sheet, row, 1), paper, "point");
@@ -657,7 +656,7 @@ static int add_papers(struct report *report, const json_t *papers)
         add_words_of(sheet_at(&sheet, row, 4), paper, "papers");
         row++;
     }
-    err = report_sheet(report, &sheet, "Scores on the test part beside the papers'");
+    err = report_sheet(report, &sheet, with_motion ? NULL : "Scores on the test part beside the papers'");
     sheet_free(&sheet);
     return err;
 }
@@ -686,5 +685,5 @@ int report_add_motion(const struct report_source *source)
         text_free(&words);
     } else
         report_section(source->report, "Beside the papers");
-    return err < 0 ? err : add_papers(source->report, papers);
+    return err < 0 ? err : add_papers(source->report, papers, !json_array_size(rows));
 }

@@ -226,7 +226,7 @@ static void add_link(struct text *out, const char *folder, const char *file, con
     text_add(out, "</a>");
 }
 
-enum { LINK_KINDS = 7 };
+enum { LINK_KINDS = 7, LINKS_UNFOLDED = 6 };
 
 /* The word for a link to a file of that ending, if it is of this kind: pictures and script first, then the
  * data of each part under the part's name. Returns its length; 0: it is of another kind. */
@@ -244,24 +244,43 @@ static size_t link_word(const char *ending, size_t kind, const char **word)
     return *ending == '.' && length > 5 && !strcmp(ending + length - 4, ".dat") ? length - 5 : 0;
 }
 
+/* Returns how many there are. */
+static size_t add_links_of(struct text *out, const char *folder, char *const *files, size_t count,
+                           const char *name, size_t kind, size_t before)
+{
+    size_t stem = strlen(name), links = 0, length;
+    const char *word;
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(files[i], name, stem) && (length = link_word(files[i] + stem, kind, &word))) {
+            text_add(out, "%s", before + links++ ? " · " : "");
+            add_link(out, folder, files[i], word, length);
+        }
+    return links;
+}
+
 static void add_links(struct report *report, const char *dir, const char *name)
 {
-    const char *slash = strrchr(dir, '/'), *folder = slash ? slash + 1 : dir, *word;
-    const char *between = "<span class=\"files\">";
-    char **files = NULL;
-    size_t count = 0, stem = strlen(name), length;
-    int err = file_is_directory(dir) ? file_list(&files, &count, dir) : 0;
+    const char *slash = strrchr(dir, '/'), *folder = slash ? slash + 1 : dir;
+    struct text files = {0}, data = {0};
+    char **names = NULL;
+    size_t count = 0, links = 0, parts;
+    int err = file_is_directory(dir) ? file_list(&names, &count, dir) : 0;
     if (err < 0)
         fail(report, err);
-    for (size_t kind = 0; kind < LINK_KINDS; kind++)
-        for (size_t i = 0; i < count; i++)
-            if (!strncmp(files[i], name, stem) && (length = link_word(files[i] + stem, kind, &word))) {
-                text_add(&report->body, "%s", between);
-                add_link(&report->body, folder, files[i], word, length);
-                between = " · ";
-            }
-    text_add(&report->body, *between == '<' ? "" : "</span>");
-    file_list_free(files, count);
+    for (size_t kind = 0; kind + 1 < LINK_KINDS; kind++)
+        links += add_links_of(&files, folder, names, count, name, kind, links);
+    parts = add_links_of(&data, folder, names, count, name, LINK_KINDS - 1, 0);
+    if (links)
+        text_add(&report->body, "\n<div class=\"files\">%s</div>", files.chars ? files.chars : "");
+    if (parts > LINKS_UNFOLDED)
+        text_add(&report->body, "\n<details class=\"files\"><summary>%zu data files</summary>%s</details>",
+                 parts, data.chars ? data.chars : "");
+    else if (parts)
+        text_add(&report->body, "\n<div class=\"files\">data: %s</div>", data.chars ? data.chars : "");
+    report->body.failed |= files.failed | data.failed;
+    text_free(&files);
+    text_free(&data);
+    file_list_free(names, count);
 }
 
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption)
