@@ -36,6 +36,7 @@ static int run_figures(const struct args *args)
     if (drawn.list)
         return cli_print_json(args->command,
                               json_pack("{s:o, s:b}", "figures", drawn.list, "drawn", err == 0), 6);
+    printf("%s/report.html\n", args->word[0]);
     return EXIT_DONE;
 }
 
@@ -56,7 +57,8 @@ const struct command command_figures = {
         "instead. Into DIR/figures go, for each, its data files, a gnuplot script that can be edited and run "
         "again, and a PNG, SVG and PDF. Names: trajectories, turns, decision, predictions, spectrum, moves, "
         "convergence, sensitivity, flips, regions; docs/experiments.md says what each shows and needs. "
-        "Without gnuplot the data and the scripts are written all the same.",
+        "Without gnuplot the data and the scripts are written all the same. DIR/report.html, one page with "
+        "the figures inside, is written again.",
     .examples = "  spherelu figures runs/banana\n"
                 "  spherelu figures runs/banana turns decision\n"
                 "  spherelu figures runs/prices convergence\n",

@@ -152,6 +152,7 @@ static int print_text(const char *path, const char *out, size_t figures, const s
     printf("\nresults   %s\n", out);
     if (figures)
         printf("figures   %s/figures\n", out);
+    printf("report    %s/report.html\n", out);
     return EXIT_DONE;
 }
 
@@ -266,7 +267,7 @@ const struct command command_run = {
         "that diverges or fails is a line in the table. Ctrl-C keeps what was learned; --resume repeats "
         "nothing that has finished. docs/experiments.md describes the file. Where it records boundaries, a "
         "second table says how far a step moves and turns them, and the figures it names are drawn into "
-        "DIR/figures.",
+        "DIR/figures. DIR/report.html has all of it on one page.",
     .examples =
         "  spherelu run experiments/crescents.yaml\n"
         "  spherelu run experiments/banana.yaml --dry-run\n"

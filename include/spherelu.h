@@ -818,12 +818,14 @@ SPH_API int sph_regions_json(const sph_regions *regions, FILE *json);
 /* The folder's regions.json and the picture regions.png, .svg, .pdf. 1: the picture was not drawn,
  * sph_error() says why. */
 SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
+
 /* ---------------------------------------------------------------- figures */
 
 /* Draws figures of dir, a finished experiment's folder or a run's, into dir/figures: data files, a gnuplot
- * script, PNG, SVG and PDF each. names: (count) words of an experiment file's `figures`; none: those of the
- * experiment's file, or all that a run allows. made: called with each figure's path without its ending, or
- * NULL. Returns 1 where gnuplot is missing: data and scripts are there, and sph_error() says how to get it. */
+ * script, PNG, SVG and PDF each; then writes dir/report.html, a page with the figures inside. names: (count)
+ * words of an experiment file's `figures`; none: those of the experiment's file, or all that a run allows.
+ * made: called with each figure's path without its ending, or NULL. Returns 1 where gnuplot is missing: data
+ * and scripts are there, and sph_error() says how to get it. */
 SPH_API int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
                         void (*made)(void *self, const char *path));
 

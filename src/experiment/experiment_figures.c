@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "experiment/drawing.h"
 #include "experiment/experiment_perturb.h"
+#include "experiment/experiment_report.h"
 #include "experiment/nodes.h"
 #include "figure/perturbation.h"
 #include "figure/schematic.h"
@@ -402,6 +403,10 @@ int sph_figures(const char *dir, const char *const *names, size_t count, void *s
                        figure_choices + 1);
     if (!err)
         err = experiment_draw(e, dir, count ? wanted : NULL, made, self);
+    if (err >= 0) {
+        int reported = e ? experiment_write_report(dir) : run_write_report(dir);
+        err = reported < 0 ? reported : err;
+    }
     sph_experiment_free(e);
     mem_free(file);
     return err;

@@ -29,6 +29,14 @@ static void add_word(struct text *out, const char *word)
     text_add(out, "'");
 }
 
+/* Also those whose default the job settled: asked for, a batch larger than the data would be refused. */
+static int is_default(const struct sph_job *job, enum option_id id)
+{
+    if (id == OPTION_BATCH)
+        return !strcmp(job->text[id], job->options.net == NET_MLP ? "1024" : "128");
+    return !strcmp(job->text[id], option_row(id)->initial);
+}
+
 /* `spherelu train` with every option that is not at its default. */
 static void add_command(struct text *out, const struct sph_job *job)
 {
@@ -37,7 +45,7 @@ static void add_command(struct text *out, const struct sph_job *job)
         const sph_option *option = option_row((enum option_id)id);
         const char *value = job->text[id];
         if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !value || !*value ||
-            !strcmp(value, option->initial))
+            is_default(job, (enum option_id)id))
             continue;
         text_add(out, " --%s", option->name);
         if (option->argument) {

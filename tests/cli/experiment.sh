@@ -18,9 +18,9 @@ YAML
 
 # ---- the table, and the folder
 run 0 run small.yaml
-shows "accuracy" "protocol holdout" "+-" "SP" "GmP" "Wilcoxon" "results   runs/small"
-cmp -s <(head -n -2 out) runs/small/table.txt || wrong "what is printed is not table.txt"
-for file in experiment.yaml results.json table.txt table.md table.tex table.csv table.json \
+shows "accuracy" "protocol holdout" "+-" "SP" "GmP" "Wilcoxon" "results   runs/small" "report    runs/small/report.html"
+cmp -s <(head -n -3 out) runs/small/table.txt || wrong "what is printed is not table.txt"
+for file in experiment.yaml results.json table.txt table.md table.tex table.csv table.json report.html \
     jobs/GmP/seed-3/model.safetensors; do
     check "$file is missing" [ -s "runs/small/$file" ]
 done

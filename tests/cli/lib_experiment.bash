@@ -22,7 +22,7 @@ YAML
 same_experiment() {
     local file job
     checks=$((checks + 1))
-    for file in experiment.yaml table.txt table.md table.tex table.csv table.json; do
+    for file in experiment.yaml table.txt table.md table.tex table.csv table.json report.html; do
         cmp -s "$1/$file" "$2/$file" || wrong "$1 and $2: another $file"
     done
     cmp -s <(grep -v '"seconds"' "$1/results.json") <(grep -v '"seconds"' "$2/results.json") ||

@@ -61,4 +61,15 @@ run 0 run odd.yaml --set protocol=reference --out leak
 check "no warning" grep -qE 'class="warning".*the test part chose' leak/report.html
 well_formed leak/report.html
 
+# ---- of one run: the command it gives repeats it
+run 0 train --data crescents --rows 60 --epochs 5 --hidden 4,3 --param wn --norm bn --lr 0.03 --nesterov --seed 7 --out one
+run 0 figures one convergence
+shows one/figures/convergence one/report.html
+well_formed one/report.html
+command=$(grep -o 'spherelu train .* --out again' one/report.html)
+check "no command" [ -n "$command" ]
+check "the command fails: $command" eval "\"$SPHERELU\" ${command#spherelu} --quiet >out 2>err"
+same_run one again
+cmp -s one/config.yaml again/config.yaml || wrong "another config.yaml: $(diff one/config.yaml again/config.yaml)"
+
 finish
