@@ -23,7 +23,7 @@ do for [i = 0:panels - 1] {
 }
 unset contour; set surface
 
-star_font = label_font(0.75); halo_font = label_font(0.95)
+star_font = label_font(0.95); halo_font = label_font(1.2)
 unset key; unset colorbox
 set xrange [x_low:x_high]; set yrange [y_low:y_high]
 set size ratio -1

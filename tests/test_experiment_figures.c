@@ -15,6 +15,7 @@
 #include "experiment/experiment_motion.h"
 #include "experiment/recorded.h"
 #include "experiment_files.h"
+#include "fault.h"
 #include "figure/panels.h"
 
 /* Does not sync: no power is cut here, and a disk would take its time. */
@@ -310,6 +311,45 @@ static void a_record_of_another_shape_is_refused(void **state)
     refused(name, "trajectories", SPH_EFORMAT, "boundaries.npz");
 }
 
+/* Each allocation in turn, more and more sparsely: without gnuplot, which has its own. */
+static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
+{
+    (void)state;
+    static const char *const plane[] = {"trajectories", "turns", "decision", "convergence", "sensitivity"};
+    static const char *const line[] = {"predictions", "spectrum", "moves"};
+    char *path = mem_text(getenv("PATH"));
+    sph_experiment *e = NULL;
+    write_record(in_home("line/jobs/SP/seed-0"), &(struct made){1, 17, 5000, 0});
+    write_record(in_home("line/jobs/GmP/seed-0"), &(struct made){1, 17, 0.5, 0});
+    assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
+    assert_int_equal(options_give(e->base, OPTION_RECORD, "boundaries:every"), 0);
+    setenv("PATH", "/nowhere", 1);
+    for (int what = 0; what < 3; what++) {
+        int err = -1;
+        size_t failures = 0;
+        for (size_t n = 0; err < 0; n += 1 + n / 25, failures++) {
+            struct motion motion = {0};
+            fault_after(n);
+            if (what == 0)
+                err = motion_read(&motion, e, in_home("plane"));
+            else
+                err = what == 1 ? sph_figures(in_home("plane"), plane, 5, NULL, NULL)
+                                : sph_figures(in_home("line"), line, 3, NULL, NULL);
+            int happened = fault_happened();
+            fault_off();
+            if (what == 0)
+                motion_free(&motion);
+            if (err < 0 && err != SPH_EMEMORY)
+                fail_msg("%d: allocation %zu: code %d, %s", what, n, err, sph_error());
+            assert_int_equal(err < 0, happened);
+        }
+        assert_true(failures > 20);
+    }
+    setenv("PATH", path, 1);
+    mem_free(path);
+    sph_experiment_free(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +358,7 @@ int main(void)
         cmocka_unit_test(figures_on_a_line_are_drawn_in_the_datas_units),
         cmocka_unit_test(one_run_is_drawn_or_says_what_is_missing),
         cmocka_unit_test(a_record_of_another_shape_is_refused),
+        cmocka_unit_test(memory_that_runs_out_is_said_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);
 }

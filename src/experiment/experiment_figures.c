@@ -338,9 +338,11 @@ static int draw_all(struct drawing *d, const char *dir, const unsigned char want
             continue;
         err = draw(d, (enum figure_word)i);
         missing |= err == FIGURE_NO_GNUPLOT;
-        char *path = err < 0 ? NULL : file_join(d->dir, figure_names[i]);
-        if (path && made)
+        char *path = err < 0 || !made ? NULL : file_join(d->dir, figure_names[i]);
+        if (path)
             made(self, path);
+        else if (made && err >= 0)
+            err = SPH_EMEMORY;
         mem_free(path);
     }
     return err < 0 ? err : missing;
