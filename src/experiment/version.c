@@ -43,21 +43,20 @@
 #endif
 
 /* One constant text per kernel table, so that nothing has to be built or kept. */
-#define FEATURES(kernels)                                                                                    \
-    "kernels: " kernels "\n"                                                                                 \
-    "threads: " THREADS "\n"                                                                                 \
-    "convolutions: " CONVOLUTIONS "\n"                                                                       \
-    "sines: SLEEF " DOTTED(                                                                                  \
-        SLEEF_VERSION_MAJOR,                                                                                 \
-        SLEEF_VERSION_MINOR) "\n"                                                                            \
-                             "matrices:" OPENBLAS_VERSION "(cblas)\n"                                        \
-                             "csv: libcsv " DOTTED(CSV_MAJOR, CSV_MINOR) "\n"                                \
-                                                                         "archives: " ARCHIVE_VERSION_STRING \
-                                                                         "\n"                                \
-                                                                         "json: jansson " JANSSON_VERSION    \
-                                                                         "\n"                                \
-                                                                         "yaml: libyaml\n"                   \
-                                                                         "compiler: " COMPILER "\n"
+/* clang-format off */
+#define FEATURES(kernels)                                                  \
+    "kernels: " kernels "\n"                                               \
+    "threads: " THREADS "\n"                                               \
+    "convolutions: " CONVOLUTIONS "\n"                                     \
+    "sines: SLEEF " DOTTED(SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR) "\n"  \
+    "matrices:" OPENBLAS_VERSION "(cblas)\n"                               \
+    "csv: libcsv " DOTTED(CSV_MAJOR, CSV_MINOR) "\n"                       \
+    "archives: " ARCHIVE_VERSION_STRING "\n"                               \
+    "json: jansson " JANSSON_VERSION "\n"                                  \
+    "yaml: libyaml\n"                                                      \
+    "figures: gnuplot, looked for when one is drawn\n"                     \
+    "compiler: " COMPILER "\n"
+/* clang-format on */
 
 const char *sph_version(void)
 {
