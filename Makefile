@@ -42,7 +42,7 @@ run: tool
 
 # The experiments that draw something, the quick ones first. One that cannot run (banana needs banana.csv in
 # SPHERELU_DATA) does not keep the others from it.
-drawn := fig1 levy banana
+drawn := fig1 levy banana convergence lr-sensitivity patterns
 figures: tool
 	@rm -rf $(BUILD)/figures
 	@for name in $(drawn); do \

@@ -6,7 +6,7 @@
 #   arrow   x_1 x_2 dx_1 dx_2 side (1 active, -1 inactive), one data set per panel
 columns = 4
 rows = int(ceil(units / (1.0 * columns)))
-eval page(16, 4.25 * rows + 0.2)
+eval page(16, 4.4 * rows + 0.2)
 
 array T[units]; array L[units]; array U1[units]; array U2[units]; array P1[units]; array P2[units]
 stats part('unit') using (k = int($0) + 1, T[k] = $1, L[k] = $2, U1[k] = $3, U2[k] = $4, P1[k] = $5, P2[k] = $6) nooutput
@@ -19,7 +19,7 @@ set arrow 2 from 0, low to 0, high size 0.22, 18 filled linewidth 0.8 linecolor 
 set label 1 '{/:Italic x}_1' at high + 0.35, 0 center
 set label 2 '{/:Italic x}_2' at 0, high + 0.4 center
 
-set multiplot layout rows, columns margins 0.01, 0.99, 0.01, 0.94 spacing 0.015, 0.05
+set multiplot layout rows, columns margins 0.01, 0.99, 0.01, 0.93 spacing 0.015, 0.085
 do for [i = 0:units - 1] {
     theta = T[i + 1]; lambda = L[i + 1]; u1 = U1[i + 1]; u2 = U2[i + 1]; p1 = P1[i + 1]; p2 = P2[i + 1]
     set title sprintf('{/:Italic θ} = %g°, {/:Italic λ} = %s%g', theta, lambda < 0 ? '−' : '', abs(lambda)) offset 0, -0.7

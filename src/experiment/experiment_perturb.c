@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "experiment/nodes.h"
 #include "experiment/table_parts.h"
+#include "figure/sheet.h"
 
 /* ---------------------------------------------------------------- the key */
 
@@ -266,6 +267,51 @@ int experiment_write_perturb(const struct sph_experiment *e, const char *dir)
     mem_free(json);
     mem_free(text);
     text_free(&table);
+    sph_perturb_free(&result);
+    return err;
+}
+
+/* ---------------------------------------------------------------- in the report */
+
+static int add_sheet(struct report *report, const sph_perturb_result *result, int shift)
+{
+    struct sheet sheet;
+    int err = sheet_new(&sheet, result->count, 1 + SPH_PERTURB_METHODS);
+    if (err < 0)
+        return err;
+    sheet_column(&sheet, 0, "ε", 1);
+    for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
+        sheet_column(&sheet, m + 1, result->method[m].name, 1);
+    for (size_t i = 0; i < result->count; i++) {
+        text_add(sheet_at(&sheet, i, 0), "%g", result->method[0].after[i].eps);
+        for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
+            const sph_perturb_plane *plane = &result->method[m].after[i];
+            text_add(sheet_at(&sheet, i, m + 1), "%.3g", shift ? plane->shift : fabs(plane->turn));
+        }
+    }
+    err = report_sheet(report, &sheet, shift ? "How far φ moves" : "How far the boundary turns, in degrees");
+    sheet_free(&sheet);
+    return err;
+}
+
+int experiment_report_perturb(const struct sph_experiment *e, struct report *report)
+{
+    sph_perturb_result result;
+    int err = experiment_perturb(e, &result);
+    if (err < 0)
+        return err;
+    char *words = mem_format(
+        "One unit with %zu inputs under five parameterizations, all with the same boundary at first; "
+        "then ε is added to each of its learned numbers.",
+        result.inputs);
+    report_section(report, "Under a perturbation");
+    if (words)
+        report_paragraph(report, words);
+    else
+        err = SPH_EMEMORY;
+    for (int shift = 0; shift < 2 && !err; shift++)
+        err = add_sheet(report, &result, shift);
+    mem_free(words);
     sph_perturb_free(&result);
     return err;
 }

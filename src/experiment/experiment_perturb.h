@@ -34,4 +34,8 @@ int experiment_perturb(const struct sph_experiment *e, sph_perturb_result *out);
 /* perturb.txt and perturb.json in dir. */
 int experiment_write_perturb(const struct sph_experiment *e, const char *dir);
 
+/* The same as a section of a report. */
+struct report;
+int experiment_report_perturb(const struct sph_experiment *e, struct report *report);
+
 #endif

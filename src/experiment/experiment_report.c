@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "experiment/experiment_perturb.h"
 #include "experiment/experiment_report_parts.h"
 #include "figure/sheet.h"
 
@@ -316,11 +317,17 @@ static int begin_report(struct report_source *source)
     return err;
 }
 
+static int add_perturb(const struct report_source *source)
+{
+    const struct sph_experiment *e = source->experiment;
+    return experiment_without_jobs(e) ? experiment_report_perturb(e, source->report) : 0;
+}
+
 int experiment_write_report(const char *dir)
 {
     static int (*const parts[])(const struct report_source *) = {
-        add_warning, add_comparison,   report_add_result, report_add_motion,
-        add_figures, report_add_seeds, add_repeating};
+        add_warning,       add_comparison, add_perturb,      report_add_result,
+        report_add_motion, add_figures,    report_add_seeds, add_repeating};
     struct report_source source = {.dir = dir};
     char *path = file_join(dir, EXPERIMENT_REPORT);
     int err = path ? open_source(&source) : SPH_EMEMORY;
