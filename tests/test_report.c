@@ -607,6 +607,19 @@ static void motion_stands_beside_what_the_papers_say(void **state)
     mem_free(html);
 }
 
+static void an_experiment_without_training_has_its_numbers(void **state)
+{
+    (void)state;
+    char *html = report_of("name: still\nperturb: {eps: [0.001, 0.5], dim: 3}\nfigures: [perturbation]\n");
+    assert_holds(html, "Figures that need no training.");
+    assert_holds(html, "<caption>How far the boundary turns, in degrees</caption>");
+    assert_holds(html, "class=\"n\">0.5</th><td class=\"n\">");
+    assert_holds(html, "<th scope=\"col\" class=\"n\">GmP</th></tr></thead>");
+    assert_holds(html, "figures/perturbation.gp");
+    assert_lacks(html, "<h2>Result</h2>");
+    mem_free(html);
+}
+
 static void what_cannot_be_read_is_named(void **state)
 {
     static const struct {
@@ -706,6 +719,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_report_can_be_made_again_with_figures, make_home, remove_home),
         cmocka_unit_test_setup_teardown(motion_stands_beside_what_the_papers_say, make_home, remove_home),
         cmocka_unit_test_setup_teardown(a_run_is_told_with_the_command_that_repeats_it, make_home,
+                                        remove_home),
+        cmocka_unit_test_setup_teardown(an_experiment_without_training_has_its_numbers, make_home,
                                         remove_home),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named, make_home, remove_home),
     };

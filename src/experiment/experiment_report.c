@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What was compared, figures, configuration, and how to repeat it; the tables between are in
- * experiment_report_tables.c. */
+ * experiment_report_tables.c and experiment_report_motion.c. */
 #include "experiment/experiment_report.h"
 
 #include <string.h>
@@ -178,7 +178,7 @@ static int list_figures(char ***names, size_t *count, const char *dir)
     return err;
 }
 
-int report_add_figures(struct report *report, const char *folder)
+int report_add_figures(struct report *report, const char *folder, const char *note)
 {
     char *dir = file_join(folder, FIGURES), **names = NULL;
     size_t count = 0, known_count = sizeof known / sizeof *known;
@@ -187,6 +187,8 @@ int report_add_figures(struct report *report, const char *folder)
         err = list_figures(&names, &count, dir);
     if (!err && count)
         report_section(report, "Figures");
+    if (!err && count && note)
+        report_note(report, note);
     for (size_t k = 0; k <= known_count; k++)
         for (size_t i = 0; i < count && !err; i++) {
             if (!names[i] || (k < known_count && strcmp(names[i], known[k].name) != 0))
@@ -202,7 +204,10 @@ int report_add_figures(struct report *report, const char *folder)
 
 static int add_figures(const struct report_source *source)
 {
-    return report_add_figures(source->report, source->dir);
+    const struct sph_experiment *e = source->experiment;
+    const char *first = "Pictures of single trainings show those of the first seed.";
+    return report_add_figures(source->report, source->dir,
+                              e->method_count && e->seed_count > 1 ? first : NULL);
 }
 
 /* ---------------------------------------------------------------- configuration, versions, repeating */

@@ -20,8 +20,12 @@ int report_add_result(const struct report_source *source); /* the table, its ver
 int report_add_motion(const struct report_source *source);
 int report_add_seeds(const struct report_source *source); /* a number for each seed, and every job */
 
-/* Every figure of folder/figures, and a file of the folder, folded. */
-int report_add_figures(struct report *report, const char *folder);
+/* A text of the object, or NULL; a number of it, or of one of its parts, if there is one. */
+const char *report_words(const json_t *object, const char *key);
+void report_add_number(struct text *out, const json_t *object, const char *part, const char *key, int digits);
+
+/* Every figure of folder/figures, with a note before them or NULL; and a file of the folder, folded. */
+int report_add_figures(struct report *report, const char *folder, const char *note);
 int report_add_file(struct report *report, const char *dir, const char *name, const char *summary);
 
 #endif

@@ -161,7 +161,7 @@ int run_write_report(const char *dir)
     if (!err && result)
         err = add_result(report, result);
     if (!err)
-        err = report_add_figures(report, dir);
+        err = report_add_figures(report, dir, NULL);
     if (!err)
         err = add_repeating(report, dir, job);
     if (!err)

@@ -39,6 +39,14 @@ methods:
 protocol: reference
 seeds: 12
 YAML
+drawn=2
+if command -v gnuplot >/dev/null; then
+    drawn=7
+    echo 'record: {boundaries: every}' >>all.yaml
+    echo 'figures: [animation, moves, decision, convergence, regions]' >>all.yaml
+else
+    echo "no gnuplot: only figures made by hand"
+fi
 run 0 run all.yaml --out r
 mkdir -p r/figures
 figure() {
@@ -54,12 +62,13 @@ run 0 run all.yaml --out r --resume
 browse 1280 light --dump-dom "file://$work/r/report.html" >dom
 check "the browser gave no page" grep -q "<h1>everything" dom
 check "the console is not empty: $(grep CONSOLE console | head -3)" [ "$(grep -c CONSOLE console)" -eq 0 ]
-check "a figure is missing" [ "$(grep -c '<svg' dom)" -eq 2 ]
+check "a figure is missing" [ "$(grep -c '<svg' dom)" -eq $drawn ]
 
 # ---- measured from within: a copy without the policy, with a script that writes what it sees
 grep -v 'http-equiv="Content-Security-Policy"' r/report.html | sed '/<\/body>/d; /<\/html>/d' >r/probe.html
 cat >>r/probe.html <<'HTML'
 <script>
+addEventListener("load", () => {
 const number = s => s.match(/[\d.]+/g).map(Number);
 const light = ([r, g, b]) => {
   const f = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -84,14 +93,16 @@ for (const e of document.querySelectorAll("body *:not(svg *)")) {
   const inside = e.closest(".scroll, pre");
   if (e.getBoundingClientRect().right > innerWidth + 0.5 && (!inside || inside === e)) wide.push(e.tagName + "." + e.className);
 }
-for (const s of document.querySelectorAll("svg")) {
-  const box = s.getBoundingClientRect(), view = s.viewBox.baseVal;
-  if (!(box.width > 50) || Math.abs(box.width / box.height - view.width / view.height) > 0.02) flat++;
+for (const s of document.querySelectorAll("svg:not(img + svg), img")) { // an animation hides its last picture
+
+  const box = s.getBoundingClientRect(), view = s.viewBox ? s.viewBox.baseVal : {width: s.naturalWidth, height: s.naturalHeight};
+  if (!(box.width > 50) || !(Math.abs(box.width / box.height - view.width / view.height) < 0.02)) flat++;
 }
 parent.postMessage(JSON.stringify({
   width: innerWidth, over: document.documentElement.scrollWidth - innerWidth, wide, flat, contrast: worst >= 4.5 ? "good" : worst.toFixed(2) + " " + where,
   ground: light(ground(document.body)) > 0.5 ? "light" : "dark", loaded: performance.getEntriesByType("resource").length,
 }), "*");
+});
 </script>
 HTML
 # A window has at least 500 px, a frame in it as few as a phone.
