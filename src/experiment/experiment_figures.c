@@ -370,7 +370,7 @@ int experiment_draw(const struct sph_experiment *e, const char *dir,
 
 /* ---------------------------------------------------------------- from outside */
 
-size_t sph_figure_names(const char *const **out)
+size_t sph_figure_words(const char *const **out)
 {
     static const char *const words[] = {FIGURE_WORDS(FIGURE_HELP)};
     *out = words;
