@@ -66,6 +66,7 @@ test-long: all
 bench: tool
 	@scripts/install-deps bench
 	/usr/bin/python3 bench/compare.py --tool $(BUILD)/spherelu
+	/usr/bin/python3 bench/tracker.py --tool $(BUILD)/spherelu
 	/usr/bin/python3 bench/compare_images.py --tool $(BUILD)/spherelu
 
 # Each target for FUZZ_SECONDS, from the broken files of the tests.

@@ -118,17 +118,22 @@ static int bench_mlp(const struct args *args, const struct bench *bench)
                                .optimizer = (sph_optimizer)bench->optimizer,
                                .threads = (int)bench->threads,
                                .repeats = bench->repeats};
-    double us;
-    int err = sph_bench_mlp(&opts, &us);
+    double us, recorded = NAN;
+    const char *dir = args_value(args, "record");
+    int err = dir ? sph_bench_record(&opts, dir, &us, &recorded) : sph_bench_mlp(&opts, &us);
     if (err)
         return cli_fail_with(args->command, err);
     if (!args_on(args, "json")) {
         printf("mlp    %zu", opts.inputs);
         for (size_t i = 0; i < opts.depth; i++)
             printf("-%zu", opts.hidden[i]);
-        printf("-1 %s, norm %s, %s, %s, %s, %zu rows: %.4g us per step\n", cli_params[bench->param],
+        printf("-1 %s, norm %s, %s, %s, %s, %zu rows: %.4g us per step", cli_params[bench->param],
                cli_norms[bench->norm], cli_acts[bench->act], cli_optimizers[bench->optimizer],
                cli_dtypes[bench->dtype], opts.rows, us);
+        if (dir)
+            printf(", %.4g recorded (%+.2f us, %+.1f %%)", recorded, recorded - us,
+                   100 * (recorded / us - 1));
+        printf("\n");
         return EXIT_DONE;
     }
     json_t *object = json_object(), *hidden = json_array();
@@ -143,6 +148,8 @@ static int bench_mlp(const struct args *args, const struct bench *bench)
     add_word(object, "activation", cli_acts[bench->act]);
     add_word(object, "optimizer", cli_optimizers[bench->optimizer]);
     json_object_set_new(object, "us_per_step", cli_number(us));
+    if (dir)
+        json_object_set_new(object, "us_per_step_recorded", cli_number(recorded));
     return print_bench(args, bench, bench->threads, object);
 }
 
@@ -245,6 +252,8 @@ static const sph_option options[] = {
     {"units", "N", "512", "param", "units of the layer"},
     {"rows", "N", "404", "mlp", "rows of the batch"},
     {"hidden", "N,...", "100", "mlp", "units of each hidden layer"},
+    {"record", "DIR", "", "mlp",
+     "in turns with these, steps that record their boundaries (files in DIR, removed afterwards)"},
     {"batch", "N", "", "images", "images of a step (default 32 in vgg6, 16 in the resnets)"},
     {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the resnets)"},
     {"width", "X", "1", "images", "scale of the networks' widths"},
@@ -277,6 +286,7 @@ const struct command command_bench = {
         "  spherelu bench\n"
         "  spherelu bench param --units 512 --inputs 4608 --json\n"
         "  spherelu bench mlp --rows 404 --inputs 13 --hidden 100 --param gmp --norm none --optimizer adam\n"
+        "  spherelu bench mlp --record /tmp\n"
         "  spherelu bench vgg6 --batch 32 --param gmp --norm imn\n"
         "  spherelu bench resnet50 --batch 16 --size 224 --param sp --norm bn --conv direct --json\n",
     .options = options,

@@ -3,8 +3,9 @@
  * Watch a training from outside: by how much does the boundary of a unit turn in one step?
  *
  * The loop knows nothing of logs or plots; an observer is called after each step with a view of it and may
- * ask to stop. This one reads the first layer's weights and keeps the largest change of direction. GmP and SP
- * are watched at the same large rate. */
+ * ask to stop. This one reads the first layer's weights and keeps the largest change of direction. The
+ * library's own observer, a tracker, stands before it and says the same for every layer. GmP and SP are
+ * watched at the same large rate. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 enum { UNITS = 20, STEPS = 300 };
 
 struct watch {
+    sph_tracker *tracker;
+    double tracked;      /* largest turn of a unit, as the tracker sees it */
     double w[UNITS * 2]; /* (units, inputs) after the step before */
     double largest;      /* turn of a unit in a step, in radians  */
     int starts, steps, ends;
@@ -44,6 +47,10 @@ static int on_step(void *self, const sph_view *view)
     for (int j = 0; j < UNITS; j++)
         watch->largest = fmax(watch->largest, angle(watch->w + 2 * j, w + 2 * j));
     memcpy(watch->w, w, sizeof w);
+    sph_motion motion;
+    if ((err = sph_tracker_layer(watch->tracker, 0, &motion)) < 0)
+        return err;
+    watch->tracked = fmax(watch->tracked, motion.turn[SPH_MOTION_MAX]);
     watch->steps++;
     return view->step >= STEPS; /* not 0: stop after this step */
 }
@@ -68,20 +75,25 @@ static int observe(sph_param param, double lr, const sph_data *data, const sph_s
                     .param = param,
                     .act = SPH_ACT_RELU};
     sph_train_opts opts = sph_train_defaults(sph_data_task(data));
-    sph_observer observer = {.self = watch, .start = on_start, .step = on_step, .end = on_end};
+    sph_observer observers[2] = {{0}, {.self = watch, .start = on_start, .step = on_step, .end = on_end}};
     opts.lr = lr;
     opts.batch = 128;
     opts.epochs = 10000;
     int err = sph_net_mlp(&net, &spec);
     if (!err)
-        err = sph_train(net, data, split, &opts, &observer, 1, &result);
+        err = sph_tracker_new(&watch->tracker, net);
+    if (!err) {
+        observers[0] = sph_tracker_observer(watch->tracker);
+        err = sph_train(net, data, split, &opts, observers, 2, &result);
+    }
     if (!err)
         printf("%-4s %llu steps, largest turn of a unit in one step: %6.2f degrees\n",
                param == SPH_PARAM_GMP ? "GmP" : "SP", (unsigned long long)result.steps,
                watch->largest * 180 / 3.14159265358979323846);
     if (!err)
         err = !(result.stopped && result.steps == STEPS && watch->steps == STEPS && watch->starts == 1 &&
-                watch->ends == 1);
+                watch->ends == 1 && fabs(watch->tracked - watch->largest) < 1e-6);
+    sph_tracker_free(watch->tracker);
     sph_net_free(net);
     return err;
 }

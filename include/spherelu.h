@@ -625,16 +625,16 @@ typedef struct sph_experiment_result {
     size_t jobs;     /* in all, refits included                                                */
     size_t repeated; /* of these, run or continued by this call                                */
     size_t diverged, failed;
-    int stopped; /* progress asked: no tables were written                                   */
+    int stopped;            /* progress asked: no tables were written                                   */
     size_t figures;         /* drawn                                                          */
     size_t not_drawn;       /* failed, each for a reason of its own                           */
     char figures_note[512]; /* the first such reason, or that gnuplot is missing; "": all well  */
 } sph_experiment_result;
 
 /* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
- * boundaries were recorded, motion.txt, .csv and .json; the figures of the file into figures/; and report.html.
- * A job that diverges or fails is a line there, and no failure of this call. A process that has used OpenMP
- * (sph_train with threads above 1) should take workers 0: children of it may not. */
+ * boundaries were recorded, motion.txt, .csv and .json; the figures of the file into figures/; and
+ * report.html. A job that diverges or fails is a line there, and no failure of this call. A process that has
+ * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. */
 SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
                                sph_experiment_result *result);
 
@@ -882,6 +882,11 @@ typedef struct sph_bench_images_result {
 /* Best of repeats after a warm-up. */
 SPH_API int sph_bench_param(const sph_bench_param_opts *opts, double *forward_ns, double *backward_ns);
 SPH_API int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step);
+
+/* The same steps, in turns without and with the recording of boundaries (as train --record boundaries does
+ * between two moments) into files in dir, which are removed. */
+SPH_API int sph_bench_record(const sph_bench_mlp_opts *opts, const char *dir, double *us_per_step,
+                             double *us_recorded);
 SPH_API int sph_bench_images(const sph_bench_images_opts *opts, sph_bench_images_result *result);
 
 #ifdef __cplusplus

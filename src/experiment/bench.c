@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "experiment/record.h"
 #include "net/weights.h"
 #include "train/trainer.h"
 
@@ -128,11 +129,25 @@ static int noise_make(struct noise *out, const struct kernels *k, size_t rows, s
     return 0;
 }
 
-int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step)
+/* A net, its noise and a trainer that never ends on its own. */
+struct mlp_bench {
+    sph_net *net;
+    struct noise noise;
+    struct source source;
+    sph_train_opts train;
+    struct trainer *trainer;
+};
+
+static void mlp_free(struct mlp_bench *bench)
 {
-    sph_net *net = NULL;
-    struct trainer *trainer = NULL;
-    struct noise noise = {0};
+    trainer_free(bench->trainer);
+    mem_free(bench->noise.x);
+    mem_free(bench->noise.y);
+    sph_net_free(bench->net);
+}
+
+static int mlp_make(struct mlp_bench *out, const sph_bench_mlp_opts *opts)
+{
     sph_mlp spec = {.dtype = opts->dtype,
                     .inputs = opts->inputs,
                     .outputs = 1,
@@ -142,30 +157,98 @@ int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step)
                     .norm = opts->norm,
                     .act = opts->act,
                     .seed = 1};
+    *out = (struct mlp_bench){0};
     if (!opts->rows)
         return sph_fail(SPH_EARG, "rows: 0, expected at least 1");
-    int err = sph_net_mlp(&net, &spec);
-    if (err < 0 || (err = noise_make(&noise, net->k, opts->rows, opts->inputs)) < 0)
-        goto out;
-    struct source source = {.self = &noise, .rows = opts->rows, .targets = 1, .fetch = noise_fetch};
-    sph_train_opts train = sph_train_defaults(SPH_TASK_REGRESSION);
-    train.optimizer = opts->optimizer;
-    train.lr = 1e-3; /* small enough never to diverge: speed does not depend on it */
-    train.batch = 0;
-    train.epochs = (size_t)1 << 40;
-    train.patience = 0;
-    train.threads = opts->threads ? opts->threads : 1;
-    struct trainer_setup setup = {.net = net, .opts = &train, .train = &source};
-    if ((err = trainer_new(&trainer, &setup)) < 0)
-        goto out;
-    struct stopwatch watch = stopwatch_start(repetition_seconds, opts->repeats ? opts->repeats : 5);
-    sph_observer observer = {.self = &watch, .step = stopwatch_step};
-    err = trainer_run(trainer, &observer, 1);
-    *us_per_step = watch.best * 1e6;
-out:
-    trainer_free(trainer);
-    mem_free(noise.x);
-    mem_free(noise.y);
-    sph_net_free(net);
+    int err = sph_net_mlp(&out->net, &spec);
+    if (err < 0 || (err = noise_make(&out->noise, out->net->k, opts->rows, opts->inputs)) < 0)
+        return err;
+    out->source =
+        (struct source){.self = &out->noise, .rows = opts->rows, .targets = 1, .fetch = noise_fetch};
+    out->train = sph_train_defaults(SPH_TASK_REGRESSION);
+    out->train.optimizer = opts->optimizer;
+    out->train.lr = 1e-3; /* small enough never to diverge: speed does not depend on it */
+    out->train.batch = 0;
+    out->train.epochs = (size_t)1 << 40;
+    out->train.patience = 0;
+    out->train.threads = opts->threads ? opts->threads : 1;
+    struct trainer_setup setup = {.net = out->net, .opts = &out->train, .train = &out->source};
+    return trainer_new(&out->trainer, &setup);
+}
+
+int sph_bench_mlp(const sph_bench_mlp_opts *opts, double *us_per_step)
+{
+    struct mlp_bench bench;
+    int err = mlp_make(&bench, opts);
+    if (!err) {
+        struct stopwatch watch = stopwatch_start(repetition_seconds, opts->repeats ? opts->repeats : 5);
+        sph_observer observer = {.self = &watch, .step = stopwatch_step};
+        err = trainer_run(bench.trainer, &observer, 1);
+        *us_per_step = watch.best * 1e6;
+    }
+    mlp_free(&bench);
+    return err;
+}
+
+/* ---------------------------------------------------------------- the same, recorded */
+
+/* Stretches with and without the recording, in turns; many and short, so that some of both have the processor
+ * to themselves. */
+static const double turn_seconds = 0.002;
+enum { TURNS = 100 }; /* of each, in a repetition */
+
+struct turns {
+    sph_observer recorder;
+    int recording;
+    size_t left;
+    double begin, best[2]; /* seconds of a step, not recorded and recorded */
+    uint64_t since;
+};
+
+static int turns_step(void *self, const sph_view *view)
+{
+    struct turns *turns = self;
+    int err = turns->recording ? turns->recorder.step(turns->recorder.self, view) : 0;
+    double now = clock_seconds(), took = now - turns->begin;
+    if (err || took < turn_seconds)
+        return err;
+    double *best = &turns->best[turns->recording];
+    if (turns->since) /* the first stretch is the warm-up */
+        *best = fmin(*best, took / (double)(view->step - turns->since));
+    if (--turns->left == 0)
+        return 1;
+    turns->recording = !turns->recording;
+    if (turns->recording)
+        err = turns->recorder.start(turns->recorder.self, view);
+    turns->since = view->step;
+    turns->begin = clock_seconds();
+    return err;
+}
+
+int sph_bench_record(const sph_bench_mlp_opts *opts, const char *dir, double *us_per_step,
+                     double *us_recorded)
+{
+    struct mlp_bench bench;
+    struct record *record = NULL;
+    int err = mlp_make(&bench, opts);
+    if (!err) {
+        struct record_setup setup = {
+            .dir = dir, .what = "boundaries:0", .net = bench.net, .rows = &bench.source};
+        err = record_new(&record, &setup);
+    }
+    if (!err) {
+        size_t repeats = opts->repeats ? opts->repeats : 5;
+        struct turns turns = {.recorder = record_observer(record),
+                              .left = 2 * TURNS * repeats + 1,
+                              .begin = clock_seconds(),
+                              .best = {INFINITY, INFINITY}};
+        sph_observer observer = {.self = &turns, .step = turns_step};
+        err = trainer_run(bench.trainer, &observer, 1);
+        *us_per_step = turns.best[0] * 1e6;
+        *us_recorded = turns.best[1] * 1e6;
+        record_finish(record);
+    }
+    record_free(record);
+    mlp_free(&bench);
     return err;
 }

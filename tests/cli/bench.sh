@@ -70,6 +70,13 @@ run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50"
 run 2 bench vgg6 --width 0; says "--width: found '0', expected a number above 0"
 run 2 bench vgg6 --width wide; says "--width: found 'wide'"
 run 2 bench vgg6 --conv winograd; says "--conv: unknown word 'winograd'" "auto|direct"
+# ---- recording boundaries costs something, and leaves nothing
+mkdir recorded
+run 0 bench mlp --rows 20 --inputs 3 --hidden 4 --repeats 3 --record recorded --json
+check "no time beside it" awk -v x="$(json out us_per_step_recorded)" -v y="$(json out us_per_step)" \
+    'BEGIN { exit !(x > 0 && y > 0) }'
+check "files were left behind" rmdir recorded
+
 run 2 bench vgg6 --batch 0; says "--batch: found '0'"
 run 2 bench vgg6 --batch 1 --norm bn; says "1 row has no statistics"
 run 2 bench vgg6 --batch 99999999; says "batch: 99999999"

@@ -129,6 +129,7 @@ run 2 convert a b; says "--to is missing"
 run 2 convert a b --to gpm; says "did you mean 'gmp'?"
 run 2 bench mpl; says "did you mean 'mlp'?"
 run 2 bench mlp --hidden 3,x; says "--hidden: found '3,x'"
+run 1 bench mlp --record nowhere; says "nowhere/boundaries.moves.part: cannot open"
 run 2 bench mlp --repeats 2; says "--repeats: found '2'"
 run 2 bench param --param gpm; says "did you mean 'gmp'?"
 
