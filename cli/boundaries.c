@@ -65,6 +65,8 @@ static void put_unit(const sph_boundary *b, size_t j, const struct columns *colu
         put(b->offset_right ? b->offset_right[j] : NAN);
     for (size_t i = 0; columns->vectors && i < b->n; i++)
         put(b->direction[j * b->n + i]);
+    for (size_t i = 0; columns->vectors && b->phi_net && i < b->n; i++)
+        put(b->phi_net[j * b->n + i]);
     putchar('\n');
 }
 
@@ -77,6 +79,7 @@ static int print_csv(const sph_boundaries *all, int vectors)
     fputs(",state,nearest,pole", stdout);
     fputs(columns.right ? ",offset_right" : "", stdout);
     put_names("direction", n);
+    put_names("phi_net", vectors && all->layer[0].phi_net ? n : 0);
     putchar('\n');
     for (size_t i = 0; i < all->count; i++)
         for (size_t j = 0; all->layer[i].kind != SPH_BOUNDARY_NONE && j < all->layer[i].m; j++)
@@ -109,6 +112,8 @@ static json_t *describe_unit(const sph_boundary *b, size_t j, int vectors)
     if (vectors) {
         json_object_set_new(unit, "phi", vector(b->phi + j * b->n, b->n));
         json_object_set_new(unit, "direction", vector(b->direction + j * b->n, b->n));
+        if (b->phi_net)
+            json_object_set_new(unit, "phi_net", vector(b->phi_net + j * b->n, b->n));
     }
     return unit;
 }
@@ -219,7 +224,12 @@ const struct command command_boundaries = {
         "Prints a CSV line for each unit that has an activation. A unit switches at w x + b = 0, x being the "
         "input of its layer, the normalization folded in: norm is |w|, offset is b/|w|, phi = -offset w/|w| "
         "is the point of the boundary nearest to the origin. The first layer is given in the units of the "
-        "data, standardisation undone. active_share is the share of the data points (of a convolution: rows "
+        "data, standardisation undone, and so phi is nearest to the data's zero; phi_net, which --layer adds "
+        "for "
+        "this layer, is the point nearest to the data's mean in standardised distance, in the same units: "
+        "the "
+        "phi that the network learns and figures draw. active_share is the share of the data points (of a "
+        "convolution: rows "
         "and pixels) on the active side, state says both, dead or always_on, nearest is the distance of the "
         "nearest data point, pole is how near a gmp unit is to a pole of its coordinates (smallest |sin "
         "theta| but for the last angle; 0 at a pole). What is not defined is left empty: all but the share "

@@ -50,6 +50,28 @@ static int has_raw(const sph_net *net, const struct net_layer *layer)
     return 1;
 }
 
+/* phi of the net's own input, carried to raw = x * scale + mean: a point of the same boundary, another one.
+ */
+static void carry_phi(sph_boundary *out, const struct hyperplanes *planes, const sph_net *net)
+{
+    const struct net_layer *layer = &net->layers[planes->layer];
+    for (size_t j = 0; j < out->m; j++) {
+        const double *w = planes->w + j * out->n;
+        double norm = param_length(out->n, w), offset = planes->b[j] / norm;
+        int there = norm > 0 && isfinite(norm);
+        for (size_t i = 0; i < out->n; i++) {
+            double x = there ? 0 - offset * (w[i] / norm) : NAN;
+            if (net->scaling.features) {
+                size_t feature = feature_of(net, layer, i);
+                x *= scale_of(&net->scaling, feature);
+                if (planes->kind != HYPERPLANE_CENTRED)
+                    x += mean_of(&net->scaling, feature);
+            }
+            out->phi_net[j * out->n + i] = x;
+        }
+    }
+}
+
 /* w x + b in terms of raw = x * scale + mean: the value stays, and with it the side. */
 static void undo_scaling(struct hyperplanes *planes, const sph_net *net)
 {
@@ -77,6 +99,8 @@ static int new_arrays(sph_boundary *out, int srelu)
     int missing = !(out->direction = mem_get(m * n, sizeof(double)));
     missing |= !(out->phi = mem_get(m * n, sizeof(double)));
     missing |= !(out->state = mem_get(m, sizeof *out->state));
+    if (out->raw)
+        missing |= !(out->phi_net = mem_get(m * n, sizeof(double)));
     if (srelu)
         missing |= !(out->offset_right = mem_get(m, sizeof(double)));
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -138,8 +162,10 @@ static int describe_layer(sph_boundary *out, const sph_net *net, size_t layer, i
         return 0;
     out->raw = raw && has_raw(net, &net->layers[layer]);
     if (!(err = new_arrays(out, planes.b_right != NULL)) && !(err = measure_poles(out, net))) {
-        if (out->raw)
+        if (out->raw) {
+            carry_phi(out, &planes, net);
             undo_scaling(&planes, net);
+        }
         describe_units(out, &planes);
     }
     hyperplanes_free(&planes);
@@ -212,8 +238,9 @@ void sph_boundaries_free(sph_boundaries *boundaries)
         return;
     for (size_t i = 0; i < boundaries->count; i++) {
         sph_boundary *layer = &boundaries->layer[i];
-        double *owned[] = {layer->direction, layer->norm,         layer->offset,  layer->offset_right,
-                           layer->phi,       layer->active_share, layer->nearest, layer->pole};
+        double *owned[] = {layer->direction,    layer->norm, layer->offset,
+                           layer->offset_right, layer->phi,  layer->active_share,
+                           layer->nearest,      layer->pole, layer->phi_net};
         for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
             mem_free(owned[k]);
         mem_free(layer->state);

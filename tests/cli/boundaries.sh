@@ -17,7 +17,7 @@ check "states fit shares" awk -F, 'NR > 1 { s = $5 == 0 ? "dead" : $5 == 1 ? "al
 # ---- one layer: phi and direction, in raw units; phi lies on its boundary, and the rows lie where they are said to
 awk 'NR == 1 || NR <= 61' own.csv | grep -v ',,' >new.csv
 run 0 boundaries r --layer 0 --data new.csv
-check "columns of a layer" [ "$(head -1 out)" = "layer,unit,norm,offset,active_share,phi_1,phi_2,phi_3,phi_4,phi_5,phi_6,state,nearest,pole,direction_1,direction_2,direction_3,direction_4,direction_5,direction_6" ]
+check "columns of a layer" [ "$(head -1 out)" = "layer,unit,norm,offset,active_share,phi_1,phi_2,phi_3,phi_4,phi_5,phi_6,state,nearest,pole,direction_1,direction_2,direction_3,direction_4,direction_5,direction_6,phi_net_1,phi_net_2,phi_net_3,phi_net_4,phi_net_5,phi_net_6" ]
 cp out first.csv
 check "phi and sides, by hand" awk -F, '
     NR == FNR { gsub(/["$]/, ""); if (FNR > 1) { # a, b, colour, "$p,ppp.50", y: the comma of a price parts it in two
@@ -32,6 +32,11 @@ check "phi and sides, by hand" awk -F, '
           d = $4
           for (i = 1; i <= 6; i++) d += $(14 + i) * x[r, i]
           active += d > 0; if (d < 0) d = -d; if (d < least) least = d }
+      other = $4
+      for (i = 1; i <= 6; i++) other += $(20 + i) * $(14 + i)
+      if (other < 0) other = -other
+      if (other > 1e-10 * (1 + ($4 < 0 ? -$4 : $4))) { print "phi_net of unit " $2 ": " other; exit 1 }
+      if ($21 == $6 || $21 == "") { print "phi_net of unit " $2 " is phi"; exit 1 }
       if (on < 0) on = -on
       if (on > 1e-10 * (1 + ($4 < 0 ? -$4 : $4))) { print "phi of unit " $2 ": " on; exit 1 }
       if (active / rows - $5 > 1e-9 || $5 - active / rows > 1e-9) { print "share of " $2 ": " active / rows; exit 1 }
@@ -42,6 +47,9 @@ check "phi and sides, by hand" awk -F, '
 cut -d, -f1-5 own.csv | sed '1s/.*/a,b,colour,price/' >plain.csv
 run 0 boundaries r --layer layers.1 --data plain.csv --json
 shows '"layer": 1' '"path": "layers.1"' '"kind": "hyperplane"' '"raw": false' '"points": 120' '"direction": ['
+check "a deeper layer has one phi" [ "$(grep -c phi_net out)" -eq 0 ]
+run 0 boundaries r --layer 0 --json
+shows '"phi_net": ['
 run 0 boundaries r --json
 shows '"raw": true' '"kind": "none"' '"points": 76'
 
