@@ -561,7 +561,7 @@ enum { SPH_MOTION_MAX, SPH_MOTION_MEDIAN, SPH_MOTION_P90, SPH_MOTION_COUNT };
 
 /* How the units of a layer moved in a step: over those that had a boundary before and have one after it. */
 typedef struct sph_motion {
-    size_t units;                  /* that is how many                                        */
+    size_t units;                  /* how many those are                                                  */
     double move[SPH_MOTION_COUNT]; /* of |phi_t - phi_{t-1}|: largest, median and 90 %; NaN without units */
     double turn[SPH_MOTION_COUNT]; /* of the angle between the normals, radians, 0 to pi: likewise        */
 } sph_motion;
@@ -624,13 +624,13 @@ typedef struct sph_experiment_opts {
 } sph_experiment_opts;
 
 typedef struct sph_experiment_result {
-    size_t jobs;     /* in all, refits included                                                */
-    size_t repeated; /* of these, run or continued by this call                                */
+    size_t jobs;     /* in all, refits included                 */
+    size_t repeated; /* of these, run or continued by this call */
     size_t diverged, failed;
-    int stopped;            /* progress asked: no tables were written                                   */
-    size_t figures;         /* drawn                                                          */
-    size_t not_drawn;       /* failed, each for a reason of its own                           */
-    char figures_note[512]; /* the first such reason, or that gnuplot is missing; "": all well  */
+    int stopped;            /* progress asked: no tables were written                          */
+    size_t figures;         /* drawn                                                           */
+    size_t not_drawn;       /* failed, each for a reason of its own                            */
+    char figures_note[512]; /* the first such reason, or that gnuplot is missing; "": all well */
 } sph_experiment_result;
 
 /* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
@@ -647,15 +647,15 @@ SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_
 enum { SPH_PERTURB_METHODS = 5, SPH_PERTURB_TENSORS = 4 };
 
 typedef struct sph_perturb_opts {
-    size_t inputs;   /* n, 2 or more                                                                   */
-    const double *w; /* (n) base weight; NULL: a uniform direction by seed, of the length below        */
-    double length;   /* of the base weight w of SP, BN, LN and v of WN; the papers' code draws it near 1e-3 */
-    double distance; /* of the boundary from the origin, on the side away from w: phi = -distance w / |w| */
-    const double *eps; /* (count)                                                                        */
-    size_t count;
-    size_t rows;  /* BN: of the batch its mean and variance are taken of, standard normal numbers        */
-    size_t units; /* LN: of the layer, this one included                                                 */
-    uint64_t seed;
+    size_t inputs;     /* n, 2 or more                                                                    */
+    const double *w;   /* (n) base weight; NULL: a uniform direction by seed, of the length below         */
+    double length;     /* of w of SP, BN and LN, of v of WN; the papers' code draws it near 1e-3          */
+    double distance;   /* of the boundary from the origin, away from w: phi = -distance w / |w|           */
+    const double *eps; /* (count)                                                                         */
+    size_t count;      /* of eps                                                                          */
+    size_t rows;       /* BN: of the batch its mean and variance are taken of, standard normal numbers    */
+    size_t units;      /* LN: of the layer, this one included                                             */
+    uint64_t seed;     /* of all that is drawn                                                            */
 } sph_perturb_opts;
 
 /* n 2, length 1e-3, distance 1, eps 1e-4, 1e-3, 1e-2, 1e-1, a batch of 256 rows, a layer of 8 units. */
@@ -694,6 +694,7 @@ typedef struct sph_perturb_result {
     void *memory;
 } sph_perturb_result;
 
+/* Refuses lengths, distances and eps above 1e150, whose squares are no numbers. */
 SPH_API int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts);
 SPH_API void sph_perturb_free(sph_perturb_result *result);
 
@@ -727,7 +728,8 @@ typedef struct sph_theory_result {
     sph_theory_row row[SPH_THEORY_ROWS]; /* (count) */
 } sph_theory_result;
 
-/* A check that fails is a row that says so, and no failure of this call. */
+/* A check that fails is a row that says so, and no failure of this call. When progress asks to stop, the call
+ * succeeds with the rows so far, and result->stopped is set. */
 SPH_API int sph_theory(sph_theory_result *out, const sph_theory_opts *opts);
 
 /* ---------------------------------------------------------------- regions
@@ -743,11 +745,11 @@ typedef struct sph_regions_opts {
      * itself, (s, t) of a net with 2 inputs, s of a net with 1, whose regions are the strips above its
      * intervals: with a window of height 1 their areas are lengths. */
     const double *origin, *first, *second;
-    double window[4]; /* s from, s to, t from, t to                                            */
-    sph_task task;    /* binary, classes: where the decision changes is found too                */
-    size_t most;      /* regions: more are a failure                                            */
+    double window[4]; /* s from, s to, t from, t to                                */
+    sph_task task;    /* binary, classes: where the decision changes is found too  */
+    size_t most;      /* regions: more are a failure                               */
     void *self;
-    int (*progress)(void *self, size_t regions, double share); /* of the area; above 0: give up; NULL: none */
+    int (*progress)(void *self, size_t regions, double share); /* of the area; above 0: stop; NULL: none */
 } sph_regions_opts;
 
 SPH_API sph_regions_opts sph_regions_defaults(void); /* window -1, 1, -1, 1; at most a million regions */
@@ -758,15 +760,17 @@ SPH_API sph_regions_opts sph_regions_defaults(void); /* window -1, 1, -1, 1; at 
 SPH_API int sph_plane_through(const sph_net *net, const double *a, const double *b, const double *c,
                               double *origin, double *first, double *second, double window[4]);
 
+/* When progress asks to stop, the call succeeds with the regions found so far, and sph_regions_total.stopped
+ * is set. A net whose values in the window are beyond finite numbers is refused. */
 SPH_API int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opts *opts);
 SPH_API void sph_regions_free(sph_regions *regions);
 
 typedef struct sph_region {
-    const double *vertex; /* (vertices, 2) s and t, anticlockwise                                          */
-    size_t vertices;
-    double area;
-    const uint8_t *pattern; /* a bit per unit, 1 where it is active: see sph_regions_layer */
-    const double *map; /* (outputs, 3) an output is map[0] s + map[1] t + map[2], in its own units      */
+    const double *vertex;   /* (vertices, 2) s and t, anticlockwise                                       */
+    size_t vertices;        /* 3 or more                                                                  */
+    double area;            /* in units of s times units of t                                             */
+    const uint8_t *pattern; /* a bit per unit, 1 where it is active: see sph_regions_layer                */
+    const double *map;      /* (outputs, 3) an output is map[0] s + map[1] t + map[2], in its own units   */
 } sph_region;
 
 SPH_API size_t sph_regions_count(const sph_regions *regions);
@@ -795,7 +799,8 @@ SPH_API size_t sph_regions_segments(const sph_regions *regions, const sph_segmen
 
 typedef struct sph_regions_total {
     sph_task task;
-    double area, largest, smallest; /* areas of all regions, of one region              */
+    int stopped;                    /* progress asked: regions are missing                      */
+    double area, largest, smallest; /* areas of all regions, of one region                      */
     double length;                  /* of the decision boundary; NaN where there is no decision */
 } sph_regions_total;
 

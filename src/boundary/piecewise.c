@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "boundary/hyperplane.h"
-
-static const double leaky_slope = 0.01;
+#include "param/param.h"
 
 #define WORD_ROW(id, word, help) word,
 static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
@@ -66,6 +65,10 @@ static int check_window(const double window[4])
             return sph_fail(SPH_EARG, "window: %.17g to %.17g is too %s for its numbers", from, to,
                             isfinite(to - from) ? "narrow" : "wide");
     }
+    double width = window[1] - window[0], height = window[3] - window[2];
+    if (!isnormal(width * height))
+        return sph_fail(SPH_EARG, "window: %g by %g is too %s: its area is no number", width, height,
+                        isfinite(width * height) ? "small" : "large");
     return 0;
 }
 
@@ -85,14 +88,6 @@ static int check_plane(const sph_net *net, const sph_regions_opts *opts)
 
 /* ---------------------------------------------------------------- layers */
 
-static double row_length(const struct hyperplanes *planes, size_t unit)
-{
-    double sum = 0;
-    for (size_t i = 0; i < planes->n; i++)
-        sum += planes->w[unit * planes->n + i] * planes->w[unit * planes->n + i];
-    return sqrt(sum);
-}
-
 /* A layer without activation has its scale in its weights. */
 static int take_layer(struct piecewise_node *node, const sph_net *net, size_t layer)
 {
@@ -111,7 +106,7 @@ static int take_layer(struct piecewise_node *node, const sph_net *net, size_t la
         double scale = piecewise_cuts(node) ? 1 : planes.s[j];
         node->s[j] = piecewise_cuts(node) ? planes.s[j] : 1;
         node->b[j] = scale * planes.b[j];
-        node->norm[j] = fabs(scale) * row_length(&planes, j);
+        node->norm[j] = fabs(scale) * param_length(n, planes.w + j * n);
         for (size_t i = 0; i < n; i++)
             node->w[i * node->ld + j] = scale * planes.w[j * n + i];
         if (!isfinite(node->norm[j]) || !isfinite(node->b[j]) || !isfinite(node->s[j]))
@@ -121,9 +116,12 @@ static int take_layer(struct piecewise_node *node, const sph_net *net, size_t la
     return err;
 }
 
-static double slope_below(sph_act act)
+/* As the net computes it, in its own dtype. */
+static double slope_below(const sph_net *net, sph_act act)
 {
-    return act == SPH_ACT_RELU ? 0 : act == SPH_ACT_LEAKY_RELU ? leaky_slope : 1;
+    if (act == SPH_ACT_LEAKY_RELU)
+        return net->dtype == SPH_F32 ? (double)(float)LEAKY_SLOPE : LEAKY_SLOPE;
+    return act == SPH_ACT_RELU ? 0 : 1;
 }
 
 static int take_node(struct piecewise *out, const sph_net *net, size_t i)
@@ -141,10 +139,10 @@ static int take_node(struct piecewise *out, const sph_net *net, size_t i)
     node->in[0] = (size_t)from->in[0];
     node->in[1] = from->kind == NODE_ADD ? (size_t)from->in[1] : NET_NOWHERE;
     if (from->kind == NODE_ACT)
-        node->below = slope_below(from->act);
+        node->below = slope_below(net, from->act);
     if (from->kind == NODE_DENSE) {
         node->path = net->layers[from->layer].path;
-        node->below = slope_below(net->layers[from->layer].spec.act);
+        node->below = slope_below(net, net->layers[from->layer].spec.act);
     }
     if (piecewise_cuts(node)) {
         node->byte = out->pattern_bytes;
@@ -160,7 +158,7 @@ static double plane_number(const double *vector, size_t i, double otherwise)
     return vector ? vector[i] : otherwise;
 }
 
-static void take_plane(struct piecewise *out, const sph_net *net, const sph_regions_opts *opts)
+static int take_plane(struct piecewise *out, const sph_net *net, const sph_regions_opts *opts)
 {
     size_t n = out->node[0].m, ld = out->node[0].ld;
     for (int axis = 0; axis < 2; axis++) {
@@ -175,7 +173,10 @@ static void take_plane(struct piecewise *out, const sph_net *net, const sph_regi
         out->plane[i] = out->half[0] * first / scale;
         out->plane[ld + i] = out->half[1] * second / scale;
         out->plane[2 * ld + i] = (middle - mean) / scale;
+        if (!isfinite(out->plane[i]) || !isfinite(out->plane[ld + i]) || !isfinite(out->plane[2 * ld + i]))
+            return sph_fail(SPH_EARG, "the plane: input %zu grows beyond finite numbers in the window", i);
     }
+    return 0;
 }
 
 int piecewise_new(struct piecewise *out, const sph_net *net, const sph_regions_opts *opts)
@@ -194,12 +195,11 @@ int piecewise_new(struct piecewise *out, const sph_net *net, const sph_regions_o
         err = take_node(out, net, i);
     if (!err && !(out->plane = mem_get(3 * out->node[0].ld, sizeof *out->plane)))
         err = SPH_EMEMORY;
-    if (err < 0) {
+    if (!err)
+        err = take_plane(out, net, opts);
+    if (err < 0)
         piecewise_free(out);
-        return err;
-    }
-    take_plane(out, net, opts);
-    return 0;
+    return err;
 }
 
 void piecewise_free(struct piecewise *net)

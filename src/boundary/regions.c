@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "boundary/polygon.h"
 
-enum { REGIONS_MOST = 1000000, PROGRESS_EVERY = 64 };
+enum { REGIONS_MOST = 1000000, PROGRESS_EVERY = 64, STOPPED = 1 };
 
 /* ---------------------------------------------------------------- one more region */
 
@@ -96,7 +96,7 @@ static int add(void *self, const struct region_found *found)
         err = decision_add(work->decision, found, regions);
     if (!err && work->opts->progress && regions->count % PROGRESS_EVERY == 0 &&
         work->opts->progress(work->opts->self, regions->count, work->done / 4) > 0)
-        err = sph_fail(SPH_EARG, "stopped after %zu regions", regions->count);
+        err = STOPPED;
     return err;
 }
 
@@ -140,8 +140,11 @@ static int run(sph_regions *regions, struct work *work)
     struct subdivision to = {work, add, counts};
     if (!err && !(err = copy_vector(&regions->origin, opts->origin, n, n)) &&
         !(err = copy_vector(&regions->first, opts->first, n, 0)) &&
-        !(err = copy_vector(&regions->second, opts->second, n, 1)) && !(err = subdivide(work->net, &to)))
+        !(err = copy_vector(&regions->second, opts->second, n, 1)) &&
+        (err = subdivide(work->net, &to)) >= 0) {
+        regions->stopped = err == STOPPED;
         err = take_layers(regions, work->net, counts);
+    }
     mem_free(counts);
     return err;
 }
@@ -235,6 +238,7 @@ size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
 void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
 {
     *out = (sph_regions_total){.task = regions->task,
+                               .stopped = regions->stopped,
                                .smallest = INFINITY,
                                .length = regions->task == SPH_TASK_REGRESSION ? NAN : 0};
     for (size_t i = 0; i < regions->count; i++) {
@@ -280,6 +284,8 @@ int sph_plane_through(const sph_net *net, const double *a, const double *b, cons
         second[i] = c[i] - a[i];
     }
     double to_b = sqrt(scaled_dot(net, first, first)), to_c = sqrt(scaled_dot(net, second, second));
+    if (!isfinite(to_b) || !isfinite(to_c))
+        return sph_fail(SPH_EARG, "the points are too far apart: their distance is no finite number");
     if (!(to_b > 0) || !(to_c > 0))
         return sph_fail(SPH_EARG, "the first point and the %s are the same: they give no plane",
                         to_b > 0 ? "third" : "second");

@@ -32,6 +32,7 @@ struct sph_regions {
     double *origin, *first, *second; /* (inputs) */
     double window[4];
     sph_task task;
+    int stopped; /* progress asked: regions are missing */
     struct regions_layer *layer;
     size_t layer_count;
 
@@ -65,7 +66,7 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 /* The window cut along every unit's boundary; add is called for every region. (subdivide.c) */
 struct subdivision {
     void *self;
-    int (*add)(void *self, const struct region_found *found); /* 0, or what ends it */
+    int (*add)(void *self, const struct region_found *found); /* 0; else what ends it, and is returned */
     size_t *regions; /* (nodes) filled: regions after each node that cuts */
 };
 int subdivide(const struct piecewise *net, const struct subdivision *subdivision);

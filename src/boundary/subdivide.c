@@ -9,11 +9,14 @@
  * What is pending lies on stacks: the polygon last left behind is the next one to go on. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "boundary/polygon.h"
 #include "boundary/regions.h"
+#include "param/param.h"
 
 /* A few roundings of the largest number that a sum may have met. */
 static const double rounding = 8 * DBL_EPSILON;
@@ -61,9 +64,10 @@ struct cutter {
 
     /* the path that led to it; (nodes) of (3, ld), (ld) or one number each */
     double **z, **map;
-    double **tolerance,
-        **largest; /* of each unit: what counts as 0; the largest |z| in the polygon it entered with */
-    double *bound; /* at least the length of the vector of a node's largest values */
+    double **tolerance; /* of each unit: what counts as 0 */
+    double **largest;   /* of each unit: the largest |z| in the polygon it entered with */
+    double *bound;      /* at least the length of the vector of a node's largest values */
+    double *reach;      /* (widest) that vector, of the node at work */
 };
 
 static int is_set(const uint8_t *bits, size_t unit)
@@ -91,8 +95,18 @@ static struct line unit_line(const struct cutter *cutter, size_t unit)
 
 /* ---------------------------------------------------------------- entering and leaving a node */
 
-/* The largest value of each unit in the polygon, and what is 0 to it: a distance, or what rounding may do. */
-static void measure(struct cutter *cutter)
+static int not_finite(const struct cutter *cutter)
+{
+    const char *path = cutter->net->node[cutter->node].path;
+    char number[32];
+    snprintf(number, sizeof number, "node %zu", cutter->node);
+    return sph_fail(SPH_EARG, "%s: its values in the window grow beyond finite numbers",
+                    path ? path : number);
+}
+
+/* The largest value of each unit in the polygon, and what is 0 to it: a distance, or what rounding may do.
+ * The difference of any two values is finite. */
+static int measure(struct cutter *cutter)
 {
     const struct piecewise_node *node = &cutter->net->node[cutter->node];
     size_t ld = node->ld;
@@ -109,8 +123,11 @@ static void measure(struct cutter *cutter)
     }
     for (size_t j = 0; j < node->m; j++) {
         double sum = node->w ? fabs(node->b[j]) + node->norm[j] * in : in;
-        tolerance[j] = polygon_thin * sqrt(a[j] * a[j] + b[j] * b[j]) + rounding * sum;
+        tolerance[j] = polygon_thin * hypot(a[j], b[j]) + rounding * sum;
+        if (!isfinite(2 * (fabs(a[j]) + fabs(b[j]) + fabs(c[j]))) || !isfinite(tolerance[j]))
+            return not_finite(cutter);
     }
+    return 0;
 }
 
 /* list <- those of the units from[count] that cut the polygon; the others' bits are set. */
@@ -130,36 +147,35 @@ static size_t sift(const struct cutter *cutter, size_t vertices, const double *p
 }
 
 /* A unit whose scale is 0 shows nothing of its boundary. */
-static void enter(struct cutter *cutter)
+static int enter(struct cutter *cutter)
 {
     const struct piecewise_node *node = &cutter->net->node[cutter->node];
     size_t count = 0;
     piecewise_map(cutter->net, cutter->node, cutter->map, cutter->z[cutter->node]);
     if (!cutter->node)
-        return;
-    measure(cutter);
-    if (!piecewise_cuts(node))
-        return;
+        return 0;
+    int err = measure(cutter);
+    if (err < 0 || !piecewise_cuts(node))
+        return err;
     uint8_t *bits = node_bits(cutter);
     memset(bits, 0, (node->m + 7) / 8);
     for (size_t j = 0; j < node->m; j++)
         if (!node->s || node->s[j] != 0)
             cutter->spare[count++] = (uint32_t)j;
     cutter->units = sift(cutter, cutter->vertices, cutter->polygon, cutter->spare, count, bits, cutter->list);
+    return 0;
 }
 
 /* The node's map behind its activation. */
-static void leave(struct cutter *cutter)
+static int leave(struct cutter *cutter)
 {
     const struct piecewise_node *node = &cutter->net->node[cutter->node];
     const double *z = cutter->z[cutter->node], *largest = cutter->largest[cutter->node];
-    double *map = cutter->map[cutter->node], squares = 0;
+    double *map = cutter->map[cutter->node], *reach = cutter->reach;
     size_t ld = node->ld;
     if (!cutter->node) {
-        for (size_t j = 0; j < node->m; j++) {
-            double most = fabs(z[j]) + fabs(z[ld + j]) + fabs(z[2 * ld + j]);
-            squares += most * most;
-        }
+        for (size_t j = 0; j < node->m; j++)
+            reach[j] = fabs(z[j]) + fabs(z[ld + j]) + fabs(z[2 * ld + j]);
         memcpy(map, z, 3 * ld * sizeof *map);
     } else {
         const uint8_t *bits = node_bits(cutter);
@@ -168,12 +184,13 @@ static void leave(struct cutter *cutter)
             double factor = (!cuts || is_set(bits, j) ? 1 : node->below) * (cuts && node->s ? node->s[j] : 1);
             for (size_t row = 0; row < 3; row++)
                 map[row * ld + j] = factor * z[row * ld + j];
-            squares += factor * factor * largest[j] * largest[j];
+            reach[j] = factor * largest[j];
         }
         if (cuts)
             cutter->to->regions[cutter->node]++;
     }
-    cutter->bound[cutter->node] = sqrt(squares);
+    cutter->bound[cutter->node] = param_length(node->m, reach);
+    return isfinite(cutter->bound[cutter->node]) ? 0 : not_finite(cutter);
 }
 
 /* ---------------------------------------------------------------- cutting */
@@ -249,11 +266,13 @@ static int carry_on(struct cutter *cutter)
         while (cutter->units)
             if ((err = cut(cutter)) < 0)
                 return err;
-        leave(cutter);
+        if ((err = leave(cutter)) < 0)
+            return err;
         if (cutter->node == last)
             break;
         cutter->node++;
-        enter(cutter);
+        if ((err = enter(cutter)) < 0)
+            return err;
     }
     struct region_found found = {cutter->vertices, cutter->polygon, cutter->pattern, cutter->map[last],
                                  cutter->tolerance[last]};
@@ -277,7 +296,7 @@ static void cutter_free(struct cutter *cutter)
     void *owned[] = {cutter->pending.items, cutter->vertex.items, cutter->unit.items, cutter->bits.items,
                      cutter->polygon,       cutter->above,        cutter->under,      cutter->list,
                      cutter->spare,         cutter->pattern,      cutter->z,          cutter->map,
-                     cutter->tolerance,     cutter->largest,      cutter->bound};
+                     cutter->tolerance,     cutter->largest,      cutter->bound,      cutter->reach};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
 }
@@ -297,8 +316,10 @@ static int cutter_make(struct cutter *cutter)
     cutter->tolerance = mem_get(net->count, sizeof *cutter->tolerance);
     cutter->largest = mem_get(net->count, sizeof *cutter->largest);
     cutter->bound = mem_get(net->count, sizeof *cutter->bound);
+    cutter->reach = mem_get(net->widest, sizeof *cutter->reach);
     int missing = !cutter->list || !cutter->spare || !cutter->pattern || !cutter->z || !cutter->map ||
-                  !cutter->tolerance || !cutter->largest || !cutter->bound || !reserve_vertices(cutter, 16);
+                  !cutter->tolerance || !cutter->largest || !cutter->bound || !cutter->reach ||
+                  !reserve_vertices(cutter, 16);
     for (size_t i = 0; i < net->count && !missing; i++) {
         size_t ld = net->node[i].ld;
         missing |= !(cutter->z[i] = mem_get(3 * ld, sizeof(double)));
@@ -317,8 +338,8 @@ int subdivide(const struct piecewise *net, const struct subdivision *subdivision
     if (!err) {
         cutter.vertices = 4;
         memcpy(cutter.polygon, window, sizeof window);
-        enter(&cutter);
-        err = carry_on(&cutter);
+        if (!(err = enter(&cutter)))
+            err = carry_on(&cutter);
         while (!err && cutter.pending.count) {
             take_pending(&cutter);
             err = carry_on(&cutter);

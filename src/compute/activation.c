@@ -5,7 +5,7 @@
 #include "compute/real.h"
 #include "compute/simd.h"
 
-#define LEAKY_SLOPE ((real)0.01)
+#define SLOPE ((real)LEAKY_SLOPE)
 
 KERNEL real identity_value(real z)
 {
@@ -26,11 +26,11 @@ KERNEL real relu_slope(real z)
 }
 KERNEL real leaky_relu_value(real z)
 {
-    return z > 0 ? z : LEAKY_SLOPE * z;
+    return z > 0 ? z : SLOPE * z;
 }
 KERNEL real leaky_relu_slope(real z)
 {
-    return z > 0 ? 1 : LEAKY_SLOPE;
+    return z > 0 ? 1 : SLOPE;
 }
 KERNEL real elu_value(real z)
 {
@@ -171,7 +171,7 @@ KERNEL_INLINE vec act_value(sph_act act, vec z)
     case SPH_ACT_RELU:
         return vec_drop((vec_mask)(z < 0), z);
     case SPH_ACT_LEAKY_RELU:
-        return vec_select((vec_mask)(z > 0), z, LEAKY_SLOPE * z);
+        return vec_select((vec_mask)(z > 0), z, SLOPE * z);
     case SPH_ACT_ELU:
         return vec_select((vec_mask)(z > 0), z, vec_expm1(z));
     default:
@@ -185,7 +185,7 @@ KERNEL_INLINE vec act_pull(sph_act act, vec z, vec dy) /* act'(z) dy */
     case SPH_ACT_RELU:
         return vec_keep((vec_mask)(z > 0), dy);
     case SPH_ACT_LEAKY_RELU:
-        return vec_select((vec_mask)(z > 0), dy, LEAKY_SLOPE * dy);
+        return vec_select((vec_mask)(z > 0), dy, SLOPE * dy);
     case SPH_ACT_ELU:
         return vec_select((vec_mask)(z > 0), dy, vec_exp(z) * dy);
     default:

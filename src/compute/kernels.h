@@ -280,6 +280,9 @@ enum kernel_choice { KERNELS_FASTEST, KERNELS_PLAIN, KERNELS_BASE };
 /* The table for this processor; never NULL. */
 const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice);
 
+/* leaky_relu below 0, rounded to the dtype. */
+#define LEAKY_SLOPE 0.01
+
 /* srelu's four numbers per unit, in this order, each (m): y = t_right + a_right (z - t_right) for z >=
  * t_right, t_left + a_left (z - t_left) for z <= t_left, z between. Gradients are with respect to each. */
 enum { SRELU_T_RIGHT, SRELU_A_RIGHT, SRELU_T_LEFT, SRELU_A_LEFT, SRELU_SHAPE };

@@ -38,17 +38,30 @@ static void flush(struct sink *sink)
     text->length = 0;
 }
 
+/* JSON has no other word for what is not finite. */
+static void put_number(struct sink *sink, double value)
+{
+    if (isfinite(value))
+        text_add(&sink->text, "%.17g", value);
+    else
+        text_add(&sink->text, "null");
+}
+
 static void put_numbers(struct sink *sink, const double *values, size_t count)
 {
     text_add(&sink->text, "[");
     for (size_t i = 0; i < count; i++) {
         text_add(&sink->text, "%s", i ? ", " : "");
-        if (isfinite(values[i]))
-            text_add(&sink->text, "%.17g", values[i]);
-        else
-            text_add(&sink->text, "null");
+        put_number(sink, values[i]);
     }
     text_add(&sink->text, "]");
+}
+
+/* , "key": number */
+static void put_member(struct sink *sink, const char *key, double value)
+{
+    text_add(&sink->text, ", \"%s\": ", key);
+    put_number(sink, value);
 }
 
 /* [[...], ...] of (rows, columns) */
@@ -101,10 +114,12 @@ static void put_head(struct sink *sink, const sph_regions *regions)
         text_add(&sink->text, ", \"units\": %zu, \"regions\": %zu}", regions->layer[k].units,
                  regions->layer[k].regions);
     }
-    text_add(&sink->text, "],\n\"area\": %.17g, \"largest\": %.17g, \"smallest\": %.17g", total.area,
-             total.largest, total.smallest);
+    text_add(&sink->text, "],\n\"stopped\": %s", total.stopped ? "true" : "false");
+    put_member(sink, "area", total.area);
+    put_member(sink, "largest", total.largest);
+    put_member(sink, "smallest", total.smallest);
     if (total.task != SPH_TASK_REGRESSION)
-        text_add(&sink->text, ", \"decision_length\": %.17g", total.length);
+        put_member(sink, "decision_length", total.length);
     text_add(&sink->text, ",\n\"regions\": [");
 }
 
@@ -126,7 +141,9 @@ static void put_regions(struct sink *sink, const sph_regions *regions)
     for (size_t r = 0; r < regions->count && !sink->err; r++) {
         sph_region region;
         sph_regions_at(regions, r, &region);
-        text_add(&sink->text, "%s{\"area\": %.17g, \"vertices\": ", r ? ",\n" : "\n", region.area);
+        text_add(&sink->text, "%s{\"area\": ", r ? ",\n" : "\n");
+        put_number(sink, region.area);
+        text_add(&sink->text, ", \"vertices\": ");
         put_table(sink, region.vertex, region.vertices, 2);
         text_add(&sink->text, ", \"pattern\": ");
         put_pattern(sink, regions, region.pattern);

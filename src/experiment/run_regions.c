@@ -170,7 +170,8 @@ static int add_words(const struct aim *aim, sph_regions *regions)
     struct regions_about *about = &regions->about;
     const size_t *plane = aim->opts->plane;
     size_t n = regions->inputs;
-    about->title = mem_format("%zu linear regions", regions->count);
+    about->title =
+        mem_format(regions->stopped ? "the first %zu linear regions" : "%zu linear regions", regions->count);
     double high = (regions->window[3] - regions->window[2]) / (regions->window[1] - regions->window[0]);
     about->square = plane && high > 0.5 && high < 2; /* a strip would be lost on its page */
     if (plane) {
