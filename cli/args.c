@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +251,29 @@ int args_sizes(const struct args *args, const char *name, size_t *list, size_t c
     }
     *count = found;
     return 0;
+}
+
+int args_numbers(const struct args *args, const char *name, const char *such_as, double *list, size_t least,
+                 size_t most, size_t *count)
+{
+    const char *value = args_value(args, name), *at = value;
+    size_t found = 0;
+    if (!value)
+        return 0;
+    for (;;) {
+        char *end;
+        double number = strtod(at, &end);
+        if (found == most || end == at || (*end && *end != ',') || !isfinite(number))
+            break;
+        list[found++] = number;
+        at = *end ? end + 1 : end;
+        if (!*end && found >= least) {
+            *count = found;
+            return 0;
+        }
+    }
+    return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected %s%zu numbers such as %s", name,
+                    value, least == most ? "" : "at most ", most, such_as);
 }
 
 int args_check_common(const struct args *args)

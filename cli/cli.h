@@ -77,6 +77,10 @@ int args_size(const struct args *args, const char *name, size_t least, size_t *o
 int args_word(const struct args *args, const char *name, const char *const *words, size_t count, int *out);
 int args_sizes(const struct args *args, const char *name, size_t *list, size_t capacity, size_t *count);
 
+/* Between commas, finite, least to most of them. */
+int args_numbers(const struct args *args, const char *name, const char *such_as, double *list, size_t least,
+                 size_t most, size_t *count);
+
 /* Checks --threads, --seed and --dtype for the commands that accept them only because every command does. */
 int args_check_common(const struct args *args);
 

@@ -19,30 +19,6 @@ struct perturb {
 
 /* ---------------------------------------------------------------- options */
 
-/* count numbers between commas; 0, or EXIT_USAGE after a message. */
-static int read_numbers(const struct args *args, const char *name, const char *such_as, double *list,
-                        size_t *count)
-{
-    const char *value = args_value(args, name);
-    size_t found = 0;
-    if (!value)
-        return 0;
-    for (const char *at = value;; at++) {
-        char *end;
-        double number = strtod(at, &end);
-        if (found == LIST_MOST || end == at || (*end && *end != ',') || !isfinite(number))
-            return cli_fail(args->command, EXIT_USAGE,
-                            "--%s: found '%s', expected at most %d numbers such as %s", name, value,
-                            LIST_MOST, such_as);
-        list[found++] = number;
-        if (!*end)
-            break;
-        at = end;
-    }
-    *count = found;
-    return 0;
-}
-
 static int read_number(const struct args *args, const char *name, double least, const char *expected,
                        double *out)
 {
@@ -72,8 +48,8 @@ static int read_options(struct perturb *perturb, const struct args *args)
     size_t weights = 0;
     int code;
     if ((code = args_check_common(args)) ||
-        (code = read_numbers(args, "eps", "1e-3,1e-2", perturb->eps, &opts->count)) ||
-        (code = read_numbers(args, "weight", "6e-4,-8e-4", perturb->weight, &weights)) ||
+        (code = args_numbers(args, "eps", "1e-3,1e-2", perturb->eps, 1, LIST_MOST, &opts->count)) ||
+        (code = args_numbers(args, "weight", "6e-4,-8e-4", perturb->weight, 1, LIST_MOST, &weights)) ||
         (code = read_size(args, "dim", 2, DIM_MOST, &opts->inputs)) ||
         (code = read_number(args, "length", 0, "a number above 0", &opts->length)) ||
         (code = read_number(args, "distance", -INFINITY, "a number", &opts->distance)) ||
@@ -130,6 +106,13 @@ static void print_cell(size_t method, const char *turn, const char *shift)
     printf("  %10s%s%-*s%s", turn, *shift || !last ? " " : "", last ? 0 : 9, shift, last ? "\n" : "");
 }
 
+static int is_zero(const double *w, size_t n)
+{
+    while (n && *w == 0)
+        w++, n--;
+    return !n;
+}
+
 static void print_table(const sph_perturb_result *result)
 {
     int plane = result->inputs == 2;
@@ -147,7 +130,7 @@ static void print_table(const sph_perturb_result *result)
             char turn[32], shift[32];
             snprintf(turn, sizeof turn, plane ? "%+.5f" : "%.5f", after->turn);
             snprintf(shift, sizeof shift, "%.4g", after->shift);
-            if (isnan(after->turn))
+            if (is_zero(after->w, result->inputs))
                 print_cell(m, "none", "(w is 0)");
             else
                 print_cell(m, turn, shift);

@@ -26,19 +26,8 @@ static int read_plane(const struct args *args, size_t rows[3])
 
 static int read_window(const struct args *args, size_t inputs, double window[4])
 {
-    const char *value = args_value(args, "window"), *at = value;
-    size_t count = 0, wanted = inputs == 1 ? 2 : 4;
-    while (count < wanted) {
-        char *end;
-        window[count++] = strtod(at, &end);
-        if (end == at || (*end != ',' && *end))
-            break;
-        at = *end ? end + 1 : end;
-        if (!*end && count == wanted)
-            return 0;
-    }
-    return cli_fail(args->command, EXIT_USAGE, "--window: found '%s', expected %zu numbers such as %s", value,
-                    wanted, wanted == 2 ? "-1,1" : "-1,1,-1,1");
+    size_t count, wanted = inputs == 1 ? 2 : 4;
+    return args_numbers(args, "window", wanted == 2 ? "-1,1" : "-1,1,-1,1", window, wanted, wanted, &count);
 }
 
 /* ---------------------------------------------------------------- results */

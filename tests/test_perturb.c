@@ -225,22 +225,28 @@ static void in_any_dimension_gmp_turns_less_than_eps_and_the_others_as_a_vector_
     }
 }
 
+/* (1, 0) becomes (2, 1), (0, 1) becomes (1, 2); however short or long they are, the sign stays. */
 static void a_turn_in_the_plane_has_a_sign(void **state)
 {
     (void)state;
-    const double right[] = {1e-3, 0}, up[] = {0, 1e-3}, eps[] = {1e-3};
-    sph_perturb_opts opts = sph_perturb_defaults();
-    opts.eps = eps;
-    opts.count = 1;
-    opts.w = right;
-    sph_perturb_result result = perturb(&opts);
-    /* (1, 0) becomes (2, 1), (0, 1) becomes (1, 2) */
-    assert_true(fabs(result.method[PERTURB_SP].after[0].turn - degree * atan2(1, 2)) < 1e-12);
-    sph_perturb_free(&result);
-    opts.w = up;
-    result = perturb(&opts);
-    assert_true(fabs(result.method[PERTURB_SP].after[0].turn + degree * atan2(1, 2)) < 1e-12);
-    sph_perturb_free(&result);
+    const double lengths[] = {1e-3, 1e-170, 1e-300, 1e150};
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        const double right[] = {lengths[l], 0}, up[] = {0, lengths[l]};
+        sph_perturb_opts opts = sph_perturb_defaults();
+        opts.eps = lengths + l;
+        opts.count = 1;
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            opts.w = sign > 0 ? right : up;
+            sph_perturb_result result = perturb(&opts);
+            for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
+                const sph_perturb_plane *after = &result.method[m].after[0];
+                if (m <= PERTURB_WN)
+                    assert_true(fabs(after->turn - sign * degree * atan2(1, 2)) < 1e-12);
+                assert_true(isfinite(after->turn) && isfinite(after->shift));
+            }
+            sph_perturb_free(&result);
+        }
+    }
 }
 
 static void a_weight_that_vanishes_has_no_boundary_and_no_number(void **state)
@@ -295,6 +301,16 @@ static void options_that_cannot_be_meant_are_refused(void **state)
     refused(&opts, "base weight: found nan, expected a number");
     opts = right, opts.w = zero;
     refused(&opts, "base weight: all numbers are 0, which has no boundary");
+
+    const double large[] = {1e308, 1e308}, steps[] = {1e-3, -1e200};
+    opts = right, opts.w = large;
+    refused(&opts, "length of the weight: found 1.41421e+308, too large: expected at most 1e+150");
+    opts = right, opts.length = 1e151;
+    refused(&opts, "length of the weight: found 1e+151, too large: expected at most 1e+150");
+    opts = right, opts.distance = -1e300;
+    refused(&opts, "distance of the boundary: found -1e+300, too large: expected at most 1e+150");
+    opts = right, opts.eps = steps, opts.count = 2;
+    refused(&opts, "eps: found -1e+200, too large: expected at most 1e+150");
 }
 
 static void short_memory_is_a_failure_and_leaks_nothing(void **state)

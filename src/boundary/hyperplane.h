@@ -38,5 +38,6 @@ void hyperplanes_free(struct hyperplanes *planes);
 
 /* The angle between two normals, radians, as accurate near 0 and pi as elsewhere; NaN where one is 0. */
 double plane_turn(size_t n, const double *w, const double *other);
+static const double plane_degrees = 57.295779513082320876798154814105; /* of a radian */
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "boundary/hyperplane.h"
 #include "boundary/turns.h"
+#include "layer/op.h"
 #include "param/param.h"
 
 enum { INPUTS_MOST = 65536, EPS_MOST = 1024, ROWS_MOST = 65536, UNITS_MOST = 1024 };
@@ -16,8 +17,8 @@ enum { INPUTS_MOST = 65536, EPS_MOST = 1024, ROWS_MOST = 65536, UNITS_MOST = 102
 /* Lanes of the random stream; the rows of the batch have those from 0 on. */
 enum { LANE_DIRECTION = -1, LANE_OTHERS = -2 };
 
-static const double norm_epsilon = 1e-5;
-static const double degrees = 57.295779513082320876798154814105;
+/* Lengths, distances and eps: what is squared on the way stays finite. */
+static const double number_most = 1e150;
 
 /* A method's words, and which of its numbers eps is added to. */
 static const struct method {
@@ -134,6 +135,13 @@ static int check_number(const char *what, size_t value, size_t least, size_t mos
     return sph_fail(SPH_EARG, "%s: found %zu, expected %zu to %zu", what, value, least, most);
 }
 
+static int check_size(const char *what, double value)
+{
+    if (fabs(value) <= number_most)
+        return 0;
+    return sph_fail(SPH_EARG, "%s: found %g, too large: expected at most %g", what, value, number_most);
+}
+
 static int check_opts(const sph_perturb_opts *opts)
 {
     int err;
@@ -154,7 +162,12 @@ static int check_opts(const sph_perturb_opts *opts)
             return sph_fail(SPH_EARG, "base weight: found %g, expected a number", opts->w[i]);
     if (opts->w && !(param_length(opts->inputs, opts->w) > 0))
         return sph_fail(SPH_EARG, "base weight: all numbers are 0, which has no boundary");
-    return 0;
+    for (size_t e = 0; e < opts->count && !err; e++)
+        err = check_size("eps", opts->eps[e]);
+    if (!err && !(err = check_size("distance of the boundary", opts->distance)))
+        err =
+            check_size("length of the weight", opts->w ? param_length(opts->inputs, opts->w) : opts->length);
+    return err;
 }
 
 /* Everything a result points to lies in one block, and so does what it takes to make it. */
@@ -242,11 +255,17 @@ static int set_base(struct work *work, enum perturb_method method)
     return err;
 }
 
-/* Degrees between two normals; with a sign where there is one. */
+/* Degrees between two normals; with a sign where there is one. Powers of two bring both lengths near 1, so
+ * that no product is lost and nothing is rounded. */
 static double turn_between(size_t n, const double *w, const double *other)
 {
-    double turn = degrees * plane_turn(n, w, other);
-    return n == 2 ? copysign(turn, w[0] * other[1] - w[1] * other[0]) : turn;
+    double turn = plane_degrees * plane_turn(n, w, other);
+    if (n != 2 || !isfinite(turn))
+        return turn;
+    int power = -ilogb(param_length(n, w)), other_power = -ilogb(param_length(n, other));
+    double u[2] = {scalbn(w[0], power), scalbn(w[1], power)};
+    double v[2] = {scalbn(other[0], other_power), scalbn(other[1], other_power)};
+    return copysign(turn, u[0] * v[1] - u[1] * v[0]);
 }
 
 static int make_plane(struct work *work, enum perturb_method method,

@@ -14,7 +14,6 @@
 
 enum { FLIP_SEEDS = 4, FLIP_ROWS = 32, FLIP_UNITS = 8 };
 
-static const double degrees = 57.295779513082320876798154814105;
 static const double beyond = 1e-3; /* the papers' delta: eps = -(1 + delta) w */
 
 /* What a method's flip was in its worst case. */
@@ -71,7 +70,7 @@ static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n
     unit.tensor[0] = flip->moved;
     if ((err = perturb_boundary(method, &unit, flip->after, &b)) < 0)
         return err;
-    worst->turn = -theory_larger(-worst->turn, -degrees * plane_turn(n, flip->before, flip->after));
+    worst->turn = -theory_larger(-worst->turn, -plane_degrees * plane_turn(n, flip->before, flip->after));
     worst->tries++;
     return 0;
 }

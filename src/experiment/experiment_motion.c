@@ -12,13 +12,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "boundary/hyperplane.h"
 #include "experiment/recorded.h"
 #include "experiment/statistics.h"
 
 #define MOTION_WORD(id, word, help) word,
 const char *const motion_words[MOTION_COUNT] = {MOTION_NUMBERS(MOTION_WORD)};
-
-static const double degrees = 57.295779513082320877;
 
 /* ---------------------------------------------------------------- numbers of a row */
 
@@ -112,7 +111,7 @@ static int read_row(struct motion *motion, const struct reported_list *list, siz
             err = take_steps(&moves, npz, job->folder, name, factor, &row->steps);
         snprintf(name, sizeof name, "%s.turn", row->layer);
         if (!err)
-            err = take_steps(&turns, npz, job->folder, name, degrees, NULL);
+            err = take_steps(&turns, npz, job->folder, name, plane_degrees, NULL);
         npz_free(npz);
     }
     if (!err)

@@ -6,14 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "boundary/hyperplane.h"
 #include "data/data.h"
 #include "figure/panels.h"
 
-enum {
-    BINS = 1000
-}; /* of longer trainings the largest of neighbouring steps is shown, and no peak is lost */
-
-static const double degrees = 57.295779513082320877;
+/* Of longer trainings the largest of neighbouring steps is shown, and no peak is lost. */
+enum { BINS = 1000 };
 
 /* Blocks: step, largest, median and 90 % of the units, times factor. */
 static void write_steps(struct figure *figure, const double *step, const double *value, size_t count,
@@ -66,7 +64,7 @@ static int fill(struct figure *figure, const struct panels *panels, const char *
         panels_text(figure, "title", row, "%s", panels->rows > 1 ? line->point : "");
         panels_part(figure, row, "", header);
         for (size_t column = 0; column < panels->columns && !err; column++) {
-            double scale = degrees, mean;
+            double scale = plane_degrees, mean;
             size_t n = line[column].data->features;
             if (moves) /* raw units where there is one unit to speak of */
                 scale = 1;

@@ -25,6 +25,12 @@ check "checks although none were asked for" test -z "$(grep -E 'flip|ok$' out)"
 run 0 perturb --weight=-1e-3,-1e-3 --eps 1e-3 --samples 0
 shows "none (w is 0)"
 
+# ---- the sign of a turn does not depend on how short the weight is: (0, 1) -> (1, 2)
+for length in 1e-3 1e-170; do
+    run 0 perturb --weight 0,$length --eps $length --samples 0
+    check "turn at $length: $(tail -1 out)" [ "$(awk 'END { print $2 }' out)" = -26.56505 ]
+done
+
 # ---- any dimension and any eps; the seed matters, the threads do not
 run 0 perturb --dim 784 --eps 1e-5,-1e-2,3 --samples 0 --seed 4
 shows "one unit in 784 dimensions" "  1e-05 " "  -0.01 " "  3 " " ..."
@@ -85,6 +91,8 @@ run 2 perturb --weight 1; says "--weight: found 1 number, expected 2 or more"
 run 2 perturb --weight 1,2,3 --dim 2; says "--weight: found 3 numbers, expected as many as --dim says: 2"
 run 2 perturb --weight 1,2 --length 3; says "--length: --weight has a length of its own, expected one of them"
 run 2 perturb --weight 0,0; says "base weight: all numbers are 0, which has no boundary"
+run 2 perturb --weight 1e308,1e308; says "length of the weight: found 1.41421e+308, too large: expected at most 1e+150"
+run 2 perturb --eps 1e200; says "eps: found 1e+200, too large: expected at most 1e+150"
 run 2 perturb --rows 1; says "--rows: found '1', expected a whole number, 2 or more"
 run 2 perturb --units 1; says "--units: found '1', expected a whole number, 2 or more"
 run 2 perturb --samples -1; says "--samples: found '-1', expected a whole number, 0 or more"

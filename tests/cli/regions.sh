@@ -11,11 +11,14 @@ check "the last layer has all regions" grep -qE "layers.1 +$count, with 8 units"
 check "more regions than units" [ "$count" -gt 20 ]
 
 # ---- JSON: every region, areas that sum to the window's
+run 0 regions two --window -1e100,1e100,-1e100,1e100 --json
+command -v python3 >/dev/null && check "it is JSON, far out" python3 -c \
+    'import json; json.load(open("out"), parse_constant=lambda word: 1 / 0)'
 run 0 regions two --window -1,2,-0.5,1 --json
 command -v python3 >/dev/null && check "it is JSON" python3 - out <<'PY'
 import json, sys
 r = json.load(open(sys.argv[1]))
-assert r["window"] == [-1, 2, -0.5, 1] and r["task"] == "binary" and r["names"] == ["x1", "x2"]
+assert r["window"] == [-1, 2, -0.5, 1] and r["task"] == "binary" and not r["stopped"] and r["names"] == ["x1", "x2"]
 assert len(r["regions"]) == r["count"] == r["layers"][-1]["regions"]
 assert abs(sum(p["area"] for p in r["regions"]) / 4.5 - 1) < 1e-9
 assert all(len(p["pattern"]) == 2 and len(p["pattern"][0]) == 4 and len(p["map"]) == 1 for p in r["regions"])
@@ -83,7 +86,9 @@ done
 run 2 regions two --window 0,1,1,0
 says "window: 1 to 0, expected two numbers, the first one smaller"
 run 2 regions two --window 0,nan,0,1
-says "window: 0 to nan"
+says "--window: found '0,nan,0,1', expected 4 numbers such as -1,1,-1,1"
+run 2 regions two --window -1e200,1e200,-1e200,1e200
+says "window: 2e+200 by 2e+200 is too large: its area is no number"
 run 2 regions one --plane 0,1,2
 says "plane: the net has 1 input, and no plane lies in a line"
 run 2 regions one --window 0,1,0,1
