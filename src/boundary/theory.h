@@ -8,10 +8,9 @@
 #include "spherelu.h"
 
 /* Where checks are made: from the plane to the widest conv of a VGG (512 x 3 x 3). */
-#define THEORY_DIMS                                                                                          \
-    {                                                                                                        \
-        2, 3, 17, 100, 784, 4608                                                                             \
-    }
+/* clang-format off */
+#define THEORY_DIMS {2, 3, 17, 100, 784, 4608}
+/* clang-format on */
 enum { THEORY_DIM_COUNT = 6 };
 
 struct theory {

@@ -14,11 +14,11 @@ struct watch;
 struct watched {
     size_t node;
     size_t layer;        /* whose output they are, scale and activation included; NET_NOWHERE: another node */
-    size_t row;          /* of the source: the first of these            */
-    size_t rows;         /* how many                                     */
-    size_t features;     /* of each: (channels, height, width)           */
-    const double *value; /* (rows, features)                         */
-    const double *scale; /* (channels) of a layer, already in value; NULL: 1 each */
+    size_t row;          /* of the source: the first of these                                               */
+    size_t rows;         /* how many                                                                        */
+    size_t features;     /* of each: (channels, height, width)                                              */
+    const double *value; /* (rows, features)                                                                */
+    const double *scale; /* (channels) of a layer, already in value; NULL: 1 each                           */
 };
 
 /* Called node by node for some rows, in the order of computation beginning with the input (node 0), then for

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * One figure: numbers, words and data columns on one side, a gnuplot script of figures/ on the other. In DIR
- * it becomes NAME.gp          variables, figures/style.gp and the script in one file that a user may edit and
- * run: `gnuplot NAME.gp`, or `gnuplot -e "format='svg'" NAME.gp` (png, svg, pdf) NAME.PART.dat    the data,
- * one file per part: columns, `#` comments, blank lines between blocks NAME.png .svg .pdf Each file is the
- * old one or the new one at every moment. In the SVG every id begins with NAME, so that several may stand in
- * one page.
+ * it becomes
+ *
+ *   NAME.gp               variables, figures/style.gp and the script, in one file that a user may edit and
+ *                         run: `gnuplot NAME.gp`, or `gnuplot -e "format='svg'" NAME.gp` (png, svg, pdf)
+ *   NAME.PART.dat         the data, one file per part: columns, `#` comments, blank lines between blocks
+ *   NAME.png, .svg, .pdf  the picture; in the SVG every id begins with NAME, so that several may stand in
+ *                         one page
+ *
+ * Each file is the old one or the new one at every moment.
  *
  * A script finds `name` and the figure's own variables defined, and its parts under part('PART').
  * $SPHERELU_FIGURES, when set, is a folder whose scripts replace those built in, one by one.
