@@ -2,40 +2,56 @@
  *
  * spherelu figures: the figures of an experiment or a run, drawn again. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli.h"
 
-struct drawn {
-    json_t *list; /* NULL: print */
-};
-
-static void show(void *self, const char *path)
+static void remember(void *self, const char *path)
 {
-    const struct drawn *drawn = self;
-    if (drawn->list)
-        json_array_append_new(drawn->list, json_string(path));
-    else
-        printf("%s.png\n", path);
+    json_array_append_new(self, json_string(path));
+}
+
+static int has_file(const char *dir, const char *name)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", dir, name);
+    return length > 0 && (size_t)length < sizeof path && !access(path, F_OK);
+}
+
+/* Without names a run gives what it can: what it would give otherwise. */
+static void note_record(const struct args *args)
+{
+    const char *dir = args->word[0];
+    if (args->words == 1 && !args_on(args, "quiet") && !has_file(dir, "experiment.yaml") &&
+        !has_file(dir, "boundaries.npz"))
+        cli_fail(args->command, 0,
+                 "note: %s: nothing was recorded in this run; train --record boundaries adds how boundaries "
+                 "move (trajectories, turns, moves, spectrum), --record patterns adds flips",
+                 dir);
 }
 
 static int run_figures(const struct args *args)
 {
-    struct drawn drawn = {0};
+    const json_t *path;
+    size_t i;
     int code = args_check_common(args);
     if (code)
         return code;
-    if (args_on(args, "json"))
-        drawn.list = json_array();
-    int err = sph_figures(args->word[0], args->word + 1, args->words - 1, &drawn, show);
+    json_t *list = json_array();
+    int err = sph_figures(args->word[0], args->word + 1, args->words - 1, list, remember),
+        json = args_on(args, "json");
+    json_array_foreach(list, i, path) if (!json)
+        printf("%s.%s\n", json_string_value(path), err == 1 ? "gp" : "png"); /* what is there */
     if (err < 0) {
-        json_decref(drawn.list);
+        json_decref(list);
         return cli_fail_with(args->command, err);
     }
     if (err > 0)
         cli_fail(args->command, 0, "%s", sph_error());
-    if (drawn.list)
-        return cli_print_json(args->command,
-                              json_pack("{s:o, s:b}", "figures", drawn.list, "drawn", err == 0), 6);
+    note_record(args);
+    if (json)
+        return cli_print_json(args->command, json_pack("{s:o, s:b}", "figures", list, "drawn", err == 0), 6);
+    json_decref(list);
     printf("%s/report.html\n", args->word[0]);
     return EXIT_DONE;
 }
@@ -53,15 +69,26 @@ const struct command command_figures = {
     .usage = "DIR [NAME...]",
     .about =
         "DIR is the folder of a finished experiment, whose file says which figures there are, or a run "
-        "folder of train --record boundaries, which gives all that its data allow; names say which "
-        "instead. Into DIR/figures go, for each, its data files, a gnuplot script that can be edited and run "
-        "again, and a PNG, SVG and PDF. Names: trajectories, turns, decision, predictions, spectrum, moves, "
-        "convergence, sensitivity, flips, regions; docs/experiments.md says what each shows and needs. "
-        "Without gnuplot the data and the scripts are written all the same. DIR/report.html, one page with "
-        "the figures inside, is written again.",
-    .examples = "  spherelu figures runs/banana\n"
-                "  spherelu figures runs/banana turns decision\n"
-                "  spherelu figures runs/prices convergence\n",
+        "folder, which gives all that its data and its record allow (train --record boundaries is needed for "
+        "those of motion); names say which instead. Into DIR/figures go, for each, its data files, a gnuplot "
+        "script and a PNG, SVG and PDF. Names: trajectories, animation, turns, moves, spectrum (with "
+        "recorded "
+        "boundaries), flips (with recorded patterns), decision, predictions, regions, convergence, "
+        "sensitivity; "
+        "of an experiment that trains nothing boundary, perturbation, points, lines; docs/experiments.md "
+        "says "
+        "what each shows and needs. Points called phi are those of the network: nearest to the mean of "
+        "standardised data, in the data's units (phi_net of spherelu boundaries). This command writes the "
+        "scripts again: edit a copy, or put scripts of the same name into the folder that $SPHERELU_FIGURES "
+        "names (they are in figures/ of the sources), which are taken instead of those built in. Without "
+        "gnuplot the data "
+        "and the scripts are written all the same. DIR/report.html, one page with the figures inside, is "
+        "written again.",
+    .examples =
+        "  spherelu figures runs/banana                 an experiment: spherelu run experiments/banana.yaml\n"
+        "  spherelu figures runs/moving turns decision\n"
+        "  spherelu figures runs/prices convergence\n"
+        "  SPHERELU_FIGURES=my-scripts spherelu figures runs/moving turns\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"DIR", "NAME"},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -74,6 +75,26 @@ static void print_scores(const char *part, const sph_scores *scores)
     for (size_t i = 0; i < scores->count; i++)
         printf(", %s %.5g", scores->name[i], scores->value[i]);
     putchar('\n');
+}
+
+enum { LARGE_RECORD = 100 }; /* MB */
+
+/* What --record left, and what to do with it. */
+static void print_record(const sph_job *job, int table, const struct args *args)
+{
+    const char *out = sph_job_get(job, "out"), *record = sph_job_get(job, "record");
+    char path[4096];
+    struct stat status;
+    int length = snprintf(path, sizeof path, "%s/boundaries.npz", out);
+    if (!record || !*record || length < 0 || (size_t)length >= sizeof path || stat(path, &status))
+        return;
+    double mega = 1e-6 * (double)status.st_size;
+    if (table)
+        printf("recorded  %s: %s, %.3g %s; draw with: spherelu figures %s\n", record, path,
+               mega < 0.1 ? 1e3 * mega : mega, mega < 0.1 ? "kB" : "MB", out);
+    if (mega > LARGE_RECORD && !args_on(args, "quiet"))
+        cli_fail(args->command, 0, "note: %s has %.3g MB: chosen steps or epoch instead of every keep less",
+                 path, mega);
 }
 
 static int print_table(const sph_job *job, const sph_result *result, const struct command *command)
@@ -186,6 +207,8 @@ static int run_train(const struct args *args)
         code = fail_run(job, args, err);
     } else {
         code = json ? print_result(job, command) : print_table(job, &result, command);
+        if (code == EXIT_DONE)
+            print_record(job, !json, args);
         /* no advice where the results were lost */
         if (code == EXIT_DONE && fflush(stdout))
             code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
@@ -219,7 +242,7 @@ const struct command command_train = {
                 "      --lr 0.01 --epochs 500 --schedule cosine --seed 1 --json --out runs/prices-sp\n"
                 "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
                 "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10\n"
-                "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/banana\n"
+                "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/moving\n"
                 "  spherelu train --resume --out runs/prices\n",
     .options = options,
     .count = sizeof options / sizeof *options,

@@ -183,7 +183,8 @@ static int open_panel(struct drawing *d, size_t i, const char *folder, const cha
                                   .data = r->data,
                                   .split = &r->split,
                                   .metric = r->metric,
-                                  .score = r->score};
+                                  .score = r->score,
+                                  .finished = r->finished};
     return 0;
 }
 
@@ -306,21 +307,43 @@ static int draw(const struct drawing *d, enum figure_word word)
     return err;
 }
 
+/* What `regions` would refuse. */
+static int has_regions(const struct panel *panel, const struct sph_job *job)
+{
+    int act = job->options.activation;
+    return panel->last && job->options.net == NET_MLP && (act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU) &&
+           job->options.norm != SPH_NORM_LN;
+}
+
 /* One run that says nothing of what it is to show: all that its data and its record allow. */
-static int choose_figures(const struct drawing *d, unsigned char wanted[FIGURE_WORD_COUNT])
+static void choose_figures(const struct drawing *d, unsigned char wanted[FIGURE_WORD_COUNT])
 {
     const struct panel *panel = &d->panels[0];
-    if (!panel->record)
-        return sph_fail(SPH_EARG,
-                        "%s: nothing was recorded in this run; train it with --record boundaries, or name "
-                        "figures that need no record (convergence, decision, predictions)",
-                        panel->where);
-    int patterns = panel_has(panel, "pattern_step"), boundaries = panel_has(panel, "frame_step");
+    int patterns = panel->record && panel_has(panel, "pattern_step");
+    int boundaries = panel->record && panel_has(panel, "frame_step");
     for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
         int there = !strcmp(figure_record[i], "patterns") ? patterns : !*figure_record[i] || boundaries;
-        wanted[i] = there && i != FIGURE_SENSITIVITY && i != FIGURE_REGIONS && i != FIGURE_ANIMATION &&
-                    !figure_stands_alone((enum figure_word)i) &&
-                    !lacks_data((enum figure_word)i, panel->data);
+        wanted[i] = there && i != FIGURE_SENSITIVITY && !figure_stands_alone((enum figure_word)i) &&
+                    !lacks_data((enum figure_word)i, panel->data) &&
+                    (i != FIGURE_REGIONS || has_regions(panel, d->open[0].job));
+    }
+}
+
+/* Names that the experiment's file does not provide for. */
+static int check_named(const struct sph_experiment *e, const unsigned char wanted[FIGURE_WORD_COUNT])
+{
+    for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
+        const char *record = figure_record[i];
+        if (!wanted[i] || figure_stands_alone((enum figure_word)i))
+            continue;
+        if (!e->method_count)
+            return sph_fail(SPH_EFORMAT, "%s: this experiment trains nothing, and so has no %s", e->path,
+                            figure_names[i]);
+        if (*record && !(e->base->options.record && strstr(e->base->options.record, record)))
+            return sph_fail(
+                SPH_EFORMAT,
+                "%s: %s needs record: {%s: epoch} in the experiment's file; run it again with that", e->path,
+                figure_names[i], record);
     }
     return 0;
 }
@@ -358,10 +381,12 @@ int experiment_draw(const struct sph_experiment *e, const char *dir,
         all[i] = wanted ? wanted[i] : e && e->wanted_figures >> i & 1;
         trained |= all[i] && !figure_stands_alone((enum figure_word)i);
     }
-    if (trained)
+    if (e && wanted)
+        err = check_named(e, all);
+    if (trained && !err)
         err = e ? open_experiment(&d, dir) : open_run(&d, dir);
     if (!err && !e && !wanted)
-        err = choose_figures(&d, all);
+        choose_figures(&d, all);
     if (!err)
         err = draw_all(&d, dir, all, made, self);
     drawing_free(&d);

@@ -40,6 +40,7 @@ static int read_score(struct recorded *r, const char *path)
     json_t *result = NULL;
     if (!file_exists(path))
         return 0;
+    r->finished = 1;
     int err = json_read(&result, path);
     if (!err)
         r->score = score_in(result, "test", r->metric);

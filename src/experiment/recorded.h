@@ -21,6 +21,7 @@ struct recorded {
     struct npz *record; /* NULL: nothing was recorded */
     char metric[16];    /* of the task, if not given */
     double score;       /* on the test part; NaN: none */
+    int finished;       /* it has its result, be it that it diverged */
 };
 
 /* metric NULL: by the task. */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "data/feed.h"
 #include "experiment/config.h"
+#include "experiment/experiment.h"
 #include "experiment/job.h"
 #include "experiment/run.h"
 #include "store/model.h"
@@ -23,11 +24,15 @@ int sph_run_open(sph_run **out, const char *dir)
 {
     sph_run *run = mem_get(1, sizeof *run);
     char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
+    char *experiment = file_join(dir, EXPERIMENT_FILE);
     int err = SPH_EMEMORY;
-    if (!run || !config || !model || !(run->dir = mem_text(dir)))
+    if (!run || !config || !model || !experiment || !(run->dir = mem_text(dir)))
         goto fail;
     if (!file_is_directory(dir))
         err = sph_fail(SPH_EIO, "%s: no such run folder", dir);
+    else if (!file_exists(config) && file_exists(experiment))
+        err = sph_fail(SPH_EFORMAT,
+                       "%s: an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir, dir);
     else if (!file_exists(config))
         err = sph_fail(SPH_EFORMAT, "%s: not a run folder: it has no %s", dir, RUNFOLDER_CONFIG);
     else if ((err = runfolder_diverged(dir)) != 0)
@@ -43,11 +48,13 @@ int sph_run_open(sph_run **out, const char *dir)
     sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
     mem_free(config);
     mem_free(model);
+    mem_free(experiment);
     *out = run;
     return 0;
 fail:
     mem_free(config);
     mem_free(model);
+    mem_free(experiment);
     sph_run_free(run);
     return err;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "boundary/regions.h"
 #include "experiment/run.h"
@@ -37,14 +38,31 @@ static double feature(const struct aim *aim, size_t row, size_t i)
 }
 
 /* With targets where the source has them. What is only looked at may be absent. */
+/* A relative name is looked for where the command runs. */
+static int run_lost_data(const sph_run *run, int err)
+{
+    const char *data = run->job->options.data;
+    char message[512];
+    if (err == SPH_EMEMORY || !data || *data == '/' || file_exists(data) ||
+        strncmp(sph_error(), data, strlen(data)) != 0)
+        return err;
+    snprintf(message, sizeof message, "%s", sph_error());
+    return sph_fail(err,
+                    "%s; the run names its data relative to where it was trained: --data says where they "
+                    "are",
+                    message);
+}
+
 static int open_data(struct aim *aim)
 {
     const sph_run_regions_opts *o = aim->opts;
     int err = run_open_data(aim->run, o->data, 1, &aim->data);
     if (err < 0 && err != SPH_EMEMORY && o->data)
         err = run_open_data(aim->run, o->data, 0, &aim->data);
+    if (err < 0 && err != SPH_EMEMORY && !o->data && o->window && !o->plane)
+        return 0;
     if (err < 0)
-        return err != SPH_EMEMORY && !o->data && o->window && !o->plane ? 0 : err;
+        return o->data ? err : run_lost_data(aim->run, err);
     if (aim->data->features == sph_net_inputs(aim->run->net))
         return 0;
     return sph_fail(SPH_EFORMAT, "%s: found %zu features, expected %zu: the data changed since the run",

@@ -157,6 +157,8 @@ static int add_script(struct text *out, const char *name)
 {
     const char *dir = getenv("SPHERELU_FIGURES");
     int err = 0;
+    if (dir && *dir && !file_is_directory(dir))
+        return sph_fail(SPH_EIO, "SPHERELU_FIGURES: %s: no such folder", dir);
     if (dir && *dir) {
         char *path = mem_format("%s/%s.gp", dir, name), *chars = NULL;
         if (!path)
@@ -186,8 +188,10 @@ static int write_script(const struct figure *figure)
 {
     struct text script = {0};
     text_add(&script,
-             "# %s, by spherelu %s. Edit it, then: gnuplot %s.gp\n"
-             "# Another format: gnuplot -e \"format='svg'\" %s.gp   (png, svg, pdf)\n\n"
+             "# %s, by spherelu %s. In this folder: gnuplot %s.gp\n"
+             "# Another format: gnuplot -e \"format='svg'\" %s.gp   (png, svg, pdf)\n"
+             "# spherelu figures writes this file again: edit a copy, or scripts in a folder that "
+             "SPHERELU_FIGURES names\n\n"
              "name = '%s'\n",
              figure->name, sph_version(), figure->name, figure->name, figure->name);
     if (figure->variables.length)

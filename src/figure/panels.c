@@ -48,12 +48,17 @@ void panels_title(struct figure *figure, const struct panel *panel, size_t numbe
     panels_text(figure, "title", number, "%s%s%s", panel->method, *panel->point ? ", " : "", panel->point);
 }
 
+const char *panel_without_model(const struct panel *panel)
+{
+    return panel->finished ? "diverged: no model" : "not finished";
+}
+
 void panels_score(struct figure *figure, const struct panel *panel, size_t number)
 {
     if (panel->last && !isnan(panel->score))
         panels_text(figure, "score", number, "test %s %.3f", panel->metric, panel->score);
     else
-        panels_text(figure, "score", number, "%s", panel->last ? "" : "left no model");
+        panels_text(figure, "score", number, "%s", panel->last ? "" : panel_without_model(panel));
 }
 
 void panels_method(struct figure *figure, size_t column, const char *method, const char *point)

@@ -24,6 +24,7 @@ struct panel {
     const sph_split *split;
     const char *metric; /* "rmse" */
     double score;       /* on the test part; NaN: none */
+    int finished;       /* 0: it was stopped, and may go on */
 };
 
 struct panels {
@@ -80,6 +81,7 @@ void panels_part(struct figure *figure, size_t number, const char *tail, const c
 
 /* "GmP, lr 0.1" under title_<number>; "test accuracy 0.885" under score_<number>. */
 void panels_title(struct figure *figure, const struct panel *panel, size_t number);
+const char *panel_without_model(const struct panel *panel); /* why: in two or three words */
 void panels_score(struct figure *figure, const struct panel *panel, size_t number);
 
 /* A line for a method: method_<column> gives it its colour, label_<column> its name in the key. */

@@ -35,7 +35,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     panels_number(figure, "model", number, panel->last != NULL);
     if (!panel->last) {
         panels_title(figure, panel, number);
-        panels_text(figure, "count", number, "left no model");
+        panels_text(figure, "count", number, "%s", panel_without_model(panel));
         return 0;
     }
     int err = sph_regions_new(&regions, panel->last, &opts);

@@ -114,14 +114,41 @@ check "turns.svg was not drawn by turns.gp alone" [ -s plane-0/figures/turns.svg
 
 # ---- one run
 run 0 train --data crescents --rows 100 --epochs 5 --hidden 4 --batch 32 --record boundaries --out one
+check "what was recorded" grep -Eq "^recorded  boundaries(:epoch)?: one/boundaries.npz, [0-9.]+ kB; draw with: spherelu figures one$" out
 run 0 figures one
-made one/figures trajectories turns moves decision convergence
-absent one/figures/flips.gp one/figures/regions.gp one/figures/predictions.gp
+made one/figures trajectories animation turns moves decision convergence regions
+absent one/figures/flips.gp one/figures/predictions.gp one/figures/sensitivity.gp
+check "notes of a recorded run" [ ! -s err ]
 run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --batch 32 --out bare
-run 2 figures bare
-says "bare: nothing was recorded in this run; train it with --record boundaries"
-run 1 figures bare trajectories
-says "bare: no recorded boundaries; train it with --record boundaries"
+run 0 figures bare
+made bare/figures decision convergence regions
+absent bare/figures/turns.gp bare/figures/moves.gp
+check "what a record would add" [ "$(grep -c "note: bare: nothing was recorded in this run; train --record boundaries adds" err)" -eq 1 ]
+run 0 figures bare --quiet
+check "quiet" [ ! -s err ]
+rm -r bare/figures
+for name in trajectories turns moves; do
+    run 1 figures bare $name
+    says "bare: no recorded boundaries; train it with --record boundaries"
+done
+run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --norm ln --out ln --quiet
+run 0 figures ln
+absent ln/figures/regions.gp
+cp -r bare stopped
+rm stopped/model.safetensors stopped/result.json
+run 0 figures stopped decision
+check "a stopped run" grep -q "not finished" stopped/figures/decision.gp
+run 1 figures plane-0/jobs/SP
+says "neither a run folder nor an experiment's"
+run 1 boundaries plane-0
+says "plane-0: an experiment, not a run; its runs lie in plane-0/jobs, by method and seed"
+run 0 run "$experiments/fig1.yaml" --set figures=[] --out alone
+run 1 figures alone turns
+says "alone/experiment.yaml: this experiment trains nothing, and so has no turns"
+run 1 figures line-0 flips
+says "line-0/experiment.yaml: flips needs record: {patterns: epoch} in the experiment's file"
+SPHERELU_FIGURES=nothere run 1 figures bare convergence
+says "SPHERELU_FIGURES: nothere: no such folder"
 run 0 figures bare convergence
 made bare/figures convergence
 run 2 figures one turn
@@ -140,6 +167,7 @@ says "boundaries.npz"
 rm -r plane-1/figures
 PATH=/nowhere run 0 figures plane-1 turns
 check "what is missing was not said: $(cat err)" grep -q "gnuplot.*install" err
+check "paths of files that are not there: $(cat out)" [ "$(head -1 out)" = plane-1/figures/turns.gp ]
 check "script" [ -s plane-1/figures/turns.gp ]
 check "data" [ -s plane-1/figures/turns.p0.dat ]
 absent plane-1/figures/turns.png
