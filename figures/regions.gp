@@ -1,34 +1,45 @@
 # SPDX-License-Identifier: MIT
 #
-# Linear regions of a net on a plane, shaded by how many units are active; the decision boundary in bold; data.
+# Linear regions of a net on a plane, shaded by how many units are active; the decision boundary in bold; data as dots, in
+# the colour of their class. Of a net with one input the regions are intervals, and the picture is a strip.
 #   polygon    s t active: a block per region, its first corner again at its end
 #   decision   s t: a block per piece of the decision boundary
-#   data       s t class, class from 0
+#   data       s t class row, class and row from 0
 #   s_low s_high t_low t_high   the window;  s_name t_name   of the axes;  title
 #   regions, pieces, points     how many of each;  units   of the net;  square   1: both axes have one unit
-eval page(11.5, 9.6)
-set margins screen 0.14, screen 0.84, screen 0.125, screen 0.93
+#   inputs   of the net;  classes   of the data, 0: none;  planar   1: the points are the three rows that the plane goes through
+if (inputs == 1) {
+    eval page(11.5, 4.2)
+    set margins screen 0.05, screen 0.85, screen 0.36, screen 0.82
+    set colorbox user origin graph 1.03, graph -0.1 size graph 0.02, graph 1.2
+} else {
+    eval page(11.5, 9.6)
+    set margins screen 0.15, screen 0.85, screen 0.135, screen 0.925
+    set ylabel t_name noenhanced offset (format eq 'svg' ? 1.5 : 0.3), 0
+    set colorbox user origin graph 1.03, graph 0.25 size graph 0.025, graph 0.5
+}
 
 unset key; unset grid
 set border 15
 set tics out
+if (inputs == 1) { unset ytics }
 set xrange [s_low:s_high]; set yrange [t_low:t_high]
 if (square) { set size ratio -1 }
-set xlabel s_name noenhanced; set ylabel t_name noenhanced
-if (t_name eq '') { unset ytics } # one input: only s means something
-set title title noenhanced offset 0, -0.5
+set xlabel s_name noenhanced offset 0, label_up - 0.6
+set title title noenhanced offset 0, (format eq 'svg' ? -0.7 : -0.5)
 set palette defined (0 '#FFFFFF', 0.35 '#D6EAF5', 0.7 '#8CC3E3', 1 '#3C93C7')
 set cblabel 'active units' offset 0.5, 0
-set colorbox user origin graph 1.03, graph 0.25 size graph 0.025, graph 0.5
-set cbtics scale 0.3
+set cbtics scale 0.3 offset -0.5, 0
 edge = regions > 20000 ? 0.08 : regions > 3000 ? 0.2 : regions > 500 ? 0.4 : 0.7
-
-# data: class 0 dark circles, 1 orange triangles, ...
-class_colour(k) = int(word('0x000000 0xD55E00 0x009E73 0xCC79A7 0x8C510A', int(k) % 5 + 1))
-class_point(k) = int(word('7 9 5 13 11', int(k) % 5 + 1))
+dot = planar ? 0.6 : 0.25
+number_font = label_font(0.8)
+lift(t) = (t > (t_low + t_high) / 2 ? -0.05 : 0.05) * (t_high - t_low)
 
 plot part('polygon') using 1:2:3 with filledcurves closed fillcolor palette, \
      part('polygon') using 1:2 with lines linewidth edge linecolor rgb '#404040', \
-     points > 0 ? part('data') : '/dev/null' using 1:2:(class_point($3)):(class_colour($3)) with points pointtype variable \
-         pointsize (points > 400 ? 0.7 : points > 20 ? 1 : 1.8) linecolor rgb variable, \
-     pieces > 0 ? part('decision') : '/dev/null' using 1:2 with lines linewidth 3.2 linecolor rgb black
+     points > 0 ? part('data') : '/dev/null' using 1:2 with points pointtype 7 pointsize dot * 1.5 linecolor rgb '#FFFFFF', \
+     points > 0 ? part('data') : '/dev/null' using 1:2:(class_colour($3, classes)) with points pointtype 7 pointsize dot \
+         linecolor rgb variable, \
+     pieces > 0 ? part('decision') : '/dev/null' using 1:2 with lines linewidth 2.4 linecolor rgb black, \
+     points > 0 && planar ? part('data') : '/dev/null' using 1:($2 + lift($2)):(sprintf('row %d', $4)) with labels \
+         font number_font

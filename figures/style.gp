@@ -38,6 +38,8 @@ shown(k) = k == frames || format eq 'gif' || format eq 'frames'
 points_of = format eq 'png' ? 20 : format eq 'svg' ? 12 : format eq 'pdf' ? 7 : 11
 label_font(share) = sprintf(',%.1f', share * points_of)
 small_font = label_font(0.65); tiny_font = label_font(0.55)
+# How far up numbers and names below an axis go, in gnuplot's characters: those of its SVG are half as high again.
+tics_up = format eq 'svg' ? 0.6 : 0.3; label_up = format eq 'svg' ? 1.15 : 0.6
 # A round distance between tics, five or so on an axis of this length.
 power(x) = 10.0 ** floor(log10(x))
 tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3.5 ? 2 : 5) * power(x / 5.0)
@@ -48,6 +50,10 @@ vermillion = '#D55E00'; orange = '#E69F00'; sky = '#56B4E9'; purple = '#CC79A7'
 green = '#009E73'; blue = '#0072B2'; black = '#000000'; grey = '#777777'; brown = '#8C510A'
 colours = '#0072B2 #D55E00 #009E73 #E69F00 #CC79A7 #56B4E9 #000000 #8C510A #777777 #6A3D9A'
 colour(i) = word(colours, (int(i) - 1) % words(colours) + 1)      # i from 1: units, whatever has no name of its own
+
+# A row of class c of some; 0 classes: it has none. (a number, for `linecolor rgb variable`)
+class_colour(c, classes) = classes == 0 ? 0x333333 : classes == 2 ? (int(c) ? 0xE69F00 : 0x0072B2) : \
+                           int('0x'.substr(colour(c + 1), 2, 7))
 
 # A method has one colour and one dash everywhere, so that figures also read in black and white.
 set style line 1 linecolor rgb vermillion linewidth 2   dashtype 1                # SP
@@ -71,7 +77,9 @@ style(m, i) = place(m) > 0 ? int(word(styles, place(m))) : 20 + (int(i) - 1) % 1
 set border 3 linewidth 0.8 linecolor rgb '#333333'
 set tics nomirror out scale 0.5 textcolor rgb '#333333'
 set grid linecolor rgb '#E4E4E4' linewidth 0.6 linetype 1
-set key noenhanced top right reverse Left samplen 2.5 spacing 1.15
+set key noenhanced top right reverse Left samplen 2.5 spacing (format eq 'svg' ? 0.85 : 1.15)
+set xtics offset 0, tics_up - 0.3
+set xlabel offset 0, label_up - 0.6
 set style fill solid 1.0 noborder
 set pointsize 0.3
 set samples 400

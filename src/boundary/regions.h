@@ -21,9 +21,10 @@ struct regions_layer {
 /* What a picture or a file says about them; the caller of sph_regions_new may fill it in. All owned. */
 struct regions_about {
     char *title, *s_name, *t_name; /* NULL: none */
-    double *point;                 /* (points, 3) s, t and class of some data */
+    double *point;                 /* (points, 4) s, t, class and row of some data */
     size_t points;
     int square; /* s and t have one unit */
+    int planar; /* the points are the rows that a plane goes through */
 };
 
 /* In the plane's own coordinates (s, t). Arrays grow; memory is proportional to the regions. */

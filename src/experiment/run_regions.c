@@ -11,7 +11,7 @@
 #include "boundary/regions.h"
 #include "experiment/run.h"
 
-enum { POINTS_MOST = 2000 };
+enum { POINTS_MOST = 400 }; /* more would hide what they lie on */
 
 static const double margin = 0.1; /* of the box, on each side */
 
@@ -148,10 +148,11 @@ static int find_window(struct aim *aim)
 static int add_point(const struct aim *aim, struct regions_about *about, size_t row, double s, double t)
 {
     int classes = aim->data->task != SPH_TASK_REGRESSION && aim->data->y;
-    double *point = about->point + 3 * about->points++;
+    double *point = about->point + 4 * about->points++;
     point[0] = s;
     point[1] = t;
     point[2] = classes ? aim->data->y[row] : 0;
+    point[3] = (double)row;
     return 0;
 }
 
@@ -162,7 +163,7 @@ static int add_points(const struct aim *aim, sph_regions *regions)
     const size_t *plane = aim->opts->plane;
     size_t n = aim->data->features, rows = aim->data->rows;
     size_t step = rows > POINTS_MOST ? (rows + POINTS_MOST - 1) / POINTS_MOST : 1;
-    if (!(about->point = mem_get(3 * (plane ? 3 : rows / step + 1), sizeof *about->point)))
+    if (!(about->point = mem_get(4 * (plane ? 3 : rows / step + 1), sizeof *about->point)))
         return SPH_EMEMORY;
     const double *w = regions->window;
     for (size_t p = 0; plane && p < 3; p++) {
@@ -176,7 +177,7 @@ static int add_points(const struct aim *aim, sph_regions *regions)
         add_point(aim, about, plane[p], s, t);
     }
     for (size_t row = 0; !plane && row < rows; row += step) {
-        double s = feature(aim, row, 0), t = n > 1 ? feature(aim, row, 1) : w[2] + 0.03 * (w[3] - w[2]);
+        double s = feature(aim, row, 0), t = n > 1 ? feature(aim, row, 1) : w[2] + 0.5 * (w[3] - w[2]);
         if (s >= w[0] && s <= w[1] && t >= w[2] && t <= w[3])
             add_point(aim, about, row, s, t);
     }
@@ -192,9 +193,11 @@ static int add_words(const struct aim *aim, sph_regions *regions)
         mem_format(regions->stopped ? "the first %zu linear regions" : "%zu linear regions", regions->count);
     double high = (regions->window[3] - regions->window[2]) / (regions->window[1] - regions->window[0]);
     about->square = plane && high > 0.5 && high < 2; /* a strip would be lost on its page */
+    about->planar = plane != NULL;
     if (plane) {
-        about->s_name = mem_format("s: from row %zu to row %zu", plane[0], plane[1]);
-        about->t_name = mem_format("t: towards row %zu", plane[2]);
+        const char *unit = aim->run->net->scaling.x_scale ? "standardised distance" : "distance";
+        about->s_name = mem_format("s: from row %zu to row %zu (%s)", plane[0], plane[1], unit);
+        about->t_name = mem_format("t: towards row %zu (%s)", plane[2], unit);
     } else {
         about->s_name = aim->data ? data_feature_name(aim->data, 0) : mem_text("input 0");
         about->t_name = n < 2       ? mem_text("")

@@ -38,9 +38,9 @@ void regions_add_decision(struct figure *figure, const sph_regions *regions)
 
 static void add_data(struct figure *figure, const sph_regions *regions)
 {
-    figure_part(figure, "data", "s t class, class from 0");
+    figure_part(figure, "data", "s t class row, class and row from 0");
     for (size_t i = 0; i < regions->about.points; i++)
-        figure_row(figure, regions->about.point + 3 * i, 3);
+        figure_row(figure, regions->about.point + 4 * i, 4);
 }
 
 static void add_words(struct figure *figure, const sph_regions *regions)
@@ -61,6 +61,10 @@ static void add_words(struct figure *figure, const sph_regions *regions)
     figure_number(figure, "points", (double)about->points);
     figure_number(figure, "units", (double)units);
     figure_number(figure, "square", about->square);
+    figure_number(figure, "planar", about->planar);
+    figure_number(figure, "inputs", (double)regions->inputs);
+    size_t classes = regions->outputs > 1 ? regions->outputs : 2;
+    figure_number(figure, "classes", regions->task == SPH_TASK_REGRESSION ? 0 : (double)classes);
 }
 
 int regions_figure(const sph_regions *regions, const char *dir, const char *name)
