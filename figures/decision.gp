@@ -31,8 +31,8 @@ set border 15
 unset grid
 set cbrange [0:1]
 set palette defined (0 '#DCEBF7', 0.499 '#EFF6FB', 0.501 '#FDF1E0', 1 '#F9DDB1')
-set xlabel x_name noenhanced offset 0, 0.6
-set xtics offset 0, 0.3
+set xlabel x_name noenhanced offset 0, label_up
+set xtics offset 0, tics_up
 mark(c) = int(c) % 2 == 0 ? 0x0072B2 : 0xE69F00
 set multiplot layout down, across margins screen 1.3 / width, 1 - 0.4 / width, 1.2 / height, 1 - 1.2 / height \
     spacing screen 1.0 / width, 2.4 / height

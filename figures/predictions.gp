@@ -43,12 +43,12 @@ do for [i = 0:down * across - 1] {
         set yrange [-0.2:value('bars_'.i)]
         unset key; unset ytics
         if (c == 0) { set ylabel 'step' offset -1.6, 0 } else { unset ylabel }
-        set format x '%g'; set xlabel '{/:Italic x}' offset 0, 0.6
+        set format x '%g'; set xlabel '{/:Italic x}' offset 0, label_up
         plot part('p'.i.'spectrum') using 1:2:(0):(0.8) with vectors nohead linecolor rgb brown linewidth 0.7, \
              for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
-                 using (x_low):($2 + 0.4):(b % 2 == 0 ? sprintf('%g ', $3) : '') with labels right font tiny_font, \
+                 using (x_low):($2 + 0.4):(b % 2 == 0 ? sprintf('%g', $3) : '') with labels right offset -0.5, 0 font tiny_font, \
              for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
-                 using (x_high):($2 + 0.4):(sprintf(' %g', $4)) with labels left font tiny_font textcolor rgb grey
+                 using (x_high):($2 + 0.4):(sprintf('%g', $4)) with labels left offset 0.5, 0 font tiny_font textcolor rgb grey
     }
 }
 unset multiplot

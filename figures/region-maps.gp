@@ -1,40 +1,57 @@
 # SPDX-License-Identifier: MIT
 #
 # Linear regions of nets with two inputs, a panel each, shaded by how many units are active; in bold the line between
-# classes; dots are training rows.
+# classes; dots are training rows, in the colour of their class.
 #   pKpolygon    K from 0: x1 x2 active, a block per region, its first corner again at its end
 #   pKdecision   x1 x2: a block per piece of the line between classes
 #   pKdata       x1 x2 class
-#   most         regions in the panel that has most
+#   most         regions in the panel that has most;  classes   of the data, 0: none
 tall = 4.7 * (y_high - y_low) / (x_high - x_low)
 tall = tall > 9 ? 9 : tall < 2.5 ? 2.5 : tall
-width = 1.3 + 5.7 * across - 0.6; height = (tall + 2.4) * down + 0.3
+bar = 1.7 # for the scale of the shades, to the right
+width = 1.3 + 5.7 * across - 0.6 + bar; height = (tall + 2.4) * down + 0.3
 eval page(width, height)
 
-unset key; unset grid; unset colorbox
+# one scale for all panels
+least = 1e9; largest = 0; shaded = 0
+do for [i = 0:down * across - 1] {
+    if (value('model_'.i)) {
+        stats part('p'.i.'polygon') using 3 name 'active' nooutput
+        least = active_min < least ? active_min : least
+        largest = active_max > largest ? active_max : largest
+        shaded = 1
+    }
+}
+if (shaded) { set cbrange [least:largest > least ? largest : least + 1] }
+
+unset key; unset grid
 set border 15
 set xrange [x_low:x_high]; set yrange [y_low:y_high]
 set palette defined (0 '#FFFFFF', 0.35 '#D6EAF5', 0.7 '#8CC3E3', 1 '#3C93C7')
-set xlabel x_name noenhanced offset 0, 0.6
-set xtics offset 0, 0.3
+set xlabel x_name noenhanced offset 0, label_up
+set xtics tic_step(x_high - x_low) offset 0, tics_up
 edge = most > 20000 ? 0.08 : most > 3000 ? 0.2 : most > 500 ? 0.35 : 0.6
-mark(c) = int(word('0x000000 0xD55E00 0x009E73 0xCC79A7 0x8C510A', int(c) % 5 + 1))
-shape(c) = int(word('7 9 5 13 11', int(c) % 5 + 1))
+set cblabel 'active units' offset (format eq 'svg' ? 0 : 0.5), 0
+set cbtics scale 0.3 offset -0.5, 0
+scale = 'set colorbox user origin screen 1 - 1.8 / width, screen 1 - (1.2 + tall) / height '.\
+        'size screen 0.25 / width, screen tall / height'
 
-set multiplot layout down, across margins screen 1.3 / width, 1 - 0.4 / width, 1.2 / height, 1 - 1.2 / height \
+set multiplot layout down, across margins screen 1.3 / width, 1 - (0.4 + bar) / width, 1.2 / height, 1 - 1.2 / height \
     spacing screen 1.0 / width, 2.4 / height
 do for [i = 0:down * across - 1] {
     if (i % across == 0) { set ylabel y_name noenhanced offset 1.5, 0 } else { unset ylabel }
     set title value('title_'.i)."\n".value('count_'.i) noenhanced offset 0, -0.6
     if (value('model_'.i)) {
+        if (shaded) { eval scale; shaded = 0 } else { unset colorbox }
         plot part('p'.i.'polygon') using 1:2:3 with filledcurves closed fillcolor palette, \
              part('p'.i.'polygon') using 1:2 with lines linewidth edge linecolor rgb '#404040', \
-             part('p'.i.'data') using 1:2:(shape($3)):(mark($3)) with points pointtype variable pointsize 0.2 \
+             part('p'.i.'data') using 1:2 with points pointtype 7 pointsize 0.4 linecolor rgb '#FFFFFF', \
+             part('p'.i.'data') using 1:2:(class_colour($3, classes)) with points pointtype 7 pointsize 0.26 \
                  linecolor rgb variable, \
-             value('pieces_'.i) > 0 ? part('p'.i.'decision') : '/dev/null' using 1:2 with lines linewidth 3 \
+             value('pieces_'.i) > 0 ? part('p'.i.'decision') : '/dev/null' using 1:2 with lines linewidth 2.4 \
                  linecolor rgb black
     } else {
-        plot part('p'.i.'data') using 1:2:(shape($3)):(mark($3)) with points pointtype variable pointsize 0.2 \
+        plot part('p'.i.'data') using 1:2:(class_colour($3, classes)) with points pointtype 7 pointsize 0.26 \
                  linecolor rgb variable
     }
 }

@@ -39,7 +39,7 @@ points_of = format eq 'png' ? 20 : format eq 'svg' ? 12 : format eq 'pdf' ? 7 : 
 label_font(share) = sprintf(',%.1f', share * points_of)
 small_font = label_font(0.65); tiny_font = label_font(0.55)
 # How far up numbers and names below an axis go, in gnuplot's characters: those of its SVG are half as high again.
-tics_up = format eq 'svg' ? 0.6 : 0.3; label_up = format eq 'svg' ? 1.15 : 0.6
+tics_up = format eq 'svg' ? 0.6 : 0.3; label_up = format eq 'svg' ? 1.05 : 0.6
 # A round distance between tics, five or so on an axis of this length.
 power(x) = 10.0 ** floor(log10(x))
 tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3.5 ? 2 : 5) * power(x / 5.0)

@@ -13,8 +13,8 @@ unset key
 set xrange [x_low:x_high]
 if (features == 2) { set size ratio -1; set yrange [y_low:y_high] }
 if (features == 1) { set yrange [0:x_most]; set ytics tic_step(x_most) }
-set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, 0.6
-set xtics offset 0, 0.3
+set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, label_up
+set xtics offset 0, tics_up
 set border 15
 set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, 1.2 / height, 1 - 0.8 / height \
     spacing screen 1.0 / width, 1.9 / height

@@ -80,5 +80,7 @@ int region_maps_fill(struct figure *figure, const struct panels *panels)
     for (size_t i = 0; i < panels->rows * panels->columns && !err; i++)
         err = write_panel(figure, &panels->list[i], i, window, &most);
     figure_number(figure, "most", (double)most);
+    figure_number(figure, "classes",
+                  first->data->task == SPH_TASK_REGRESSION ? 0 : (double)first->data->classes);
     return err;
 }

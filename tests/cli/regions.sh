@@ -38,6 +38,7 @@ if command -v gnuplot >/dev/null; then
     for format in png svg pdf; do check "regions.$format was drawn" [ -s pictures/regions.$format ]; done
 fi
 no_temporaries pictures
+check "a few hundred rows of data, with their numbers" awk '/^[^#]/ { n++; if (NF != 4) exit 1 } END { exit !(n > 100 && n <= 400) }' pictures/regions.data.dat
 run 0 train --data crescents --hidden 12,8 --epochs 20 --dtype f64 --seed 1 --out other --quiet
 run 0 regions other --out others --quiet
 check "another seed, other regions" bash -c '! cmp -s pictures/regions.polygon.dat others/regions.polygon.dat'
@@ -58,9 +59,19 @@ shows "regions" "area"
 check "a regression has no decision" bash -c '! grep -q decision out'
 run 0 regions four --plane 3,14,15 --data table.csv --json
 check "the plane goes through its first row" grep -q '"plane": {"origin": \[0\.' out
+run 0 regions four --plane 3,14,15 --out plane
+check "its axes say their unit" grep -qF 't: towards row 15 (standardised distance)' plane/regions.gp
+check "its three rows have their numbers" bash -c "awk '/^[^#]/ { print \$4 }' plane/regions.data.dat | tr '\n' ' ' | grep -qx '3 14 15 '"
+if command -v gnuplot >/dev/null; then
+    check "and the picture shows them" bash -c "grep -q 'row 3<' plane/regions.svg && grep -q 'row 15<' plane/regions.svg"
+fi
 run 0 train --data levy --hidden 10 --epochs 5 --out one --quiet
 run 0 regions one --window -2,3
 shows "length             5"
+run 0 regions one --out strip
+if command -v gnuplot >/dev/null; then
+    check "one input is a strip" awk '/^ width=/ { gsub(/[^0-9 ]/, ""); exit !($1 > 2 * $2) }' strip/regions.svg
+fi
 mv table.csv away.csv
 run 1 regions four --plane 0,1,2
 says "table.csv"
