@@ -98,6 +98,10 @@ static void an_unknown_script_is_refused(void **state)
 {
     (void)state;
     struct figure *figure = new_figure("x", "no-such");
+    setenv("SPHERELU_FIGURES", at_home("scripts"), 1);
+    assert_int_equal(figure_draw(figure), SPH_EIO);
+    assert_non_null(strstr(sph_error(), "/scripts: no such folder"));
+    assert_int_equal(file_make_directory(at_home("scripts")), 0);
     assert_int_equal(figure_draw(figure), SPH_EARG);
     assert_string_equal(sph_error(), "figure script 'no-such': no such file in figures/");
     figure_free(figure);

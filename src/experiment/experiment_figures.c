@@ -329,22 +329,29 @@ static void choose_figures(const struct drawing *d, unsigned char wanted[FIGURE_
     }
 }
 
-/* Names that the experiment's file does not provide for. */
-static int check_named(const struct sph_experiment *e, const unsigned char wanted[FIGURE_WORD_COUNT])
+/* Of an experiment whose file provides for no record, what to write there. */
+static int check_records(const struct drawing *d, const unsigned char wanted[FIGURE_WORD_COUNT])
 {
+    const char *recorded = d->e->base->options.record;
     for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
         const char *record = figure_record[i];
-        if (!wanted[i] || figure_stands_alone((enum figure_word)i))
-            continue;
-        if (!e->method_count)
-            return sph_fail(SPH_EFORMAT, "%s: this experiment trains nothing, and so has no %s", e->path,
-                            figure_names[i]);
-        if (*record && !(e->base->options.record && strstr(e->base->options.record, record)))
+        const char *array = !strcmp(record, "patterns") ? "pattern_step" : "frame_step";
+        if (wanted[i] && *record && !(recorded && strstr(recorded, record)) &&
+            !(d->panels[0].record && panel_has(&d->panels[0], array)))
             return sph_fail(
                 SPH_EFORMAT,
-                "%s: %s needs record: {%s: epoch} in the experiment's file; run it again with that", e->path,
-                figure_names[i], record);
+                "%s: %s needs record: {%s: epoch} in the experiment's file; run it again with that",
+                d->e->path, figure_names[i], record);
     }
+    return 0;
+}
+
+static int check_trained(const struct sph_experiment *e, const unsigned char wanted[FIGURE_WORD_COUNT])
+{
+    for (int i = 0; i < FIGURE_WORD_COUNT && !e->method_count; i++)
+        if (wanted[i] && !figure_stands_alone((enum figure_word)i))
+            return sph_fail(SPH_EFORMAT, "%s: this experiment trains nothing, and so has no %s", e->path,
+                            figure_names[i]);
     return 0;
 }
 
@@ -381,10 +388,12 @@ int experiment_draw(const struct sph_experiment *e, const char *dir,
         all[i] = wanted ? wanted[i] : e && e->wanted_figures >> i & 1;
         trained |= all[i] && !figure_stands_alone((enum figure_word)i);
     }
-    if (e && wanted)
-        err = check_named(e, all);
+    if (e)
+        err = check_trained(e, all);
     if (trained && !err)
         err = e ? open_experiment(&d, dir) : open_run(&d, dir);
+    if (!err && e && trained)
+        err = check_records(&d, all);
     if (!err && !e && !wanted)
         choose_figures(&d, all);
     if (!err)

@@ -74,7 +74,7 @@ if command -v gnuplot >/dev/null; then
 fi
 mv table.csv away.csv
 run 1 regions four --plane 0,1,2
-says "table.csv"
+says "table.csv" "the run names its data relative to where it was trained: --data says where they are"
 run 0 regions four --plane 0,1,2 --data away.csv
 
 # ---- refused, in one line
