@@ -6,7 +6,8 @@
 #   pKheads  blocks of one page each: phi_1, phi_2 (or phi, step), unit, step
 tall = features == 2 ? 4.7 * (y_high - y_low) / (x_high - x_low) : 4.7
 left = features == 2 ? 1.3 : 1.9
-width = left + 5.7 * across - 0.6; height = (tall + 1.9) * down + 1.0
+big = across == 1 ? 2 : across == 2 ? 1.4 : 1; tall = tall * big # a single run is not lost on a screen
+width = left + (4.7 * big + 1) * across - 0.6; height = (tall + 1.9) * down + 1.0
 eval page(width, height)
 
 unset key

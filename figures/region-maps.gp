@@ -9,7 +9,7 @@
 tall = 4.7 * (y_high - y_low) / (x_high - x_low)
 tall = tall > 9 ? 9 : tall < 2.5 ? 2.5 : tall
 bar = 1.7 # for the scale of the shades, to the right
-width = 1.3 + 5.7 * across - 0.6 + bar; height = (tall + 2.4) * down + 0.3
+width = 1.6 + 5.7 * across - 0.6 + bar; height = (tall + 2.4) * down + 0.3
 eval page(width, height)
 
 # one scale for all panels
@@ -29,17 +29,17 @@ set border 15
 set xrange [x_low:x_high]; set yrange [y_low:y_high]
 set palette defined (0 '#FFFFFF', 0.35 '#D6EAF5', 0.7 '#8CC3E3', 1 '#3C93C7')
 set xlabel x_name noenhanced offset 0, label_up
-set xtics tic_step(x_high - x_low) offset 0, tics_up
+set xtics tic_step(1.2 * (x_high - x_low)) offset 0, tics_up
 edge = most > 20000 ? 0.08 : most > 3000 ? 0.2 : most > 500 ? 0.35 : 0.6
 set cblabel 'active units' offset (format eq 'svg' ? 0 : 0.5), 0
 set cbtics scale 0.3 offset -0.5, 0
 scale = 'set colorbox user origin screen 1 - 1.8 / width, screen 1 - (1.2 + tall) / height '.\
         'size screen 0.25 / width, screen tall / height'
 
-set multiplot layout down, across margins screen 1.3 / width, 1 - (0.4 + bar) / width, 1.2 / height, 1 - 1.2 / height \
+set multiplot layout down, across margins screen 1.6 / width, 1 - (0.4 + bar) / width, 1.2 / height, 1 - 1.2 / height \
     spacing screen 1.0 / width, 2.4 / height
 do for [i = 0:down * across - 1] {
-    if (i % across == 0) { set ylabel y_name noenhanced offset 1.5, 0 } else { unset ylabel }
+    if (i % across == 0) { set ylabel y_name noenhanced offset (format eq 'svg' ? 2.5 : 1.2), 0 } else { unset ylabel }
     set title value('title_'.i)."\n".value('count_'.i) noenhanced offset 0, -0.6
     if (value('model_'.i)) {
         if (shaded) { eval scale; shaded = 0 } else { unset colorbox }
