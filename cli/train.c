@@ -43,8 +43,34 @@ static int set_options(sph_job *job, const struct args *args)
 struct notes {
     const sph_job *job;
     const struct command *command;
-    int quiet;
+    int quiet, verbose;
 };
+
+/* Steps that never come, among those that the option names. */
+static void note_missed(const struct notes *notes, uint64_t steps)
+{
+    const char *at = sph_job_get(notes->job, "record");
+    while (*(at += strcspn(at, "0123456789"))) {
+        char *end;
+        unsigned long long step = strtoull(at, &end, 10);
+        if (step > steps) {
+            cli_fail(notes->command, 0,
+                     "note: --record: there is no step %llu, the last one is %llu: nothing is kept there",
+                     step, (unsigned long long)steps);
+            return;
+        }
+        at = end;
+    }
+}
+
+enum { LARGE_MOMENT = 1 << 20 }; /* bytes: a run may have thousands of them */
+
+static void note_size(const struct notes *notes, const char *what, uint64_t bytes)
+{
+    if (bytes >= LARGE_MOMENT || (bytes && notes->verbose))
+        cli_fail(notes->command, 0, "note: --record: %s take %.3g MB at each moment", what,
+                 1e-6 * (double)bytes);
+}
 
 /* What would surprise a user who does not know the method by heart; said once everything else is accepted. */
 static int print_notes(void *self, const sph_view *view)
@@ -52,7 +78,6 @@ static int print_notes(void *self, const sph_view *view)
     const struct notes *notes = self;
     const char *norm = sph_job_get(notes->job, "norm"), *hidden = sph_job_get(notes->job, "hidden");
     const char *micro = sph_job_get(notes->job, "micro");
-    (void)view;
     if (notes->quiet)
         return 0;
     if (!strcmp(norm, "imn") && !strcmp(sph_job_get(notes->job, "net"), "mlp") && !strchr(hidden, ','))
@@ -62,6 +87,10 @@ static int print_notes(void *self, const sph_view *view)
         cli_fail(notes->command, 0,
                  "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
                  norm, micro);
+    sph_record_size size = sph_job_record_size(notes->job);
+    note_missed(notes, view->steps);
+    note_size(notes, "boundaries", size.frame);
+    note_size(notes, "patterns", size.patterns);
     return 0;
 }
 
@@ -185,7 +214,7 @@ static int run_train(const struct args *args)
     if ((code = set_options(job, args)))
         goto out;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
-    struct notes notes = {job, command, args_on(args, "quiet")};
+    struct notes notes = {job, command, args_on(args, "quiet"), args_on(args, "verbose")};
     const sph_observer observers[] = {{.self = &notes, .start = print_notes},
                                       {.start = stop_if_asked, .step = stop_if_asked},
                                       progress_observer(&progress)};

@@ -475,6 +475,16 @@ SPH_API void sph_job_free(sph_job *job);
 SPH_API int sph_job_set(sph_job *job, const char *name, const char *value); /* '-' and '_' are the same */
 SPH_API const char *sph_job_get(const sph_job *job, const char *name); /* as text, borrowed; NULL: unknown */
 
+/* What the option `record` costs, in bytes of the run folder. */
+typedef struct sph_record_size {
+    uint64_t step;     /* each step: how far boundaries moved */
+    uint64_t frame;    /* each moment of boundaries           */
+    uint64_t patterns; /* each moment of patterns             */
+} sph_record_size;
+
+/* Known to observers of sph_job_run from their start on; 0 before, and where nothing is recorded. */
+SPH_API sph_record_size sph_job_record_size(const sph_job *job);
+
 /* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the
  * folder's config.yaml, what is not set is taken from it. */
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,

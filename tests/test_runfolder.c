@@ -142,6 +142,20 @@ static void metrics_are_flushed_at_most_once_a_second(void **state)
     metrics_close(&metrics);
 }
 
+static void metrics_wait_for_no_more_than_a_megabyte(void **state)
+{
+    (void)state;
+    struct metrics metrics;
+    sph_view view = view_of(1, (double[]){0.1, 0.2, 0.3});
+    assert_int_equal(metrics_open(&metrics, dir, 0), 0);
+    while (metrics.log.offset < 2 << 20) {
+        metrics.flushed = clock_seconds(); /* time is never up */
+        assert_int_equal(metrics_add(&metrics, &view), 0);
+        assert_true(metrics.log.length < 1 << 20);
+    }
+    metrics_close(&metrics);
+}
+
 /* ---------------------------------------------------------------- split.json */
 
 static void a_split_comes_back_in_its_order(void **state)
@@ -149,8 +163,9 @@ static void a_split_comes_back_in_its_order(void **state)
     (void)state;
     uint32_t train[] = {5, 0, 3}, test[] = {4, 1};
     sph_split split = {.train = train, .train_rows = 3, .test = test, .test_rows = 2}, back;
-    assert_int_equal(runfolder_write_split(dir, &split), 0);
-    assert_holds(RUNFOLDER_SPLIT, "{\"train\":[5,0,3],\"val\":[],\"test\":[4,1]}\n");
+    assert_int_equal(runfolder_write_split(dir, &split, 0xabc), 0);
+    assert_holds(RUNFOLDER_SPLIT,
+                 "{\"content\":\"0000000000000abc\",\"train\":[5,0,3],\"val\":[],\"test\":[4,1]}\n");
     assert_int_equal(runfolder_read_split(&back, dir, 6), 0);
     assert_int_equal(back.train_rows, 3);
     assert_int_equal(back.val_rows, 0);
@@ -194,6 +209,22 @@ static void a_broken_split_is_refused(void **state)
     unlink(in_folder(RUNFOLDER_SPLIT));
     assert_int_equal(runfolder_read_split(&back, dir, 6), SPH_EIO);
     assert_error(RUNFOLDER_SPLIT, "cannot open: No such file or directory");
+}
+
+static void a_split_knows_the_data_it_was_made_of(void **state)
+{
+    (void)state;
+    sph_split split = {0};
+    assert_int_equal(runfolder_check_content(dir, 1), 0); /* nothing is there yet */
+    assert_int_equal(runfolder_write_split(dir, &split, UINT64_MAX), 0);
+    assert_int_equal(runfolder_check_content(dir, UINT64_MAX), 0);
+    assert_int_equal(runfolder_check_content(dir, 1), SPH_EFORMAT);
+    assert_non_null(strstr(sph_error(), ": the data changed since the run began"));
+    put(RUNFOLDER_SPLIT, "{\"content\":7}");
+    assert_int_equal(runfolder_check_content(dir, 7), SPH_EFORMAT);
+    assert_error(RUNFOLDER_SPLIT, "\"content\" is a whole number, expected a string");
+    put(RUNFOLDER_SPLIT, "{\"train\":[]}");
+    assert_int_equal(runfolder_check_content(dir, 7), 0);
 }
 
 /* ---------------------------------------------------------------- result.json */
@@ -257,7 +288,7 @@ static void each_allocation_of_our_own_may_fail(void **state)
     sph_view view = view_of(1, (double[]){0.5, NAN, 1});
     struct metrics metrics;
     int failures, err;
-    SHORT_OF_MEMORY(failures, err, err = runfolder_write_split(dir, &split));
+    SHORT_OF_MEMORY(failures, err, err = runfolder_write_split(dir, &split, 0xabc));
     assert_true(failures >= 3);
     SHORT_OF_MEMORY(failures, err, err = runfolder_write_result(dir, &result, NULL, NULL));
     assert_true(failures >= 3);
@@ -266,6 +297,8 @@ static void each_allocation_of_our_own_may_fail(void **state)
     mem_free(back.train);
     mem_free(back.val);
     mem_free(back.test);
+    SHORT_OF_MEMORY(failures, err, err = runfolder_check_content(dir, 0xabc));
+    assert_true(failures >= 2);
     SHORT_OF_MEMORY(failures, err, err = metrics_open(&metrics, dir, 0));
     assert_true(failures >= 2);
     SHORT_OF_MEMORY(failures, err, err = metrics_add(&metrics, &view));
@@ -300,7 +333,7 @@ static void each_allocation_of_jansson_may_fail(void **state)
         for (int at = 1; err; at++) {
             gets = 0;
             fail_get = at;
-            err = what == 0   ? runfolder_write_split(dir, &split)
+            err = what == 0   ? runfolder_write_split(dir, &split, 0xabc)
                   : what == 1 ? runfolder_write_result(dir, &result, NULL, NULL)
                               : metrics_add(&metrics, &view);
             failures += err != 0;
@@ -384,8 +417,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_a_folder(metrics_are_one_object_per_epoch_and_resume_cuts_them),
         in_a_folder(metrics_are_flushed_at_most_once_a_second),
+        in_a_folder(metrics_wait_for_no_more_than_a_megabyte),
         in_a_folder(a_split_comes_back_in_its_order),
         in_a_folder(a_broken_split_is_refused),
+        in_a_folder(a_split_knows_the_data_it_was_made_of),
         in_a_folder(a_result_has_the_scores_of_the_parts_that_have_rows),
         in_a_folder(a_diverged_result_has_no_scores),
         in_a_folder(each_allocation_of_our_own_may_fail),

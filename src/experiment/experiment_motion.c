@@ -15,6 +15,7 @@
 #include "boundary/hyperplane.h"
 #include "experiment/recorded.h"
 #include "experiment/statistics.h"
+#include "store/runfolder.h"
 
 #define MOTION_WORD(id, word, help) word,
 const char *const motion_words[MOTION_COUNT] = {MOTION_NUMBERS(MOTION_WORD)};
@@ -34,7 +35,7 @@ static int take_steps(struct pool_of_steps *pool, struct npz *npz, const char *w
     if (!npz_find(npz, name, shape, &ndim))
         return 0;
     if (ndim != 2 || shape[1] != 3)
-        return sph_fail(SPH_EFORMAT, "%s: " RECORDED_FILE ": '%s' is not (steps, 3)", where, name);
+        return sph_fail(SPH_EFORMAT, "%s: " RUNFOLDER_BOUNDARIES ": '%s' is not (steps, 3)", where, name);
     double *values = mem_get(shape[0] * 3, sizeof *values);
     int err = values ? 0 : SPH_EMEMORY;
     if (!err && shape[0])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One training into a run folder. The order of writing is what makes a kill harmless at any moment: config
- * and split first, checkpoints while training, then model and result. Whatever is missing is made again from
- * what is there. */
+ * and split first, checkpoints while training, then model, record and result. Whatever is missing is made
+ * again from what is there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,8 +129,8 @@ static int data_changed(const struct job_run *run, const char *how)
 static int check_split(const struct job_run *run)
 {
     sph_split old;
-    int err = runfolder_read_split(&old, run->folder.dir, run->data->rows);
-    if (err < 0)
+    int err = runfolder_check_content(run->folder.dir, run->content);
+    if (err < 0 || (err = runfolder_read_split(&old, run->folder.dir, run->data->rows)) < 0)
         return err;
     const sph_split *now = &run->split;
     if (!same_rows(old.train, old.train_rows, now->train, now->train_rows) ||
@@ -148,7 +148,7 @@ static int settle_split(struct job_run *run)
         return SPH_EMEMORY;
     int exists = file_exists(path);
     mem_free(path);
-    return exists ? check_split(run) : runfolder_write_split(run->folder.dir, &run->split);
+    return exists ? check_split(run) : runfolder_write_split(run->folder.dir, &run->split, run->content);
 }
 
 /* ---------------------------------------------------------------- checkpoints and metrics, as observers */
@@ -248,12 +248,16 @@ static int save_record(struct job_run *run)
     return run->record ? record_save(run->record) : 0;
 }
 
+/* The model comes before the record, which may be large: a full disk then costs no training. The result comes
+ * last: where it is, everything is. */
 static int finish(struct job_run *run, const sph_result *result)
 {
     json_t *schema = NULL;
-    int err = save_record(run);
-    if (!err && !(err = data_schema(run->data, &schema)) &&
-        !(err = model_save(run->folder.model, run->net, schema)))
+    int err = data_schema(run->data, &schema);
+    if (!err && !(err = model_save(run->folder.model, run->net, schema)) &&
+        (err = save_record(run)) == SPH_EIO)
+        err = sph_fail(err, "%s; the model is saved, and --resume makes the rest", sph_error());
+    if (!err)
         err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run));
     if (!err && run->record)
         record_finish(run->record);
@@ -315,7 +319,11 @@ static int begin_record(struct job_run *run, const json_t *kept)
         .kept = kept,
         .finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0,
     };
-    return setup.what ? record_new(&run->record, &setup) : 0;
+    run->job->record_size = (sph_record_size){0};
+    int err = setup.what ? record_new(&run->record, &setup) : 0;
+    if (!err && run->record)
+        run->job->record_size = record_size(run->record);
+    return err;
 }
 
 /* From the checkpoint, where there is one: the net, and what grew beside it. */
@@ -358,6 +366,11 @@ static int prepare(struct job_run *run, int resume)
     if ((err = make_folder(run)) < 0 || (err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
         return err;
     return go_on(run, resume);
+}
+
+sph_record_size sph_job_record_size(const sph_job *job)
+{
+    return job->record_size;
 }
 
 int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)

@@ -183,6 +183,7 @@ struct sph_job {
     struct job_options options;        /* parsed; texts point into `text`       */
     char *text[OPTION_COUNT];          /* canonical, owned; NULL: unset         */
     unsigned char given[OPTION_COUNT]; /* set by sph_job_set or a file          */
+    sph_record_size record_size;       /* of the run it is at                   */
 };
 
 /* What files need beside the public table. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "experiment/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,8 +163,11 @@ int record_new(struct record **out, const struct record_setup *setup)
     record->done = setup->kept && setup->finished && is_done(record);
     if (!record->done && record->moments.of[MOMENTS_BOUNDARIES].wanted && (err = open_boundaries(record)) < 0)
         goto out;
-    if (!record->done && record->moments.of[MOMENTS_PATTERNS].wanted)
-        err = open_patterns(record, setup->rows);
+    if (!record->done && record->moments.of[MOMENTS_PATTERNS].wanted &&
+        (err = open_patterns(record, setup->rows)) < 0)
+        goto out;
+    if (!record->done && file_exists(record->npz) && remove(record->npz)) /* what follows makes it old */
+        err = sph_fail(SPH_EIO, "%s: cannot remove: %s", record->npz, strerror(errno));
 out:
     if (err < 0) {
         record_free(record);
@@ -267,6 +271,15 @@ static int on_step(void *self, const sph_view *view)
 sph_observer record_observer(struct record *record)
 {
     return (sph_observer){.self = record, .start = on_start, .step = on_step};
+}
+
+sph_record_size record_size(const struct record *record)
+{
+    size_t bytes[RECORD_COUNT] = {0};
+    for (int i = 0; i < RECORD_COUNT; i++)
+        if (record->series[i])
+            bytes[i] = series_row_bytes(record->series[i]);
+    return (sph_record_size){bytes[RECORD_MOVES], bytes[RECORD_FRAMES], bytes[RECORD_PATTERNS]};
 }
 
 int record_sync(struct record *record, json_t **rows)

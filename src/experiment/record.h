@@ -21,11 +21,14 @@ struct record_setup {
     int finished;              /* nothing is left to train: then the files may be gone        */
 };
 
+/* A boundaries.npz from before is removed: from here on it would not be the record of what is there. */
 int record_new(struct record **out, const struct record_setup *setup);
 void record_free(struct record *record); /* NULL is fine */
 
 /* To stand before whoever saves checkpoints: then these know the row of their step. */
 sph_observer record_observer(struct record *record);
+
+sph_record_size record_size(const struct record *record);
 
 /* Everything onto the disk; *rows says how much that is. Caller frees with json_decref. */
 int record_sync(struct record *record, json_t **rows);

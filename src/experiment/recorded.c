@@ -19,7 +19,7 @@
 
 int recorded_open_npz(struct npz **out, const char *dir)
 {
-    char *path = file_join(dir, RECORDED_FILE);
+    char *path = file_join(dir, RUNFOLDER_BOUNDARIES);
     *out = NULL;
     if (!path)
         return SPH_EMEMORY;
@@ -56,6 +56,7 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
         return err;
     memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
     if ((err = job_open_data(r->job, &r->data)) < 0 ||
+        (err = runfolder_check_content(r->dir, job_content(r->data))) < 0 ||
         (err = job_make_split(r->job, r->data, &r->split)) < 0 ||
         (err = job_make_net(r->job, r->data, &r->first)) < 0 ||
         (err = scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,

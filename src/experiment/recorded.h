@@ -9,8 +9,6 @@
 #include "experiment/experiment.h"
 #include "store/npz.h"
 
-#define RECORDED_FILE "boundaries.npz"
-
 struct recorded {
     char *dir;
     struct sph_job *job; /* settled */

@@ -79,7 +79,12 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
 {
     if (source)
         return data_open_with_schema(out, source, run->schema, need_targets);
-    return job_open_data(run->job, out);
+    int err = job_open_data(run->job, out);
+    if (!err && (err = runfolder_check_content(run->dir, job_content(*out))) < 0) {
+        sph_data_free(*out);
+        *out = NULL;
+    }
+    return err;
 }
 
 int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)

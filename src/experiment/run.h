@@ -16,7 +16,8 @@ struct sph_run {
 };
 
 /* The data of the run itself (source NULL: what it was trained on, all parts), or another source read with
- * the run's columns. need_targets 0: y may be NULL. Caller frees with sph_data_free. */
+ * the run's columns. Own data that changed since are refused. need_targets 0: y may be NULL. Caller frees
+ * with sph_data_free. */
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out);
 
 #endif

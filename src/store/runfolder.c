@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/runfolder.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -8,6 +10,7 @@
 #include "base/memory.h"
 
 static const double flush_seconds = 1.0;
+enum { FLUSH_BYTES = 1 << 20 };
 
 static int out_of_memory(const char *name)
 {
@@ -45,7 +48,7 @@ int metrics_add(struct metrics *metrics, const sph_view *view)
         err = line.failed ? SPH_EMEMORY : file_log_add(&metrics->log, line.chars, line.length);
     }
     text_free(&line);
-    if (!err && clock_seconds() - metrics->flushed >= flush_seconds)
+    if (!err && (metrics->log.length >= FLUSH_BYTES || clock_seconds() - metrics->flushed >= flush_seconds))
         err = metrics_flush(metrics);
     return err;
 }
@@ -92,10 +95,18 @@ static json_t *rows_to_json(const uint32_t *rows, size_t count)
     return array;
 }
 
-int runfolder_write_split(const char *dir, const sph_split *split)
+static void write_content(char out[17], uint64_t content)
 {
+    snprintf(out, 17, "%016" PRIx64, content);
+}
+
+int runfolder_write_split(const char *dir, const sph_split *split, uint64_t content)
+{
+    char number[17];
+    write_content(number, content);
     json_t *object = json_object();
-    int failed = json_object_set_new(object, "train", rows_to_json(split->train, split->train_rows));
+    int failed = json_object_set_new(object, "content", json_string(number));
+    failed |= json_object_set_new(object, "train", rows_to_json(split->train, split->train_rows));
     failed |= json_object_set_new(object, "val", rows_to_json(split->val, split->val_rows));
     failed |= json_object_set_new(object, "test", rows_to_json(split->test, split->test_rows));
     int err = failed ? out_of_memory(RUNFOLDER_SPLIT) : write_json(dir, RUNFOLDER_SPLIT, object, 0);
@@ -160,6 +171,23 @@ out:
     }
     json_decref(object);
     mem_free(seen);
+    mem_free(path);
+    return err;
+}
+
+int runfolder_check_content(const char *dir, uint64_t content)
+{
+    json_t *object = NULL;
+    const char *then;
+    char now[17], *path = file_join(dir, RUNFOLDER_SPLIT);
+    if (!path)
+        return SPH_EMEMORY;
+    write_content(now, content);
+    int err = file_exists(path) ? json_read(&object, path) : 0;
+    if (!err && json_object_get(object, "content") &&
+        !(err = json_member_text(object, path, "content", &then)) && strcmp(then, now) != 0)
+        err = sph_fail(SPH_EFORMAT, "%s: the data changed since the run began", dir);
+    json_decref(object);
     mem_free(path);
     return err;
 }

@@ -25,7 +25,7 @@
 
 /* ---------------------------------------------------------------- metrics.jsonl
  * One object per epoch: epoch, step, lr, the view's named values, seconds. Lines reach the file at most once
- * a second, and on flush. Before a checkpoint, sync: its offset is what resume passes as keep_bytes. */
+ * a second or a megabyte at a time, and on flush. Before a checkpoint, sync: its offset is what resume passes as keep_bytes. */
 struct metrics {
     struct file_log log;
     double flushed; /* when, by clock_seconds */
@@ -39,11 +39,15 @@ void metrics_close(struct metrics *metrics); /* does not flush */
 
 /* ---------------------------------------------------------------- split.json, result.json */
 
-int runfolder_write_split(const char *dir, const sph_split *split);
+/* content: a number for what the data hold, so that other data under the same name are noticed. */
+int runfolder_write_split(const char *dir, const sph_split *split, uint64_t content);
 
 /* rows of the data: each number must be below it and stand in one place only. Caller frees with
  * sph_split_free. */
 int runfolder_read_split(sph_split *out, const char *dir, size_t rows);
+
+/* SPH_EFORMAT where split.json says that the run began on other data. */
+int runfolder_check_content(const char *dir, uint64_t content);
 
 /* Parts without rows are left out, and all of them when the run diverged; reason: then why. warning: what a
  * reader of the scores must know, or NULL. */

@@ -77,9 +77,28 @@ run 0 boundaries r --quiet
 check "quiet" [ ! -s err ]
 run 0 boundaries r --data moved.csv
 check "other data are there" awk -F, 'NR > 1 && $5 == "" { exit 1 }' out
-head -30 moved.csv >own.csv # shorter than the split says
+
+# ---- and so do data that changed since: fewer rows, and as many with another number
+changed="r: the data changed since the run began; active_share, state and nearest are left out (--data names other data)"
+head -30 moved.csv >own.csv
 run 0 boundaries r
-check "data that changed" grep -q "split.json.*are left out" err
+check "fewer rows: one line" [ "$(cat err)" = "$changed" ]
+sed '7s/^[^,]*/1.25/' moved.csv >own.csv
+run 0 boundaries r
+check "another number: one line" [ "$(cat err)" = "$changed" ]
+check "no shares of other data" awk -F, 'NR > 1 && !($4 != "" && $5 == "" && $6 == "" && $7 == "") { exit 1 }' out
+run 0 boundaries r --data own.csv
+check "unless they are named" awk -F, 'NR > 1 && $5 == "" { exit 1 }' out
+run 1 figures r
+says "r: the data changed since the run began"
+cp -r r old # as runs were written that did not keep the number
+sed -i 's/"content":"[^"]*",//' old/split.json
+run 0 boundaries old
+check "nothing to compare with" [ ! -s err ]
+cp moved.csv own.csv
+run 0 boundaries r
+check "as they were" [ ! -s err ]
+rm own.csv
 
 # ---- refusals
 run 2 boundaries; says "RUN is missing"

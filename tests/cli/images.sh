@@ -154,7 +154,7 @@ says "--augment: found 'none'" "started with 'flip'"
 # ---- a set that changed
 printf '\x55' | dd of=ten/data_batch_1.bin bs=1 seek=5000 conv=notrunc 2>/dev/null
 run 1 train --resume --out a
-says "a: its checkpoint is of other data"
+says "a: the data changed since the run began"
 head -c 100000 ten/test_batch.bin >cut && mv cut ten/test_batch.bin
 run 1 eval a --data ten
 says "ten/test_batch.bin: 100000 bytes, expected whole images of 3073"

@@ -15,7 +15,7 @@ fi
 # linear NUMBERS RUN: test RMSE of least squares on the run's training and validation rows. NUMBERS: a table without a
 # header, blanks between the columns, the target last.
 linear() {
-    tr -d ' \n' <"$2/split.json" | sed 's/"test":/\n&/; s/[^0-9,\n]//g' | tr , ' ' >rows
+    tr -d ' \n' <"$2/split.json" | sed 's/"content":"[^"]*",//; s/"test":/\n&/; s/[^0-9,\n]//g' | tr , ' ' >rows
     awk '
     FILENAME == "rows" { for (i = 1; i <= NF; i++) part[$i] = FNR == 2 ? "test" : "fit"; next }
     NF == 0 { next }

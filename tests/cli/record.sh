@@ -128,6 +128,27 @@ assert z["frame_step"].tolist() == list(range(steps + 1))
 motion("layers.0", 2e-6)'
 check "the parts of a stopped run are gone" [ -s stopped/boundaries.moves.part ]
 cp -r stopped broken
+
+# ---- a run that goes on has no old record beside it, however it ends
+cp -r stopped again
+"$SPHERELU" train --resume --out again >out 2>err &
+child=$!
+waited=0
+before=$(stat -c %s stopped/boundaries.frames.part)
+while [ "$(stat -c %s again/boundaries.frames.part 2>/dev/null || echo 0)" -le "$before" ] && [ $waited -lt 600 ] && kill -0 $child 2>/dev/null; do
+    sleep 0.02
+    waited=$((waited + 1))
+done
+kill -KILL $child 2>/dev/null
+wait $child 2>/dev/null
+if [ -e again/result.json ]; then
+    echo "SKIPPED: the run was over before its kill"
+else
+    absent again/boundaries.npz
+fi
+run 0 train --resume --out again
+same_run whole again
+
 run 0 train --resume --out stopped
 same_run whole stopped
 absent stopped/boundaries.moves.part stopped/boundaries.frames.part stopped/boundaries.patterns.part
@@ -148,6 +169,45 @@ folder=diverged
 numpy 'assert z["frame_step"].size == z["step"].size + 1'
 check "no record of a run that diverged" [ -s diverged/boundaries.npz ]
 absent diverged/boundaries.moves.part diverged/boundaries.frames.part
+
+# ---- notes: steps that never come, and what moments take
+run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries:3,99999999+patterns:6 --out late
+check "a note on a step that is not there" grep -qF "note: --record: there is no step 99999999, the last one is 6: nothing is kept there" err
+run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries:0,6 --out none-late
+check "a note on steps that are there" eval '! grep -q -- --record err'
+run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries+patterns --verbose --out sizes
+check "sizes of boundaries" grep -qF "note: --record: boundaries take 0.0008 MB at each moment" err # 8 + 2 * 4 * (9 * 6 + 5 * 9)
+check "sizes of patterns" grep -qF "note: --record: patterns take 0.000632 MB at each moment" err # 192 * (2 + 1) + 7 * 8
+run 0 train --data t.csv --target y --hidden 50000 --epochs 1 --record patterns:0 --out large
+check "a large one without --verbose" grep -qF "note: --record: patterns take 1.2 MB" err
+run 0 train "${short[@]}" --record boundaries:99 --out quiet
+check "quiet" [ ! -s err ]
+
+# ---- a disk that is full at the end costs no training
+mkdir full full/boundaries.npz.tmp # stands in its way
+run 1 train "${short[@]}" --record boundaries:every --out full
+says "full/boundaries.npz: cannot" "; the model is saved, and --resume makes the rest"
+absent full/boundaries.npz full/result.json
+run 0 eval full --data t.csv
+rmdir full/boundaries.npz.tmp
+run 0 train --resume --out full
+run 0 train "${short[@]}" --record boundaries:every --out room
+same_run room full
+absent full/boundaries.moves.part full/boundaries.frames.part
+
+# ---- memory does not grow with the steps
+if [ -n "$python" ] && [ -z "${SPH_SAN:-}" ]; then
+    # peak STEPS: KiB that a training of so many steps, an epoch each, has in memory at most
+    peak() {
+        $python -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$SPHERELU" train --data levy --rows 50 --hidden 10 \
+            --batch full --epochs "$1" --patience 0 --record boundaries+patterns --quiet --out "peak$1"
+    }
+    less=$(peak 10000) more=$(peak 100000)
+    check "100,000 steps: $more KiB, 10,000: $less KiB" [ "$more" -lt $((less + 2048)) ]
+    rm -r peak10000 peak100000
+fi
 
 # ---- options
 run 2 train "${short[@]}" --record boundary --out no

@@ -72,7 +72,19 @@ run 0 regions one --out strip
 if command -v gnuplot >/dev/null; then
     check "one input is a strip" awk '/^ width=/ { gsub(/[^0-9 ]/, ""); exit !($1 > 2 * $2) }' strip/regions.svg
 fi
-mv table.csv away.csv
+cp table.csv away.csv
+sed -i '30s/^[^,]*/0.5/' table.csv
+run 1 regions four --plane 0,1,2
+says "four: the data changed since the run began"
+run 0 regions four --plane 0,1,2 --data table.csv
+awk 'BEGIN { srand(2); print "a,b,y"; for (i = 0; i < 60; i++) { a = rand(); b = rand(); print a "," b "," a + b } }' >two.csv
+run 0 train --data two.csv --hidden 6 --epochs 2 --out flat --quiet
+echo "5,5,1" >>two.csv
+run 1 regions flat
+says "flat: the data changed since the run began"
+run 0 regions flat --window 0,1,0,1 --out flat-window # needs no data, and shows none
+check "no points of other data" eval '! grep -v "^#" flat-window/regions.data.dat | grep -q .'
+rm table.csv
 run 1 regions four --plane 0,1,2
 says "table.csv" "the run names its data relative to where it was trained: --data says where they are"
 run 0 regions four --plane 0,1,2 --data away.csv

@@ -84,13 +84,20 @@ absent nowhere
 cp t.csv kept.csv
 sed -i '$d' t.csv
 run 1 train --resume --out whole
-says "whole/split.json: " "is not a row of the data, expected a whole number below 799"
+says "whole: the data changed since the run began"
 { cat kept.csv; tail -1 kept.csv; } >t.csv
 run 1 train --resume --out whole
 says "whole: " "data changed since the run began"
 awk -F, 'NR == 5 { sub(/^[^,]*/, "1.25") } { print }' kept.csv >t.csv
 run 1 train --resume --out whole
 says "whole: " "data changed since the run began"
+cp -r whole old # its split.json says nothing about the data
+sed -i 's/"content":"[^"]*",//' old/split.json
+run 1 train --resume --out old
+says "old: its checkpoint is of other data: the data changed since the run began"
+sed '$d' kept.csv >t.csv
+run 1 train --resume --out old
+says "old/split.json: " "is not a row of the data, expected a whole number below 799"
 rm t.csv
 run 1 train --resume --out whole
 says "t.csv: no such file"
