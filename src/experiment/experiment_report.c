@@ -143,13 +143,18 @@ static const struct {
     {"perturbation",
      "What the same small perturbation of its parameters does to a boundary, by parameterization."},
     {"predictions", "Predictions before and after training, with the data and the true function."},
-    {"spectrum", "Where the units' boundaries lie over the course of training."},
+    {"spectrum", "Where the units' boundaries lie over the course of training; grey numbers at the right "
+                 "count units outside the frame."},
     {"moves", "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis."},
-    {"trajectories", "The path of each unit's spatial location φ during training; a colour is a unit."},
+    {"trajectories", "The path of each unit's φ during training, up to the last step; a colour is a unit. φ "
+                     "is the boundary's point nearest to the mean of the standardised data, drawn in the "
+                     "data's units (phi_net of spherelu boundaries)."},
     {"animation", "The same paths in motion."},
     {"turns", "The largest turn of a boundary at each step, in degrees."},
-    {"decision", "Decision regions after training, with the data; a star is a unit's spatial location φ."},
-    {"regions", "Exact linear regions of the trained networks."},
+    {"decision",
+     "Decision regions of the best epoch, with the data: dots were trained on, crosses are the test part. A "
+     "star is a unit's φ at that epoch, where its path in trajectories goes on to the last step."},
+    {"regions", "Exact linear regions of the trained networks; a darker blue has more active units."},
     {"convergence", "Losses and scores by epoch: mean and standard error over the seeds."},
     {"sensitivity", "The score for each learning rate: mean and standard error over the seeds."},
     {"flips",

@@ -112,11 +112,25 @@ static double best_mean(const struct table_parts *parts)
     return best;
 }
 
+/* The best mean as one that the table supports: its row is the reference, or there are no more than two, and
+ * every verdict is significant; no part that scores has chosen. Else it is a number that happens to lead. */
+static enum report_mark mark_of(const struct table_parts *parts, size_t row)
+{
+    const struct table_input *input = parts->input;
+    int supported =
+        !input->warning && parts->reference && (input->count == 2 || !parts->lines[row].pair.verdict.chars);
+    for (size_t m = 0; m < input->count && supported; m++)
+        if (parts->lines[m].pair.verdict.chars)
+            supported = parts->lines[m].pair.significant;
+    return supported ? REPORT_BEST : REPORT_LEAD;
+}
+
 static int add_grid(struct report *report, const struct table_parts *parts, const struct grid *grid)
 {
     struct sheet sheet;
     double best = best_mean(parts);
     size_t column = 0;
+    int leads = 0;
     int err = sheet_new(&sheet, grid->rows - 1, grid_shown(grid));
     if (err < 0)
         return err;
@@ -126,8 +140,10 @@ static int add_grid(struct report *report, const struct table_parts *parts, cons
         sheet_column(&sheet, column, grid_cell(grid, 0, c), grid->number[c]);
         for (size_t row = 0; row + 1 < grid->rows; row++) {
             add_typeset(sheet_at(&sheet, row, column), grid_cell(grid, row + 1, c));
-            if (c == GRID_MEAN && parts->input->count > 1 && parts->lines[row].summary.mean == best)
-                sheet_mark(&sheet, row, column, REPORT_BEST);
+            if (c == GRID_MEAN && parts->input->count > 1 && parts->lines[row].summary.mean == best) {
+                sheet_mark(&sheet, row, column, mark_of(parts, row));
+                leads |= mark_of(parts, row) == REPORT_LEAD;
+            }
             if (c == GRID_COUNT && parts->input->methods[row].failed)
                 sheet_mark(&sheet, row, column, REPORT_BAD);
         }
@@ -135,6 +151,9 @@ static int add_grid(struct report *report, const struct table_parts *parts, cons
     }
     err = report_sheet(report, &sheet, NULL);
     sheet_free(&sheet);
+    if (!err && leads)
+        report_note(report, parts->input->larger_is_better ? "Bold: the largest mean, not a verdict."
+                                                           : "Bold: the smallest mean, not a verdict.");
     return err;
 }
 
@@ -168,7 +187,7 @@ static int add_matrix(const struct report_source *source, const struct table_par
             else
                 text_add(sheet_at(&sheet, row, c + 1), "-");
             if (s->n && s->mean == best)
-                sheet_mark(&sheet, row, c + 1, REPORT_BEST);
+                sheet_mark(&sheet, row, c + 1, REPORT_LEAD);
             else if (s->n < parts->input->cases)
                 sheet_mark(&sheet, row, c + 1, REPORT_BAD);
         }
@@ -445,7 +464,7 @@ static void fill_seed(struct sheet *sheet, size_t row, size_t column, const stru
     else
         table_add_fixed(sheet_at(sheet, row, column), decimals, value);
     if (is_best(input, line, seed))
-        sheet_mark(sheet, row, column, REPORT_BEST);
+        sheet_mark(sheet, row, column, REPORT_LEAD);
 }
 
 static int add_seeds(const struct report_source *source, const struct table_input *input)

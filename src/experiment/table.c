@@ -163,6 +163,7 @@ static int compare(struct table_pair *pair, const struct table_input *input,
     if (err < 0)
         return err;
     pair->test.p = fmax(pair->test.p, wilcoxon_least_p(pair->test.n));
+    pair->significant = pair->test.n && pair->test.p <= significant;
     add_verdict(&pair->verdict, pair, input, reference->name, method->name);
     return pair->verdict.failed ? SPH_EMEMORY : 0;
 }

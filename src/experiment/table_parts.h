@@ -15,6 +15,7 @@ struct table_pair {
     double difference;           /* mean of method - reference; NaN: no pair */
     struct interval interval;    /* NaN: fewer than two pairs */
     struct wilcoxon test;        /* p at least what test.n pairs can show */
+    int significant;             /* at 5 %, as the verdict says */
     struct text verdict;         /* one line, no newline */
 };
 

@@ -113,7 +113,10 @@ void report_code(struct report *report, const char *caption, const char *text)
 
 static void add_class(struct text *out, int number, unsigned char mark)
 {
-    const char *words = mark == REPORT_BEST ? "best" : mark == REPORT_BAD ? "bad" : "";
+    const char *words = mark == REPORT_BEST   ? "best"
+                        : mark == REPORT_BAD  ? "bad"
+                        : mark == REPORT_LEAD ? "lead"
+                                              : "";
     if (number && *words)
         text_add(out, " class=\"n %s\"", words);
     else if (number || *words)

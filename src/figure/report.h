@@ -29,7 +29,7 @@ void report_list(struct report *report, const char *const *items, size_t count);
 void report_fold(struct report *report, const char *summary);
 void report_unfold(struct report *report);
 
-enum report_mark { REPORT_PLAIN, REPORT_BEST, REPORT_BAD };
+enum report_mark { REPORT_PLAIN, REPORT_BEST, REPORT_BAD, REPORT_LEAD };
 
 /* The first column names the row. */
 struct report_table {
