@@ -160,6 +160,9 @@ int run_write_report(const char *dir)
         err = begin_report(&report, job);
     if (!err && result)
         err = add_result(report, result);
+    else if (!err)
+        report_warning(report,
+                       "The run is not finished: it has no scores yet. train --resume goes on with it.");
     if (!err)
         err = report_add_figures(report, dir, NULL);
     if (!err)

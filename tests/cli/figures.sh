@@ -139,6 +139,7 @@ absent ln/figures/regions.gp
 cp -r bare stopped
 rm stopped/model.safetensors stopped/result.json
 run 0 figures stopped decision
+check "its report" grep -q "The run is not finished" stopped/report.html
 check "a stopped run" grep -q "not finished" stopped/figures/decision.gp
 run 1 figures plane-0/jobs/SP
 says "neither a run folder nor an experiment's"
