@@ -294,6 +294,65 @@ static void a_tiny_turn_is_seen(void **state)
     }
 }
 
+/* Not even by a rounding, whatever becomes of its neighbours. */
+static void a_unit_that_stays_does_not_move(void **state)
+{
+    (void)state;
+    enum { N = 13, M = 45 };
+    for (int p = 0; p < PAIRS; p++)
+        for (int form = 0; form < FORMS; form++)
+            for (size_t odd = 0; odd < M; odd += 3)
+                for (int huge = 0; huge < 2; huge++) {
+                    struct pair on = pair_of(p);
+                    int wide = on.plain->dtype == SPH_F64;
+                    dice = 40 + odd;
+                    struct layer l = layer_of(on.plain, form, N, M, 0, 1);
+                    set(&l.b, 0, 1, wide ? 1e200 : 1e25); /* far away: its square leaves the range */
+                    on.fast->moves(&l.args);
+                    for (size_t i = 0; i < N; i++)
+                        set(&l.w, i, odd,
+                            get(&l.w, i, odd) * (huge   ? wide ? 1e200 : 1e25
+                                                 : wide ? 1e-200
+                                                        : 1e-25));
+                    on.fast->moves(&l.args);
+                    for (size_t j = 0; j < M; j++)
+                        if (j != odd && (get(&l.moved, 0, j) != 0 || get(&l.turned, 0, j) != 0))
+                            fail_msg(
+                                "%s, f%d, form %d: unit %zu moved by %g, turned by %g as unit %zu changed",
+                                on.fast->name, wide ? 64 : 32, form, j, sqrt(get(&l.moved, 0, j)),
+                                2 * half_turn(get(&l.turned, 0, j)), odd);
+                    assert_true(get(&l.turned, 0, odd) >= 0);
+                    drop_kept(&l), drop_given(&l);
+                }
+}
+
+/* Its normal is 1 or -1 and nothing near it: it turns by 0 or by 180 degrees. */
+static void a_unit_of_one_input_cannot_turn(void **state)
+{
+    (void)state;
+    enum { M = 45, STEPS = 20 };
+    for (int p = 0; p < PAIRS; p++)
+        for (int form = 0; form < FORMS; form++)
+            for (int plain = 0; plain < 2; plain++) {
+                struct pair on = pair_of(p);
+                dice = 50;
+                struct layer l = layer_of(on.plain, form, 1, M, 0, 1);
+                for (int step = 0; step < STEPS; step++) {
+                    for (size_t j = 0; j < M; j++)
+                        set(&l.w, 0, j, draw(-1, 1) * (j == 7 ? 1e-30 : 1));
+                    struct array before = same_as(&l.u);
+                    (plain ? on.plain : on.fast)->moves(&l.args);
+                    for (size_t j = 0; j < M; j++) {
+                        double u = get(&l.u, 0, j), old = get(&before, 0, j), turned = get(&l.turned, 0, j);
+                        assert_true(u == 1 || u == -1);
+                        assert_true(turned == (step == 0 ? -1 : u == old ? 0 : (double)INFINITY));
+                    }
+                    drop(&before);
+                }
+                drop_kept(&l), drop_given(&l);
+            }
+}
+
 /* ---------------------------------------------------------------- order statistics */
 
 static int by_size(const void *a, const void *b)
@@ -389,6 +448,8 @@ int main(void)
         cmocka_unit_test(fast_moves_are_the_plain_ones),
         cmocka_unit_test(lengths_near_the_ends_of_the_range_have_directions),
         cmocka_unit_test(a_tiny_turn_is_seen),
+        cmocka_unit_test(a_unit_that_stays_does_not_move),
+        cmocka_unit_test(a_unit_of_one_input_cannot_turn),
         cmocka_unit_test(spread_is_that_of_a_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

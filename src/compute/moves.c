@@ -37,13 +37,13 @@ KERNEL void plain_moves(const struct moves_args *a)
             length = hypot(length, factor * (double)w[i * a->ldw + j]);
         double d = (double)(real)(length > 0 ? bias / length : (double)NAN);
         for (size_t i = 0; i < a->n; i++) {
-            double new = length > 0 ? factor *(double)w[i * a->ldw + j] / length : (double)NAN;
+            double now = length > 0 ? factor * (double)w[i * a->ldw + j] / length : (double)NAN;
             double old = (double)u[i * a->ldu + j];
-            new = (double)(real) new; /* as it is kept: a unit that stays does not move */
-            apart += (new - old) * (new - old);
-            together += (new + old) * (new + old);
-            move += (d * new - before *old) * (d * new - before *old);
-            u[i * a->ldu + j] = (real) new;
+            now = (double)(real)now; /* as it is kept: a unit that stays does not move */
+            apart += (now - old) * (now - old);
+            together += (now + old) * (now + old);
+            move += (d * now - before * old) * (d * now - before * old);
+            u[i * a->ldu + j] = (real)now;
         }
         offset[j] = (real)d;
         if (!isnan(move))
@@ -172,19 +172,18 @@ KERNEL_INLINE void moves_lengths(size_t n, const real *w, size_t ldw, const real
     }
 }
 
-/* The new hyperplanes of one vector of units: u = w * scale = w / length. Returns whether it has to be the
- * second, because a length has no inverse to speak of. */
-KERNEL_INLINE int moves_planes(const struct moves_args *a, size_t j, vec squares, vec shift, vec *offset,
-                               vec *scale, vec *length)
+/* The new hyperplanes of one vector of units: u = w * scale = w / length. Returns the units for which it has
+ * to be the second: those whose length has no inverse to speak of, and those of one input, whose u is 1 or -1
+ * only then. It is up to the unit alone, so that no neighbour's fate changes a rounding of it. */
+KERNEL_INLINE vec_mask moves_planes(const struct moves_args *a, size_t j, vec squares, vec shift, vec *offset,
+                                    vec *scale, vec *length)
 {
     vec_mask units = columns_mask(j, a->m);
     vec_mask fine = (vec_mask)(squares > squares_least) & (vec_mask)(squares < squares_most);
     vec size = vec_sqrt(squares), sign = vec_all(1), nowhere = vec_all((real)NAN);
-    int divide = 0;
-    if (__builtin_expect(mask_any(units & ~fine), 0)) {
-        size = lengths_carefully(a->n, (const real *)a->w + j, a->ldw);
-        divide = mask_any(units & ~fine & (vec_mask)(size > 0));
-    }
+    vec_mask divide = a->n == 1 ? units : units & ~fine;
+    if (__builtin_expect(mask_any(units & ~fine), 0))
+        size = vec_select(fine, size, lengths_carefully(a->n, (const real *)a->w + j, a->ldw));
     vec bias = (a->b ? columns_load(a->b, j, a->m) : vec_all(0)) - shift;
     vec level = a->beta ? columns_load(a->beta, j, a->m) : vec_all(0);
     vec_mask defined = (vec_mask)(size > 0);
@@ -201,28 +200,35 @@ KERNEL_INLINE int moves_planes(const struct moves_args *a, size_t j, vec squares
         defined &= (vec_mask)(gamma != 0);
     }
     vec inverse = 1 / size;
-    *offset = vec_select(defined, divide ? (bias + level) / size : (bias + level) * inverse, nowhere);
+    vec distance = (bias + level) * inverse;
+    if (mask_any(divide))
+        distance = vec_select(divide, (bias + level) / size, distance);
+    *offset = vec_select(defined, distance, nowhere);
     *scale = vec_select(defined, sign * inverse, nowhere);
     *length = vec_select(defined, sign * size, nowhere);
-    return divide;
+    return divide & defined;
 }
 
-/* u <- w * by, or w / by; how far apart the new ones lie from the old ones and from their opposites. */
-KERNEL_INLINE void moves_turn(size_t n, const real *w, size_t ldw, real *u, size_t ldu, const vec *by,
-                              int divide, vec *apart, vec *together, int vecs)
+/* u <- w * scale or, where divide says so, w / length; how far apart the new ones lie from the old ones and
+ * from their opposites. */
+KERNEL_INLINE void moves_turn(size_t n, const real *w, size_t ldw, real *u, size_t ldu, const vec *scale,
+                              const vec *length, const vec_mask *divide, vec *apart, vec *together, int vecs)
 {
     vec minus[4], plus[4], factor[4];
     for (int v = 0; v < vecs; v++) {
         minus[v] = plus[v] = vec_all(0);
-        factor[v] = by[v];
+        factor[v] = scale[v];
     }
     for (size_t i = 0; i < n; i++, w += ldw, u += ldu)
         for (int v = 0; v < vecs; v++) {
-            vec old = vec_load(u + v * LANES), new = vec_load(w + v * LANES);
-            new = divide ? new / factor[v] : new *factor[v];
-            minus[v] = vec_fused(new - old, new - old, minus[v]);
-            plus[v] = vec_fused(new + old, new + old, plus[v]);
-            vec_store(u + v * LANES, new);
+            vec old = vec_load(u + v * LANES), weight = vec_load(w + v * LANES);
+            vec now = weight * factor[v];
+            if (divide)
+                now = vec_select(divide[v], weight / length[v], now);
+            vec difference = now - old, sum = now + old;
+            minus[v] = vec_fused(difference, difference, minus[v]);
+            plus[v] = vec_fused(sum, sum, plus[v]);
+            vec_store(u + v * LANES, now);
         }
     for (int v = 0; v < vecs; v++) {
         apart[v] = minus[v];
@@ -236,26 +242,28 @@ KERNEL_INLINE void moves_block(const struct moves_args *a, size_t j, int vecs)
     const real *w = (const real *)a->w + j;
     real *u = (real *)a->u + j;
     vec squares[4], shift[4], offset[4], scale[4], length[4], apart[4], together[4];
-    int divide = 0;
+    vec_mask divide[4], any = (vec_mask)vec_all(0);
     if (a->input_mean)
         moves_lengths(a->n, w, a->ldw, a->input_mean, a->area, squares, shift, vecs);
     else
         moves_lengths(a->n, w, a->ldw, NULL, 1, squares, shift, vecs);
-    for (int v = 0; v < vecs; v++)
-        divide |=
+    for (int v = 0; v < vecs; v++) {
+        divide[v] =
             moves_planes(a, j + (size_t)v * LANES, squares[v], shift[v], &offset[v], &scale[v], &length[v]);
-    if (__builtin_expect(divide, 0))
-        moves_turn(a->n, w, a->ldw, u, a->ldu, length, 1, apart, together, vecs);
+        any |= divide[v];
+    }
+    if (__builtin_expect(mask_any(any), 0))
+        moves_turn(a->n, w, a->ldw, u, a->ldu, scale, length, divide, apart, together, vecs);
     else
-        moves_turn(a->n, w, a->ldw, u, a->ldu, scale, 0, apart, together, vecs);
-    /* |d u - d' u'|^2 of unit vectors is (|d| - |d'|)^2 + |d d'| |u -+ u'|^2, the sign as that of d d':
-     * nothing that could cancel. */
+        moves_turn(a->n, w, a->ldw, u, a->ldu, scale, NULL, NULL, apart, together, vecs);
+    /* |d u - d' u'|^2 of unit vectors is (|d| - |d'|)^2 + |d| |u -+ u'|^2 |d'|, the sign as that of d d':
+     * nothing that could cancel, and nothing too large unless it is. */
     for (int v = 0; v < vecs; v++) {
         size_t at = j + (size_t)v * LANES;
         vec old = columns_load(a->offset, at, a->m);
-        vec gap = vec_abs(offset[v]) - vec_abs(old), product = offset[v] * old;
-        vec direction = vec_select((vec_mask)(product < 0), together[v], apart[v]);
-        vec move = vec_fused(gap, gap, vec_abs(product) * direction), turn = apart[v] / together[v];
+        vec near = vec_abs(offset[v]), before = vec_abs(old), gap = near - before;
+        vec direction = vec_select((vec_mask)(offset[v] * old < 0), together[v], apart[v]);
+        vec move = vec_fused(gap, gap, near * direction * before), turn = apart[v] / together[v];
         vec_mask units = columns_mask(at, a->m);
         columns_store(a->offset, at, a->m, offset[v]);
         vec_store((real *)a->moved + at, vec_select(units & (vec_mask)(move >= 0), move, vec_all(-1)));
@@ -314,6 +322,7 @@ KERNEL_INLINE size_t mask_count(vec_mask where)
     return count;
 #endif
 }
+
 KERNEL_INLINE size_t count_below(size_t padded, const real *x, real threshold)
 {
     vec t = vec_all(threshold);
@@ -323,14 +332,17 @@ KERNEL_INLINE size_t count_below(size_t padded, const real *x, real threshold)
         count += mask_count((vec_mask)(vec_load(x + j) < t));
     return count;
 }
+
 KERNEL_INLINE vec vec_least(vec a, vec b)
 {
     return vec_select((vec_mask)(a < b), a, b);
 }
+
 KERNEL_INLINE vec vec_most(vec a, vec b)
 {
     return vec_select((vec_mask)(a > b), a, b);
 }
+
 KERNEL_INLINE real lanes_least(vec v)
 {
     real least = v[0];
@@ -338,6 +350,7 @@ KERNEL_INLINE real lanes_least(vec v)
         least = v[i] < least ? v[i] : least;
     return least;
 }
+
 KERNEL_INLINE real lanes_most(vec v)
 {
     real most = v[0];
@@ -345,6 +358,7 @@ KERNEL_INLINE real lanes_most(vec v)
         most = v[i] > most ? v[i] : most;
     return most;
 }
+
 /* The largest value below the threshold, and the least from it on; inf where there is none. */
 KERNEL_INLINE void neighbours(size_t padded, const real *x, real threshold, real *below, real *from)
 {
