@@ -308,6 +308,97 @@ static void frames_in_the_nets_numbers_are_those_in_f64(void **state)
     }
 }
 
+/* A dense layer of SP units that a test sets by hand. */
+struct by_hand {
+    sph_net *net;
+    sph_tracker *tracker;
+    struct weights *weights;
+    size_t n, m;
+};
+
+static struct by_hand by_hand(sph_dtype dtype, size_t n, size_t m)
+{
+    struct by_hand h = {.net = open_net(dtype, KERNELS_FASTEST), .n = n, .m = m};
+    ready(h.net, dense(h.net, sph_net_input(h.net, n), m, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU), 1);
+    assert_int_equal(sph_tracker_new(&h.tracker, h.net), 0);
+    assert_int_equal(weights_new(&h.weights, h.net, h.net->k, 0), 0);
+    return h;
+}
+
+static void by_hand_take(struct by_hand *h, const double *w, const double *b, int start)
+{
+    assert_int_equal(sph_net_set(h->net, "layers.0.weight", w, h->m * h->n), 0);
+    assert_int_equal(sph_net_set(h->net, "layers.0.bias", b, h->m), 0);
+    weights_materialize(h->weights);
+    sph_view_layer layer = {h->weights->layer[0].w, h->weights->layer[0].ldw, h->weights->layer[0].b, NULL};
+    (start ? tracker_start : tracker_step)(h->tracker, &(sph_view){.net = h->net, .layer = &layer});
+}
+
+static void by_hand_free(struct by_hand *h)
+{
+    weights_free(h->weights);
+    sph_tracker_free(h->tracker);
+    sph_net_free(h->net);
+}
+
+static void before_the_start_there_is_no_boundary(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        struct by_hand h = by_hand(wide ? SPH_F64 : SPH_F32, 3, 4);
+        double phi[12] = {0}, normal[12] = {0}, raw_phi[12] = {0}, raw_normal[12] = {0};
+        assert_int_equal(sph_tracker_frame(h.tracker, 0, phi, normal), 1);
+        tracker_frame(h.tracker, 0, raw_phi, raw_normal);
+        for (size_t i = 0; i < 12; i++)
+            assert_true(isnan(phi[i]) && isnan(normal[i]) && isnan(get_number(h.net->k, raw_phi, i)) &&
+                        isnan(get_number(h.net->k, raw_normal, i)));
+        by_hand_free(&h);
+    }
+}
+
+static void frames_hold_no_negative_zero(void **state)
+{
+    (void)state;
+    enum { N = 19, M = 3 }; /* more inputs than are written at once */
+    for (int wide = 0; wide < 2; wide++) {
+        struct by_hand h = by_hand(wide ? SPH_F64 : SPH_F32, N, M);
+        double w[M * N], phi[M * N], normal[M * N], raw_phi[M * N], raw_normal[M * N];
+        for (size_t i = 0; i < M * N; i++)
+            w[i] = i % 3 == 0 ? 1 : i % 3 == 1 ? 0 : -0.0;
+        by_hand_take(&h, w, (const double[M]){0, 1, -1}, 1);
+        assert_int_equal(sph_tracker_frame(h.tracker, 0, phi, normal), 1);
+        tracker_frame(h.tracker, 0, raw_phi, raw_normal);
+        for (size_t i = 0; i < M * N; i++) {
+            double other = get_number(h.net->k, raw_phi, i), u = get_number(h.net->k, raw_normal, i);
+            assert_true((w[i] == 0) == (u == 0) && u == normal[i]);
+            assert_true((w[i] == 0 || i < N) == (other == 0) && fabs(other - phi[i]) < 1e-7);
+            assert_false((phi[i] == 0 && signbit(phi[i])) || (normal[i] == 0 && signbit(normal[i])));
+            assert_false((other == 0 && signbit(other)) || (u == 0 && signbit(u)));
+        }
+        by_hand_free(&h);
+    }
+}
+
+/* Moves of 0, 1 and one too large for f32 to square: the median is the second of them, and stands beside inf.
+ */
+static void a_move_beyond_the_range_is_inf_and_alone(void **state)
+{
+    (void)state;
+    struct by_hand h = by_hand(SPH_F32, 1, 3);
+    const double w[3] = {1, 1, 1}, near[3] = {0, 0, 0}, far[3] = {0, 1, 1e20};
+    sph_motion motion;
+    by_hand_take(&h, w, near, 1);
+    by_hand_take(&h, w, far, 0);
+    assert_int_equal(sph_tracker_layer(h.tracker, 0, &motion), 1);
+    assert_int_equal(motion.units, 3);
+    assert_true(motion.move[SPH_MOTION_MEDIAN] == 1 && motion.move[SPH_MOTION_MAX] == (double)INFINITY);
+    assert_true(motion.move[SPH_MOTION_P90] == (double)INFINITY);
+    by_hand_take(&h, w, far, 0); /* and rests there */
+    assert_int_equal(sph_tracker_layer(h.tracker, 0, &motion), 1);
+    assert_true(motion.units == 3 && motion.move[SPH_MOTION_MAX] == 0);
+    by_hand_free(&h);
+}
+
 static void a_net_that_is_not_ready_is_refused(void **state)
 {
     (void)state;
@@ -325,6 +416,9 @@ int main(void)
         cmocka_unit_test(a_tracker_follows_convolutions),
         cmocka_unit_test(units_without_a_direction_do_not_count),
         cmocka_unit_test(frames_in_the_nets_numbers_are_those_in_f64),
+        cmocka_unit_test(before_the_start_there_is_no_boundary),
+        cmocka_unit_test(frames_hold_no_negative_zero),
+        cmocka_unit_test(a_move_beyond_the_range_is_inf_and_alone),
         cmocka_unit_test(a_net_that_is_not_ready_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,9 +8,12 @@
 #include "base/memory.h"
 #include "layer/op.h"
 
+/* Inputs that are written to a frame together. */
+enum { FRAME_ROWS = 16 };
+
 struct tracked {
     struct moves_args args; /* u, offset: as last taken */
-    void *row;              /* (m) padded */
+    void *rows;             /* (FRAME_ROWS + 1, m) padded; the last one is 0 */
     sph_motion motion;
     int follows;
 };
@@ -55,9 +58,11 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
         .offset = mem_get(m, size),
         .moved = mem_get(2 * ld, size),
     };
-    out->row = mem_get(ld, size);
-    if (!out->args.u || !out->args.offset || !out->args.moved || !out->row)
+    out->rows = mem_get((FRAME_ROWS + 1) * ld, size);
+    if (!out->args.u || !out->args.offset || !out->args.moved || !out->rows)
         return SPH_EMEMORY;
+    memset(out->args.u, 0xff, n * ld * size); /* NaN, in f32 and in f64: none was seen yet */
+    memset(out->args.offset, 0xff, m * size);
     out->args.turned = (char *)out->args.moved + ld * size;
     return 0;
 }
@@ -92,7 +97,7 @@ void sph_tracker_free(sph_tracker *tracker)
         mem_free(tracker->layer[i].args.u);
         mem_free(tracker->layer[i].args.offset);
         mem_free(tracker->layer[i].args.moved);
-        mem_free(tracker->layer[i].row);
+        mem_free(tracker->layer[i].rows);
     }
     mem_free(tracker->layer);
     mem_free(tracker);
@@ -110,11 +115,13 @@ static double turn_of(double tangent_squared) /* of half the angle */
     return 2 * atan(sqrt(tangent_squared));
 }
 
-/* Between two neighbours in order, as numpy interpolates: exact at both ends. */
+/* Between two neighbours in order, as numpy interpolates: exact at both ends. Unlike there, inf is an end. */
 static double between(double a, double b, double share)
 {
     double gap = b - a;
-    return gap == 0 ? a : share < 0.5 ? a + gap * share : b - gap * (1 - share);
+    if (share == 0 || a == b)
+        return a;
+    return isinf(b) ? b : share < 0.5 ? a + gap * share : b - gap * (1 - share);
 }
 
 /* Roots and angles keep the order of what they are taken of: only the values that matter are. */
@@ -203,7 +210,7 @@ int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, dou
             if (phi)
                 phi[j * from->args.n + i] = 0 - offset * u; /* no negative zero */
             if (normal)
-                normal[j * from->args.n + i] = u;
+                normal[j * from->args.n + i] = u + 0;
         }
     }
     return from->follows;
@@ -213,10 +220,16 @@ void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *no
 {
     const struct moves_args *a = &tracker->layer[layer].args;
     const struct kernels *k = tracker->k;
-    void *row = tracker->layer[layer].row;
-    k->transpose(a->n, a->m, a->u, a->ldu, normal, a->n);
-    for (size_t i = 0; i < a->n; i++) {
-        k->negative_product(a->m, a->offset, (const char *)a->u + i * a->ldu * k->size, row);
-        k->transpose(1, a->m, row, a->ldu, (char *)phi + i * k->size, a->n);
+    size_t row_size = a->ldu * k->size;
+    char *rows = tracker->layer[layer].rows, *zero = rows + FRAME_ROWS * row_size;
+    for (size_t i = 0; i < a->n; i += FRAME_ROWS) {
+        size_t count = a->n - i < FRAME_ROWS ? a->n - i : FRAME_ROWS;
+        const char *u = (const char *)a->u + i * row_size;
+        k->shift(count, a->m, u, a->ldu, zero, rows, a->ldu); /* -0 + 0 is 0 */
+        k->transpose(count, a->m, rows, a->ldu, (char *)normal + i * k->size, a->n);
+        for (size_t r = 0; r < count; r++)
+            k->negative_product(a->m, a->offset, u + r * row_size, rows + r * row_size);
+        k->shift(count, a->m, rows, a->ldu, zero, rows, a->ldu);
+        k->transpose(count, a->m, rows, a->ldu, (char *)phi + i * k->size, a->n);
     }
 }

@@ -17,7 +17,8 @@ void tracker_start(sph_tracker *tracker, const sph_view *view);
 /* Takes the layers after a step; sph_tracker_layer then tells how they moved. Allocates nothing. */
 void tracker_step(sph_tracker *tracker, const sph_view *view);
 
-/* The hyperplanes last taken, in the net's dtype: phi and normal (m, n) each. NaN where a unit has none. */
+/* The hyperplanes last taken, in the net's dtype: phi and normal (m, n) each. NaN where a unit has none,
+ * and before the first; zeros are not negative. */
 void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *normal);
 
 #endif
