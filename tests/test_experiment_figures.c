@@ -233,11 +233,16 @@ static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
     assert_string_equal(motion.papers[0].text, "below \"1\"");
     assert_true(motion.papers[0].ours == 0.002);
     assert_true(motion.papers[2].ours > 0 && motion.papers[2].ours <= 1);
+    motion.rows[3].value[MOTION_MAX_TURN] = 1e-5; /* what rounding does, and no turn at all */
+    motion.rows[3].value[MOTION_TURN_99] = 0;
     assert_int_equal(motion_write(&motion, in_home("plane")), 0);
     motion_free(&motion);
     sph_experiment_free(e);
 
-    char *text = text_in(in_home("plane/motion.csv"));
+    char *text = text_in(in_home("plane/motion.txt"));
+    assert_non_null(strstr(text, "       < 0.001             0\n"));
+    mem_free(text);
+    text = text_in(in_home("plane/motion.csv"));
     assert_non_null(strstr(text, "\n\"SP\",\"lr 0.1\",\"layers.0\",2,10000,401,0.001,171.88733853924697,"));
     assert_non_null(strstr(text, ",\"below \"\"1\"\"\","));
     mem_free(text);

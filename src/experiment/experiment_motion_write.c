@@ -36,10 +36,10 @@ static void add_number(struct text *out, double value, int width)
         text_add(out, "  %*.3g", width, value);
 }
 
-/* Below this, degrees are rounding. */
+/* Below this, degrees are rounding; 0 is none. */
 static void add_turn(struct text *out, double value, int width)
 {
-    if (value < 0.001)
+    if (value > 0 && value < 0.001)
         text_add(out, "  %*s", width, "< 0.001");
     else
         add_number(out, value, width);
