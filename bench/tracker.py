@@ -5,8 +5,9 @@
     tracker.py --tool build/spherelu [--rounds 5] [--check]
 
 Writes bench/results/tracker.csv. --check fails when a bar is missed: 0.5 us + 30 ns per unit and step wherever a unit has
-at most 100 inputs (beyond, reading its weights takes longer than that), 5 % of the step at 404 x 13 x 100, and a peak
-memory that does not grow from 3 x 10^4 steps, by when every buffer has been full once, to 3 x 10^5.
+at most 100 inputs and the layer fits the cache (beyond, reading the weights takes longer than that), 5 % of the step at
+404 x 13 x 100, and a peak memory that does not grow from 3 x 10^4 steps, by when every buffer has been full once, to
+3 x 10^5.
 """
 import argparse
 import csv
