@@ -3,6 +3,7 @@
  * spherelu regions: the polygons on which a run's network is linear. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "progress.h"
@@ -86,6 +87,10 @@ static int run_regions(const struct args *args)
     int code = args_check_common(args), err;
     if (code || (code = args_size(args, "most", 1, &opts.most)))
         return code;
+    const char *colour = args_value(args, "colour");
+    opts.colour_output = colour && !strcmp(colour, "output");
+    if (colour && !opts.colour_output && strcmp(colour, "units") != 0)
+        return cli_fail(args->command, EXIT_USAGE, "--colour: found '%s', expected units or output", colour);
     if (args_value(args, "plane")) {
         if ((code = read_plane(args, plane)))
             return code;
@@ -121,6 +126,8 @@ static const sph_option options[] = {
      "data with the columns the run was trained on, for rows, box and points; the run's own if not given"},
     {"out", "DIR", "", "data",
      "folder for regions.json and the picture regions.png, .svg and .pdf with its gnuplot script"},
+    {"colour", "units|output", "units", "data",
+     "what the picture's colours show: how many units are active, or the output of a net that has one"},
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; regions are cut in f64"},

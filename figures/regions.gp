@@ -5,6 +5,7 @@
 #   polygon    s t active: a block per region, its first corner again at its end
 #   decision   s t: a block per piece of the decision boundary
 #   data       s t class row, class and row from 0
+#   map        s t output, on a grid; only where output_map is 1: it takes the place of the shades
 #   s_low s_high t_low t_high   the window;  s_name t_name   of the axes;  title
 #   regions, pieces, points     how many of each;  units   of the net;  square   1: both axes have one unit
 #   inputs   of the net;  classes   of the data, 0: none;  planar   1: the points are the three rows that the plane goes through
@@ -35,7 +36,13 @@ dot = planar ? 0.6 : 0.25
 number_font = label_font(0.8)
 lift(t) = (t > (t_low + t_high) / 2 ? -0.05 : 0.05) * (t_high - t_low)
 
-plot part('polygon') using 1:2:3 with filledcurves closed fillcolor palette, \
+if (output_map) {
+    set palette defined (0 '#2C1E4A', 0.25 '#3B5B92', 0.5 '#3FA08F', 0.75 '#A8D67B', 1 '#FDF6B5')
+    set cblabel (classes ? 'logit' : 'output')
+}
+
+plot for [k = 1:!output_map] part('polygon') using 1:2:3 with filledcurves closed fillcolor palette, \
+     for [k = 1:output_map] part('map') using 1:2:3 with image, \
      part('polygon') using 1:2 with lines linewidth edge linecolor rgb '#404040', \
      points > 0 ? part('data') : '/dev/null' using 1:2 with points pointtype 7 pointsize dot * 1.5 linecolor rgb '#FFFFFF', \
      points > 0 ? part('data') : '/dev/null' using 1:2:(class_colour($3, classes)) with points pointtype 7 pointsize dot \

@@ -24,6 +24,7 @@ struct regions_about {
     double *point;                 /* (points, 4) s, t, class and row of some data */
     size_t points;
     int square; /* s and t have one unit */
+    int output; /* the picture shows the net's one output */
     int planar; /* the points are the rows that a plane goes through */
 };
 

@@ -80,6 +80,9 @@ static int check_inputs(const struct aim *aim)
                         "plane: nothing given, and the net has %zu inputs: expected three data rows such as "
                         "0,1,2",
                         n);
+    if (aim->opts->colour_output && sph_net_outputs(aim->run->net) != 1)
+        return sph_fail(SPH_EARG, "colour: the net has %zu outputs: only one can be shown by colour",
+                        sph_net_outputs(aim->run->net));
     if (aim->opts->plane && n < 2)
         return sph_fail(SPH_EARG, "plane: the net has 1 input, and no plane lies in a line");
     return 0;
@@ -194,6 +197,7 @@ static int add_words(const struct aim *aim, sph_regions *regions)
     double high = (regions->window[3] - regions->window[2]) / (regions->window[1] - regions->window[0]);
     about->square = plane && high > 0.5 && high < 2; /* a strip would be lost on its page */
     about->planar = plane != NULL;
+    about->output = aim->opts->colour_output;
     if (plane) {
         const char *unit = aim->run->net->scaling.x_scale ? "standardised distance" : "distance";
         about->s_name = mem_format("s: from row %zu to row %zu (%s)", plane[0], plane[1], unit);

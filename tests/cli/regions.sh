@@ -65,6 +65,23 @@ check "its three rows have their numbers" bash -c "awk '/^[^#]/ { print \$4 }' p
 if command -v gnuplot >/dev/null; then
     check "and the picture shows them" bash -c "grep -q 'row 3<' plane/regions.svg && grep -q 'row 15<' plane/regions.svg"
 fi
+run 0 regions four --plane 3,14,15 --colour output --out coloured --json
+check "every pixel has the output" awk '/^[^#]/ { n++; if (NF != 3 || $3 !~ /^-?[0-9]/) exit 1 } END { exit n != 57600 }' coloured/regions.map.dat
+absent plane/regions.map.dat
+command -v python3 >/dev/null && check "and it is that of the region it lies in" python3 - out coloured/regions.map.dat <<'PY'
+import json, sys
+r = json.load(open(sys.argv[1]))
+rows = [tuple(map(float, line.split())) for line in open(sys.argv[2]) if line[0] != "#" and line.strip()]
+for s, t, value in rows[::997]:
+    near = []
+    for p in r["regions"]:
+        v = p["vertices"]
+        if all((b[0] - a[0]) * (t - a[1]) - (b[1] - a[1]) * (s - a[0]) >= -1e-6 for a, b in zip(v, v[1:] + v[:1])):
+            near.append(p["map"][0][0] * s + p["map"][0][1] * t + p["map"][0][2])
+    assert near and min(abs(n - value) for n in near) < 1e-4 * (1 + abs(value)), (s, t, value, near)
+PY
+run 2 regions four --plane 3,14,15 --colour red
+says "--colour: found 'red', expected units or output"
 run 0 train --data levy --hidden 10 --epochs 5 --out one --quiet
 run 0 regions one --window -2,3
 shows "length             5"
