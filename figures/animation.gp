@@ -4,32 +4,38 @@
 # more slowly than late ones: page k of K is at (k / K)^2 of the longest training.
 #   pK       K from 0: blocks of one unit each: phi_1, phi_2 (or phi, step), step, unit
 #   pKheads  blocks of one page each: phi_1, phi_2 (or phi, step), unit, step
-tall = features == 2 ? 4.7 * (y_high - y_low) / (x_high - x_low) : 4.7
-left = features == 2 ? 1.3 : 1.9
+tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
+left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 1.9
 big = across == 1 ? 2 : across == 2 ? 1.4 : 1; tall = tall * big # a single run is not lost on a screen
-width = left + (4.7 * big + 1) * across - 0.6; height = (tall + 1.9) * down + 1.0
+width = left + (4.7 * big + 0.6) * across - 0.2; height = (tall + 1.9) * down + 1.0
 eval page(width, height)
 
 unset key
 set xrange [x_low:x_high]
-if (features == 2) { set size ratio -1; set yrange [y_low:y_high] } else { set yrange [0:x_most] }
+if (features == 2) { set size ratio panel_ratio(x_high - x_low, y_high - y_low); set yrange [y_low:y_high] } else { set yrange [0:x_most] }
 if (features == 1) { set ytics tic_step(x_most) }
 set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, label_up
-set xtics offset 0, tics_up
+set xtics tic_step(x_high - x_low) offset 0, tics_up
 set border 15
 do for [k = 1:frames] {
     if (shown(k)) {
         eval frame(k)
         now = x_most * (k / (frames + 0.0)) ** 2
         set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, 1.2 / height, 1 - 1.4 / height \
-            spacing screen 1.0 / width, 1.9 / height
+            spacing screen 0.6 / width, 1.9 / height
         set label 1 sprintf('step %.0f', now) at screen 0.5, screen 1 - 0.5 / height center
         do for [i = 0:down * across - 1] {
-            if (i % across == 0) { set ylabel (features == 2 ? 'φ_2' : 'step') offset 1.5, 0 ; set format y } else { unset ylabel; if (features == 1) { set format y '' } }
+            if (i % across == 0) { set ylabel (features == 2 ? 'φ_2' : 'step'); set format y } else { unset ylabel; set format y '' }
             set title value('title_'.i) noenhanced offset 0, -0.6
-            plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using ($3 <= now ? $1 : NaN):2 with lines \
-                     linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
-                 part('p'.i.'heads') index k - 1 using 1:2 with points pointtype 7 pointsize 0.3 linecolor rgb '#000000'
+            if (value('units_'.i) == 0) {
+                set label 2 value('note_'.i) noenhanced at graph 0.5, 0.5 center font small_font textcolor rgb grey
+                plot NaN
+                unset label 2
+            } else {
+                plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using ($3 <= now ? $1 : NaN):2 with lines \
+                         linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
+                     part('p'.i.'heads') index k - 1 using 1:2 with points pointtype 7 pointsize 0.3 linecolor rgb '#000000'
+            }
             unset label 1
         }
         unset multiplot

@@ -24,10 +24,10 @@ do for [i = 0:down * across - 1] {
     set tmargin at screen (base + gap_bottom + below + above - 0.15) / height
     set yrange [y_low:y_high]
     set ytics nomirror out scale 0.5
-    if (c == 0) { set ylabel '{/:Italic y}' offset 1.5, 0 } else { unset ylabel }
+    if (c == 0) { set ylabel y_name offset 1.5, 0 } else { unset ylabel }
     set label 1 value('title_'.i) noenhanced at graph 0.5, 1.15 center
     set label 2 value('score_'.i) noenhanced at graph 0.5, 1.06 center
-    if (spectrum) { set format x ''; unset xlabel } else { set format x; set xlabel '{/:Italic x}' }
+    if (spectrum) { set format x ''; unset xlabel } else { set format x; set xlabel x_name }
     if (i == 0) { set key top center font small_font samplen 1.6 spacing 1.1 } else { unset key }
     plot part('test') using 1:(is_function ? $2 : NaN) with lines linecolor rgb black linewidth 2.4 \
              title (is_function ? 'function' : ''), \
@@ -40,10 +40,16 @@ do for [i = 0:down * across - 1] {
     if (spectrum) {
         set bmargin at screen (base + gap_bottom) / height
         set tmargin at screen (base + gap_bottom + below - 0.1) / height
-        set yrange [-0.2:value('bars_'.i)]
+        set yrange [-0.2:value('bars_'.i) + 0.01]
         unset key; unset ytics
         if (c == 0) { set ylabel 'step' offset -1.6, 0 } else { unset ylabel }
-        set format x '%g'; set xlabel '{/:Italic x}' offset 0, label_up
+        set format x '%g'; set xlabel x_name offset 0, label_up
+        if (value('bars_'.i) == 0) {
+            set label 2 value('note_'.i) noenhanced at graph 0.5, 0.5 center font small_font textcolor rgb grey
+            plot NaN
+            unset label 2
+            continue
+        }
         plot part('p'.i.'spectrum') using 1:2:(0):(0.8) with vectors nohead linecolor rgb brown linewidth 0.7, \
              for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
                  using (x_low):($2 + 0.4):(b % 2 == 0 ? sprintf('%g', $3) : '') with labels right offset -0.5, 0 font tiny_font, \

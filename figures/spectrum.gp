@@ -13,9 +13,15 @@ set multiplot layout down, across margins screen 2.0 / width, 1 - 0.9 / width, 1
     spacing screen 1.7 / width, 2.2 / height
 do for [i = 0:down * across - 1] {
     set title value('title_'.i) noenhanced offset 0, -0.6
-    set xlabel '{/:Italic x}' offset 0, label_up
-    set yrange [-0.2:value('bars_'.i)]
+    set xlabel x_name offset 0, label_up
+    set yrange [-0.2:value('bars_'.i) + 0.01]
     if (i % across == 0) { set ylabel 'step' offset -2, 0 } else { unset ylabel }
+    if (value('bars_'.i) == 0) {
+        set label 2 value('note_'.i) noenhanced at graph 0.5, 0.5 center font small_font textcolor rgb grey
+        plot NaN
+        unset label 2
+        continue
+    }
     plot part('p'.i.'spectrum') using 1:2:(0):(0.8) with vectors nohead linecolor rgb brown linewidth 0.7, \
          for [b = 0:value('bars_'.i) - 1] part('p'.i.'spectrum') index b every ::::0 \
              using (x_low):($2 + 0.4):(sprintf('%g', $3)) with labels right offset -0.5, 0 font small_font, \

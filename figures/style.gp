@@ -42,7 +42,27 @@ small_font = label_font(0.65); tiny_font = label_font(0.55)
 tics_up = format eq 'svg' ? 0.6 : 0.3; label_up = format eq 'svg' ? 1.05 : 0.6
 # A round distance between tics, five or so on an axis of this length.
 power(x) = 10.0 ** floor(log10(x))
-tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3.5 ? 2 : 5) * power(x / 5.0)
+tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3.5 ? 2 : \
+               x / 5.0 / power(x / 5.0) < 7.5 ? 5 : 10) * power(x / 5.0)
+# The same where an axis is one of this many side by side: fewer where tics would run into each other.
+wide_step(x, across) = tic_step(across > 4 ? 2.0 * x : x)
+# A legend over the whole width of a page, whose names are legend_0, ... in as many rows as they need:
+#   eval legend_measure(count, width)            gives legend_rows
+#   legend_x(c, width), legend_y(c, height, y)   then say where name c stands: its lowest row is y centimetres high
+legend_width(s) = 1.3 + 0.17 * strlen(s)
+legend_measure(n, w) = sprintf("legend_rows = 1; legend_at = 0.3; array legend_left[%d]; array legend_line[%d]; ".\
+    "do for [legend_c = 1:%d] { legend_w = legend_width(value('legend_'.(legend_c - 1))); ".\
+    "if (legend_at + legend_w > %f && legend_at > 0.3) { legend_rows = legend_rows + 1; legend_at = 0.3 }; ".\
+    "legend_left[legend_c] = legend_at; legend_line[legend_c] = legend_rows; legend_at = legend_at + legend_w }", n, n, n, w)
+legend_x(c, w) = legend_left[c + 1] / w
+legend_y(c, h, y) = (y + 0.5 * (legend_rows - legend_line[c + 1])) / h
+# Centimetres for the tic labels of a vertical axis.
+tic_room(low, high) = 0.3 + 0.19 * (strlen(sprintf('%g', tic_step(high - low))) > strlen(sprintf('%.0f', abs(low) > abs(high) ? low : high)) ? \
+                                    strlen(sprintf('%g', tic_step(high - low))) + 1 : strlen(sprintf('%.0f', abs(low) > abs(high) ? low : high)) + 1)
+# A plane's panel of some width: one unit on both axes where their lengths are alike, else a square.
+alike(x, y) = x < 3.0 * y && y < 3.0 * x
+panel_ratio(x, y) = alike(x, y) ? -1 : 1
+panel_height(width, x, y) = alike(x, y) ? width * y / x : width
 
 # ---------------------------------------------------------------- colours
 # Okabe and Ito's, which colour-blind readers tell apart; yellow is too pale for lines on white and is left out.

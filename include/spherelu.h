@@ -643,7 +643,7 @@ typedef struct sph_experiment_result {
     int stopped;            /* progress asked: no tables were written                          */
     size_t figures;         /* drawn                                                           */
     size_t not_drawn;       /* failed, each for a reason of its own                            */
-    char figures_note[512]; /* the first such reason, or that gnuplot is missing; "": all well */
+    char figures_note[512]; /* such reasons, or that gnuplot is missing; "": all well        */
 } sph_experiment_result;
 
 /* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
@@ -845,8 +845,10 @@ SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
 /* Draws figures of dir, a finished experiment's folder or a run's, into dir/figures: data files, a gnuplot
  * script, PNG, SVG and PDF each; then writes dir/report.html, a page with the figures inside. names: (count)
  * words of an experiment file's `figures`; none: those of the experiment's file, or all that a run allows.
- * made: called with each figure's path without its ending, or NULL. Returns 1 where gnuplot is missing: data
- * and scripts are there, and sph_error() says how to get it. */
+ * made: called with each figure's path without its ending, or NULL. A figure that cannot
+ * be drawn does not stop the others. Returns 1 where gnuplot is missing: data and scripts are there, and
+ * sph_error() says how to get it; 2 where, without names, some were not drawn, and sph_error() says which and
+ * why; one that was named and cannot be drawn is a failure. */
 SPH_API int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
                         void (*made)(void *self, const char *path));
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -355,19 +356,71 @@ static int check_trained(const struct sph_experiment *e, const unsigned char wan
     return 0;
 }
 
-/* The folder comes with the first figure: where there is none to draw there is none. */
-static int draw_all(struct drawing *d, const char *dir, const unsigned char wanted[FIGURE_WORD_COUNT],
-                    figures_made *made, void *self)
+/* DIR/figures/NAME.note says in the report why a figure is not there. reason NULL: it is. */
+static int keep_note(const struct drawing *d, const char *name, const char *reason)
 {
-    int missing = 0, err = 0;
+    char *path = mem_format("%s/%s" EXPERIMENT_NOTE, d->dir, name);
+    int err = path ? 0 : SPH_EMEMORY;
+    if (path && reason)
+        err = file_replace_with(path, reason, strlen(reason));
+    else if (path)
+        unlink(path);
+    mem_free(path);
+    return err;
+}
+
+/* One figure. Returns 0 drawn, 1 without gnuplot, 2 not drawn: `notes` has grown by the reason, *first is the
+ * first such failure; or a failure that stops all. */
+static int draw_one(const struct drawing *d, enum figure_word word, int keep, struct text *notes, int *first)
+{
+    int err = draw(d, word);
+    if (err == SPH_EMEMORY)
+        return err;
+    if (err >= 0) {
+        int kept = keep_note(d, figure_names[word], NULL);
+        return kept < 0 ? kept : err;
+    }
+    char *reason = mem_text(sph_error());
+    if (!reason)
+        return SPH_EMEMORY;
+    text_add(notes, "%s%s: %s", notes->length ? "; " : "", figure_names[word], reason);
+    *first = *first ? *first : err;
+    int kept = keep ? keep_note(d, figure_names[word], reason) : 0;
+    mem_free(reason);
+    return kept < 0 ? kept : notes->failed ? SPH_EMEMORY : 2;
+}
+
+/* What was not drawn, in one line: a failure where figures were named or none could be drawn, else a note. */
+static int say_notes(const struct text *notes, size_t failed, size_t drawn, int named, int first)
+{
+    const char *alone = strstr(notes->chars, ": ") + 2;
+    if (named || !drawn)
+        return failed == 1 && !drawn ? sph_fail(first, "%s", alone)
+                                     : sph_fail(first, "not drawn: %.480s", notes->chars);
+    sph_fail(first, "not drawn: %.480s", notes->chars);
+    return 2;
+}
+
+/* The folder comes with the first figure: where there is none to draw there is none. A figure that cannot be
+ * drawn does not stop the others. */
+static int draw_all(struct drawing *d, const char *dir, const unsigned char wanted[FIGURE_WORD_COUNT],
+                    int named, figures_made *made, void *self)
+{
+    int missing = 0, err = 0, first = 0;
+    size_t drawn = 0, failed = 0;
+    struct text notes = {0};
     d->dir = file_join(dir, EXPERIMENT_FIGURES);
     if (!d->dir || (err = file_make_directory(d->dir)) < 0)
         return err ? err : SPH_EMEMORY;
     for (int i = 0; i < FIGURE_WORD_COUNT && err >= 0; i++) {
         if (!wanted[i])
             continue;
-        err = draw(d, (enum figure_word)i);
+        err = draw_one(d, (enum figure_word)i, d->e || !named, &notes, &first);
         missing |= err == FIGURE_NO_GNUPLOT;
+        failed += err == 2;
+        if (err == 2)
+            continue;
+        drawn += err >= 0;
         char *path = err < 0 || !made ? NULL : file_join(d->dir, figure_names[i]);
         if (path)
             made(self, path);
@@ -375,7 +428,12 @@ static int draw_all(struct drawing *d, const char *dir, const unsigned char want
             err = SPH_EMEMORY;
         mem_free(path);
     }
-    return err < 0 ? err : missing;
+    if (err >= 0 && failed)
+        err = say_notes(&notes, failed, drawn, named, first);
+    else if (err >= 0)
+        err = missing;
+    text_free(&notes);
+    return err;
 }
 
 int experiment_draw(const struct sph_experiment *e, const char *dir,
@@ -397,7 +455,7 @@ int experiment_draw(const struct sph_experiment *e, const char *dir,
     if (!err && !e && !wanted)
         choose_figures(&d, all);
     if (!err)
-        err = draw_all(&d, dir, all, made, self);
+        err = draw_all(&d, dir, all, wanted != NULL, made, self);
     drawing_free(&d);
     return err;
 }

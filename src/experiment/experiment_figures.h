@@ -7,6 +7,7 @@
 #include "experiment/experiment.h"
 
 #define EXPERIMENT_FIGURES "figures"
+#define EXPERIMENT_NOTE    ".note" /* NAME.note: why a figure was not drawn */
 
 /* X(ID, word, needs a record of, help) */
 #define FIGURE_WORDS(X)                                                                                      \
@@ -38,8 +39,9 @@ int experiment_check_figures(const struct sph_experiment *e, const sph_data *dat
 int experiment_check_alone(const struct sph_experiment *e); /* of an experiment that trains nothing */
 
 /* Draws the wanted words of a finished experiment, or of one run, into dir/figures. made: called with each
- * path without its ending, or NULL. Returns 0, 1 where gnuplot is missing (data and scripts are there), or a
- * failure. */
+ * path without its ending, or NULL. A figure that cannot be drawn does not stop the others. Returns 0; 1
+ * where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not drawn, and
+ * sph_error() says which and why; or a failure, also where one that was wanted by name was not drawn. */
 typedef void figures_made(void *self, const char *path);
 int experiment_draw(const struct sph_experiment *e, const char *dir,
                     const unsigned char wanted[FIGURE_WORD_COUNT], figures_made *made, void *self);

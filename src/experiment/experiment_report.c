@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "experiment/experiment_figures.h"
 #include "experiment/experiment_perturb.h"
 #include "experiment/experiment_report_parts.h"
 #include "figure/sheet.h"
@@ -183,6 +184,32 @@ static int list_figures(char ***names, size_t *count, const char *dir)
     return err;
 }
 
+/* Why figures are not there, a line each. section: whether the report has one for figures already. */
+static int add_notes(struct report *report, const char *dir, int section)
+{
+    char **files = NULL;
+    size_t count = 0;
+    int err = file_list(&files, &count, dir);
+    for (size_t i = 0; i < count && !err; i++) {
+        char *dot = strrchr(files[i], '.'), *path, *reason = NULL, *note = NULL;
+        if (!dot || strcmp(dot, EXPERIMENT_NOTE) != 0)
+            continue;
+        if (!section++)
+            report_section(report, "Figures");
+        path = file_join(dir, files[i]);
+        err = path ? file_read(&reason, NULL, path) : SPH_EMEMORY;
+        if (!err && !(note = mem_format("Not drawn: %.*s: %s", (int)(dot - files[i]), files[i], reason)))
+            err = SPH_EMEMORY;
+        if (note)
+            report_note(report, note);
+        mem_free(path);
+        mem_free(reason);
+        mem_free(note);
+    }
+    file_list_free(files, count);
+    return err;
+}
+
 int report_add_figures(struct report *report, const char *folder, const char *note)
 {
     char *dir = file_join(folder, FIGURES), **names = NULL;
@@ -203,6 +230,8 @@ int report_add_figures(struct report *report, const char *folder, const char *no
             names[i] = NULL;
         }
     file_list_free(names, count);
+    if (!err && file_is_directory(dir))
+        err = add_notes(report, dir, count > 0);
     mem_free(dir);
     return err;
 }

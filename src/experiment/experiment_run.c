@@ -423,9 +423,10 @@ static int draw_ended(void *self, size_t job, const struct pool_slot *slot)
     if (slot->err >= 0 && slot->real == 0)
         return 0;
     result->not_drawn += slot->err < 0;
-    if (!*result->figures_note && slot->err < 0)
-        snprintf(result->figures_note, sizeof result->figures_note, "%s: %.480s", what, slot->message);
-    else if (!*result->figures_note)
+    size_t used = strlen(result->figures_note), room = sizeof result->figures_note - used;
+    if (slot->err < 0)
+        snprintf(result->figures_note + used, room, "%s%s: %.480s", used ? "; " : "", what, slot->message);
+    else if (!used)
         snprintf(result->figures_note, sizeof result->figures_note, "%.480s", slot->message);
     return 0;
 }

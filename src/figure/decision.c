@@ -3,6 +3,7 @@
  * What a classifier of two features says where: its regions, the line between them, the data, and a star at
  * the point phi of each unit of the first layer. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,7 +25,7 @@ static double margin(const double *y, size_t outputs, size_t k)
     return y[k] - other;
 }
 
-/* What the map is coloured by: the probability of class 1 of two, else the likeliest class. */
+/* What the map is coloured by: the probability of class 1 of one output's two, else the likeliest class. */
 static double colour_of(const double *y, size_t outputs)
 {
     size_t best = 0;
@@ -32,7 +33,7 @@ static double colour_of(const double *y, size_t outputs)
         return 1 / (1 + exp(-y[0]));
     for (size_t j = 1; j < outputs; j++)
         best = y[j] > y[best] ? j : best;
-    return (double)best / (double)(outputs - 1);
+    return (double)best;
 }
 
 /* Rows of the grid: x1 x2 colour, then a margin for each line between regions. */
@@ -114,6 +115,14 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     return write_map(figure, panel, low, high);
 }
 
+/* "setosa"; "class 1" where the label alone would be a bare number. */
+static void write_class(struct figure *figure, const sph_data *data, size_t k)
+{
+    const char *label = data->labels[k], *target = data->named ? data_target_name(data, 0) : "class";
+    int bare = strchr("0123456789-+.", label[0]) != NULL;
+    panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
+}
+
 int decision_fill(struct figure *figure, const struct panels *panels)
 {
     const struct panel *first = &panels->list[0];
@@ -135,6 +144,8 @@ int decision_fill(struct figure *figure, const struct panels *panels)
         figure_number(figure, k ? "y_high" : "x_high", high[k]);
     }
     figure_number(figure, "classes", (double)first->data->classes);
+    for (size_t k = 0; k < first->data->classes; k++)
+        write_class(figure, first->data, k);
     for (size_t i = 0; i < panels->rows * panels->columns && !err; i++)
         err = write_panel(figure, &panels->list[i], i, low, high);
     return err;

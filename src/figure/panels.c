@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "data/data.h"
 
 /* ---------------------------------------------------------------- into the script */
@@ -61,6 +62,33 @@ void panels_score(struct figure *figure, const struct panel *panel, size_t numbe
         panels_text(figure, "score", number, "%s", panel->last ? "" : panel_without_model(panel));
 }
 
+/* A name that gnuplot's enhanced text shows as it is. */
+static char *plain(const char *name)
+{
+    struct text text = {0};
+    for (; *name; name++)
+        text_add(&text, "%s%c", strchr("_^{}@&~\\", *name) ? "\\" : "", *name);
+    if (text.failed)
+        text_free(&text);
+    return text.chars;
+}
+
+int panels_axes(struct figure *figure, const struct panel *panel)
+{
+    const sph_data *data = panel->data;
+    int named = data->named && !data->made;
+    char *feature = named ? data_feature_name(data, 0) : NULL;
+    char *x = feature ? plain(feature) : NULL;
+    char *y = named && data->targets ? plain(data_target_name(data, 0)) : NULL;
+    int err = named && !(x && (y || !data->targets)) ? SPH_EMEMORY : 0;
+    figure_text(figure, "x_name", x ? x : "{/:Italic x}");
+    figure_text(figure, "y_name", y ? y : "{/:Italic y}");
+    mem_free(feature);
+    mem_free(x);
+    mem_free(y);
+    return err;
+}
+
 void panels_method(struct figure *figure, size_t column, const char *method, const char *point)
 {
     panels_text(figure, "method", column, "%s", method);
@@ -78,6 +106,31 @@ int panel_has(const struct panel *panel, const char *name)
 {
     size_t shape[4], ndim;
     return panel->record && npz_find(panel->record, name, shape, &ndim);
+}
+
+const char *panel_empty(const struct panel *panel)
+{
+    char name[128];
+    size_t shape[4], ndim;
+    if (!panel->record || !npz_find(panel->record, "frame_step", shape, &ndim))
+        return NULL;
+    if (ndim == 1 && !shape[0])
+        return "no frame recorded";
+    panel_name(name, panel, 0, "phi");
+    return panel_has(panel, name) ? NULL : "no hyperplanes";
+}
+
+void panels_note(struct figure *figure, size_t number, const char *note)
+{
+    panels_text(figure, "note", number, "%s", note ? note : "");
+}
+
+int panels_all_empty(const struct panels *panels, const char *note)
+{
+    int frames = !strcmp(note, "no frame recorded");
+    return sph_fail(SPH_EFORMAT, "%s: %s%s", panels->list[0].where, note,
+                    frames ? ": the chosen steps never came"
+                           : ": a norm that treats each row on its own (ln) leaves none");
 }
 
 int panel_shape(const struct panel *panel, const char *name, size_t ndim, size_t shape[4])

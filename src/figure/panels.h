@@ -84,6 +84,9 @@ void panels_title(struct figure *figure, const struct panel *panel, size_t numbe
 const char *panel_without_model(const struct panel *panel); /* why: in two or three words */
 void panels_score(struct figure *figure, const struct panel *panel, size_t number);
 
+/* x_name and y_name: of the feature and the target where the data name them, else x and y, in italics. */
+int panels_axes(struct figure *figure, const struct panel *panel);
+
 /* A line for a method: method_<column> gives it its colour, label_<column> its name in the key. */
 void panels_method(struct figure *figure, size_t column, const char *method, const char *point);
 
@@ -103,6 +106,16 @@ void panel_name(char name[128], const struct panel *panel, size_t layer, const c
 
 /* Whether the record has that array. */
 int panel_has(const struct panel *panel, const char *name);
+
+/* Why the record holds nothing to draw of the first layer: "no hyperplanes" (a norm that treats each row on
+ * its own leaves none), "no frame recorded"; NULL where there is something, or no record at all. */
+const char *panel_empty(const struct panel *panel);
+
+/* note_<number>: what stands in a panel that stays empty, or "". */
+void panels_note(struct figure *figure, size_t number, const char *note);
+
+/* The failure of a figure all of whose panels stay empty. */
+int panels_all_empty(const struct panels *panels, const char *note);
 
 /* Least and largest of a feature over all rows, widened by a share of their distance. */
 void panel_window(const struct panel *panel, size_t feature, double share, double *low, double *high);

@@ -81,7 +81,7 @@ int predictions_fill(struct figure *figure, const struct panels *panels)
 {
     const struct panel *first = &panels->list[0];
     char name[128];
-    int err = 0, spectrum = 1;
+    int err = 0, spectrum = 0;
     for (size_t i = 0; i < panels->rows * panels->columns; i++) {
         const struct panel *panel = &panels->list[i];
         if (panel->data->features != 1 || panel->data->task != SPH_TASK_REGRESSION ||
@@ -89,10 +89,12 @@ int predictions_fill(struct figure *figure, const struct panels *panels)
             return sph_fail(SPH_EARG, "%s: predictions need data with 1 feature and 1 real target",
                             panel->where);
         panel_name(name, panel, 0, "phi");
-        spectrum &= panel_has(panel, name);
+        spectrum |= panel_has(panel, name);
     }
     panels_head(figure, panels->rows, panels->columns);
     write_window(figure, first);
+    if (panels_axes(figure, first) < 0)
+        return SPH_EMEMORY;
     figure_number(figure, "spectrum", spectrum);
     figure_number(figure, "is_function",
                   first->data->made && first->data->test_from); /* no noise in that part */
@@ -106,8 +108,12 @@ int predictions_fill(struct figure *figure, const struct panels *panels)
         panels_title(figure, panel, i);
         panels_score(figure, panel, i);
         err = write_panel(figure, panel, i);
-        if (!err && spectrum)
+        if (!err && spectrum && panel->record)
             err = spectrum_write(figure, panel, i);
+        else if (!err && spectrum) {
+            panels_note(figure, i, "nothing recorded");
+            panels_number(figure, "bars", i, 0);
+        }
     }
     return err;
 }

@@ -7,7 +7,7 @@
 #include "figure/panels.h"
 #include "figure/regions.h"
 
-enum { POINTS_MOST = 400 };
+enum { POINTS_MOST = 400, REFUSED = 1 };
 
 static void write_data(struct figure *figure, const struct panel *panel, size_t number)
 {
@@ -32,15 +32,22 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     for (int i = 0; i < 4; i++)
         opts.window[i] = window[i];
     write_data(figure, panel, number);
-    panels_number(figure, "model", number, panel->last != NULL);
     if (!panel->last) {
+        panels_number(figure, "model", number, 0);
         panels_title(figure, panel, number);
         panels_text(figure, "count", number, "%s", panel_without_model(panel));
         return 0;
     }
     int err = sph_regions_new(&regions, panel->last, &opts);
-    if (err < 0)
-        return err == SPH_EMEMORY ? err : sph_fail_in(err, "%s", panel->where);
+    if (err == SPH_EMEMORY)
+        return err;
+    panels_number(figure, "model", number, !err);
+    if (err < 0) { /* a norm of each row: the other panels are worth drawing */
+        panels_title(figure, panel, number);
+        panels_text(figure, "count", number, "no map of its regions");
+        sph_fail_in(err, "%s", panel->where);
+        return REFUSED;
+    }
     size_t count = sph_regions_count(regions);
     *most = count > *most ? count : *most;
     panels_title(figure, panel, number);
@@ -77,10 +84,14 @@ int region_maps_fill(struct figure *figure, const struct panels *panels)
     }
     for (int i = 0; i < 4; i++)
         figure_number(figure, border[i], window[i]);
-    for (size_t i = 0; i < panels->rows * panels->columns && !err; i++)
+    size_t refused = 0;
+    for (size_t i = 0; i < panels->rows * panels->columns && err >= 0; i++) {
         err = write_panel(figure, &panels->list[i], i, window, &most);
+        if (err == REFUSED && ++refused == panels->rows * panels->columns)
+            return SPH_EARG; /* and the last message holds */
+    }
     figure_number(figure, "most", (double)most);
     figure_number(figure, "classes",
                   first->data->task == SPH_TASK_REGRESSION ? 0 : (double)first->data->classes);
-    return err;
+    return err < 0 ? err : 0;
 }

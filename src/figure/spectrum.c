@@ -17,6 +17,11 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
     char name[128];
     size_t shape[4], steps[4];
     double scale, mean, low, high;
+    panels_note(figure, number, panel_empty(panel));
+    if (panel_empty(panel)) {
+        panels_number(figure, "bars", number, 0);
+        return 0;
+    }
     panel_name(name, panel, 0, "phi");
     int err = panel_shape(panel, name, 3, shape);
     if (err < 0 || (err = panel_scale(panel, 1, &scale, &mean)) < 0 ||
@@ -52,6 +57,7 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
 
 int spectrum_fill(struct figure *figure, const struct panels *panels)
 {
+    size_t empty = 0;
     panels_head(figure, panels->rows, panels->columns);
     for (size_t i = 0; i < panels->rows * panels->columns; i++) {
         const struct panel *panel = &panels->list[i];
@@ -63,8 +69,13 @@ int spectrum_fill(struct figure *figure, const struct panels *panels)
             panel_window(panel, 0, 0.025, &low, &high);
             figure_number(figure, "x_low", low);
             figure_number(figure, "x_high", high);
+            if (panels_axes(figure, panel) < 0)
+                return SPH_EMEMORY;
         }
         panels_title(figure, panel, i);
+        const char *note = panel_empty(panel);
+        if (note && ++empty == panels->rows * panels->columns)
+            return panels_all_empty(panels, note);
         int err = spectrum_write(figure, panel, i);
         if (err < 0)
             return err;

@@ -167,6 +167,7 @@ int trajectories_fill(struct figure *figure, const struct panels *panels, size_t
     if (err < 0)
         return err;
     panels_head(figure, panels->rows, panels->columns);
+    size_t empty = 0;
     for (size_t i = 0; i < panels->rows * panels->columns; i++) {
         const struct panel *panel = &panels->list[i];
         size_t n = panel->data->features;
@@ -174,15 +175,14 @@ int trajectories_fill(struct figure *figure, const struct panels *panels, size_t
         if (n < 1 || n > 2)
             return sph_fail(SPH_EARG, "%s: trajectories need data with 1 or 2 features, found %zu",
                             panel->where, n);
-        if ((err = frames_read(&frames, panel)) < 0)
-            return err;
+        const char *note = panel_empty(panel);
         double low[2], high[2], window[2] = {1, 1};
         for (size_t k = 0; k < n; k++) {
             panel_window(panel, k, 0.1, &low[k], &high[k]);
             window[k] = high[k] - low[k];
         }
         panels_title(figure, panel, i);
-        panels_number(figure, "units", i, (double)frames.units);
+        panels_note(figure, i, note);
         if (!i) {
             figure_number(figure, "features", (double)n);
             figure_number(figure, "x_low", low[0]);
@@ -192,6 +192,15 @@ int trajectories_fill(struct figure *figure, const struct panels *panels, size_t
                 figure_number(figure, "y_high", high[1]);
             }
         }
+        if (note && ++empty == panels->rows * panels->columns)
+            return panels_all_empty(panels, note);
+        if (note) {
+            panels_number(figure, "units", i, 0);
+            continue;
+        }
+        if ((err = frames_read(&frames, panel)) < 0)
+            return err;
+        panels_number(figure, "units", i, (double)frames.units);
         panels_part(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
         err = write_units(figure, &frames, window);
         write_ends(figure, &frames, i);

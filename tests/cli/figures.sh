@@ -166,6 +166,46 @@ printf 'PK' >one/boundaries.npz
 run 1 figures one turns
 says "boundaries.npz"
 
+# ---- one method without hyperplanes (ln), three classes, features of other scales: the others are drawn, and what is not
+# is said
+awk 'BEGIN { srand(3); print "east,height,kind"; for (i = 0; i < 150; i++) { a = rand() * 6.2831853; c = int(a / 2.0944);
+    printf "%.4f,%.2f,%s\n", 0.01 * cos(a), 5000 * sin(a), substr("abc", c + 1, 1) } }' >kinds.csv
+cat >kinds.yaml <<'YAML'
+name: kinds
+data: {name: kinds.csv, target: kind}
+net: {hidden: [6, 5]}
+train: {epochs: 5, batch: 32}
+methods:
+  - {name: GmP, param: gmp}
+  - {name: LN, param: sp, norm: ln}
+record: {boundaries: every, patterns: epoch}
+figures: [trajectories, animation, turns, moves, decision, flips, regions]
+YAML
+run 0 run kinds.yaml --out kinds
+shows "figures   kinds/figures"
+made kinds/figures trajectories animation turns moves decision flips regions
+check "LN's panel" grep -q "^note_1 = 'no hyperplanes'" kinds/figures/trajectories.gp
+check "LN's line" grep -q "^label_1 = 'LN.*(no hyperplanes)'" kinds/figures/turns.gp
+for k in 0 1 2; do
+    check "class $k is no colour of the map" grep -q "^[^ ]* [^ ]* $k " kinds/figures/decision.p0map.dat
+done
+check "names of classes" grep -q "^class_2 = 'c'" kinds/figures/decision.gp
+# the largest of all layers, of which the table has each
+check "turns: the largest of all layers is not the table's" \
+    [ "$(awk '$2 ~ /^[0-9]/ && $2 > most { most = $2 } /^$/ && NR > 9 { exit } END { printf "%.3g", most }' kinds/figures/turns.p0.dat)" = \
+    "$(grep '^"GmP"' kinds/motion.csv | cut -d, -f8 | sort -g | tail -1 | xargs printf '%.3g')" ]
+run 1 run kinds.yaml --set methods='[{name: LN, param: sp, norm: ln}]' --set figures='[turns, decision, moves]' --out only
+check "what was not drawn: $(cat err)" grep -q "turns: .*no hyperplanes.*moves: .*no hyperplanes" err
+made only/figures decision
+check "the report says it" grep -q "Not drawn: turns: " only/report.html
+run 0 train --data kinds.csv --target kind --hidden 6 --norm ln --epochs 3 --batch 32 --record boundaries --out ln-run
+run 0 figures ln-run
+check "what was not drawn: $(cat err)" grep -q "not drawn: trajectories: .*no hyperplanes.*turns: " err
+made ln-run/figures decision convergence
+check "the report says it" grep -q "Not drawn: turns: " ln-run/report.html
+run 1 figures ln-run turns
+says "ln-run: no hyperplanes: a norm that treats each row on its own (ln) leaves none"
+
 # ---- without gnuplot data and scripts are there, and how to get it is said
 rm -r plane-1/figures
 PATH=/nowhere run 0 figures plane-1 turns
