@@ -530,18 +530,18 @@ typedef struct sph_boundary {
     size_t layer, m, n;
     const char *path; /* borrowed from the net */
     sph_boundary_kind kind;
-    int raw;               /* 1: in the units of the data, standardisation undone; 0: as the net computes */
-    uint64_t points;       /* data points looked at                                                     */
-    double *direction;     /* (m, n) w / |w|, pointing to the active side                               */
-    double *norm;          /* (m) |w|                                                                   */
-    double *offset;        /* (m) b / |w|: the signed distance of the origin; srelu: at its left break  */
-    double *offset_right;  /* (m) srelu: at its right break; NULL: another activation                  */
-    double *phi;           /* (m, n) the point of the boundary that is nearest to the origin            */
-    double *phi_net;       /* (m, n) raw: the one nearest to the origin of the standardised input, which is the
-                              data's mean, in raw units: what figures draw; NULL: not raw, the same as phi */
-    double *active_share;  /* (m) of the data points on the active side, 0 to 1; NaN without data       */
-    double *nearest;       /* (m) distance of the data point nearest to the boundary                    */
-    double *pole;          /* (m) gmp, n > 2: smallest |sin theta_k|, k < n-1; 0 is a pole              */
+    int raw;              /* 1: in the units of the data, standardisation undone; 0: as the net computes */
+    uint64_t points;      /* data points looked at                                                     */
+    double *direction;    /* (m, n) w / |w|, pointing to the active side                               */
+    double *norm;         /* (m) |w|                                                                   */
+    double *offset;       /* (m) b / |w|: the signed distance of the origin; srelu: at its left break  */
+    double *offset_right; /* (m) srelu: at its right break; NULL: another activation                  */
+    double *phi;          /* (m, n) the point of the boundary that is nearest to the origin            */
+    double *phi_net;      /* (m, n) raw: the one nearest to the origin of the standardised input, which is the
+                             data's mean, in raw units: what figures draw; NULL: not raw, the same as phi */
+    double *active_share; /* (m) of the data points on the active side, 0 to 1; NaN without data       */
+    double *nearest;      /* (m) distance of the data point nearest to the boundary                    */
+    double *pole;         /* (m) gmp, n > 2: smallest |sin theta_k|, k < n-1; 0 is a pole              */
     sph_unit_state *state; /* (m)                                                                      */
 } sph_boundary;
 

@@ -24,7 +24,8 @@ struct text *sheet_at(const struct sheet *sheet, size_t row, size_t column);
 void sheet_column(struct sheet *sheet, size_t column, const char *header, int number);
 void sheet_mark(struct sheet *sheet, size_t row, size_t column, enum report_mark mark);
 
-/* Adds it to the report, without columns in which no row holds anything. SPH_EMEMORY: also where a cell could not be written before. */
+/* Adds it to the report, without columns in which no row holds anything. SPH_EMEMORY: also where a cell could
+ * not be written before. */
 int report_sheet(struct report *report, const struct sheet *sheet, const char *caption);
 
 #endif

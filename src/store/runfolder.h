@@ -25,7 +25,8 @@
 
 /* ---------------------------------------------------------------- metrics.jsonl
  * One object per epoch: epoch, step, lr, the view's named values, seconds. Lines reach the file at most once
- * a second or a megabyte at a time, and on flush. Before a checkpoint, sync: its offset is what resume passes as keep_bytes. */
+ * a second or a megabyte at a time, and on flush. Before a checkpoint, sync: its offset is what resume passes
+ * as keep_bytes. */
 struct metrics {
     struct file_log log;
     double flushed; /* when, by clock_seconds */
