@@ -10,8 +10,8 @@ high = (down + wide - 1) / wide
 width = (wide > 3 ? 8.5 : 10.5) * wide
 do for [c = 0:across - 1] { eval sprintf("legend_%d = label_%d", c, c) }
 eval legend_measure(across, width)
-head = 0.3 + 0.5 * legend_rows
-height = 7 * high + head
+head = 0.3 + 0.5 * legend_rows; gap = title_0 eq '' ? -0.6 : format eq 'svg' ? 0.6 : 0.2
+height = 7 * high + head + gap
 eval page(width, height)
 
 set logscale y 2
@@ -26,7 +26,7 @@ do for [c = 0:across - 1] {
     set label 100 + c value('legend_'.c) noenhanced at screen legend_x(c, width) + 0.85 / width, \
         screen legend_y(c, height, height - head + 0.1) left
 }
-set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.4 / width, 1.3 / height, 1 - (head + 0.9) / height \
+set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.4 / width, 1.3 / height, 1 - (head + gap + 0.9) / height \
     spacing screen 2.0 / width, 2.4 / height
 do for [r = 0:down - 1] {
     set title value('title_'.r) noenhanced

@@ -146,12 +146,16 @@ static const struct {
     {"predictions", "Predictions before and after training, with the data and the true function."},
     {"spectrum", "Where the units' boundaries lie over the course of training; grey numbers at the right "
                  "count units outside the frame."},
-    {"moves", "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis."},
+    {"moves",
+     "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis: of all layers, and of "
+     "each where they are few."},
     {"trajectories", "The path of each unit's φ during training, up to the last step; a colour is a unit. φ "
                      "is the boundary's point nearest to the mean of the standardised data, drawn in the "
                      "data's units (phi_net of spherelu boundaries)."},
     {"animation", "The same paths in motion."},
-    {"turns", "The largest turn of a boundary at each step, in degrees."},
+    {"turns",
+     "The largest turn of a boundary at each step, in degrees: of all layers, and of each where they are "
+     "few."},
     {"decision",
      "Decision regions of the best epoch, with the data: dots were trained on, crosses are the test part. A "
      "star is a unit's φ at that epoch, where its path in trajectories goes on to the last step."},
