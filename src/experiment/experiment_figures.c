@@ -369,6 +369,20 @@ static int keep_note(const struct drawing *d, const char *name, const char *reas
     return err;
 }
 
+/* Pictures of an earlier drawing would pass for this one's. */
+static int remove_pictures(const struct drawing *d, const char *name)
+{
+    static const char *const endings[] = {"png", "svg", "pdf"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *path = mem_format("%s/%s.%s", d->dir, name, endings[i]);
+        if (!path)
+            return SPH_EMEMORY;
+        unlink(path);
+        mem_free(path);
+    }
+    return 0;
+}
+
 /* One figure. Returns 0 drawn, 1 without gnuplot, 2 not drawn: `notes` has grown by the reason, *first is the
  * first such failure; or a failure that stops all. */
 static int draw_one(const struct drawing *d, enum figure_word word, int keep, struct text *notes, int *first)
@@ -385,7 +399,9 @@ static int draw_one(const struct drawing *d, enum figure_word word, int keep, st
         return SPH_EMEMORY;
     text_add(notes, "%s%s: %s", notes->length ? "; " : "", figure_names[word], reason);
     *first = *first ? *first : err;
-    int kept = keep ? keep_note(d, figure_names[word], reason) : 0;
+    int kept = remove_pictures(d, figure_names[word]);
+    if (!kept && keep)
+        kept = keep_note(d, figure_names[word], reason);
     mem_free(reason);
     return kept < 0 ? kept : notes->failed ? SPH_EMEMORY : 2;
 }

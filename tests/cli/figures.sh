@@ -203,7 +203,9 @@ run 0 figures ln-run
 check "what was not drawn: $(cat err)" grep -q "not drawn: trajectories: .*no hyperplanes.*turns: " err
 made ln-run/figures decision convergence
 check "the report says it" grep -q "Not drawn: turns: " ln-run/report.html
+echo old > ln-run/figures/turns.png # of an earlier drawing
 run 1 figures ln-run turns
+check "an old picture stays" [ ! -e ln-run/figures/turns.png ]
 says "ln-run: no hyperplanes: a norm that treats each row on its own (ln) leaves none"
 
 # ---- without gnuplot data and scripts are there, and how to get it is said
