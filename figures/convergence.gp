@@ -6,7 +6,8 @@
 eval page(9 * shown_names, 7 * down)
 
 set xlabel 'epoch'
-set xtics (tic_step(x_most) < 1 ? 1 : tic_step(x_most))
+epochs = tic_step(x_most)
+set xtics epochs < 1 ? 1 : epochs
 set key top right noenhanced
 set autoscale yfix
 set multiplot layout down, shown_names
