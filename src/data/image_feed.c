@@ -56,11 +56,11 @@ static int image_fetch(void *self, const uint32_t *index, size_t count, void *x,
     for (size_t i = 0; i < count; i++) {
         uint32_t row = feed->index[index[i]];
         const uint8_t *from = data->pixels + row * data->features;
-        char *to = (char *)x + i * ldx * size;
+        void *to = (char *)x + i * ldx * size;
         if (feed->dtype == SPH_F32)
-            write_f32(feed, from, is_flipped(feed, row), (float *)to);
+            write_f32(feed, from, is_flipped(feed, row), to);
         else
-            write_f64(feed, from, is_flipped(feed, row), (double *)to);
+            write_f64(feed, from, is_flipped(feed, row), to);
         if (data->y)
             feed->k->from_double(1, &data->y[row], (char *)y + i * ldy * size);
     }

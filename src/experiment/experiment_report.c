@@ -296,7 +296,9 @@ static int add_versions(const struct report_source *source)
     if (e->content)
         add_fact(&sheet, &rows, "content of the data", e->content);
     json_object_foreach(features, key, value)
+    {
         add_fact(&sheet, &rows, key, json_is_string(value) ? json_string_value(value) : "");
+    }
     err = report_sheet(source->report, &sheet, NULL);
     sheet_free(&sheet);
     return err;

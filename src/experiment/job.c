@@ -248,17 +248,19 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
         return sph_fail(SPH_EARG, "init_scale: found %g, but the first values come from %s", o->init_scale,
                         o->init);
     int err = o->net == NET_MLP ? make_mlp(o, data, first, out) : make_image_net(o, data, first, out);
-    if (!err && o->init_scale != 1 && (err = scale_net(*out, o->init_scale)) < 0) {
+    if (err < 0)
+        return err;
+    if (o->init_scale != 1)
+        err = scale_net(*out, o->init_scale);
+    else if (init < 0)
+        err = sph_net_load_tensors(*out, o->init);
+    if (err < 0) {
         sph_net_free(*out);
         *out = NULL;
+        return err;
     }
-    if (!err && init < 0 && (err = sph_net_load_tensors(*out, o->init)) < 0) {
-        sph_net_free(*out);
-        *out = NULL;
-    }
-    if (!err)
-        sph_net_set_conv(*out, (sph_conv)o->conv);
-    return err;
+    sph_net_set_conv(*out, (sph_conv)o->conv);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- training */

@@ -70,7 +70,10 @@ static int add_scores(struct report *report, const json_t *result)
     if (err < 0)
         return err;
     sheet_column(&sheet, 0, "part", 0);
-    json_object_foreach(first, key, value) sheet_column(&sheet, column++, key, 1);
+    json_object_foreach(first, key, value)
+    {
+        sheet_column(&sheet, column++, key, 1);
+    }
     for (size_t p = 0; p < 3; p++) {
         const json_t *part = json_object_get(result, parts[p]);
         if (!part)

@@ -75,7 +75,7 @@ static void write_mean(struct figure *figure, const struct curve *curves, size_t
     size_t epochs = 0;
     for (size_t i = 0; i < count; i++)
         epochs = curves[i].epochs > epochs ? curves[i].epochs : epochs;
-    size_t every = (epochs + EPOCHS_MOST - 1) / EPOCHS_MOST;
+    size_t every = epochs ? (epochs + EPOCHS_MOST - 1) / EPOCHS_MOST : 1;
     for (size_t e = 0; e < epochs; e++) {
         double sum = 0, squares = 0;
         size_t n = 0, running = 0;
