@@ -126,23 +126,16 @@ static void write_class(struct figure *figure, const sph_data *data, size_t k)
 int decision_fill(struct figure *figure, const struct panels *panels)
 {
     const struct panel *first = &panels->list[0];
-    double low[2], high[2];
-    int err = 0;
+    double window[4];
+    int err;
     for (size_t i = 0; i < panels->rows * panels->columns; i++)
         if (panels->list[i].data->features != 2 || panels->list[i].data->task == SPH_TASK_REGRESSION)
             return sph_fail(SPH_EARG, "%s: decision needs data with 2 features and classes",
                             panels->list[i].where);
     panels_head(figure, panels->rows, panels->columns);
-    for (size_t k = 0; k < 2; k++) {
-        char *name = data_feature_name(first->data, k);
-        if (!name)
-            return SPH_EMEMORY;
-        figure_text(figure, k ? "y_name" : "x_name", name);
-        mem_free(name);
-        panel_window(first, k, 0.06, &low[k], &high[k]);
-        figure_number(figure, k ? "y_low" : "x_low", low[k]);
-        figure_number(figure, k ? "y_high" : "x_high", high[k]);
-    }
+    if ((err = panels_plane(figure, first, window)) < 0)
+        return err;
+    const double low[] = {window[0], window[2]}, high[] = {window[1], window[3]};
     figure_number(figure, "classes", (double)first->data->classes);
     for (size_t k = 0; k < first->data->classes; k++)
         write_class(figure, first->data, k);

@@ -120,4 +120,8 @@ int panels_all_empty(const struct panels *panels, const char *note);
 /* Least and largest of a feature over all rows, widened by a share of their distance. */
 void panel_window(const struct panel *panel, size_t feature, double share, double *low, double *high);
 
+/* The plane of data with 2 features: their names, and its borders x_low, x_high, y_low, y_high, also in
+ * window. */
+int panels_plane(struct figure *figure, const struct panel *first, double window[4]);
+
 #endif

@@ -2,7 +2,6 @@
  *
  * Trained nets side by side: the polygons on which each is linear, the line between classes, and the data. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "data/data.h"
 #include "figure/panels.h"
 #include "figure/regions.h"
@@ -65,25 +64,16 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
 
 int region_maps_fill(struct figure *figure, const struct panels *panels)
 {
-    static const char *const border[] = {"x_low", "x_high", "y_low", "y_high"};
     const struct panel *first = &panels->list[0];
     double window[4];
     size_t most = 0;
-    int err = 0;
+    int err;
     for (size_t i = 0; i < panels->rows * panels->columns; i++)
         if (panels->list[i].data->features != 2)
             return sph_fail(SPH_EARG, "%s: regions needs data with 2 features", panels->list[i].where);
     panels_head(figure, panels->rows, panels->columns);
-    for (size_t k = 0; k < 2; k++) {
-        char *name = data_feature_name(first->data, k);
-        if (!name)
-            return SPH_EMEMORY;
-        figure_text(figure, k ? "y_name" : "x_name", name);
-        mem_free(name);
-        panel_window(first, k, 0.06, &window[2 * k], &window[2 * k + 1]);
-    }
-    for (int i = 0; i < 4; i++)
-        figure_number(figure, border[i], window[i]);
+    if ((err = panels_plane(figure, first, window)) < 0)
+        return err;
     size_t refused = 0;
     for (size_t i = 0; i < panels->rows * panels->columns && err >= 0; i++) {
         err = write_panel(figure, &panels->list[i], i, window, &most);
