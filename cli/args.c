@@ -138,11 +138,11 @@ static int takes_word(const struct command *command, size_t at)
     return command->words[at] != NULL;
 }
 
-int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+int args_parse(struct args *args, const struct command *command, int argc, char **argv, int first)
 {
     int plain = 0; /* after "--" */
 
-    *args = (struct args){.command = command};
+    *args = (struct args){.command = command, .argv = argv};
     if (command->takes_job) {
         const sph_option *options;
         size_t count = sph_options(&options);
@@ -151,7 +151,7 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
     add_options(args, command->options, command->count);
     add_options(args, common, sizeof common / sizeof *common);
 
-    for (int at = 0; at < argc; at++) {
+    for (int at = first; at < argc; at++) {
         const char *word = argv[at];
         if (!plain && !strcmp(word, "--")) {
             plain = 1;

@@ -7,6 +7,7 @@
 #define SPHERELU_CLI_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "spherelu.h"
 
@@ -64,10 +65,11 @@ struct args {
     size_t repeats;
     const char *word[ARGS_WORDS]; /* (words) positional */
     size_t words;
+    char **argv; /* as the program was started */
 };
 
-/* argv: what follows the command. 0, or EXIT_USAGE after a message. Stops early at --help and --version. */
-int args_parse(struct args *args, const struct command *command, int argc, char **argv);
+/* argv: as main has it; the command's own arguments begin at number `first`. 0, or EXIT_USAGE after a message. Stops early at --help and --version. */
+int args_parse(struct args *args, const struct command *command, int argc, char **argv, int first);
 
 const char *args_value(const struct args *args, const char *name); /* NULL: not given */
 int args_on(const struct args *args, const char *name);            /* a switch        */
@@ -88,10 +90,11 @@ int args_check_common(const struct args *args);
 const char *args_nearest(const char *word, const char *const *words, size_t count);
 
 #define CLI_WORD(id, word, help) word,
-extern const char *const cli_dtypes[SPH_DTYPE_COUNT], *const cli_params[SPH_PARAM_COUNT],
-                                                          *const cli_norms[SPH_NORM_COUNT],
-                                                              *const cli_acts[SPH_ACT_COUNT],
-                                                                  *const cli_optimizers[SPH_OPTIMIZER_COUNT];
+extern const char *const cli_dtypes[SPH_DTYPE_COUNT];
+extern const char *const cli_params[SPH_PARAM_COUNT];
+extern const char *const cli_norms[SPH_NORM_COUNT];
+extern const char *const cli_acts[SPH_ACT_COUNT];
+extern const char *const cli_optimizers[SPH_OPTIMIZER_COUNT];
 
 /* "a|b|c" of a list of words, for the help. */
 #define CLI_BAR_WORD(id, word, help) "|" word
@@ -106,8 +109,13 @@ int cli_fail(const struct command *command, int code, const char *format, ...)
 /* The library's message; returns EXIT_USAGE for SPH_EARG, else EXIT_FAILED. */
 int cli_fail_with(const struct command *command, int err);
 
-void cli_help(void);
 void cli_help_command(const struct args *args);
+
+/* A sink over a stream, self being a FILE. */
+int cli_write(void *self, const void *bytes, size_t length);
+
+/* After a call that wrote through it: flushes; 0, or an exit code after a message. what: "the regions". */
+int cli_written(const struct command *command, int err, FILE *stream, const char *what);
 
 /* One line on stdout; takes the object. 0, or EXIT_FAILED after a message. */
 int cli_print_json(const struct command *command, json_t *object, int digits);

@@ -6,9 +6,10 @@
 
 #include "cli.h"
 
-static void remember(void *self, const char *path)
+static int remember(void *self, const sph_progress *progress)
 {
-    json_array_append_new(self, json_string(path));
+    json_array_append_new(self, json_string(progress->what));
+    return 0;
 }
 
 static int has_file(const char *dir, const char *name)

@@ -32,6 +32,24 @@ static int unknown_command(const char *name)
     return cli_fail(NULL, EXIT_USAGE, "unknown command '%s' (spherelu --help lists them)", name);
 }
 
+static void print_help(void)
+{
+    printf("spherelu %s: train ReLU networks in the coordinates their features live in\n\n"
+           "usage: spherelu COMMAND ...\n\n",
+           sph_version());
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    printf("\nto begin\n"
+           "  spherelu train --data crescents --out runs/first         a set that is built in\n"
+           "  spherelu train --data prices.csv --target price --out runs/prices\n"
+           "  spherelu eval runs/prices --data more-prices.csv\n"
+           "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
+           "  spherelu run experiments/crescents.yaml                  methods side by side\n\n"
+           "spherelu COMMAND --help explains a command, spherelu --version says what is compiled in.\n"
+           "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
+           "130 or 143 stopped by a signal.\n");
+}
+
 static int print_version(void)
 {
     printf("spherelu %s\n%scpu: %s\n", sph_version(), sph_features(), sph_cpu());
@@ -51,7 +69,7 @@ static int run(int argc, char **argv)
     if (!strcmp(argv[1], "--version"))
         return print_version();
     if (is_help(argv[1]) && argc == 2) {
-        cli_help();
+        print_help();
         return EXIT_DONE;
     }
     int asked = is_help(argv[1]); /* spherelu help train */
@@ -60,7 +78,7 @@ static int run(int argc, char **argv)
     if (!command)
         return unknown_command(name);
     char *help[] = {"--help"};
-    int code = asked ? args_parse(&args, command, 1, help) : args_parse(&args, command, argc - 2, argv + 2);
+    int code = asked ? args_parse(&args, command, 1, help, 0) : args_parse(&args, command, argc, argv, 2);
     if (code)
         return code;
     if (args_on(&args, "version"))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Everything the commands print alike: failures, help, JSON, the name of a network. */
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,29 +88,25 @@ void cli_help_command(const struct args *args)
     printf("\nexamples\n%s", command->examples);
 }
 
-void cli_help(void)
-{
-    printf("spherelu %s: train ReLU networks in the coordinates their features live in\n\n"
-           "usage: spherelu COMMAND ...\n\n",
-           sph_version());
-    for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    printf("\nto begin\n"
-           "  spherelu train --data crescents --out runs/first         a set that is built in\n"
-           "  spherelu train --data prices.csv --target price --out runs/prices\n"
-           "  spherelu eval runs/prices --data more-prices.csv\n"
-           "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
-           "  spherelu run experiments/crescents.yaml                  methods side by side\n\n"
-           "spherelu COMMAND --help explains a command, spherelu --version says what is compiled in.\n"
-           "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
-           "130 or 143 stopped by a signal.\n");
-}
-
 /* ---------------------------------------------------------------- results */
 
 json_t *cli_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+int cli_write(void *self, const void *bytes, size_t length)
+{
+    return fwrite(bytes, 1, length, self) == length ? 0 : SPH_EIO;
+}
+
+int cli_written(const struct command *command, int err, FILE *stream, const char *what)
+{
+    if (!err && fflush(stream))
+        err = SPH_EIO;
+    if (err && ferror(stream))
+        return cli_fail(command, EXIT_FAILED, "cannot write %s: %s", what, strerror(errno));
+    return err ? cli_fail_with(command, err) : EXIT_DONE;
 }
 
 int cli_print_json(const struct command *command, json_t *object, int digits)

@@ -248,16 +248,17 @@ static int print_json(const struct args *args, const struct perturb *perturb,
 
 /* ---------------------------------------------------------------- the command */
 
-static int on_progress(void *self, double share)
+static int on_progress(void *self, const sph_progress *progress)
 {
-    progress_share(self, "checking turn <= |eps|", share);
+    progress_share(self, "checking turn <= |eps|", progress->share);
     return 0;
 }
 
 static int run_checks(const struct args *args, const struct perturb *perturb, sph_theory_result *theory)
 {
     struct progress progress;
-    sph_theory_opts opts = sph_theory_defaults();
+    sph_theory_opts opts;
+    sph_theory_defaults(&opts);
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     opts.samples = perturb->samples;
     opts.seed = perturb->seed;
@@ -271,10 +272,13 @@ static int run_checks(const struct args *args, const struct perturb *perturb, sp
 
 static int run_perturb(const struct args *args)
 {
-    struct perturb perturb = {
-        .opts = sph_perturb_defaults(), .samples = sph_theory_defaults().samples, .threads = 1};
+    struct perturb perturb = {.threads = 1};
+    sph_theory_opts usual;
     sph_theory_result theory = {0};
     sph_perturb_result result;
+    sph_perturb_defaults(&perturb.opts);
+    sph_theory_defaults(&usual);
+    perturb.samples = usual.samples;
     int json = args_on(args, "json"), err, code = read_options(&perturb, args);
     if (code)
         return code;

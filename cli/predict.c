@@ -114,14 +114,15 @@ static int predict(const struct args *args, sph_run *run, const char *data, cons
     struct output output;
     int err, code;
     if (!out) {
-        err = sph_run_predict(run, data, stdout);
-        return err ? cli_fail_with(args->command, err) : EXIT_DONE;
+        err = sph_run_predict(run, data, &(sph_sink){stdout, cli_write});
+        return cli_written(args->command, err, stdout, "the predictions");
     }
     if ((code = output_open(&output, out, args->command)))
         return code;
-    if ((err = sph_run_predict(run, data, output.file)) < 0) {
+    err = sph_run_predict(run, data, &(sph_sink){output.file, cli_write});
+    if ((code = cli_written(args->command, err, output.file, "the predictions"))) {
         output_abort(&output);
-        return cli_fail_with(args->command, err);
+        return code;
     }
     if ((code = output_commit(&output, args->command)) || !args_on(args, "json"))
         return code;

@@ -88,7 +88,7 @@ void progress_regions(struct progress *progress, size_t regions, double share)
     draw(progress, share, text);
 }
 
-void progress_jobs(struct progress *progress, const sph_experiment_view *view)
+void progress_jobs(struct progress *progress, const sph_progress *view)
 {
     char left[32] = "?", spent[32], text[LINE_MAX_CHARS];
     if (!progress->bar)
@@ -96,7 +96,7 @@ void progress_jobs(struct progress *progress, const sph_experiment_view *view)
     if (!isnan(view->seconds_left))
         progress_time(left, sizeof left, view->seconds_left);
     progress_time(spent, sizeof spent, view->seconds);
-    snprintf(text, sizeof text, "%zu of %zu jobs  %zu running  %s  %s left", view->finished, view->jobs,
+    snprintf(text, sizeof text, "%zu of %zu jobs  %zu running  %s  %s left", view->done, view->all,
              view->running, spent, left);
     draw(progress, view->share, text);
 }

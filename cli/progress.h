@@ -18,7 +18,7 @@ struct progress {
 };
 
 /* The bar of an experiment: all its jobs. */
-void progress_jobs(struct progress *progress, const sph_experiment_view *view);
+void progress_jobs(struct progress *progress, const sph_progress *view);
 
 /* The bar of a subdivision: how much of the area is done. */
 void progress_regions(struct progress *progress, size_t regions, double share);

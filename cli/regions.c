@@ -54,9 +54,9 @@ static void print_summary(const sph_regions *regions, size_t inputs)
                cli_plural(pieces));
 }
 
-static int see(void *self, size_t regions, double share)
+static int see(void *self, const sph_progress *progress)
 {
-    progress_regions(self, regions, share);
+    progress_regions(self, progress->done, progress->share);
     return 0;
 }
 
@@ -72,8 +72,8 @@ static int show(const struct args *args, const sph_regions *regions, sph_run *ru
         print_summary(regions, sph_net_inputs(sph_run_net(run)));
         return EXIT_DONE;
     }
-    err = sph_regions_json(regions, stdout);
-    return err ? cli_fail_with(args->command, err) : EXIT_DONE;
+    err = sph_regions_json(regions, &(sph_sink){stdout, cli_write});
+    return cli_written(args->command, err, stdout, "the regions");
 }
 
 static int run_regions(const struct args *args)

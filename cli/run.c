@@ -174,7 +174,7 @@ static int print_table(const char *out, const sph_experiment_result *result, con
 
 /* ---------------------------------------------------------------- the command */
 
-static int on_progress(void *self, const sph_experiment_view *view)
+static int on_progress(void *self, const sph_progress *view)
 {
     progress_jobs(self, view);
     return stop_signal() != 0;

@@ -87,7 +87,8 @@ static int print_notes(void *self, const sph_view *view)
         cli_fail(notes->command, 0,
                  "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
                  norm, micro);
-    sph_record_size size = sph_job_record_size(notes->job);
+    sph_record_size size;
+    sph_job_record_size(notes->job, &size);
     note_missed(notes, view->steps);
     note_size(notes, "boundaries", size.frame);
     note_size(notes, "patterns", size.patterns);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # cmake -DOUTPUT=file.c -DSCRIPTS=a.gp,b.gp -P Scripts.cmake: a C file with the text of each script, as
-# src/figure/scripts.h declares it.
+# src/report/scripts.h declares it.
 string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
 set(arrays "")
 set(table "")
@@ -16,5 +16,5 @@ foreach(script IN LISTS SCRIPTS)
   string(APPEND arrays "static const unsigned char ${word}[] = {\n${bytes}0};\n")
   string(APPEND table "    {\"${name}\", ${word}},\n")
 endforeach()
-file(WRITE ${OUTPUT} "/* Made from figures/ by cmake/Scripts.cmake. */\n#include \"figure/scripts.h\"\n\n${arrays}
+file(WRITE ${OUTPUT} "/* Made from figures/ by cmake/Scripts.cmake. */\n#include \"report/scripts.h\"\n\n${arrays}
 const struct figure_script figure_scripts[] = {\n${table}    {0, 0},\n};\n")

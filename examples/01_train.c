@@ -57,7 +57,8 @@ int main(void)
 
     /* The defaults are Adam, early stopping after 100 epochs without a better validation loss, and a loss
      * that fits the task: binary cross-entropy here. */
-    sph_train_opts opts = sph_train_defaults(sph_data_task(data));
+    sph_train_opts opts;
+    sph_train_defaults(&opts, sph_data_task(data));
     opts.lr = 0.1;
     opts.batch = 128;
     opts.epochs = 200;

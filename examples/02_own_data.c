@@ -44,7 +44,8 @@ static int train(sph_net **net, const sph_data *data, sph_result *result)
                     .depth = 1,
                     .param = SPH_PARAM_GMP,
                     .act = SPH_ACT_RELU};
-    sph_train_opts opts = sph_train_defaults(sph_data_task(data));
+    sph_train_opts opts;
+    sph_train_defaults(&opts, sph_data_task(data));
     opts.lr = 0.01;
     opts.epochs = 500;
     int err = sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 1);
@@ -61,7 +62,8 @@ static int from_csv(void)
     sph_data *data = NULL;
     sph_net *net = NULL;
     sph_result result;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.target = "price";
     int err = write_csv("02_houses.csv") ? SPH_EIO : sph_data_open(&data, "02_houses.csv", &opts);
     if (err < 0 || (err = train(&net, data, &result)) < 0)

@@ -74,7 +74,8 @@ static int observe(sph_param param, double lr, const sph_data *data, const sph_s
                     .depth = 1,
                     .param = param,
                     .act = SPH_ACT_RELU};
-    sph_train_opts opts = sph_train_defaults(sph_data_task(data));
+    sph_train_opts opts;
+    sph_train_defaults(&opts, sph_data_task(data));
     sph_observer observers[2] = {{0}, {.self = watch, .start = on_start, .step = on_step, .end = on_end}};
     opts.lr = lr;
     opts.batch = 128;
@@ -83,7 +84,7 @@ static int observe(sph_param param, double lr, const sph_data *data, const sph_s
     if (!err)
         err = sph_tracker_new(&watch->tracker, net);
     if (!err) {
-        observers[0] = sph_tracker_observer(watch->tracker);
+        sph_tracker_observer(watch->tracker, &observers[0]);
         err = sph_train(net, data, split, &opts, observers, 2, &result);
     }
     if (!err)

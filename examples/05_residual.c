@@ -66,7 +66,8 @@ int main(void)
     sph_split split = {0};
     sph_result result;
     int err, bad = !refuses_unequal_widths();
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
     opts.lr = 0.01;
     opts.batch = 64;
     opts.epochs = 100;

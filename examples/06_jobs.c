@@ -17,13 +17,19 @@ static int set(sph_job *job, const char *const (*pairs)[2], size_t count)
     return 0;
 }
 
+/* Takes what predict writes. */
+static int write_file(void *self, const void *bytes, size_t length)
+{
+    return fwrite(bytes, 1, length, self) == length ? 0 : SPH_EIO;
+}
+
 /* Predicts into a file; returns its lines, or a negative number. */
 static int predict(sph_run *run, const char *source, const char *path)
 {
     FILE *csv = fopen(path, "w+");
     if (!csv)
         return SPH_EIO;
-    int err = sph_run_predict(run, source, csv), lines = 0;
+    int err = sph_run_predict(run, source, &(sph_sink){csv, write_file}), lines = 0;
     char line[256];
     rewind(csv);
     while (!err && fgets(line, sizeof line, csv))

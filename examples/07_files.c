@@ -30,7 +30,8 @@ int main(void)
                     .depth = 1,
                     .param = SPH_PARAM_GMP,
                     .act = SPH_ACT_RELU};
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_BINARY);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_BINARY);
     int err, bad = 0;
     opts.epochs = 20;
     opts.lr = 0.1;

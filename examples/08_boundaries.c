@@ -53,7 +53,8 @@ int main(void)
     int err;
     if ((err = sph_data_open(&data, "crescents", NULL)) < 0)
         goto out;
-    sph_train_opts opts = sph_train_defaults(sph_data_task(data));
+    sph_train_opts opts;
+    sph_train_defaults(&opts, sph_data_task(data));
     opts.epochs = 100;
     if ((err = sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0, 0)) < 0 ||
         (err = sph_net_mlp(&net, &spec)) < 0 ||

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "spherelu.h"
 

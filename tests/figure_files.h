@@ -9,8 +9,8 @@
 
 #include "support.h"
 
-#include "base/file.h"
-#include "figure/gnuplot.h"
+#include "file/file.h"
+#include "report/gnuplot.h"
 
 static char home[64];
 

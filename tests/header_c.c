@@ -8,5 +8,7 @@ sph_train_opts header_c_touches_the_api(void);
 
 sph_train_opts header_c_touches_the_api(void)
 {
-    return sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
+    return opts;
 }

@@ -18,10 +18,11 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
-#include "data/feed.h"
+#include "rows/feed.h"
 #include "data/images.h"
+#include "spherelu.h"
 
 /* ---------------------------------------------------------------- sets made here */
 
@@ -117,7 +118,8 @@ static __attribute__((unused)) void write_idx(const char *images, const char *la
 static __attribute__((unused)) sph_data *opened(const char *source, size_t rows)
 {
     sph_data *data;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.rows = rows;
     if (sph_data_open(&data, source, &opts) < 0)
         fail_msg("%s", sph_error());

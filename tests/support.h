@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "net/plan.h"
-#include "train/source.h"
+#include "rows/source.h"
 
 #define SUPPORT static inline __attribute__((unused))
 

@@ -37,7 +37,7 @@ static int open_world(void **state)
     sph_mlp spec = {
         .inputs = 2, .outputs = 1, .hidden = hidden, .depth = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
     world.split = (sph_split){.train = world.rows, .train_rows = ROWS};
-    world.opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_defaults(&world.opts, SPH_TASK_REGRESSION);
     world.opts.epochs = 5;
     *state = &world;
     return sph_data_from_arrays(&world.data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measurement of networks for images through the public API: what it refuses, and that it gives its
+ * The measurement of networks for images as bench/ does it: what it refuses, and that it gives its
  * memory back whichever allocation fails. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,10 @@
 
 #include "compute/onednn.h"
 #include "fault.h"
+#include "bench/bench.h"
 #include "spherelu.h"
 
-static const sph_bench_images_opts small = {.net = "vgg6",
+static const bench_images_opts small = {.net = "vgg6",
                                             .size = 8,
                                             .batch = 2,
                                             .scale = 0.03,
@@ -25,10 +26,10 @@ static const sph_bench_images_opts small = {.net = "vgg6",
                                             .act = SPH_ACT_RELU,
                                             .optimizer = SPH_OPTIMIZER_SGD};
 
-static void refuses(sph_bench_images_opts opts, const char *word)
+static void refuses(bench_images_opts opts, const char *word)
 {
-    sph_bench_images_result result;
-    assert_int_equal(sph_bench_images(&opts, &result), SPH_EARG);
+    bench_images_result result;
+    assert_int_equal(bench_images(&opts, &result), SPH_EARG);
     if (!strstr(sph_error(), word))
         fail_msg("'%s' lacks '%s'", sph_error(), word);
 }
@@ -36,7 +37,7 @@ static void refuses(sph_bench_images_opts opts, const char *word)
 static void what_cannot_be_measured_is_refused_by_name(void **state)
 {
     (void)state;
-    sph_bench_images_opts opts = small;
+    bench_images_opts opts = small;
     opts.net = "mlp";
     refuses(opts, "'mlp'");
     opts = small, opts.size = 0;
@@ -57,8 +58,8 @@ static void what_cannot_be_measured_is_refused_by_name(void **state)
 static void the_result_is_about_the_net_asked_for(void **state)
 {
     (void)state;
-    sph_bench_images_result result;
-    assert_int_equal(sph_bench_images(&small, &result), 0);
+    bench_images_result result;
+    assert_int_equal(bench_images(&small, &result), 0);
     size_t units[] = {4, 4, 8, 8, 15, 15}, before = 3, learned = 10 * (15 + 1);
     for (size_t i = 0; i < 6; before = units[i++])
         learned += units[i] * (before * 9 + 1);
@@ -74,11 +75,11 @@ static void the_result_is_about_the_net_asked_for(void **state)
 static void every_allocation_before_the_steps_may_fail(void **state)
 {
     (void)state;
-    sph_bench_images_result result;
+    bench_images_result result;
     size_t met = 0;
     for (int err = SPH_EMEMORY; err; met += err != 0) {
         fault_after(met);
-        err = sph_bench_images(&small, &result);
+        err = bench_images(&small, &result);
         int happened = fault_happened();
         fault_off();
         assert_true(happened);

@@ -7,7 +7,7 @@
 #include "boundary/boundaries.h"
 #include "boundary/hyperplane.h"
 #include "boundary/watch.h"
-#include "data/feed.h"
+#include "rows/feed.h"
 #include "fault.h"
 #include "random_net.h"
 

@@ -10,13 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/file_sys.h"
+#include "file/file.h"
+#include "file/file_sys.h"
 #include "base/memory.h"
 #include "fault.h"
 #include "fault_system.h"
 #include "net/net.h"
 #include "store/chain.h"
+#include "spherelu.h"
 
 /* ---------------------------------------------------------------- files */
 

@@ -12,6 +12,7 @@
 #include "store/checkpoint.h"
 #include "store/model.h"
 #include "store/safetensors.h"
+#include "spherelu.h"
 
 enum { INPUTS = 3, ROWS = 45, VAL_ROWS = 17, EPOCHS = 9, BATCH = 10, LOG = 64 };
 
@@ -90,7 +91,7 @@ static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm
                                                      .act = SPH_ACT_RELU,
                                                      .seed = 4}),
                      0);
-    t->opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_defaults(&t->opts, SPH_TASK_REGRESSION);
     t->opts.loss = SPH_LOSS_MSE;
     t->opts.optimizer = optimizer;
     t->opts.lr = 0.05;

@@ -3,6 +3,7 @@
  * Image nodes compute what they say: convolutions, pools and normalizations against direct loops, shapes and
  * their errors, files. Gradients are test_conv_gradients.c's matter, conversions test_conv_convert.c's. */
 #include "support.h"
+#include "spherelu.h"
 
 #include <unistd.h>
 

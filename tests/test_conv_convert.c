@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A converted image net is the same function. */
+#include <stdio.h>
+
 #include "same_function.h"
 
 #include "net/net.h"

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "data/data.h"
+#include "spherelu.h"
 
 #define FOLDER SPH_TESTS_DIR "/bad/csv/"
 
@@ -54,7 +55,8 @@ static void every_broken_file_gives_its_message(void **state)
         char *save, *file = strtok_r(line, "\t", &save), *options = strtok_r(NULL, "\t", &save);
         char *expected = strtok_r(NULL, "\n", &save);
         assert_non_null(expected);
-        sph_data_opts opts = sph_data_defaults();
+        sph_data_opts opts;
+        sph_data_defaults(&opts);
         if (strcmp(options, "-") != 0)
             for (char *word = strtok_r(options, " ", &save); word; word = strtok_r(NULL, " ", &save))
                 set_option(&opts, word);

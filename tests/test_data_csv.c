@@ -3,6 +3,7 @@
  * Text tables that must be read: delimiters, headers, quotes, line ends, money, missing cells, words, tasks.
  */
 #include <math.h>
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "data/data.h"
 #include "data/table.h"
 #include "data_files.h"
+#include "spherelu.h"
 
 static sph_data *opened(const char *text, const sph_data_opts *opts)
 {
@@ -80,7 +82,8 @@ static void the_same_table_is_read_whatever_separates_it(void **state)
 static void a_table_without_header_has_numbers_for_names(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.target = "0,-1";
     opts.drop = "1";
     sph_data *data = opened("1,2,3,4\n5,6,7,8\n9,1,2,3\n", &opts);
@@ -229,7 +232,8 @@ static void commas_are_decimal_where_a_cell_of_the_column_cannot_be_thousands(vo
         sph_data_free(data);
     }
     /* not read as a number, hence not refused */
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.drop = "a";
     sph_data *data = opened("a;b;y\n1,190;1;1\n2,000;2;2\n3,000;3;4\n", &opts);
     assert_int_equal(sph_data_features(data), 1);
@@ -270,7 +274,8 @@ static const char houses[] = "town;\"size, sqft\";garage;price\n"
 static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.target = "price";
     sph_data *data = opened(houses, &opts);
     assert_int_equal(sph_data_rows(data), 5); /* no target, no row */
@@ -312,7 +317,8 @@ static void a_word_that_comes_back_in_a_column_of_few_numbers_is_a_level(void **
 static void the_task_follows_from_the_target(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     sph_data *data = opened("a,y\n1,1\n2,-1\n3,1.0\n4,-1\n", NULL);
     assert_int_equal(sph_data_task(data), SPH_TASK_BINARY);
     assert_int_equal(sph_data_outputs(data), 1);
@@ -363,7 +369,8 @@ static void rows_takes_numpys_choice(void **state)
     text_add(&text, "a,y\n");
     for (int i = 0; i < 10; i++)
         text_add(&text, "%d,%d\n", i, i * i);
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.rows = 3;
     opts.seed = 42;
     sph_data *data = opened(text.chars, &opts); /* RandomState(42).choice(10, 3, replace=False) */

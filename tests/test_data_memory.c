@@ -13,6 +13,7 @@
 #include "data/data.h"
 #include "data_files.h"
 #include "fault.h"
+#include "spherelu.h"
 
 /* Quotes, a repeated name, words, money, missing cells in features and target, a word target, a field longer
  * than the parser's first buffer. */
@@ -79,7 +80,8 @@ static void opening_a_csv_survives_each_failed_allocation(void **state)
 {
     (void)state;
     char *text = sample();
-    struct opening opening = {.path = csv_with(text), .opts = sph_data_defaults()};
+    struct opening opening = {.path = csv_with(text)};
+    sph_data_defaults(&opening.opts);
     opening.opts.drop = "id";
     opening.opts.rows = 6;
     assert_true(fail_each(open_once, &opening) > 20);
@@ -99,11 +101,12 @@ static void opening_a_csv_survives_each_failed_allocation(void **state)
 static void opening_blanks_numbers_and_sets_survives_each_failed_allocation(void **state)
 {
     (void)state;
-    struct opening opening = {.path = csv_with("1 2 0\n 3\t4 1\n5 6 0\n"), .opts = sph_data_defaults()};
+    struct opening opening = {.path = csv_with("1 2 0\n 3\t4 1\n5 6 0\n")};
+    sph_data_defaults(&opening.opts);
     opening.opts.task = SPH_TASK_CLASSES;
     assert_true(fail_each(open_once, &opening) > 10);
     unlink(opening.path);
-    opening.opts = sph_data_defaults();
+    sph_data_defaults(&opening.opts);
     opening.opts.delimiter = '^'; /* decimal commas; and such as are none */
     opening.path = csv_with("1,250^a, b^2\n0,5^0,5^3\n1,5^a, b^4\n2,5^0,5^7\n");
     assert_true(fail_each(open_once, &opening) > 10);
@@ -116,7 +119,7 @@ static void opening_blanks_numbers_and_sets_survives_each_failed_allocation(void
     assert_true(fail_each(open_with_schema_once, &opening) > 10);
     json_decref(schema);
     unlink(opening.path);
-    opening.opts = sph_data_defaults();
+    sph_data_defaults(&opening.opts);
     opening.path = "crescents";
     assert_true(fail_each(open_once, &opening) > 5);
     opening.path = "levy";

@@ -2,6 +2,7 @@
  *
  * NPY and NPZ: every type, order and version that numpy writes, and files that are not what they say. */
 #include <math.h>
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "data/data.h"
 #include "data/table.h"
 #include "data_files.h"
+#include "spherelu.h"
 
 struct bytes {
     unsigned char at[4096];

@@ -3,6 +3,7 @@
  * Another file read with the columns of the first: by name, by position, and every way it can be the wrong
  * file. */
 #include <math.h>
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +13,15 @@
 
 #include "data/data.h"
 #include "data_files.h"
+#include "spherelu.h"
 
 static const char training[] = "id,town,size,price\n1,Bonn,10,100\n2,Ulm,20,200\n3,Bonn,30,300\n4,Ulm,,400\n";
 
 /* The schema of a training file, through text and back as a model file would have it. */
 static json_t *schema_of(const char *text, const char *target, const char *drop)
 {
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.target = target;
     opts.drop = drop;
     const char *path = csv_with(text);
@@ -161,7 +164,8 @@ static void all_columns_but_the_targets_may_be_given(void **state)
 
 static json_t *schema_with_delimiter(const char *text, char delimiter)
 {
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.delimiter = delimiter;
     const char *path = csv_with(text);
     sph_data *data;
@@ -274,7 +278,8 @@ static void the_wrong_file_is_refused_with_its_reason(void **state)
 static void number_labels_are_found_by_value_however_written(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.task = SPH_TASK_CLASSES;
     const char *path = csv_with("a,y\n1,10\n2,9\n3,2\n4,100\n5,33\n6,10\n7,9\n8,2\n9,100\n1,33\n");
     sph_data *data;

@@ -12,10 +12,11 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "data/data.h"
 #include "data/registry.h"
+#include "spherelu.h"
 
 static sph_data *opened(const char *name, const sph_data_opts *opts)
 {
@@ -39,7 +40,8 @@ static void every_known_name_is_a_set(void **state)
 static void levy_is_its_function_with_noise_of_a_tenth(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     sph_data *data = opened("levy", &opts);
     assert_int_equal(sph_data_rows(data), 50 + 201);
     assert_int_equal(sph_data_features(data), 1);
@@ -72,7 +74,8 @@ static void levy_is_its_function_with_noise_of_a_tenth(void **state)
 static void levy_is_tested_on_the_function_itself(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     sph_split split;
     opts.rows = 7;
     opts.seed = 5;
@@ -93,7 +96,8 @@ static void levy_is_tested_on_the_function_itself(void **state)
 static void the_noise_of_a_synthetic_set_is_the_one_asked_for(void **state)
 {
     (void)state;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.rows = 1000;
     sph_data *usual = opened("crescents", &opts);
     opts.noise = 0;
@@ -121,7 +125,8 @@ static void synthetic_sets_depend_on_the_seed_alone(void **state)
     (void)state;
     static const char *const names[] = {"levy", "crescents"};
     for (int i = 0; i < 2; i++) {
-        sph_data_opts opts = sph_data_defaults();
+        sph_data_opts opts;
+        sph_data_defaults(&opts);
         opts.seed = 1;
         sph_data *a = opened(names[i], &opts), *b = opened(names[i], &opts);
         opts.seed = 2;
@@ -202,7 +207,8 @@ static void banana_takes_the_rows_the_authors_take(void **state)
 {
     (void)state;
     need("banana");
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.rows = 1000;
     sph_data *data =
         opened("banana", &opts); /* numpy: data[RandomState(0).choice(5300, 1000, replace=False)] */
@@ -234,7 +240,8 @@ static void a_real_npz_of_images_is_read(void **state)
         mem_free(path);
         skip();
     }
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.task = SPH_TASK_CLASSES;
     sph_data *data = opened(path, &opts);
     assert_int_equal(sph_data_rows(data), 2500);

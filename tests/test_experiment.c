@@ -3,6 +3,7 @@
  * Experiment files: what is refused and how, what --set changes, what is written back; jobs, protocols,
  * choices and tables of small experiments. */
 #include <math.h>
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +14,11 @@
 #include <jansson.h>
 
 #include "data/data.h"
-#include "data/split.h"
-#include "experiment/experiment.h"
+#include "rows/split.h"
+#include "compare/experiment.h"
 #include "experiment_files.h"
 #include "store/runfolder.h"
+#include "spherelu.h"
 
 /* Does not sync: no power is cut here, and a disk would take its time. */
 int __wrap_file_sys_fsync(int fd);
@@ -550,7 +552,7 @@ static void a_second_process_is_refused_and_a_dead_one_is_no_hindrance(void **st
     close(ready[1]);
 }
 
-static int stop_at_once(void *self, const sph_experiment_view *view)
+static int stop_at_once(void *self, const sph_progress *view)
 {
     int *calls = self;
     assert_true(view->share >= 0 && view->share <= 1);

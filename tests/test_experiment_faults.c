@@ -14,10 +14,11 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "base/file_sys.h"
+#include "file/file_sys.h"
 #include "experiment_files.h"
 #include "fault.h"
 #include "fault_system.h"
+#include "spherelu.h"
 
 /* Every third allocation, or all of them in test_experiment_faults_long. */
 #ifndef FAULTS_STRIDE

@@ -3,6 +3,7 @@
  * Figures and the table of motion, of trainings whose record was made up: what is drawn is what is in the
  * record, nothing is lost where lines are thinned, and what is missing is said in one line. */
 #include <math.h>
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +12,13 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "experiment/experiment_figures.h"
-#include "experiment/experiment_motion.h"
-#include "experiment/recorded.h"
+#include "report/figures.h"
+#include "report/motion_write.h"
+#include "job/recorded.h"
 #include "experiment_files.h"
 #include "fault.h"
-#include "figure/panels.h"
+#include "report/panels.h"
+#include "spherelu.h"
 
 /* Does not sync: no power is cut here, and a disk would take its time. */
 int __wrap_file_sys_fsync(int fd);

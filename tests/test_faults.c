@@ -18,11 +18,12 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "base/file.h"
-#include "base/file_sys.h"
+#include "file/file.h"
+#include "file/file_sys.h"
 #include "base/memory.h"
 #include "fault.h"
 #include "fault_system.h"
+#include "sinks.h"
 #include "spherelu.h"
 
 /* ---------------------------------------------------------------- jansson, made to fail */
@@ -298,7 +299,7 @@ static int use_run(const char *dir, const char *data, FILE *csv, sph_scores *sco
     if (!err)
         err = sph_run_eval(run, data, scores);
     if (!err)
-        err = sph_run_predict(run, data, csv);
+        err = sph_run_predict(run, data, STREAM_SINK(csv));
     sph_run_free(run);
     return err;
 }

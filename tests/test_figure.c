@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "fault.h"
 #include "fault_system.h" /* no syncs: thousands of them would take long */
-#include "figure/apng.h"
-#include "figure/figure.h"
-#include "figure/scripts.h"
-#include "figure/svg.h"
+#include "report/apng.h"
+#include "report/figure.h"
+#include "report/scripts.h"
+#include "report/svg.h"
 
 /* A script of our own instead of one that is built in. */
 static void use_script(const char *name, const char *text)

@@ -19,9 +19,10 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/file_sys.h"
+#include "file/file.h"
+#include "file/file_sys.h"
 #include "base/memory.h"
 #include "short_memory.h"
 

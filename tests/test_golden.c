@@ -183,7 +183,8 @@ static void train(struct trajectory *trajectory)
         all[i] = i;
     sph_split split = {.train = all, .train_rows = ROWS};
 
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
     opts.loss = !strcmp(run->loss, "mse") ? SPH_LOSS_MSE : SPH_LOSS_MAE;
     opts.optimizer = adam ? SPH_OPTIMIZER_ADAM : SPH_OPTIMIZER_SGD;
     opts.lr = adam && method->param == SPH_PARAM_GMP ? 0.1 : 0.01;

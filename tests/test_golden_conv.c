@@ -227,7 +227,8 @@ static void train(struct trajectory *t)
     for (uint32_t i = 0; i < ROWS; i++)
         all[i] = i;
     sph_split split = {.train = all, .train_rows = ROWS};
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_CLASSES);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_CLASSES);
     opts.loss = SPH_LOSS_CE;
     opts.optimizer = SPH_OPTIMIZER_SGD;
     opts.lr = 0.05;

@@ -5,6 +5,7 @@
 
 #include "data/registry.h"
 #include "fault.h"
+#include "spherelu.h"
 
 #define FOLDER SPH_TESTS_DIR "/bad/images/"
 
@@ -249,7 +250,8 @@ static void some_rows_are_training_rows_and_test_rows_in_proportion(void **state
         before = image;
     }
     sph_data_free(data);
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.rows = 10;
     assert_int_equal(sph_data_open(&data, at("some"), &opts), SPH_EARG);
     assert_non_null(strstr(sph_error(), "9 training images, fewer than the 10 asked for"));
@@ -306,7 +308,8 @@ static void a_schema_reads_the_test_part_and_checks_shape_and_classes(void **sta
 static int open_once(const char *source, const json_t *schema)
 {
     sph_data *data = NULL;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     opts.rows = 3;
     int err = schema ? data_open_with_schema(&data, source, schema, 1) : sph_data_open(&data, source, &opts);
     struct feed *feed = NULL;

@@ -47,7 +47,8 @@ static void the_trainer_announces_each_epoch_and_one_that_is_taken_up_again(void
     source.fetch = diary_fetch;
     source.epoch = diary_epoch;
     source.varies = 1;
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_CLASSES);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_CLASSES);
     opts.batch = 10;
     opts.epochs = 4;
     struct trainer *trainer;
@@ -111,7 +112,8 @@ static void a_narrow_vgg6_learns_and_scores_images_as_they_are(void **state)
                           .norm = SPH_NORM_BN,
                           .act = SPH_ACT_RELU,
                           .seed = 1};
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_CLASSES);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_CLASSES);
     opts.batch = 16;
     opts.epochs = 8;
     opts.augment = SPH_AUGMENT_FLIP;
@@ -144,7 +146,7 @@ static void a_narrow_vgg6_learns_and_scores_images_as_they_are(void **state)
     sph_data_free(data);
 
     data = opened("crescents", 0);
-    opts = sph_train_defaults(SPH_TASK_BINARY);
+    sph_train_defaults(&opts, SPH_TASK_BINARY);
     opts.augment = SPH_AUGMENT_FLIP;
     assert_int_equal(sph_net_mlp(&net, &(sph_mlp){.inputs = 2, .outputs = 1}), 0);
     assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 1), 0);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "spherelu.h"
@@ -241,7 +241,8 @@ static void a_job_is_its_pieces_put_together(void **state)
     assert_string_equal(sph_job_get(job, "task"), "regression");
     sph_job_free(job);
 
-    sph_data_opts data_opts = sph_data_defaults();
+    sph_data_opts data_opts;
+    sph_data_defaults(&data_opts);
     data_opts.missing = SPH_MISSING_MEAN;
     assert_int_equal(sph_data_open(&data, table, &data_opts), 0);
     assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 4), 0);
@@ -255,7 +256,8 @@ static void a_job_is_its_pieces_put_together(void **state)
                     .act = SPH_ACT_RELU,
                     .seed = 4};
     assert_int_equal(sph_net_mlp(&net, &spec), 0);
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
     opts.batch = 16;
     opts.epochs = 5;
     opts.schedule = "step:1,3:0.5";
@@ -420,7 +422,8 @@ static void assert_beats_linear_regression(const char *source)
         set(job, "seed", text);
         if (sph_job_run(job, 0, NULL, 0, &result))
             fail_msg("%s", sph_error());
-        sph_data_opts opts = sph_data_defaults();
+        sph_data_opts opts;
+        sph_data_defaults(&opts);
         opts.missing = SPH_MISSING_MEAN;
         assert_int_equal(sph_data_open(&data, source, &opts), 0);
         assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, seed), 0);

@@ -11,6 +11,7 @@
 #include "net/net.h"
 #include "store/model.h"
 #include "store/safetensors.h"
+#include "spherelu.h"
 
 static char path[64];
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "data_files.h"
 #include "short_memory.h"

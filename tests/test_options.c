@@ -12,13 +12,14 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "experiment/config.h"
-#include "experiment/options.h"
+#include "job/config.h"
+#include "job/options.h"
 #include "short_memory.h"
+#include "spherelu.h"
 
 static sph_job *new_job(void)
 {

@@ -6,11 +6,11 @@
 
 #include <unistd.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "boundary/patterns.h"
 #include "boundary/watch.h"
-#include "data/feed.h"
-#include "experiment/record_patterns.h"
+#include "rows/feed.h"
+#include "job/record_patterns.h"
 #include "fault.h"
 #include "random_net.h"
 

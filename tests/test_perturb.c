@@ -32,7 +32,8 @@ static void every_method_begins_with_the_boundary_asked_for(void **state)
     (void)state;
     for (size_t d = 0; d < DIMS; d++)
         for (uint64_t seed = 0; seed < 3; seed++) {
-            sph_perturb_opts opts = sph_perturb_defaults();
+            sph_perturb_opts opts;
+            sph_perturb_defaults(&opts);
             opts.inputs = dims[d];
             opts.seed = seed;
             opts.distance = seed == 2 ? -0.3 : 1.5;
@@ -56,7 +57,8 @@ static void phi_lies_on_its_boundary_before_and_after(void **state)
 {
     (void)state;
     for (size_t d = 0; d < DIMS; d++) {
-        sph_perturb_opts opts = sph_perturb_defaults();
+        sph_perturb_opts opts;
+        sph_perturb_defaults(&opts);
         opts.inputs = dims[d];
         opts.seed = 5 + d;
         opts.rows = 32;
@@ -128,7 +130,8 @@ static void real_networks_switch_at_the_boundary_of_every_method(void **state)
     size_t crossed = 0;
     for (size_t d = 0; d < 3; d++) {
         struct rng rng = rng_stream(d, RNG_NOISE, 0);
-        sph_perturb_opts opts = sph_perturb_defaults();
+        sph_perturb_opts opts;
+        sph_perturb_defaults(&opts);
         size_t n = opts.inputs = dims[d];
         opts.seed = 11 + d;
         opts.rows = 64;
@@ -183,7 +186,8 @@ static void a_plane_angle_turns_by_eps_and_the_offset_moves_by_eps(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         const double eps[] = {1e-9, 1e-3, 0.1, -0.1, 3};
-        sph_perturb_opts opts = sph_perturb_defaults();
+        sph_perturb_opts opts;
+        sph_perturb_defaults(&opts);
         opts.seed = seed;
         opts.eps = eps;
         opts.count = 5;
@@ -203,7 +207,8 @@ static void in_any_dimension_gmp_turns_less_than_eps_and_the_others_as_a_vector_
 {
     (void)state;
     for (size_t d = 0; d < DIMS; d++) {
-        sph_perturb_opts opts = sph_perturb_defaults();
+        sph_perturb_opts opts;
+        sph_perturb_defaults(&opts);
         size_t n = opts.inputs = dims[d];
         opts.seed = 3 + d;
         opts.rows = 16;
@@ -232,7 +237,8 @@ static void a_turn_in_the_plane_has_a_sign(void **state)
     const double lengths[] = {1e-3, 1e-170, 1e-300, 1e150};
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         const double right[] = {lengths[l], 0}, up[] = {0, lengths[l]};
-        sph_perturb_opts opts = sph_perturb_defaults();
+        sph_perturb_opts opts;
+        sph_perturb_defaults(&opts);
         opts.eps = lengths + l;
         opts.count = 1;
         for (int sign = 1; sign >= -1; sign -= 2) {
@@ -253,7 +259,8 @@ static void a_weight_that_vanishes_has_no_boundary_and_no_number(void **state)
 {
     (void)state;
     const double w[] = {-1e-3, -1e-3}, eps[] = {1e-3};
-    sph_perturb_opts opts = sph_perturb_defaults();
+    sph_perturb_opts opts;
+    sph_perturb_defaults(&opts);
     opts.eps = eps;
     opts.count = 1;
     opts.w = w;
@@ -281,7 +288,8 @@ static void options_that_cannot_be_meant_are_refused(void **state)
 {
     (void)state;
     const double zero[] = {0, 0}, bad[] = {1, NAN};
-    const sph_perturb_opts right = sph_perturb_defaults();
+    sph_perturb_opts right;
+    sph_perturb_defaults(&right);
     sph_perturb_opts opts = right;
     opts.inputs = 1;
     refused(&opts, "inputs: found 1, expected 2 to 65536");
@@ -316,7 +324,8 @@ static void options_that_cannot_be_meant_are_refused(void **state)
 static void short_memory_is_a_failure_and_leaks_nothing(void **state)
 {
     (void)state;
-    sph_perturb_opts opts = sph_perturb_defaults();
+    sph_perturb_opts opts;
+    sph_perturb_defaults(&opts);
     sph_perturb_result result;
     size_t failures = 0;
     for (;; failures++) {

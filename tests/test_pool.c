@@ -14,9 +14,10 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "experiment/pool.h"
+#include "file/file.h"
+#include "compare/workers.h"
 #include "fault.h"
 
 enum { JOBS = 12 };

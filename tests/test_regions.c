@@ -5,9 +5,10 @@
  * runs the decision boundary. */
 #include "support.h"
 
-#include "base/file.h"
+#include "file/file.h"
+#include "base/clock.h"
 #include "boundary/watch.h"
-#include "data/feed.h"
+#include "rows/feed.h"
 #include "random_net.h"
 
 enum { SIDE = 250, POINTS = SIDE * SIDE };
@@ -402,7 +403,7 @@ static void aim(struct view *view, const sph_net *net, uint64_t seed)
     struct rng rng = rng_stream(seed, RNG_NOISE, 3);
     size_t n = sph_net_inputs(net);
     const struct scaling *s = &net->scaling;
-    view->opts = sph_regions_defaults();
+    sph_regions_defaults(&view->opts);
     view->opts.task = sph_net_outputs(net) == 1 ? SPH_TASK_BINARY : SPH_TASK_CLASSES;
     if (n == 2) {
         for (size_t i = 0; i < 2; i++) {
@@ -485,7 +486,8 @@ static void residual_nets_with_dead_units_agree_too(void **state)
                                    .zeros = (int)(seed & 2)};
         sph_net *net = random_net(&spec);
         sph_regions *regions = NULL;
-        struct view view = {.opts = sph_regions_defaults()};
+        struct view view = {0};
+        sph_regions_defaults(&view.opts);
         struct grid grid;
         double window[] = {-3.1, 2.9, -2.8, 3.2};
         memcpy(view.opts.window, window, sizeof window);

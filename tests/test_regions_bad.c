@@ -9,6 +9,8 @@
 
 #include "boundary/regions.h"
 #include "fault.h"
+#include "sinks.h"
+#include "spherelu.h"
 
 /* ---------------------------------------------------------------- what is refused */
 
@@ -29,7 +31,8 @@ static sph_net *small(sph_norm norm, sph_act act)
 static void what_has_no_straight_edges_is_refused_by_name(void **state)
 {
     (void)state;
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     refuse(small(SPH_NORM_LN, SPH_ACT_RELU), &opts,
            "layers.0: ln divides by each sample's own deviation, so that its regions have no straight edges");
     refuse(small(SPH_NORM_NONE, SPH_ACT_ELU), &opts,
@@ -63,7 +66,8 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
 static void planes_and_windows_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     refuse(stack(SPH_F64, KERNELS_FASTEST, 3, 4, 1, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU, 1), &opts,
            "the net has 3 inputs, expected 1 or 2, or a plane through three points");
     double place[2] = {0, INFINITY};
@@ -73,7 +77,7 @@ static void planes_and_windows_that_cannot_be_are_refused(void **state)
     opts.first = opts.second = place;
     refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "the plane: input 1 is not a finite number");
 
-    opts = sph_regions_defaults();
+    sph_regions_defaults(&opts);
     opts.window[1] = -1;
     refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
            "window: -1 to -1, expected two numbers, the first one smaller");
@@ -101,7 +105,8 @@ static void planes_and_windows_that_cannot_be_are_refused(void **state)
 static void too_many_regions_end_with_a_word(void **state)
 {
     (void)state;
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     double w[] = {1, 1, 1, -1};
     opts.most = 1;
     refuse(
@@ -110,10 +115,10 @@ static void too_many_regions_end_with_a_word(void **state)
         "window");
 }
 
-static int stop_at_once(void *self, size_t regions, double share)
+static int stop_at_once(void *self, const sph_progress *progress)
 {
     (void)self;
-    assert_true(regions > 0 && share > 0 && share < 1);
+    assert_true(progress->done > 0 && progress->share > 0 && progress->share < 1);
     return 1;
 }
 
@@ -122,7 +127,8 @@ static void a_stop_leaves_the_regions_found_so_far(void **state)
     (void)state;
     sph_net *net =
         stack(SPH_F64, KERNELS_FASTEST, 2, 32, 2, 1, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU, 1);
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     sph_regions *regions = NULL;
     sph_regions_total total;
     opts.progress = stop_at_once;
@@ -190,7 +196,8 @@ static void large_and_small_weights_have_the_regions_of_middling_ones(void **sta
 static void what_is_not_finite_is_refused_by_name(void **state)
 {
     (void)state;
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     for (size_t i = 0; i < 4; i++)
         opts.window[i] *= 1e9;
     refuse(times(1e101), &opts, "layers.2: its values in the window grow beyond finite numbers");
@@ -217,7 +224,8 @@ static void json_parses_whatever_the_numbers_are(void **state)
 {
     (void)state;
     double w[] = {1e300, 0, 0, 1e300};
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     sph_regions *regions = NULL;
     opts.window[0] = -1e-12;
     opts.window[1] = 1e-12;
@@ -225,7 +233,7 @@ static void json_parses_whatever_the_numbers_are(void **state)
     assert_int_equal(sph_regions_new(&regions, net, &opts), 0);
     sph_net_free(net);
     FILE *file = tmpfile();
-    assert_int_equal(sph_regions_json(regions, file), 0);
+    assert_int_equal(sph_regions_json(regions, STREAM_SINK(file)), 0);
     rewind(file);
     json_t *all = json_loadf(file, JSON_REJECT_DUPLICATES, NULL), *list = json_object_get(all, "regions");
     assert_non_null(all);
@@ -238,7 +246,7 @@ static void json_parses_whatever_the_numbers_are(void **state)
     for (size_t i = 0; i < sph_regions_count(regions); i++)
         regions->region[i].area = i ? INFINITY : NAN;
     file = tmpfile();
-    assert_int_equal(sph_regions_json(regions, file), 0);
+    assert_int_equal(sph_regions_json(regions, STREAM_SINK(file)), 0);
     rewind(file);
     assert_non_null(all = json_loadf(file, JSON_REJECT_DUPLICATES, NULL));
     assert_true(json_is_null(json_object_get(all, "area")));
@@ -284,7 +292,8 @@ static void every_allocation_may_fail(void **state)
     for (size_t l = 0; l < 2; l++) /* stir's statistics are absurd */
         assert_int_equal(sph_net_set(net, l ? "layers.1.norm.mean" : "layers.0.norm.mean", mean, 12), 0);
     sph_regions *regions = NULL;
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     opts.task = SPH_TASK_CLASSES;
     opts.window[0] = opts.window[2] = -60;
     opts.window[1] = opts.window[3] = 60;
@@ -313,7 +322,7 @@ static void json_holds_every_region(void **state)
     sph_net *net = stack(SPH_F64, KERNELS_FASTEST, 2, 9, 2, 3, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU, 2);
     sph_regions *regions = cut(net, SPH_TASK_CLASSES);
     FILE *file = tmpfile();
-    assert_int_equal(sph_regions_json(regions, file), 0);
+    assert_int_equal(sph_regions_json(regions, STREAM_SINK(file)), 0);
     rewind(file);
     json_t *all = json_loadf(file, JSON_REJECT_DUPLICATES, NULL), *list = json_object_get(all, "regions");
     assert_non_null(all);

@@ -202,7 +202,8 @@ static void one_input_gives_intervals(void **state)
     (void)state;
     double w[] = {1, -2, 3}, b[] = {0.5, 0.5, 4}, v[] = {1, 1, 1};
     sph_regions *regions = NULL;
-    sph_regions_opts opts = sph_regions_defaults();
+    sph_regions_opts opts;
+    sph_regions_defaults(&opts);
     sph_net *net = by_hand(1, 3, w, b, v, -5);
     opts.window[2] = 0;
     opts.task = SPH_TASK_BINARY;

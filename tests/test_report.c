@@ -4,7 +4,8 @@
 #include "report_files.h"
 
 #include "base/error.h"
-#include "experiment/experiment_report.h"
+#include "report/page_of.h"
+#include "spherelu.h"
 
 /* ---------------------------------------------------------------- of an experiment */
 

@@ -5,9 +5,9 @@
 #include "report_files.h"
 
 #include "fault.h"
-#include "figure/html.h"
-#include "figure/report.h"
-#include "figure/sheet.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "report/sheet.h"
 
 #define HOSTILE "<b onclick='x()'>&amp; \"q\"</b>"
 #define ESCAPED "&lt;b onclick=&#39;x()&#39;&gt;&amp;amp; &quot;q&quot;&lt;/b&gt;"

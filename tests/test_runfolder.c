@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "file/json.h"
 #include "base/memory.h"
 #include "store/runfolder.h"
 #include "short_memory.h"

@@ -18,8 +18,8 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/file_sys.h"
+#include "file/file.h"
+#include "file/file_sys.h"
 #include "base/memory.h"
 #include "store/safetensors.h"
 #include "short_memory.h"

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "fault.h"
 #include "fault_system.h"
 #include "spherelu.h"

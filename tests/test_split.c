@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/mt19937.h"
 #include "data/data.h"
-#include "data/split.h"
+#include "rows/split.h"
 #include "fault.h"
 
 static const uint64_t fnv_start = 14695981039346656037u;

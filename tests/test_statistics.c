@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "experiment/statistics.h"
+#include "compare/statistics.h"
 #include "fault.h"
 
 enum { MOST = 200 };

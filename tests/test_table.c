@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "file/file.h"
+#include "file/json.h"
 #include "base/memory.h"
-#include "experiment/table.h"
+#include "report/table.h"
 #include "fault.h"
 
 enum { CASES = 5 };
@@ -33,7 +33,7 @@ static const double wn[CASES] = {Q(893), NAN, Q(927), NAN, Q(910)};
 static const double bn[CASES] = {Q(923), Q(921), Q(919), Q(921), Q(921)};
 static const double gmp[CASES] = {Q(914), Q(921), Q(923), Q(907), Q(920)};
 
-static const struct table_method four[] = {
+static const struct comparison_method four[] = {
     {.name = "SP", .value = sp, .chosen = "lr 0.03 (4 of 5), 0.1 (1 of 5)", .seconds = 1.234},
     {.name = "WN",
      .value = wn,
@@ -45,7 +45,7 @@ static const struct table_method four[] = {
     {.name = "GmP", .value = gmp, .chosen = "lr 0.1 (5 of 5)", .seconds = 1.5},
 };
 
-static const struct table_input banana = {
+static const struct comparison_input banana = {
     .experiment = "banana",
     .metric = "accuracy",
     .larger_is_better = 1,
@@ -57,10 +57,21 @@ static const struct table_input banana = {
     .reference_method = 3,
 };
 
-static char *write_table(const struct table_input *input, enum table_format format)
+/* Compares, and writes what that gives. */
+static int compare_and_write(const struct comparison_input *input, enum table_format format, struct text *out)
+{
+    struct comparison comparison;
+    int err = comparison_make(&comparison, input);
+    if (!err)
+        err = table_write(&comparison, format, out);
+    comparison_free(&comparison);
+    return err;
+}
+
+static char *write_table(const struct comparison_input *input, enum table_format format)
 {
     struct text out = {0};
-    assert_int_equal(table_write(input, format, &out), 0);
+    assert_int_equal(compare_and_write(input, format, &out), 0);
     assert_int_equal(strlen(out.chars), out.length);
     return out.chars;
 }
@@ -249,7 +260,7 @@ static void csv_comes_back_with_all_digits(void **state)
 
 static const char wild_name[] = "[a|b] & 100% $x_1$ #{\\x} ~^ <i>\"q\", --\n`t` *";
 
-static const struct table_method wild[] = {
+static const struct comparison_method wild[] = {
     {.name = wild_name,
      .value = sp,
      .failed = 1,
@@ -259,7 +270,7 @@ static const struct table_method wild[] = {
     {.name = "GmP", .value = gmp, .seconds = NAN},
 };
 
-static const struct table_input wild_input = {
+static const struct comparison_input wild_input = {
     .experiment = "one\ntwo",
     .metric = "rmse_%",
     .protocol = "holdout",
@@ -354,9 +365,9 @@ static void text_csv_and_json_keep_wild_names_in_place(void **state)
 static void json_survives_bytes_that_are_not_utf8(void **state)
 {
     (void)state;
-    struct table_method methods[] = {wild[0], wild[1]};
+    struct comparison_method methods[] = {wild[0], wild[1]};
     methods[0].reason = "row 3: '\xff\xe9t\xe9'";
-    struct table_input input = wild_input;
+    struct comparison_input input = wild_input;
     input.methods = methods;
     char *found = write_table(&input, TABLE_JSON);
     json_t *table;
@@ -372,8 +383,8 @@ static void json_survives_bytes_that_are_not_utf8(void **state)
 /* The cell of the metric of one method, from the CSV-like lines of the text form. */
 static void assert_mean(const double *values, size_t count, const char *expected)
 {
-    struct table_method method = {.name = "M", .value = values, .seconds = NAN};
-    struct table_input input = {.experiment = "e",
+    struct comparison_method method = {.name = "M", .value = values, .seconds = NAN};
+    struct comparison_input input = {.experiment = "e",
                                 .metric = "m",
                                 .protocol = "holdout",
                                 .cases = count,
@@ -438,9 +449,9 @@ static void a_locale_with_a_decimal_comma_changes_nothing(void **state)
 static void assert_verdict(const double *method, const double *reference, size_t count, int larger,
                            const char *expected)
 {
-    struct table_method methods[] = {{.name = "SP", .value = method, .seconds = NAN},
+    struct comparison_method methods[] = {{.name = "SP", .value = method, .seconds = NAN},
                                      {.name = "GmP", .value = reference, .seconds = NAN}};
-    struct table_input input = {.experiment = "e",
+    struct comparison_input input = {.experiment = "e",
                                 .metric = "m",
                                 .larger_is_better = larger,
                                 .protocol = "holdout",
@@ -519,7 +530,7 @@ static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **
 static void the_best_mean_is_the_reference_when_none_is_named(void **state)
 {
     (void)state;
-    struct table_input input = banana;
+    struct comparison_input input = banana;
     input.reference_method = -1;
     char *found = write_table(&input, TABLE_TEXT);
     assert_non_null(
@@ -529,7 +540,7 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
 
     /* a method that failed on the hard cases does not win by it */
     double lucky[CASES] = {0.99, NAN, NAN, NAN, NAN};
-    struct table_method methods[] = {{.name = "lucky", .value = lucky, .seconds = NAN}, four[0]};
+    struct comparison_method methods[] = {{.name = "lucky", .value = lucky, .seconds = NAN}, four[0]};
     input.methods = methods;
     input.count = 2;
     found = write_table(&input, TABLE_TEXT);
@@ -549,19 +560,19 @@ static void what_is_no_table_is_refused(void **state)
 {
     (void)state;
     struct text out = {0};
-    struct table_input input = banana;
+    struct comparison_input input = banana;
     input.count = 0;
-    assert_int_equal(table_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&input, TABLE_TEXT, &out), SPH_EARG);
     assert_string_equal(sph_error(), "table: no method, expected one or more");
     input = banana;
     input.cases = 0;
-    assert_int_equal(table_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&input, TABLE_TEXT, &out), SPH_EARG);
     assert_string_equal(sph_error(), "table: no case, expected one or more");
     input = banana;
     input.reference_method = 4;
-    assert_int_equal(table_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&input, TABLE_TEXT, &out), SPH_EARG);
     assert_string_equal(sph_error(), "table: reference method 4, expected one of 4");
-    assert_int_equal(table_write(&banana, (enum table_format)5, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&banana, (enum table_format)5, &out), SPH_EARG);
     assert_null(out.chars);
 }
 
@@ -569,13 +580,13 @@ static void every_format_short_of_memory_says_so_and_leaks_nothing(void **state)
 {
     (void)state;
     for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
-        struct table_input input = banana;
+        struct comparison_input input = banana;
         input.cases = format == TABLE_TEXT ? CASES : 1; /* of one split no bootstrap: once is enough */
         size_t failed = 0;
         for (;; failed++) {
             struct text out = {0};
             fault_after(failed);
-            int err = table_write(&input, (enum table_format)format, &out);
+            int err = compare_and_write(&input, (enum table_format)format, &out);
             fault_off();
             text_free(&out);
             if (!fault_happened())
@@ -599,13 +610,13 @@ static void json_short_of_janssons_memory_says_so(void **state)
 {
     (void)state;
     int err;
-    struct table_input input = banana;
+    struct comparison_input input = banana;
     input.cases = 1;
     json_set_alloc_funcs(jansson_get, free);
     for (jansson.fail = 0;; jansson.fail++) {
         struct text out = {0};
         jansson.calls = 0;
-        err = table_write(&input, TABLE_JSON, &out);
+        err = compare_and_write(&input, TABLE_JSON, &out);
         text_free(&out);
         if (jansson.calls <= jansson.fail)
             break;

@@ -17,7 +17,8 @@ static const double pi = 3.1415926535897932384626433832795;
 
 static sph_theory_result theory(uint64_t seed, size_t samples, int threads)
 {
-    sph_theory_opts opts = sph_theory_defaults();
+    sph_theory_opts opts;
+    sph_theory_defaults(&opts);
     sph_theory_result result;
     opts.seed = seed;
     opts.samples = samples;
@@ -57,7 +58,9 @@ static void every_check_passes_with_any_seed(void **state)
 static void a_million_samples_are_the_default_and_no_fewer_are_tried(void **state)
 {
     (void)state;
-    assert_true(sph_theory_defaults().samples >= 1000000);
+    sph_theory_opts usual;
+    sph_theory_defaults(&usual);
+    assert_true(usual.samples >= 1000000);
     /* what the pairs of each dimension add up to, without the time it takes */
     sph_theory_result result = theory(0, 1, 1);
     size_t least = 0;
@@ -126,8 +129,9 @@ struct course {
     size_t calls, stop_at;
 };
 
-static int follow(void *self, double share)
+static int follow(void *self, const sph_progress *progress)
 {
+    double share = progress->share;
     struct course *course = self;
     assert_true(share > course->last && share <= 1 + 1e-12);
     course->last = share;
@@ -138,7 +142,8 @@ static void progress_rises_to_one_and_can_stop(void **state)
 {
     (void)state;
     struct course course = {0};
-    sph_theory_opts opts = sph_theory_defaults();
+    sph_theory_opts opts;
+    sph_theory_defaults(&opts);
     static sph_theory_result whole, part;
     opts.samples = 2000;
     opts.self = &course;
@@ -154,12 +159,13 @@ static void progress_rises_to_one_and_can_stop(void **state)
 static void options_that_cannot_be_meant_are_refused(void **state)
 {
     (void)state;
-    sph_theory_opts opts = sph_theory_defaults();
+    sph_theory_opts opts;
+    sph_theory_defaults(&opts);
     static sph_theory_result result;
     opts.threads = 0;
     assert_int_equal(sph_theory(&result, &opts), SPH_EARG);
     assert_string_equal(sph_error(), "threads: found 0, expected 1 or more");
-    opts = sph_theory_defaults();
+    sph_theory_defaults(&opts);
     opts.samples = 0;
     assert_int_equal(sph_theory(&result, &opts), SPH_EARG);
     assert_string_equal(sph_error(), "samples: found 0, expected 1 to 1000000000000");
@@ -168,7 +174,8 @@ static void options_that_cannot_be_meant_are_refused(void **state)
 static size_t fail_each(int (*check)(struct theory *), size_t stride)
 {
     static sph_theory_result result;
-    sph_theory_opts opts = sph_theory_defaults();
+    sph_theory_opts opts;
+    sph_theory_defaults(&opts);
     struct theory of = {&opts, &result};
     opts.samples = 1;
     opts.threads = 2;

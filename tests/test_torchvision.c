@@ -18,6 +18,7 @@
 #include "net/net.h"
 #include "store/safetensors.h"
 #include "store/torchvision.h"
+#include "spherelu.h"
 
 enum { CLASSES = 10, IMAGE = 64, IMAGES = 2, TENSORS = 400 };
 

@@ -155,7 +155,8 @@ static size_t follow(sph_net *net, const char *what, double lr)
     for (uint32_t i = 0; i < ROWS; i++)
         rows[i] = i;
     sph_split split = {.train = rows, .train_rows = ROWS};
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
     opts.batch = 8;
     opts.epochs = STEPS / 3;
     opts.lr = lr;
@@ -163,8 +164,8 @@ static size_t follow(sph_net *net, const char *what, double lr)
     opts.standardize = SPH_STANDARDIZE_OFF;
     struct check c = {.what = what, .eps = net->dtype == SPH_F64 ? 0x1p-52 : 0x1p-23};
     assert_int_equal(sph_tracker_new(&c.tracker, net), 0);
-    sph_observer observers[] = {sph_tracker_observer(c.tracker),
-                                {.self = &c, .start = on_start, .step = on_step}};
+    sph_observer observers[2] = {{0}, {.self = &c, .start = on_start, .step = on_step}};
+    sph_tracker_observer(c.tracker, &observers[0]);
     int err = sph_train(net, data, &split, &opts, observers, 2, NULL);
     if (err)
         fail_msg("%s: %s", what, sph_error());

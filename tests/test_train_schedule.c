@@ -201,7 +201,8 @@ static void optimizers_follow_loops_written_by_hand(void **state)
         for (int choice = KERNELS_FASTEST; choice <= KERNELS_BASE; choice++)
             for (int decay = 0; decay < 2; decay++)
                 for (int clip = 0; clip < 2; clip++) {
-                    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+                    sph_train_opts opts;
+                    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
                     opts.weight_decay = decay ? 0.3 : 0;
                     opts.clip = clip ? 3 : 0;
                     opts.group_lr[SPH_GROUP_R] = 0.25;
@@ -226,7 +227,8 @@ static void weight_decay_touches_weights_lengths_and_scales_only(void **state)
     (void)state;
     for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
         for (int asked = 0; asked < 2; asked++) {
-            sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+            sph_train_opts opts;
+            sph_train_defaults(&opts, SPH_TASK_REGRESSION);
             opts.optimizer = (sph_optimizer)optimizer;
             opts.weight_decay = 0.1;
             if (asked)

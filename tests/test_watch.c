@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "boundary/watch.h"
-#include "data/feed.h"
+#include "rows/feed.h"
 
 enum { ROWS = 300, FEATURES = 5, OUTPUTS = 2 };
 

@@ -49,7 +49,8 @@ static __attribute__((unused)) void problem_close(struct problem *p)
 
 static __attribute__((unused)) sph_train_opts few_epochs(size_t epochs)
 {
-    sph_train_opts opts = sph_train_defaults(SPH_TASK_REGRESSION);
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
     opts.epochs = epochs;
     opts.patience = 0;
     opts.lr = 0.01;

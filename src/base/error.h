@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a failure travels: a negative code up the call chain, one line of text per thread.
- * sph_fail() formats the line and returns the code, so that `return sph_fail(...)` is all there is to it. */
+ * How a failure travels: a negative code up the call chain, and one struct sph_failure per thread. Each call
+ * sets all of it and returns the code, so that `return sph_fail(...)` is all there is to it. Nobody reads the
+ * text to decide anything: what a caller may want to know has a field of its own.
+ *
+ *   sph_fail          "WHAT"
+ *   sph_fail_key      "KEY: WHAT"               an option, or a part of a call
+ *   sph_fail_at       "PATH: WHAT"              a file, or the name of a source
+ *   sph_fail_line     "PATH:LINE: WHAT"         line 0 is none
+ *   sph_fail_line_key "PATH:LINE: KEY: WHAT"
+ *
+ * A failure on its way up is given more by sph_fail_in (words before it), sph_fail_more (words behind it) and
+ * sph_fail_move (another place). */
 #ifndef SPH_BASE_ERROR_H
 #define SPH_BASE_ERROR_H
 
-#include "spherelu.h"
+#include "spherelu/base.h"
 
-/* Sets this thread's message (one line, no newline) and returns code. */
-int sph_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+#define SPH_FAILS(at) __attribute__((format(printf, at, at + 1), cold))
 
-/* Puts "context: " before the message already there and returns code. */
-int sph_fail_in(int code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+int sph_fail(int code, const char *format, ...) SPH_FAILS(2);
+int sph_fail_key(int code, const char *key, const char *format, ...) SPH_FAILS(3);
+int sph_fail_at(int code, const char *path, const char *format, ...) SPH_FAILS(3);
+int sph_fail_line(int code, const char *path, size_t line, const char *format, ...) SPH_FAILS(4);
+int sph_fail_line_key(int code, const char *path, size_t line, const char *key, const char *format, ...)
+    SPH_FAILS(5);
+
+/* Puts "context: " before what is there already, behind path and line, and returns code. */
+int sph_fail_in(int code, const char *format, ...) SPH_FAILS(2);
+
+/* Puts words behind it. */
+int sph_fail_more(int code, const char *format, ...) SPH_FAILS(2);
+
+/* The same failure, found elsewhere: path "" and line 0 take the place away. Its old path stays as a part of
+ * the words where keep is set. */
+int sph_fail_move(int code, const char *path, size_t line, int keep);
+
+/* A failure that another process had, as it was. */
+struct failure {
+    int code;
+    size_t line, what; /* what: where it begins in text */
+    char key[64], path[256], text[1024];
+};
+void failure_save(struct failure *out); /* this thread's last */
+int failure_set(const struct failure *failure);
 
 #endif

@@ -47,3 +47,10 @@ int mem_reserve(void **list, size_t *capacity, size_t count, size_t size)
     *capacity = wanted;
     return 1;
 }
+
+void mem_free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++)
+        mem_free(texts[i]);
+    mem_free(texts);
+}

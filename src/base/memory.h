@@ -19,6 +19,7 @@ void *mem_get(size_t count, size_t size);
 void *mem_resize(void *block, size_t old_count, size_t new_count, size_t size);
 
 void mem_free(void *block);
+void mem_free_texts(char **texts, size_t count); /* each of them, and the array; NULL is fine */
 
 /* A copy of text, or of its first length bytes. */
 char *mem_text(const char *text);

@@ -158,3 +158,40 @@ void text_free(struct text *text)
     mem_free(text->chars);
     *text = (struct text){0};
 }
+
+/* ---------------------------------------------------------------- numbers */
+
+static void add_pointed(struct text *out, char *number)
+{
+    const char *point = localeconv()->decimal_point;
+    char *at = strcmp(point, ".") ? strstr(number, point) : NULL;
+    if (at) {
+        *at = '.';
+        memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
+    }
+    text_add(out, "%s", number);
+}
+
+void text_add_fixed(struct text *out, int decimals, double value)
+{
+    char number[512];
+    snprintf(number, sizeof number, "%.*f", decimals, value);
+    add_pointed(out, number);
+}
+
+void text_add_general(struct text *out, int digits, double value)
+{
+    char number[64];
+    snprintf(number, sizeof number, "%.*g", digits, value);
+    add_pointed(out, number);
+}
+
+void text_add_exact(struct text *out, double value)
+{
+    char number[64];
+    int digits = 15;
+    do
+        snprintf(number, sizeof number, "%.*g", digits, value);
+    while (strtod(number, NULL) != value && digits++ < 17);
+    add_pointed(out, number);
+}

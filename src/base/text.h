@@ -31,4 +31,9 @@ void text_add(struct text *text, const char *format, ...) __attribute__((format(
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_free(struct text *text);
 
+/* One number, with a decimal point whatever the locale. */
+void text_add_fixed(struct text *out, int decimals, double value);
+void text_add_general(struct text *out, int digits, double value);
+void text_add_exact(struct text *out, double value); /* as few digits as read back the same */
+
 #endif

@@ -6,7 +6,7 @@
 #define SPH_BOUNDARY_BOUNDARIES_H
 
 #include "net/net.h"
-#include "train/source.h"
+#include "rows/source.h"
 
 /* sph_boundaries_new with the data points as the net takes them, or NULL. */
 int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int raw,

@@ -7,7 +7,7 @@
 #define SPH_BOUNDARY_CENSUS_H
 
 #include "net/net.h"
-#include "train/source.h"
+#include "rows/source.h"
 
 struct census_layer {
     size_t layer, m;

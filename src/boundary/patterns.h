@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "net/net.h"
-#include "train/source.h"
+#include "rows/source.h"
 
 struct patterns_site {
     char path[96];   /* the layer's; "act.NODE" for an activation alone */

@@ -116,10 +116,10 @@ int perturb_boundary(enum perturb_method method, const struct perturb_unit *unit
 
 /* ---------------------------------------------------------------- the experiment */
 
-sph_perturb_opts sph_perturb_defaults(void)
+void sph_perturb_defaults(sph_perturb_opts *out)
 {
     static const double eps[] = {1e-4, 1e-3, 1e-2, 1e-1};
-    return (sph_perturb_opts){.inputs = 2,
+    *out = (sph_perturb_opts){.inputs = 2,
                               .length = 1e-3,
                               .distance = 1,
                               .eps = eps,

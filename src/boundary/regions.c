@@ -61,9 +61,9 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 
 /* ---------------------------------------------------------------- all regions */
 
-sph_regions_opts sph_regions_defaults(void)
+void sph_regions_defaults(sph_regions_opts *out)
 {
-    return (sph_regions_opts){.window = {-1, 1, -1, 1}, .task = SPH_TASK_REGRESSION, .most = REGIONS_MOST};
+    *out = (sph_regions_opts){.window = {-1, 1, -1, 1}, .task = SPH_TASK_REGRESSION, .most = REGIONS_MOST};
 }
 
 struct work {
@@ -94,9 +94,14 @@ static int add(void *self, const struct region_found *found)
     int err = regions_add(regions, work->net, work->scaling, found);
     if (!err && work->decision)
         err = decision_add(work->decision, found, regions);
-    if (!err && work->opts->progress && regions->count % PROGRESS_EVERY == 0 &&
-        work->opts->progress(work->opts->self, regions->count, work->done / 4) > 0)
-        err = STOPPED;
+    if (!err && work->opts->progress && regions->count % PROGRESS_EVERY == 0) {
+        sph_progress progress = {.share = work->done / 4,
+                                 .done = regions->count,
+                                 .seconds = (double)NAN,
+                                 .seconds_left = (double)NAN};
+        if (work->opts->progress(work->opts->self, &progress) > 0)
+            err = STOPPED;
+    }
     return err;
 }
 

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 
-sph_theory_opts sph_theory_defaults(void)
+void sph_theory_defaults(sph_theory_opts *out)
 {
-    return (sph_theory_opts){.samples = 1000000, .threads = 1};
+    *out = (sph_theory_opts){.samples = 1000000, .threads = 1};
 }
 
 sph_theory_row *theory_row(struct theory *theory, size_t inputs, size_t tries, double value, double least,

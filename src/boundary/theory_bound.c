@@ -159,9 +159,11 @@ static int run_dimension(struct theory *theory, size_t d, size_t workers, struct
         bound.end = bound.first + (left < round ? left : round);
         threads_run(workers, do_round, &bound);
         course->done += (double)((bound.end - bound.first) * n * m);
-        if (theory->opts->progress)
-            theory->result->stopped =
-                theory->opts->progress(theory->opts->self, course->done / course->all) > 0;
+        if (theory->opts->progress) {
+            sph_progress progress = {
+                .share = course->done / course->all, .seconds = (double)NAN, .seconds_left = (double)NAN};
+            theory->result->stopped = theory->opts->progress(theory->opts->self, &progress) > 0;
+        }
     }
     *out = (struct found){.excess = -INFINITY};
     for (size_t w = 0; w < workers && !err; w++)

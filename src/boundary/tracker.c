@@ -181,9 +181,9 @@ static int on_step(void *self, const sph_view *view)
     return 0;
 }
 
-sph_observer sph_tracker_observer(sph_tracker *tracker)
+void sph_tracker_observer(sph_tracker *tracker, sph_observer *out)
 {
-    return (sph_observer){.self = tracker, .start = on_start, .step = on_step};
+    *out = (sph_observer){.self = tracker, .start = on_start, .step = on_step};
 }
 
 /* ---------------------------------------------------------------- what it saw */

@@ -6,7 +6,7 @@
 #define SPH_BOUNDARY_WATCH_H
 
 #include "net/net.h"
-#include "train/source.h"
+#include "rows/source.h"
 
 struct watch;
 

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "compute/winograd.h"
-#include "spherelu.h"
+#include "spherelu/core.h"
 
 enum { KERNEL_PAD = 8 };
 

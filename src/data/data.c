@@ -13,25 +13,9 @@
 #include "data/images.h"
 #include "data/levels.h"
 
-sph_data_opts sph_data_defaults(void)
+void sph_data_defaults(sph_data_opts *out)
 {
-    return (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
-}
-
-void sph_data_free(sph_data *data)
-{
-    if (!data)
-        return;
-    for (size_t i = 0; data->columns && i < data->column_count; i++) {
-        mem_free(data->columns[i].name);
-        levels_free_texts(data->columns[i].levels, data->columns[i].level_count);
-    }
-    mem_free(data->columns);
-    levels_free_texts(data->labels, data->classes);
-    mem_free(data->x);
-    mem_free(data->y);
-    mem_free(data->pixels);
-    mem_free(data);
+    *out = (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
 }
 
 static int build(sph_data *data, const struct table *table, const sph_data_opts *opts)
@@ -58,7 +42,8 @@ static int build(sph_data *data, const struct table *table, const sph_data_opts 
 
 int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
 {
-    sph_data_opts defaults = sph_data_defaults();
+    sph_data_opts defaults;
+    sph_data_defaults(&defaults);
     struct images_source images;
     struct table table;
     *out = NULL;
@@ -90,189 +75,4 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
     }
     *out = data;
     return 0;
-}
-
-/* ---------------------------------------------------------------- from arrays */
-
-static int check_arrays(sph_data *data)
-{
-    for (size_t i = 0; i < data->rows * data->features; i++) {
-        if (isinf(data->x[i]))
-            return sph_fail(SPH_EARG, "x: row %zu, column %zu is infinite", i / data->features,
-                            i % data->features);
-        data->has_missing |= isnan(data->x[i]) != 0;
-        data->filled += isnan(data->x[i]) != 0;
-    }
-    for (size_t i = 0; i < data->rows * data->targets; i++) {
-        double y = data->y[i];
-        size_t row = i / data->targets;
-        if (!isfinite(y))
-            return sph_fail(SPH_EARG, "y: row %zu, column %zu is not a finite number", row,
-                            i % data->targets);
-        if (data->task == SPH_TASK_REGRESSION)
-            continue;
-        if (y < 0.0 || y != floor(y) || y >= 1e6 || (data->task == SPH_TASK_BINARY && y > 1.0))
-            return sph_fail(SPH_EARG, "y: row %zu is %g, expected a class number%s", row, y,
-                            data->task == SPH_TASK_BINARY ? " 0 or 1" : " from 0");
-        size_t classes = (size_t)y + 1 > 2 ? (size_t)y + 1 : 2;
-        if (classes > data->classes)
-            data->classes = classes;
-    }
-    return 0;
-}
-
-static int name_arrays(sph_data *data)
-{
-    size_t classes = data->classes;
-    data->classes = 0;
-    data->columns = mem_get(data->features + data->targets, sizeof *data->columns);
-    if (!data->columns)
-        return SPH_EMEMORY;
-    data->column_count = data->features + data->targets;
-    for (size_t i = 0; i < data->column_count; i++) {
-        struct column *column = &data->columns[i];
-        column->role = i < data->features ? COLUMN_FEATURE : COLUMN_TARGET;
-        column->at = i < data->features ? i : i - data->features;
-        if (!(column->name = mem_format("%zu", i)))
-            return SPH_EMEMORY;
-    }
-    if (!classes)
-        return 0;
-    data->labels = mem_get(classes, sizeof *data->labels);
-    if (!data->labels)
-        return SPH_EMEMORY;
-    for (; data->classes < classes; data->classes++)
-        if (!(data->labels[data->classes] = mem_format("%zu", data->classes)))
-            return SPH_EMEMORY;
-    return 0;
-}
-
-int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows, size_t features,
-                         size_t targets, sph_task task)
-{
-    size_t x_count, y_count;
-    *out = NULL;
-    if (!x || !y || !rows || !features || !targets)
-        return sph_fail(SPH_EARG,
-                        "data: %zu rows of %zu features and %zu targets, expected at least one of each", rows,
-                        features, targets);
-    if ((unsigned)task >= SPH_TASK_COUNT || (task != SPH_TASK_REGRESSION && targets != 1))
-        return sph_fail(SPH_EARG, "data: a task of classes has one target, not %zu", targets);
-    if (__builtin_mul_overflow(rows, features, &x_count) || __builtin_mul_overflow(rows, targets, &y_count))
-        return sph_fail(SPH_EARG, "data: %zu rows are too many", rows);
-    sph_data *data = mem_get(1, sizeof *data);
-    if (!data)
-        return SPH_EMEMORY;
-    *data = (sph_data){
-        .rows = rows, .features = features, .targets = targets, .task = task, .missing = SPH_MISSING_MEAN};
-    data->x = mem_get(x_count, sizeof *x);
-    data->y = mem_get(y_count, sizeof *y);
-    int err = data->x && data->y ? 0 : SPH_EMEMORY;
-    if (!err) {
-        memcpy(data->x, x, x_count * sizeof *x);
-        memcpy(data->y, y, y_count * sizeof *y);
-        err = check_arrays(data);
-    }
-    if (!err)
-        err = name_arrays(data);
-    else
-        data->classes = 0;
-    if (err < 0) {
-        sph_data_free(data);
-        return err;
-    }
-    *out = data;
-    return 0;
-}
-
-/* ---------------------------------------------------------------- looking */
-
-size_t sph_data_rows(const sph_data *data)
-{
-    return data->rows;
-}
-
-size_t sph_data_left_out(const sph_data *data)
-{
-    return data->left_out;
-}
-
-size_t sph_data_filled(const sph_data *data)
-{
-    return data->filled;
-}
-
-size_t sph_data_features(const sph_data *data)
-{
-    return data->features;
-}
-
-size_t sph_data_targets(const sph_data *data)
-{
-    return data->targets;
-}
-
-size_t sph_data_outputs(const sph_data *data)
-{
-    return data->task == SPH_TASK_CLASSES ? data->classes : data->targets;
-}
-
-sph_task sph_data_task(const sph_data *data)
-{
-    return data->task;
-}
-
-const double *sph_data_x(const sph_data *data)
-{
-    return data->x;
-}
-
-const double *sph_data_y(const sph_data *data)
-{
-    return data->y;
-}
-
-char *data_feature_name(const sph_data *data, size_t feature)
-{
-    if (data->pixels) {
-        size_t pixels = data->height * data->width, pixel = feature % pixels;
-        return mem_format("pixel_%zu_%zu_%zu", feature / pixels, pixel / data->width, pixel % data->width);
-    }
-    for (size_t i = 0; i < data->column_count; i++) {
-        const struct column *column = &data->columns[i];
-        if (column->role != COLUMN_FEATURE || feature < column->at)
-            continue;
-        size_t offset = feature - column->at;
-        if (column->kind == COLUMN_NUMBER && !offset)
-            return mem_text(column->name);
-        if (column->kind == COLUMN_TEXT && offset < column->level_count)
-            return mem_format("%s=%s", column->name, column->levels[offset]);
-    }
-    sph_fail(SPH_EARG, "feature %zu of %zu has no name", feature, data->features);
-    return NULL;
-}
-
-const char *data_target_name(const sph_data *data, size_t target)
-{
-    for (size_t i = 0; i < data->column_count; i++)
-        if (data->columns[i].role == COLUMN_TARGET && data->columns[i].at == target)
-            return data->columns[i].name;
-    return "";
-}
-
-int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size)
-{
-    if (feature >= data->features)
-        return sph_fail(SPH_EARG, "feature %zu of data that have %zu", feature, data->features);
-    char *whole = data_feature_name(data, feature);
-    if (!whole)
-        return SPH_EMEMORY;
-    snprintf(name, size, "%s", whole);
-    mem_free(whole);
-    return 0;
-}
-
-const char *sph_data_class(const sph_data *data, size_t number)
-{
-    return number < data->classes ? data->labels[number] : NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A data set in memory, and what other rooms may ask of this one beyond include/spherelu.h.
+ * What other rooms may ask of this one beyond include/spherelu.h.
  *
  * A source (file or known set) is opened as a table (table.h), its columns get a role and a kind (columns.c),
  * and one pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the
@@ -12,51 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/scaling.h"
-#include "spherelu.h"
-
-enum column_role { COLUMN_FEATURE, COLUMN_TARGET, COLUMN_DROPPED };
-enum column_kind { COLUMN_NUMBER, COLUMN_TEXT };
-
-struct column {
-    char *name; /* from the header, else its zero-based number */
-    enum column_role role;
-    enum column_kind kind;
-    char **levels; /* (level_count) of a text feature, sorted bytewise */
-    size_t level_count;
-    int decimal_comma; /* its cells had decimal commas */
-    size_t at;         /* its first column in x (text: level_count of them), or its column in y */
-};
-
-struct sph_data {
-    size_t rows, features, targets;
-    sph_task task;
-    double *x; /* (rows, features) NaN: missing; NULL for images */
-    double *y; /* (rows, targets); class tasks: class number; NULL when opened without targets */
-    int has_missing;
-    size_t left_out; /* rows of the source that were dropped for missing cells */
-    size_t filled;   /* missing feature cells of the others */
-    int made;        /* by the seed, not read */
-
-    char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
-    size_t classes;
-
-    struct column *columns; /* (column_count) in the source's order */
-    size_t column_count;
-    int named; /* the names mean something: they came from a header or a known set */
-    sph_missing missing;
-    char delimiter; /* the user's, 0: none given */
-
-    uint8_t *pixels; /* (rows, channels, height, width) images; NULL: a table, and x holds its numbers */
-    size_t channels, height, width; /* features is their product */
-    size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
-};
-
-/* The names of x's columns: a text column gives column=level. Caller frees with mem_free. */
-char *data_feature_name(const sph_data *data, size_t feature);
-
-/* The name of a target column, borrowed. */
-const char *data_target_name(const sph_data *data, size_t target);
+#include "rows/data.h"
+#include "spherelu/data.h"
 
 /* Everything needed to read another file the same way:
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
@@ -79,12 +36,5 @@ int data_open_with_schema(sph_data **out, const char *source, const json_t *sche
 
 /* Names of the known sets, borrowed; returns their number. */
 size_t data_known(const char *const **names);
-
-/* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
- * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
- * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
- * deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone. */
-int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
-                sph_standardize kind);
 
 #endif

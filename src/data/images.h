@@ -7,7 +7,8 @@
 #ifndef SPH_DATA_IMAGES_H
 #define SPH_DATA_IMAGES_H
 
-#include "base/file.h"
+#include "file/file.h"
+#include "spherelu/data.h"
 #include "data/data.h"
 
 enum images_format { IMAGES_NONE, IMAGES_CIFAR10, IMAGES_CIFAR100, IMAGES_IDX, IMAGES_NPZ };

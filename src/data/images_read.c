@@ -190,7 +190,8 @@ static int take_arrays(struct images *images, const char *path, const struct tab
 int images_read_npz(struct images *images, const char *path)
 {
     struct table table;
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     int err = table_open(&table, path, &opts, images->with_labels, NULL, 0);
     if (err < 0)
         return err;

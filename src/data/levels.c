@@ -63,16 +63,9 @@ int levels_add(struct levels *levels, const char *text)
     return 0;
 }
 
-void levels_free_texts(char **text, size_t count)
-{
-    for (size_t i = 0; text && i < count; i++)
-        mem_free(text[i]);
-    mem_free(text);
-}
-
 void levels_free(struct levels *levels)
 {
-    levels_free_texts(levels->text, levels->count);
+    mem_free_texts(levels->text, levels->count);
     mem_free(levels->slot);
     *levels = (struct levels){0};
 }

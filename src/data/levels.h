@@ -24,7 +24,4 @@ void levels_sort(struct levels *levels);
 /* Index of text in sorted words, or -1. */
 ptrdiff_t levels_find(char *const *sorted, size_t count, const char *text);
 
-/* Frees an array of owned texts. */
-void levels_free_texts(char **text, size_t count);
-
 #endif

@@ -8,12 +8,12 @@
 
 struct known_set {
     const char *name;
-    const char *file;     /* below a data folder; NULL: made by `make` */
+    const char *file;     /* below a data folder; NULL: it is made   */
     const char *stand_in; /* a file or folder that will do where `file` is not there, or NULL */
     const char
         *names; /* of the columns, comma-separated; NULL: the file has a header; of the classes of images */
     const char *target, *drop;
-    int (*make)(struct table *table, const sph_data_opts *opts);
+    int made;       /* by a seed (rows/synthetic.h) */
     int images;     /* a folder of images (images.h) */
     size_t classes; /* that the images have; 0: their files say */
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "file/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/build.h"
@@ -395,7 +395,8 @@ static int read_table(sph_data *data, const struct table *table, int with_target
 
 static int open_table(sph_data *data, const char *source, const json_t *schema, int need_targets)
 {
-    sph_data_opts opts = sph_data_defaults();
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
     struct table table = {0};
     const char **expected = NULL;
     size_t expected_count = 0;

@@ -190,7 +190,7 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     int err = 0;
     if (set && set->images)
         return sph_fail(SPH_EFORMAT, "%s: a set of images, expected a table", source);
-    if (opts->noise > 0 && !(set && set->make))
+    if (opts->noise > 0 && !(set && set->made))
         return sph_fail(SPH_EARG, "noise: %s is as it is; crescents and levy are made with noise", source);
     if (set) {
         out->default_target = set->target;
@@ -202,11 +202,11 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     else if (!(out->path = mem_text(source)))
         err = SPH_EMEMORY;
     if (!err)
-        err = set && set->make ? set->make(out, opts)
+        err = set && set->made ? synthetic_table(out, set->name, opts)
                                : open_bytes(out, opts->delimiter, need_targets, expected, expected_count);
     if (!err && set && set->names)
         err = set_known_names(out, set->names);
-    out->made = set && set->make;
+    out->made = set && set->made;
     if (!err && !out->rows)
         err = sph_fail(SPH_EFORMAT, "%s: %s", out->path, out->header ? "a header and no rows" : "no rows");
     if (err < 0)

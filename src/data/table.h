@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "spherelu.h"
 
 /* Missing: an empty cell, or one of NA N/A NaN null ? - in any case. Infinite: inf, infinity, or a number too
@@ -115,9 +115,7 @@ double array_at(const struct array *array, size_t row, size_t column);
 void table_keep_test_part(struct table *table);
 
 /* synthetic.c: fills the number table of a synthetic set by opts' rows (0: the set's own number), seed and
- * noise. Levy's rows are for training; after them comes its test part, the function itself at -10, -9.9, ...
- * 10. */
-int synthetic_levy(struct table *table, const sph_data_opts *opts);
-int synthetic_crescents(struct table *table, const sph_data_opts *opts);
+ * noise. */
+int synthetic_table(struct table *table, const char *name, const sph_data_opts *opts);
 
 #endif

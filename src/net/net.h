@@ -11,7 +11,7 @@
 #include "compute/kernels.h"
 #include "net/scaling.h"
 #include "param/param.h"
-#include "spherelu.h"
+#include "spherelu/core.h"
 
 enum node_kind { NODE_INPUT, NODE_DENSE, NODE_CONV, NODE_MAX_POOL, NODE_AVG_POOL, NODE_ADD, NODE_ACT };
 

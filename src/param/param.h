@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "compute/kernels.h"
-#include "spherelu.h"
+#include "spherelu/core.h"
 
 struct param_shape {
     size_t m, n;            /* units, inputs of a unit; conv: n = cin * kh * kw */

@@ -10,7 +10,7 @@
 #ifndef SPH_STORE_ARCHITECTURE_H
 #define SPH_STORE_ARCHITECTURE_H
 
-#include "base/json.h"
+#include "file/json.h"
 #include "net/net.h"
 
 /* Caller frees with json_decref. */

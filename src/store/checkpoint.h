@@ -5,7 +5,7 @@
 #ifndef SPH_STORE_CHECKPOINT_H
 #define SPH_STORE_CHECKPOINT_H
 
-#include "base/json.h"
+#include "file/json.h"
 #include "train/trainer.h"
 
 /* Between steps. extra: an object of the caller's, or NULL. Replaces the file whole. */

@@ -11,7 +11,7 @@
 #ifndef SPH_STORE_MODEL_H
 #define SPH_STORE_MODEL_H
 
-#include "base/json.h"
+#include "file/json.h"
 #include "spherelu.h"
 
 #define MODEL_METADATA "spherelu"

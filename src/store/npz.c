@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "data/npy.h"
 #include "store/npz_names.h"

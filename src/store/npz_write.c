@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "store/npz.h"
 #include "store/npz_names.h"

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "file/json.h"
 #include "base/memory.h"
 
 static const double flush_seconds = 1.0;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/file.h"
+#include "file/file.h"
 #include "spherelu.h"
 
 #define RUNFOLDER_CONFIG     "config.yaml"
@@ -16,6 +16,9 @@
 #define RUNFOLDER_CHECKPOINT "checkpoint.safetensors"
 #define RUNFOLDER_RESULT     "result.json"
 #define RUNFOLDER_SPLIT      "split.json"
+
+/* What the folder of an experiment has instead of a config.yaml. */
+#define RUNFOLDER_EXPERIMENT "experiment.yaml"
 
 /* What was recorded of the boundaries; the others grow while training, and are gone when it is finished. */
 #define RUNFOLDER_BOUNDARIES "boundaries.npz"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "file/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/file.h"
+#include "file/file.h"
 
 /* id, the format's word (the same), bytes of an element */
 #define ST_DTYPES(X)                                                                                         \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "file/json.h"
 #include "base/memory.h"
 
 /* Aborts and passes code on. */

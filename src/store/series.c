@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 

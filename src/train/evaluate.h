@@ -5,7 +5,7 @@
 #define SPH_TRAIN_EVALUATE_H
 
 #include "net/plan.h"
-#include "train/source.h"
+#include "rows/source.h"
 
 struct evaluator;
 

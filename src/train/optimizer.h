@@ -5,7 +5,7 @@
 #define SPH_TRAIN_OPTIMIZER_H
 
 #include "net/weights.h"
-#include "spherelu.h"
+#include "spherelu/core.h"
 
 enum { OPTIMIZER_SLOTS = 2 };
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "compute/threads.h"

@@ -8,8 +8,8 @@
 #define SPH_TRAIN_TRAINER_H
 
 #include "net/net.h"
-#include "spherelu.h"
-#include "train/source.h"
+#include "spherelu/core.h"
+#include "rows/source.h"
 
 /* The loop's position and memory, as numbers that a checkpoint keeps (counts stay below 2^53). */
 #define TRAINER_SCALARS(X)                                                                                   \

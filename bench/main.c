@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu bench: what this machine does in a second. Started by the tool, with the same arguments. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "cli/bench.h"
+
+enum { HIDDEN_MAX = 16 };
+
+static const char *const names[] = {"param", "mlp", "vgg6", "resnet18", "resnet50"};
+enum { NAMES = sizeof names / sizeof *names, FIRST_OF_IMAGES = 2 };
+
+static const char *const convs[SPH_CONV_COUNT] = {SPH_CONVS(CLI_WORD)};
+
+struct setup {
+    size_t rows, units, inputs, batch, size, threads, repeats;
+    size_t hidden[HIDDEN_MAX], depth;
+    double width;
+    int dtype, param, norm, act, optimizer, conv;
+};
+
+static int read_width(const struct args *args, double *out)
+{
+    const char *value = args_value(args, "width");
+    char *end;
+    if (!value)
+        return 0;
+    *out = strtod(value, &end);
+    if (end == value || *end || !(*out > 0) || !isfinite(*out))
+        return cli_fail(args->command, EXIT_USAGE, "--width: found '%s', expected a number above 0", value);
+    return 0;
+}
+
+static int read_options(struct setup *bench, const struct args *args)
+{
+    int code;
+    if ((code = args_check_common(args)) || (code = args_size(args, "rows", 1, &bench->rows)) ||
+        (code = args_size(args, "units", 1, &bench->units)) ||
+        (code = args_size(args, "inputs", 1, &bench->inputs)) ||
+        (code = args_size(args, "batch", 1, &bench->batch)) ||
+        (code = args_size(args, "size", 1, &bench->size)) || (code = read_width(args, &bench->width)) ||
+        (code = args_word(args, "conv", convs, SPH_CONV_COUNT, &bench->conv)) ||
+        (code = args_size(args, "threads", 1, &bench->threads)) ||
+        (code = args_size(args, "repeats", 3, &bench->repeats)) ||
+        (code = args_sizes(args, "hidden", bench->hidden, HIDDEN_MAX, &bench->depth)) ||
+        (code = args_word(args, "dtype", cli_dtypes, SPH_DTYPE_COUNT, &bench->dtype)) ||
+        (code = args_word(args, "param", cli_params, SPH_PARAM_COUNT, &bench->param)) ||
+        (code = args_word(args, "norm", cli_norms, SPH_NORM_COUNT, &bench->norm)) ||
+        (code = args_word(args, "activation", cli_acts, SPH_ACT_COUNT, &bench->act)) ||
+        (code = args_word(args, "optimizer", cli_optimizers, SPH_OPTIMIZER_COUNT, &bench->optimizer)))
+        return code;
+    if (bench->threads > 1024)
+        return cli_fail(args->command, EXIT_USAGE,
+                        "--threads: found '%zu', expected a whole number from 1 to 1024", bench->threads);
+    return 0;
+}
+
+static void add_count(json_t *object, const char *key, size_t value)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static void add_word(json_t *object, const char *key, const char *value)
+{
+    json_object_set_new(object, key, json_string(value));
+}
+
+static int print_bench(const struct args *args, const struct setup *bench, size_t threads, json_t *object)
+{
+    add_count(object, "repeats", bench->repeats);
+    add_count(object, "threads", threads);
+    add_word(object, "dtype", cli_dtypes[bench->dtype]);
+    add_word(object, "version", sph_version());
+    add_word(object, "cpu", sph_cpu());
+    return cli_print_json(args->command, object, 6);
+}
+
+static int print_param(const struct args *args, const struct setup *bench)
+{
+    bench_param_opts opts = {.dtype = (sph_dtype)bench->dtype,
+                                 .param = (sph_param)bench->param,
+                                 .units = bench->units,
+                                 .inputs = args_value(args, "inputs") ? bench->inputs : 4608,
+                                 .repeats = bench->repeats};
+    double forward, backward;
+    int err = bench_param(&opts, &forward, &backward);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (!args_on(args, "json")) {
+        printf("param  %s %s, %zu units x %zu inputs: %.3g ns per weight forward, %.3g backward\n",
+               cli_params[bench->param], cli_dtypes[bench->dtype], opts.units, opts.inputs, forward,
+               backward);
+        return EXIT_DONE;
+    }
+    json_t *object = json_object();
+    add_word(object, "what", "param");
+    add_count(object, "units", opts.units);
+    add_count(object, "inputs", opts.inputs);
+    add_word(object, "param", cli_params[bench->param]);
+    json_object_set_new(object, "ns_per_weight_forward", cli_number(forward));
+    json_object_set_new(object, "ns_per_weight_backward", cli_number(backward));
+    return print_bench(args, bench, 1, object);
+}
+
+static int print_mlp(const struct args *args, const struct setup *bench)
+{
+    bench_mlp_opts opts = {.dtype = (sph_dtype)bench->dtype,
+                               .rows = bench->rows,
+                               .inputs = args_value(args, "inputs") ? bench->inputs : 13,
+                               .hidden = bench->hidden,
+                               .depth = bench->depth,
+                               .param = (sph_param)bench->param,
+                               .norm = (sph_norm)bench->norm,
+                               .act = (sph_act)bench->act,
+                               .optimizer = (sph_optimizer)bench->optimizer,
+                               .threads = (int)bench->threads,
+                               .repeats = bench->repeats};
+    double us, recorded = NAN;
+    const char *dir = args_value(args, "record");
+    int err = dir ? bench_record(&opts, dir, &us, &recorded) : bench_mlp(&opts, &us);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (!args_on(args, "json")) {
+        printf("mlp    %zu", opts.inputs);
+        for (size_t i = 0; i < opts.depth; i++)
+            printf("-%zu", opts.hidden[i]);
+        printf("-1 %s, norm %s, %s, %s, %s, %zu rows: %.4g us per step", cli_params[bench->param],
+               cli_norms[bench->norm], cli_acts[bench->act], cli_optimizers[bench->optimizer],
+               cli_dtypes[bench->dtype], opts.rows, us);
+        if (dir)
+            printf(", %.4g recorded (%+.2f us, %+.1f %%)", recorded, recorded - us,
+                   100 * (recorded / us - 1));
+        printf("\n");
+        return EXIT_DONE;
+    }
+    json_t *object = json_object(), *hidden = json_array();
+    for (size_t i = 0; i < opts.depth; i++)
+        json_array_append_new(hidden, json_integer((json_int_t)opts.hidden[i]));
+    add_word(object, "what", "mlp");
+    add_count(object, "rows", opts.rows);
+    add_count(object, "inputs", opts.inputs);
+    json_object_set_new(object, "hidden", hidden);
+    add_word(object, "param", cli_params[bench->param]);
+    add_word(object, "norm", cli_norms[bench->norm]);
+    add_word(object, "activation", cli_acts[bench->act]);
+    add_word(object, "optimizer", cli_optimizers[bench->optimizer]);
+    json_object_set_new(object, "us_per_step", cli_number(us));
+    if (dir)
+        json_object_set_new(object, "us_per_step_recorded", cli_number(recorded));
+    return print_bench(args, bench, bench->threads, object);
+}
+
+static int print_images(const struct args *args, const struct setup *bench, const char *net)
+{
+    int small = !strcmp(net, "vgg6");
+    bench_images_opts opts = {.dtype = (sph_dtype)bench->dtype,
+                                  .net = net,
+                                  .size = bench->size ? bench->size
+                                          : small     ? 32
+                                                      : 224,
+                                  .batch = bench->batch ? bench->batch
+                                           : small      ? 32
+                                                        : 16,
+                                  .scale = bench->width,
+                                  .param = (sph_param)bench->param,
+                                  .norm = (sph_norm)bench->norm,
+                                  .act = (sph_act)bench->act,
+                                  .optimizer = (sph_optimizer)bench->optimizer,
+                                  .conv = (sph_conv)bench->conv,
+                                  .steps_only = args_on(args, "steps-only"),
+                                  .threads = (int)bench->threads,
+                                  .repeats = bench->repeats};
+    bench_images_result result;
+    int err = bench_images(&opts, &result);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (!args_on(args, "json")) {
+        printf("%s  %zux%zu, width %g, %s, norm %s, %s, %s, conv %s, %s, batch %zu, %zu thread%s: "
+               "%.4g images per second",
+               net, opts.size, opts.size, bench->width, cli_params[bench->param], cli_norms[bench->norm],
+               cli_acts[bench->act], cli_optimizers[bench->optimizer], convs[bench->conv],
+               cli_dtypes[bench->dtype], opts.batch, bench->threads, cli_plural(bench->threads),
+               result.images_per_second);
+        if (isfinite(result.conv_only))
+            printf(", bare convolutions on one thread %.4g", result.conv_only);
+        else
+            printf(", bare convolutions -");
+        if (isfinite(result.peak_bytes))
+            printf(", peak %.0f MB", result.peak_bytes / 1e6);
+        printf("\n");
+        return EXIT_DONE;
+    }
+    json_t *object = json_object();
+    add_word(object, "what", net);
+    add_count(object, "size", opts.size);
+    add_count(object, "batch", opts.batch);
+    json_object_set_new(object, "width", json_real(bench->width));
+    add_word(object, "param", cli_params[bench->param]);
+    add_word(object, "norm", cli_norms[bench->norm]);
+    add_word(object, "activation", cli_acts[bench->act]);
+    add_word(object, "optimizer", cli_optimizers[bench->optimizer]);
+    add_word(object, "conv", convs[bench->conv]);
+    json_object_set_new(object, "images_per_second", cli_number(result.images_per_second));
+    json_object_set_new(object, "conv_only_images_per_second", cli_number(result.conv_only));
+    add_count(object, "parameters", result.learned);
+    json_object_set_new(object, "peak_bytes",
+                        isfinite(result.peak_bytes) ? json_integer((json_int_t)result.peak_bytes)
+                                                    : json_null());
+    return print_bench(args, bench, bench->threads, object);
+}
+
+int bench_run(const struct args *args)
+{
+    const char *what = args->words ? args->word[0] : NULL;
+    struct setup bench = {.rows = 404,
+                          .units = 512,
+                          .threads = 1,
+                          .hidden = {100},
+                          .depth = 1,
+                          .width = 1,
+                          .param = SPH_PARAM_GMP,
+                          .norm = SPH_NORM_NONE,
+                          .act = SPH_ACT_RELU};
+    size_t which = 0;
+    while (what && which < NAMES && strcmp(what, names[which]))
+        which++;
+    if (which == NAMES) {
+        const char *nearest = args_nearest(what, names, NAMES);
+        return cli_fail(args->command, EXIT_USAGE, "unknown bench '%s'%s%s%s (%s)", what,
+                        nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                        args->command->words[0]);
+    }
+    int images = which >= FIRST_OF_IMAGES;
+    bench.optimizer = images ? SPH_OPTIMIZER_SGD : SPH_OPTIMIZER_ADAM;
+    bench.repeats = images ? 3 : 5;
+    int code = read_options(&bench, args);
+    if (code)
+        return code;
+    if (images)
+        return print_images(args, &bench, what);
+    if (!what || !strcmp(what, "param"))
+        code = print_param(args, &bench);
+    if (!code && (!what || !strcmp(what, "mlp")))
+        code = print_mlp(args, &bench);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct args args;
+    int code = args_parse(&args, &command_bench, argc, argv, 2);
+    if (!code)
+        code = bench_run(&args);
+    if (!code && fflush(stdout))
+        code = cli_fail(&command_bench, EXIT_FAILED, "stdout: cannot be written");
+    return code;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every header of spherelu shares: failures, words, progress, sinks. Conventions of the whole API:
+ *
+ *   - functions that can fail return 0 or a negative SPH_E... code; sph_failure() then tells the rest, and
+ *     sph_error() is its text, one line for the user;
+ *   - `out` comes first; the caller frees what it is given with the matching _free, and _free(NULL) is fine;
+ *   - options and results cross by pointer: a defaults function fills the caller's struct;
+ *   - the library never prints and never exits; there is no global state, so handles may be used side by side
+ *     by several threads, one thread per handle at a time;
+ *   - shapes stand beside pointers: m units, n inputs of a unit, rows in a batch; matrices are row-major. */
+#ifndef SPHERELU_BASE_H
+#define SPHERELU_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(SPH_BUILD_SHARED) && defined(__GNUC__)
+#define SPH_API __attribute__((visibility("default")))
+#else
+#define SPH_API
+#endif
+
+/* ---------------------------------------------------------------- failures */
+
+enum {
+    SPH_OK = 0,
+    SPH_EARG = -1,     /* the call or an option is wrong            */
+    SPH_EIO = -2,      /* the system refused to read or write       */
+    SPH_EFORMAT = -3,  /* a file is not what it should be           */
+    SPH_EMEMORY = -4,  /* out of memory                             */
+    SPH_EDIVERGED = -5 /* the loss stopped being a finite number    */
+};
+
+/* Texts are never NULL, and are this thread's until its next failure. */
+struct sph_failure {
+    int code;         /* SPH_E...; 0: nothing has failed yet                             */
+    const char *key;  /* the option, or the key of a file, that it is about; "": none     */
+    const char *path; /* the file, or the name of the source, that it is about; "": none  */
+    size_t line;      /* of the file, from 1; 0: none                                    */
+    const char *what; /* what is wrong, without path and line                            */
+    const char *text; /* all of it in one line                                           */
+};
+
+SPH_API const struct sph_failure *sph_failure(void); /* this thread's last failure */
+SPH_API const char *sph_error(void);                 /* its text                   */
+
+/* ---------------------------------------------------------------- versions */
+
+SPH_API const char *sph_version(void);       /* "0.2.0" */
+SPH_API const char *sph_core_features(void); /* what the core was built with, one "name: value" per line */
+SPH_API const char *sph_cpu(void);           /* the processor's name */
+
+/* ---------------------------------------------------------------- long calls, and where bytes go */
+
+/* How far a long call has come. */
+typedef struct sph_progress {
+    const char *what;             /* what was made last, a path or a name; NULL: nothing to name */
+    double share;                 /* of the work, 0 to 1; NaN: not known                         */
+    size_t done, all;             /* regions, jobs, figures; all 0: not known                    */
+    size_t running;               /* of these, at work now                                       */
+    double seconds, seconds_left; /* NaN: not known                                              */
+} sph_progress;
+
+/* Above 0: stop. */
+typedef int sph_progress_call(void *self, const sph_progress *progress);
+
+/* Takes what a call writes, piece by piece; a negative code ends that call with it. */
+typedef struct sph_sink {
+    void *self;
+    int (*write)(void *self, const void *bytes, size_t length);
+} sph_sink;
+
+/* ---------------------------------------------------------------- words
+ * One list gives the enum, the word in commands and files, and the help. */
+
+#define SPH_DTYPES(X)                                                                                        \
+    X(F32, "f32", "single precision")                                                                        \
+    X(F64, "f64", "double precision")
+
+#define SPH_PARAMS(X)                                                                                        \
+    X(SP, "sp", "weight and bias")                                                                           \
+    X(WN, "wn", "length and direction (weight normalization)")                                               \
+    X(GMP, "gmp", "angles, offset and scale (geometric parameterization)")                                   \
+    X(SPHERE, "sphere", "unit vector, offset and scale")
+
+#define SPH_NORMS(X)                                                                                         \
+    X(NONE, "none", "no normalization")                                                                      \
+    X(BN, "bn", "batch normalization")                                                                       \
+    X(LN, "ln", "layer normalization")                                                                       \
+    X(MBN, "mbn", "mean-only batch normalization")                                                           \
+    X(IMN, "imn", "input mean normalization")
+
+#define SPH_ACTS(X)                                                                                          \
+    X(IDENTITY, "identity", "no activation")                                                                 \
+    X(RELU, "relu", "max(0, z)")                                                                             \
+    X(LEAKY_RELU, "leaky_relu", "max(0.01 z, z)")                                                            \
+    X(ELU, "elu", "z, or exp(z)-1 below 0")                                                                  \
+    X(SRELU, "srelu", "learned slopes beyond two learned thresholds")
+
+#define SPH_INITS(X)                                                                                         \
+    X(DEFAULT, "default", "paper for gmp, glorot for the others")                                            \
+    X(PAPER, "paper", "uniform directions, lambda 0, r 1")                                                   \
+    X(GLOROT, "glorot", "Glorot uniform")                                                                    \
+    X(HE, "he", "He normal")
+
+#define SPH_LOSSES(X)                                                                                        \
+    X(MAE, "mae", "mean absolute error")                                                                     \
+    X(MSE, "mse", "mean squared error")                                                                      \
+    X(BCE, "bce", "binary cross-entropy of a logit")                                                         \
+    X(CE, "ce", "cross-entropy of class logits")
+
+#define SPH_OPTIMIZERS(X)                                                                                    \
+    X(ADAM, "adam", "Adam")                                                                                  \
+    X(ADAMW, "adamw", "Adam with decoupled weight decay")                                                    \
+    X(SGD, "sgd", "gradient descent with momentum")
+
+#define SPH_TASKS(X)                                                                                         \
+    X(REGRESSION, "regression", "real targets")                                                              \
+    X(BINARY, "binary", "two classes, one logit")                                                            \
+    X(CLASSES, "classes", "several classes, a logit each")
+
+#define SPH_SPLITS(X)                                                                                        \
+    X(RANDOM, "random", "uniform")                                                                           \
+    X(STRATIFIED, "stratified", "each class in proportion")                                                  \
+    X(SKLEARN, "sklearn", "the rows scikit-learn's train_test_split gives")
+
+#define SPH_MISSINGS(X)                                                                                      \
+    X(ERROR, "error", "an empty cell is an error")                                                           \
+    X(MEAN, "mean", "an empty cell takes its column's training mean")                                        \
+    X(DROP, "drop", "a row with an empty cell is left out")
+
+#define SPH_STANDARDIZES(X)                                                                                  \
+    X(AUTO, "auto", "both for regression, features otherwise")                                               \
+    X(OFF, "off", "nothing")                                                                                 \
+    X(FEATURES, "features", "features to mean 0 and standard deviation 1")                                            \
+    X(BOTH, "both", "features and targets")
+
+#define SPH_AUGMENTS(X)                                                                                      \
+    X(NONE, "none", "rows as they are")                                                                      \
+    X(FLIP, "flip", "images left to right, every other time")
+
+#define SPH_CONVS(X)                                                                                         \
+    X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
+    X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
+
+/* Groups of learned numbers: what an optimizer may treat alike. */
+#define SPH_GROUPS(X)                                                                                        \
+    X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
+    X(LAMBDA, "lambda", "offsets of gmp and sphere")                                                         \
+    X(R, "r", "scales of gmp and sphere")                                                                    \
+    X(WEIGHT, "weight", "plain weights")                                                                     \
+    X(V, "v", "directions of wn")                                                                            \
+    X(G, "g", "lengths of wn")                                                                               \
+    X(BIAS, "bias", "biases")                                                                                \
+    X(NORM, "norm", "scales and shifts of normalizations")                                                   \
+    X(ACT, "act", "parameters of activations")
+
+/* What tensors of a model file are called. */
+#define SPH_NAMES(X)                                                                                         \
+    X(SPHERELU, "spherelu", "PATH.weight, PATH.norm.mean, ... and a description of the network")             \
+    X(TORCHVISION, "torchvision", "those of torchvision's resnets, no description")
+
+#define SPH_DTYPE_ENUM(id, word, help)       SPH_##id,
+#define SPH_PARAM_ENUM(id, word, help)       SPH_PARAM_##id,
+#define SPH_NORM_ENUM(id, word, help)        SPH_NORM_##id,
+#define SPH_ACT_ENUM(id, word, help)         SPH_ACT_##id,
+#define SPH_INIT_ENUM(id, word, help)        SPH_INIT_##id,
+#define SPH_LOSS_ENUM(id, word, help)        SPH_LOSS_##id,
+#define SPH_OPTIMIZER_ENUM(id, word, help)   SPH_OPTIMIZER_##id,
+#define SPH_TASK_ENUM(id, word, help)        SPH_TASK_##id,
+#define SPH_SPLIT_ENUM(id, word, help)       SPH_SPLIT_##id,
+#define SPH_MISSING_ENUM(id, word, help)     SPH_MISSING_##id,
+#define SPH_STANDARDIZE_ENUM(id, word, help) SPH_STANDARDIZE_##id,
+#define SPH_AUGMENT_ENUM(id, word, help)     SPH_AUGMENT_##id,
+#define SPH_CONV_ENUM(id, word, help)        SPH_CONV_##id,
+#define SPH_GROUP_ENUM(id, word, help)       SPH_GROUP_##id,
+#define SPH_NAMES_ENUM(id, word, help)       SPH_NAMES_##id,
+
+typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype; /* SPH_F32 ...  */
+typedef enum { SPH_PARAMS(SPH_PARAM_ENUM) SPH_PARAM_COUNT } sph_param; /* SPH_PARAM_SP */
+typedef enum { SPH_NORMS(SPH_NORM_ENUM) SPH_NORM_COUNT } sph_norm;     /* SPH_NORM_BN  */
+typedef enum { SPH_ACTS(SPH_ACT_ENUM) SPH_ACT_COUNT } sph_act;         /* SPH_ACT_RELU */
+typedef enum { SPH_INITS(SPH_INIT_ENUM) SPH_INIT_COUNT } sph_init;     /* ...          */
+typedef enum { SPH_LOSSES(SPH_LOSS_ENUM) SPH_LOSS_COUNT } sph_loss;
+typedef enum { SPH_OPTIMIZERS(SPH_OPTIMIZER_ENUM) SPH_OPTIMIZER_COUNT } sph_optimizer;
+typedef enum { SPH_TASKS(SPH_TASK_ENUM) SPH_TASK_COUNT } sph_task;
+typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;
+typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
+typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
+typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
+typedef enum { SPH_CONVS(SPH_CONV_ENUM) SPH_CONV_COUNT } sph_conv;
+typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
+typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Many trainings: experiment files. */
+#ifndef SPHERELU_COMPARE_H
+#define SPHERELU_COMPARE_H
+
+#include "spherelu/job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- experiments
+ * An experiment file names data, methods, a grid and seeds; each combination is a job with a run folder of
+ * its own. The tables in the experiment's folder are made of their results. */
+
+typedef struct sph_experiment sph_experiment;
+
+SPH_API int sph_experiment_open(sph_experiment **out, const char *path);
+SPH_API void sph_experiment_free(sph_experiment *experiment);
+
+/* Changes a key: train.epochs, methods.NAME.lr, grid.lr, seeds, or an option's own name. value: as YAML. */
+SPH_API int sph_experiment_set(sph_experiment *experiment, const char *key, const char *value);
+SPH_API const char *sph_experiment_name(const sph_experiment *experiment); /* borrowed */
+
+/* Opens the data, makes every split and one net of every method and grid point: what can be refused before
+ * the first step is refused here, with line and key. sph_experiment_run does the same first. */
+SPH_API int sph_experiment_check(sph_experiment *experiment);
+
+typedef struct sph_experiment_job {
+    const char *method;
+    char point[128]; /* "lr 0.1", cut to fit; "" without a grid      */
+    uint64_t seed;
+    int fold;           /* -1: none                                     */
+    const char *folder; /* below the experiment's, borrowed             */
+    double seconds;     /* if no early stop; NaN: was not asked for     */
+} sph_experiment_job;
+
+/* The jobs that are known from the start; cv adds a refit for each method and seed. sph_experiment_plan
+ * returns their number; timed: takes a few steps of each method and grid point, to tell how long they are. */
+SPH_API int sph_experiment_plan(sph_experiment *experiment, int timed, size_t *jobs);
+SPH_API int sph_experiment_job_at(const sph_experiment *experiment, size_t i, sph_experiment_job *out);
+
+typedef struct sph_experiment_opts {
+    const char *out; /* folder                                                                   */
+    int resume;      /* go on: finished jobs stay, unfinished ones continue from their checkpoint */
+    size_t workers;  /* jobs side by side, each a process of its own; 0: in this process, in turn  */
+    void *self;
+    sph_progress_call *progress; /* done, all: jobs of this call, those that had finished before not counted;
+                                    NULL: none */
+} sph_experiment_opts;
+
+typedef struct sph_experiment_result {
+    size_t jobs;     /* in all, refits included                 */
+    size_t repeated; /* of these, run or continued by this call */
+    size_t diverged, failed;
+    int stopped;            /* progress asked: no tables were written                          */
+    size_t figures;         /* drawn                                                           */
+    size_t not_drawn;       /* failed, each for a reason of its own                            */
+    char figures_note[512]; /* such reasons, or that gnuplot is missing; "": all well        */
+} sph_experiment_result;
+
+/* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
+ * boundaries were recorded, motion.txt, .csv and .json; the figures of the file into figures/; and
+ * report.html. A job that diverges or fails is a line there, and no failure of this call. A process that has
+ * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. */
+SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
+                               sph_experiment_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Data sets from files. */
+#ifndef SPHERELU_DATA_H
+#define SPHERELU_DATA_H
+
+#include "spherelu/train.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sph_data_opts {
+    const char *target; /* column names or zero-based numbers, comma-separated; NULL: the last column   */
+    const char *drop;   /* columns to leave out                                                          */
+    char delimiter;     /* 0: find out; ' ' means runs of blanks and tabs                                 */
+    int task;           /* sph_task, or -1: find out                                                      */
+    sph_missing missing;
+    uint64_t seed; /* of the synthetic sets and of `rows`                                            */
+    size_t rows;   /* take this many rows only (numpy's RandomState(seed).choice); 0: all            */
+    double noise;  /* standard deviation of the noise in the synthetic sets; NaN: 0.1                */
+} sph_data_opts;
+
+SPH_API void sph_data_defaults(sph_data_opts *out);
+
+/* source: a file (.csv .tsv .txt .npy .npz), or the name of a known set (crescents, levy, banana, boston,
+ * ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist, fashion-mnist,
+ * imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or not, and
+ * ImageNet32's npz. Of a set with its own test part `rows` takes that many training images, and test images
+ * in proportion. */
+SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Networks: a graph of layers and its learned numbers. */
+#ifndef SPHERELU_NET_H
+#define SPHERELU_NET_H
+
+#include "spherelu/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- networks
+ * A net is a description (a graph of layers) and its learned numbers. Build it node by node, then
+ * sph_net_ready() infers the shapes, lays out the numbers and draws their first values; or let sph_net_mlp()
+ * do all of it. */
+
+typedef struct sph_net sph_net;
+
+/* One weight layer: s * act(norm(W x + b)). Zeroes mean: a plain linear layer. */
+typedef struct sph_layer {
+    const char *path; /* "layers.0"; NULL: layers.K, K counting weight layers */
+    size_t units;     /* m */
+    sph_param param;
+    sph_norm norm;
+    sph_act act;
+    sph_init init;
+
+    /* conv: a window of kernel x kernel, every stride pixels, pad zeros around the image; dense: 0 each */
+    size_t kernel, stride, pad;
+
+    /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign cannot pass */
+    int signs;
+} sph_layer;
+
+SPH_API int sph_net_new(sph_net **out, sph_dtype dtype);
+SPH_API void sph_net_free(sph_net *net);
+
+/* Each returns the new node's number (>= 0) or an error. */
+SPH_API int sph_net_input(sph_net *net, size_t features);
+SPH_API int sph_net_dense(sph_net *net, int from, const sph_layer *layer);
+
+/* Images: values of a node are (channels, height, width). Pools act on each channel; the global one averages
+ * all pixels and leaves (channels, 1, 1), which a dense layer takes. */
+SPH_API int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width);
+SPH_API int sph_net_conv(sph_net *net, int from, const sph_layer *layer);
+SPH_API int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
+SPH_API int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
+SPH_API int sph_net_global_pool(sph_net *net, int from);
+
+/* A residual addition; an activation by itself (srelu belongs to a layer). */
+SPH_API int sph_net_add(sph_net *net, int a, int b);
+SPH_API int sph_net_act(sph_net *net, int from, sph_act act);
+
+/* Ends the description; output is the node whose values the net returns. */
+SPH_API int sph_net_ready(sph_net *net, int output, uint64_t seed);
+
+typedef struct sph_mlp {
+    sph_dtype dtype;
+    size_t inputs, outputs;
+    const size_t *hidden; /* (depth) */
+    size_t depth;
+    sph_param param;
+    sph_norm norm;
+    sph_act act;
+    sph_init init;
+    uint64_t seed;
+} sph_mlp;
+
+SPH_API int sph_net_mlp(sph_net **out, const sph_mlp *spec);
+
+/* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn leaves the
+ * first conv's input alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each
+ * pair, the mean of all pixels, layers.6. The resnets are torchvision's, paths included (conv1,
+ * layer1.0.conv1, layer1.0.downsample.0, fc). */
+typedef struct sph_image_net {
+    sph_dtype dtype;
+    size_t channels, height, width, classes;
+    double scale; /* of all widths; 0: 1 */
+    sph_param param;
+    sph_norm norm;
+    sph_act act;
+    sph_init init;
+    uint64_t seed;
+} sph_image_net;
+
+SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
+SPH_API int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
+SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
+
+/* How f32 convolutions are computed from now on; a net starts with auto. */
+SPH_API void sph_net_set_conv(sph_net *net, sph_conv way);
+
+SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
+
+SPH_API sph_dtype sph_net_dtype(const sph_net *net);
+SPH_API size_t sph_net_inputs(const sph_net *net);
+SPH_API size_t sph_net_outputs(const sph_net *net);
+SPH_API size_t sph_net_layers(const sph_net *net);  /* weight layers           */
+SPH_API size_t sph_net_learned(const sph_net *net); /* learned numbers in all  */
+SPH_API const sph_layer *sph_net_layer(const sph_net *net, size_t k, size_t *inputs); /* borrowed */
+
+/* y (rows, outputs) <- x (rows, inputs), in evaluation mode. f64 at the interface whatever the net computes
+ * in. */
+SPH_API int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y);
+
+/* The materialised layer: w (m,n), b (m), s (m); any may be NULL. */
+SPH_API int sph_net_weight(const sph_net *net, size_t k, double *w, double *b, double *s);
+
+/* Named tensors (PATH.theta, PATH.norm.mean, ...), learned ones first. */
+typedef struct sph_tensor {
+    char name[128];
+    size_t shape[4], ndim, count;
+    int learned;     /* 0: running statistic or constant */
+    sph_group group; /* of a learned one */
+} sph_tensor;
+
+SPH_API size_t sph_net_tensors(const sph_net *net);
+SPH_API int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out);
+SPH_API int sph_net_get(const sph_net *net, const char *name, double *values, size_t count);
+SPH_API int sph_net_set(sph_net *net, const char *name, const double *values, size_t count);
+
+/* The same function in another parameterization (hidden layers; the output layer stays plain). On the way to
+ * gmp and sphere bn becomes part of the weights, by its running statistics. */
+enum {
+    SPH_CONVERT_STRICT = 1, /* refuse where negative scales cannot be folded away, instead of keeping them  */
+    SPH_CONVERT_KEEP_BN = 2 /* bn stays: its mean and variance are rescaled instead                        */
+};
+SPH_API int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

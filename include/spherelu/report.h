@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What people look at: figures and reports. */
+#ifndef SPHERELU_REPORT_H
+#define SPHERELU_REPORT_H
+
+#include "spherelu/compare.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- figures */
+
+/* Draws figures of dir, a finished experiment's folder or a run's, into dir/figures: data files, a gnuplot
+ * script, PNG, SVG and PDF each; then writes dir/report.html, a page with the figures inside. names: (count)
+ * words of an experiment file's `figures`; none: those of the experiment's file, or all that a run allows.
+ * progress: what is each figure's path without its ending; or NULL. A figure that cannot
+ * be drawn does not stop the others. Returns 1 where gnuplot is missing: data and scripts are there, and
+ * sph_error() says how to get it; 2 where, without names, some were not drawn, and sph_error() says which and
+ * why; one that was named and cannot be drawn is a failure. */
+SPH_API int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
+                        sph_progress_call *progress);
+
+/* The words a file's `figures` may name, borrowed, "word: what it shows" each; returns their number. */
+SPH_API size_t sph_figure_words(const char *const **out);
+
+/* The folder's regions.json and the picture regions.png, .svg, .pdf. 1: the picture was not drawn,
+ * sph_error() says why. */
+SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

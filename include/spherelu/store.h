@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Networks in files. */
+#ifndef SPHERELU_STORE_H
+#define SPHERELU_STORE_H
+
+#include "spherelu/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Files are safetensors. Without a description a file is read if its tensors are those of torchvision's
+ * resnet18 or resnet50 (images of 224 x 224), or dense layers PATH.weight, PATH.bias (or of another
+ * parameterization) and nothing else: a chain with relu between. f16 and bf16 become f32. */
+SPH_API int sph_net_save(const sph_net *net, const char *path);
+SPH_API int sph_net_open(sph_net **out, const char *path);
+
+/* Under other names: torchvision's are for its resnets, sp with bn; standardisation and class names do not go
+ * along. */
+SPH_API int sph_net_save_as(const sph_net *net, const char *path, sph_names names);
+
+/* From file to file: open, convert, save. A chain of dense layers without a description is not opened but
+ * streamed, so that it may be larger than memory: its hidden layers become PATH.theta, PATH.lambda, PATH.r or
+ * what the target has, in the same order; a unit without weights but with a bias is refused. */
+typedef struct sph_convert_opts {
+    sph_param to;
+    int flags; /* SPH_CONVERT_... */
+    sph_names names;
+    int threads;
+} sph_convert_opts;
+
+typedef struct sph_converted {
+    sph_net *net; /* what was written, caller frees; NULL: a chain was streamed */
+    size_t layers, learned;
+    int dropped;     /* standardisation or class names had no place under the names chosen */
+    char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */
+} sph_converted;
+
+SPH_API int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result);
+
+/* Takes the learned numbers of a file, under our names or torchvision's: every learned tensor of the net must
+ * be there and no other. */
+SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

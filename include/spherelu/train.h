@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Data in memory, splits, training, observers. */
+#ifndef SPHERELU_TRAIN_H
+#define SPHERELU_TRAIN_H
+
+#include "spherelu/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- data in memory */
+
+typedef struct sph_data sph_data;
+
+/* Copies. */
+SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
+                                 size_t features, size_t targets, sph_task task);
+
+/* Made by a seed: "crescents" (two interleaved crescents, two classes) or "levy" (a function of one number,
+ * with its own test part). rows 0: the set's own number; noise: standard deviation, NaN: 0.1. */
+SPH_API int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noise, uint64_t seed);
+SPH_API void sph_data_free(sph_data *data);
+
+SPH_API size_t sph_data_rows(const sph_data *data);
+SPH_API size_t sph_data_left_out(const sph_data *data); /* rows of the source dropped for missing cells */
+SPH_API size_t sph_data_filled(const sph_data *data);   /* missing feature cells of the rows that were not */
+SPH_API size_t sph_data_features(const sph_data *data); /* after text columns became indicators */
+SPH_API size_t sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
+SPH_API size_t sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
+SPH_API sph_task sph_data_task(const sph_data *data);
+SPH_API const double *sph_data_x(const sph_data *data); /* (rows, features), raw units; NULL for images */
+SPH_API const double *sph_data_y(const sph_data *data); /* (rows, targets); class tasks: class number 0.. */
+
+/* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
+SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
+
+/* The label of a class, borrowed; NULL past the last. */
+SPH_API const char *sph_data_class(const sph_data *data, size_t number);
+
+typedef struct sph_split {
+    uint32_t *train, *val, *test; /* zero-based data rows, in the order used */
+    size_t train_rows, val_rows, test_rows;
+} sph_split;
+
+/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever
+ * share above 0 is asked for. */
+SPH_API int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
+                           uint64_t seed);
+SPH_API void sph_split_free(sph_split *split);
+
+/* ---------------------------------------------------------------- training */
+
+typedef struct sph_train_opts {
+    sph_loss loss;
+    double label_smoothing;
+    sph_optimizer optimizer;
+    double lr;
+    double group_lr[SPH_GROUP_COUNT];    /* factors on lr                                   */
+    double group_decay[SPH_GROUP_COUNT]; /* factors on weight_decay                         */
+    double momentum, beta1, beta2, epsilon, weight_decay;
+    int nesterov;
+    double clip;  /* largest gradient norm; 0: off                                */
+    size_t batch; /* 0: full                                                      */
+    size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
+    size_t epochs;
+    const char *schedule; /* "none", "step:30,60,80:0.1", "plateau:50:0.1:0.0001", "cosine" */
+    double warmup;        /* epochs                                                       */
+    size_t patience;      /* epochs without a better monitored value; 0: never stop early */
+    const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
+    double norm_momentum; /* share of the batch in running statistics                     */
+    sph_standardize standardize;
+    sph_augment augment; /* of the training part; images only                            */
+    uint64_t seed;
+    int threads;
+} sph_train_opts;
+
+SPH_API void sph_train_defaults(sph_train_opts *out, sph_task task);
+
+/* A weight layer as the next step will use it, in the net's dtype (float or double). */
+typedef struct sph_view_layer {
+    const void *w; /* (n, ldw) unit-minor: input i of unit j at [i * ldw + j] */
+    size_t ldw;
+    const void *b; /* (m), NULL: none */
+    const void *s; /* (m), NULL: 1    */
+} sph_view_layer;
+
+/* What a step looks like from outside. Borrowed for the duration of the call. */
+typedef struct sph_view {
+    const sph_net *net;
+    const sph_view_layer *layer; /* (weight layers) after the update */
+    size_t epoch, epochs;        /* epochs finished, epochs in all */
+    uint64_t step, steps;        /* steps finished, steps in all if no early stop */
+    double lr;
+    double loss;              /* step: of this batch; epoch: mean over the epoch's steps */
+    const char *const *names; /* (values) epoch only: "train_loss", "val_loss", "val_rmse", ... */
+    const double *value;      /* (values) */
+    size_t values;
+    double seconds; /* since the start */
+    int improved;   /* epoch: this one is the best so far */
+} sph_view;
+
+/* Any function may be NULL. 0: go on; above 0: stop after this step; below 0: fail with this code. */
+typedef struct sph_observer {
+    void *self;
+    int (*start)(void *self, const sph_view *view);
+    int (*step)(void *self, const sph_view *view);
+    int (*epoch)(void *self, const sph_view *view);
+    int (*end)(void *self, const sph_view *view);
+} sph_observer;
+
+enum { SPH_METRICS_MAX = 8 };
+
+typedef struct sph_scores {
+    size_t rows;
+    size_t count;
+    const char *name[SPH_METRICS_MAX]; /* "loss", "rmse", "mae", "accuracy", "top5" */
+    double value[SPH_METRICS_MAX];
+} sph_scores;
+
+typedef struct sph_result {
+    sph_scores train, val, test; /* rows 0 where a part is empty */
+    size_t epochs, best_epoch;
+    uint64_t steps;
+    double seconds;
+    int diverged; /* then the scores are absent */
+    int stopped;  /* an observer asked */
+} sph_result;
+
+/* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is
+ * fitted on the training part and kept with the net. observers: (count). When one of them asks to stop, the
+ * call succeeds with result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it
+ * holds the best weights so far, if there are any. result may be NULL. */
+SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
+                      const sph_observer *observers, size_t count, sph_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What can be refused before the first job: data, splits, and a net of every method and grid point. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "file/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "compare/experiment.h"
+#include "compare/perturb.h"
+#include "train/fit.h"
+#include "job/job.h"
+#include "net/net.h"
+#include "train/evaluate.h"
+
+/* ---------------------------------------------------------------- whose line it is */
+
+/* The option a message such as "batch: 1 row ..." is about, or -1. */
+static int option_of(const char *message)
+{
+    char key[64] = "";
+    size_t length = strcspn(message, ":");
+    if (!message[length] || length >= sizeof key)
+        return -1;
+    memcpy(key, message, length);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (!strcmp(key, option_key((enum option_id)i)) && strcmp(key, "name"))
+            return i;
+    return option_find(key);
+}
+
+static size_t line_of(const struct sph_experiment *e, const struct experiment_job *job, int id)
+{
+    if (id < 0)
+        return 0;
+    for (size_t i = 0; i < e->axis_count; i++)
+        if ((int)e->axes[i].id == id)
+            return e->axes[i].line;
+    size_t own = e->methods[job->method].lines[id];
+    return own ? own : e->lines[id];
+}
+
+/* Gives a failure the line of its key in the file, and the method where that matters. */
+static int blame(const struct sph_experiment *e, const struct experiment_job *job, int of_method, int err)
+{
+    const struct experiment_method *method = &e->methods[job->method];
+    const char *data = e->base->text[OPTION_DATA];
+    char message[1024];
+    if (err == SPH_EMEMORY)
+        return err;
+    strncpy(message, sph_error(), sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    int id = option_of(message);
+    if (id < 0 && !strncmp(message, data, strlen(data)))
+        id = OPTION_DATA;
+    size_t line = line_of(e, job, id);
+    if (!line && of_method)
+        line = method->line;
+    if (!line && id >= 0) /* a default: the section's own line would be a guess, the data's is none */
+        line = e->lines[OPTION_DATA];
+    char where[24] = "";
+    if (line)
+        snprintf(where, sizeof where, ":%zu", line);
+    if (of_method)
+        return sph_fail(SPH_EFORMAT, "%s%s: method '%s': %s", e->path, where, method->name, message);
+    return sph_fail(SPH_EFORMAT, "%s%s: %s", e->path, where, message);
+}
+
+/* ---------------------------------------------------------------- data and splits */
+
+/* Every class has to be in the rows that are learned from. */
+static int check_classes(const sph_data *data, const sph_split *split, uint64_t seed, int part)
+{
+    if (data->task == SPH_TASK_REGRESSION)
+        return 0;
+    size_t *count = mem_get(data->classes, sizeof *count), empty = 0;
+    if (!count)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < split->train_rows; i++)
+        count[(size_t)data->y[split->train[i]]]++;
+    while (empty < data->classes && count[empty])
+        empty++;
+    mem_free(count);
+    if (empty == data->classes)
+        return 0;
+    char fold[32] = "";
+    if (part >= 0)
+        snprintf(fold, sizeof fold, ", fold %d,", part);
+    return sph_fail(SPH_EARG, "split: with seed %" PRIu64 "%s no row of class '%s' is left to train on%s",
+                    seed, fold, data->labels[empty], part >= 0 ? "" : "; stratified would leave some");
+}
+
+static int check_split(const struct sph_experiment *e, struct sph_job *options, const sph_data *data,
+                       const struct experiment_job *job)
+{
+    sph_split split;
+    int err = job_make_split(options, data, &split);
+    if (err < 0)
+        return err;
+    if (!split.test_rows)
+        err = sph_fail(SPH_EARG,
+                       "test: found 0, expected a share of the rows: the table is made of test scores");
+    else if (!split.val_rows && e->axis_count && !e->all_points &&
+             options->options.protocol == PROTOCOL_HOLDOUT)
+        err = sph_fail(SPH_EARG, "val: found 0, expected more: the validation part chooses among the grid");
+    else
+        err = check_classes(data, &split, options->options.seed, job->part);
+    sph_split_free(&split);
+    return err;
+}
+
+static int depends_on_seed(const struct sph_job *options, const sph_data *data)
+{
+    return !data || data->made || options->options.rows;
+}
+
+/* All seeds and folds of the first method; *data stays open for the next seed where it is the same. */
+static int check_seed(const struct sph_experiment *e, struct experiment_job *job, sph_data **data,
+                      uint64_t *content)
+{
+    size_t folds = experiment_folds(e), parts = folds ? folds : 1;
+    int err = 0;
+    for (size_t k = 0; k < parts && !err; k++) {
+        struct sph_job *options = NULL;
+        job->part = folds ? (int)k : PART_NONE;
+        if ((err = experiment_options(e, job, NULL, &options)) < 0)
+            return err;
+        if (k == 0 && depends_on_seed(options, *data)) {
+            sph_data_free(*data);
+            *data = NULL;
+            err = job_open_data(options, data);
+            if (!err)
+                *content = (*content ^ job_content(*data)) * 0x100000001b3u;
+        } else {
+            err = job_settle(options, *data);
+        }
+        if (!err)
+            err = check_split(e, options, *data, job);
+        sph_job_free(options);
+    }
+    return err;
+}
+
+/* ---------------------------------------------------------------- methods */
+
+static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t outputs,
+                         struct experiment_facts *facts)
+{
+    const char *names[SPH_METRICS_MAX], *wanted = e->metric ? e->metric : NULL;
+    size_t count = evaluator_names(loss, outputs, names);
+    if (!wanted)
+        wanted = loss == SPH_LOSS_MAE || loss == SPH_LOSS_MSE ? "rmse" : "accuracy";
+    if (text_find(wanted, names, count) < 0) {
+        char known[128] = "", where[24] = "";
+        for (size_t i = 0; i < count; i++) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
+        }
+        if (e->metric_line)
+            snprintf(where, sizeof where, ":%zu", e->metric_line);
+        return sph_fail(SPH_EFORMAT, "%s%s: metric: no score '%s' here, there are %s", e->path, where, wanted,
+                        known);
+    }
+    snprintf(facts->metric, sizeof facts->metric, "%s", wanted);
+    facts->larger_is_better = !strcmp(wanted, "accuracy") || !strcmp(wanted, "top5");
+    return 0;
+}
+
+/* Everything a job does before its first step. */
+struct prepared {
+    struct sph_job *options;
+    sph_split split;
+    sph_net *net;
+    struct fit *fit;
+};
+
+static void unprepare(struct prepared *p)
+{
+    fit_free(p->fit);
+    sph_net_free(p->net);
+    sph_split_free(&p->split);
+    sph_job_free(p->options);
+    *p = (struct prepared){0};
+}
+
+static int prepare(const struct sph_experiment *e, const struct experiment_job *job, const sph_data *data,
+                   struct prepared *p)
+{
+    *p = (struct prepared){0};
+    int err = experiment_options(e, job, NULL, &p->options);
+    if (err < 0 || (err = job_settle(p->options, data)) < 0 ||
+        (err = job_make_split(p->options, data, &p->split)) < 0 ||
+        (err = job_make_net(p->options, data, &p->net)) < 0)
+        return err;
+    sph_train_opts opts = job_train_opts(p->options);
+    sph_split parts = p->split;
+    if (p->options->options.protocol == PROTOCOL_REFERENCE) {
+        parts.val = parts.test;
+        parts.val_rows = parts.test_rows;
+    }
+    return fit_new(&p->fit, p->net, data, &parts, &opts);
+}
+
+int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts)
+{
+    struct experiment_job job = {0};
+    sph_data *data = NULL;
+    uint64_t content = 0xcbf29ce484222325u;
+    int err = 0;
+    *facts = (struct experiment_facts){0};
+    if (experiment_without_jobs(e))
+        return experiment_check_alone(e);
+    for (size_t s = e->seed_count; s-- > 0 && !err;) { /* the first seed's data stay */
+        job.seed = s;
+        if ((err = check_seed(e, &job, &data, &content)) < 0)
+            err = blame(e, &job, 0, err);
+    }
+    job.seed = 0;
+    job.part = experiment_folds(e) ? 0 : PART_NONE;
+    size_t points = experiment_points(e);
+    for (job.method = 0; job.method < e->method_count && !err; job.method++)
+        for (job.point = 0; job.point < points && !err; job.point++) {
+            struct prepared p;
+            if ((err = prepare(e, &job, data, &p)) < 0)
+                err = blame(e, &job, 1, err);
+            else
+                err = choose_metric(e, (sph_loss)p.options->options.loss, sph_net_outputs(p.net), facts);
+            unprepare(&p);
+        }
+    if (!err)
+        err = experiment_check_figures(e, data);
+    sph_data_free(data);
+    snprintf(facts->content, sizeof facts->content, "%016" PRIx64, content);
+    return err;
+}
+
+/* ---------------------------------------------------------------- time */
+
+static const double timed_seconds = 0.1;
+
+static int stop_soon(void *self, const sph_view *view)
+{
+    const double *end = self;
+    (void)view;
+    return clock_seconds() >= *end;
+}
+
+int experiment_time(const struct sph_experiment *e, const struct experiment_job *job, double *seconds)
+{
+    struct prepared p = {0};
+    struct sph_job *options = NULL;
+    sph_data *data = NULL;
+    sph_result result = {0};
+    int err = experiment_options(e, job, NULL, &options);
+    if (!err)
+        err = job_open_data(options, &data);
+    sph_job_free(options);
+    if (!err && !(err = prepare(e, job, data, &p))) {
+        double end = clock_seconds() + timed_seconds, began = clock_seconds();
+        sph_observer observer = {.self = &end, .step = stop_soon};
+        err = fit_run(p.fit, &observer, 1, &result);
+        double spent = clock_seconds() - began;
+        size_t batch = p.options->options.batch, rows = p.split.train_rows;
+        double steps = (double)(batch && batch < rows ? (rows + batch - 1) / batch : 1) *
+                       (double)p.options->options.epochs;
+        if (err == SPH_EDIVERGED) /* soon done, then */
+            err = 0;
+        *seconds = result.stopped && result.steps ? spent / (double)result.steps * steps : spent;
+    }
+    unprepare(&p);
+    sph_data_free(data);
+    return err;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/comparison.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+static const double significant = 0.05;
+
+void comparison_add_p(struct text *out, double p)
+{
+    if (p < 1e-4)
+        text_add(out, "< 0.0001");
+    else
+        text_add_general(out, 2, p);
+}
+
+int comparison_exponent(double value)
+{
+    char number[64];
+    snprintf(number, sizeof number, "%.1e", value);
+    return (int)strtol(strchr(number, 'e') + 1, NULL, 10);
+}
+
+/* ---------------------------------------------------------------- a method against the reference */
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Who is ahead on how many splits. */
+static void add_score(struct text *out, const struct comparison_pair *pair, const char *reference,
+                      const char *method)
+{
+    if (pair->equal == pair->pairs) {
+        text_add(out, "%s equal to %s on %zu of %zu split%s", reference, method, pair->equal, pair->pairs,
+                 plural(pair->pairs));
+        return;
+    }
+    int ahead = pair->better >= pair->worse;
+    text_add(out, "%s %s than %s on %zu of %zu split%s", reference, ahead ? "better" : "worse", method,
+             ahead ? pair->better : pair->worse, pair->pairs, plural(pair->pairs));
+    size_t others = ahead ? pair->worse : pair->better;
+    if (others && pair->equal)
+        text_add(out, ", %s on %zu, equal on %zu", ahead ? "worse" : "better", others, pair->equal);
+    else if (pair->equal)
+        text_add(out, ", equal on %zu", pair->equal);
+    else if (pair->better == pair->worse)
+        text_add(out, ", worse on %zu", others);
+}
+
+/* What follows from p, and what so few splits could have shown at all. */
+static void add_conclusion(struct text *out, const struct comparison_pair *pair)
+{
+    const struct wilcoxon *test = &pair->test;
+    double least = wilcoxon_least_p(test->n);
+    const char *differ = test->n < pair->pairs ? test->n == 1 ? " that differs" : " that differ" : "";
+    if (test->p <= significant)
+        text_add(out, ": significant at 5 %%");
+    else if (least > significant && test->p <= least)
+        text_add(out, ": %zu split%s%s can not show more", test->n, plural(test->n), differ);
+    else if (least > significant) {
+        text_add(out, ": no difference shown, and %zu split%s%s can not show less than p = ", test->n,
+                 plural(test->n), differ);
+        comparison_add_p(out, least);
+    } else
+        text_add(out, ": no difference shown");
+}
+
+static void add_verdict(struct text *out, const struct comparison_pair *pair, const struct comparison_input *input,
+                        const char *reference, const char *method)
+{
+    if (!pair->pairs) {
+        text_add(out, "%s and %s: no split where both gave a number", reference, method);
+        return;
+    }
+    add_score(out, pair, reference, method);
+    if (pair->left_out)
+        text_add(out, " (%zu left out: a job gave no number)", pair->left_out);
+    if (pair->test.n) {
+        text_add(out, pair->test.p < 1e-4 ? ", p " : ", p = ");
+        comparison_add_p(out, pair->test.p);
+        text_add(out, " (Wilcoxon, %s)", pair->test.exact ? "exact" : "approximate");
+        add_conclusion(out, pair);
+    }
+    /* counts and sizes may point to different sides */
+    double lead = input->larger_is_better ? -pair->difference : pair->difference;
+    if (pair->better > pair->worse && lead < 0)
+        text_add(out, "; the mean difference favours %s", method);
+    else if (pair->worse > pair->better && lead > 0)
+        text_add(out, "; the mean difference favours %s", reference);
+}
+
+static int compare(struct comparison_pair *pair, const struct comparison_input *input,
+                   const struct comparison_method *method, const struct comparison_method *reference)
+{
+    double sum = 0;
+    for (size_t c = 0; c < input->cases; c++) {
+        double x = method->value[c], y = reference->value[c];
+        if (!isfinite(x) || !isfinite(y)) {
+            pair->left_out++;
+            continue;
+        }
+        pair->pairs++;
+        sum += x - y;
+        if (x == y)
+            pair->equal++;
+        else if ((x < y) == (input->larger_is_better != 0))
+            pair->better++;
+        else
+            pair->worse++;
+    }
+    pair->difference = pair->pairs ? sum / (double)pair->pairs : NAN;
+    pair->interval = (struct interval){NAN, NAN};
+    int err = wilcoxon_test(method->value, reference->value, input->cases, &pair->test);
+    if (!err && pair->pairs > 1)
+        err = bootstrap_difference(method->value, reference->value, input->cases, COMPARISON_RESAMPLES,
+                                   COMPARISON_PERCENT / 100.0, 0, &pair->interval);
+    if (err < 0)
+        return err;
+    pair->test.p = fmax(pair->test.p, wilcoxon_least_p(pair->test.n));
+    pair->significant = pair->test.n && pair->test.p <= significant;
+    add_verdict(&pair->verdict, pair, input, reference->name, method->name);
+    return pair->verdict.failed ? SPH_EMEMORY : 0;
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+static int rank_methods(struct comparison *comparison)
+{
+    const struct comparison_input *input = comparison->input;
+    double *score = mem_get(input->cases, input->count * sizeof *score);
+    double *rank = mem_get(input->count, sizeof *rank);
+    int err = score && rank ? 0 : SPH_EMEMORY;
+    if (!err) {
+        for (size_t c = 0; c < input->cases; c++)
+            for (size_t m = 0; m < input->count; m++)
+                score[c * input->count + m] = input->methods[m].value[c];
+        err = average_ranks(score, input->cases, input->count, input->larger_is_better, rank);
+    }
+    for (size_t m = 0; !err && m < input->count; m++)
+        comparison->lines[m].rank = rank[m];
+    mem_free(score);
+    mem_free(rank);
+    return err;
+}
+
+/* The method with the best mean of those with most numbers: leaving out hard cases must not win. -1: none. */
+static int best_method(const struct comparison *comparison)
+{
+    int best = -1;
+    for (size_t m = 0; m < comparison->input->count; m++) {
+        const struct summary *s = &comparison->lines[m].summary;
+        const struct summary *b = best < 0 ? NULL : &comparison->lines[best].summary;
+        if (s->n &&
+            (!b || s->n > b->n ||
+             (s->n == b->n && (comparison->input->larger_is_better ? s->mean > b->mean : s->mean < b->mean))))
+            best = (int)m;
+    }
+    return best;
+}
+
+void comparison_free(struct comparison *comparison)
+{
+    for (size_t m = 0; comparison->lines && m < comparison->input->count; m++)
+        text_free(&comparison->lines[m].pair.verdict);
+    mem_free(comparison->lines);
+}
+
+static int check(const struct comparison_input *input)
+{
+    if (!input->count)
+        return sph_fail(SPH_EARG, "table: no method, expected one or more");
+    if (!input->cases)
+        return sph_fail(SPH_EARG, "table: no case, expected one or more");
+    if (input->reference_method >= 0 && (size_t)input->reference_method >= input->count)
+        return sph_fail(SPH_EARG, "table: reference method %d, expected one of %zu", input->reference_method,
+                        input->count);
+    if (!input->experiment || !input->metric || !input->protocol)
+        return sph_fail(SPH_EARG, "table: experiment, metric or protocol has no name");
+    for (size_t m = 0; m < input->count; m++)
+        if (!input->methods[m].name || !input->methods[m].value)
+            return sph_fail(SPH_EARG, "table: method %zu has no name or no values", m);
+    return 0;
+}
+
+int comparison_make(struct comparison *comparison, const struct comparison_input *input)
+{
+    *comparison = (struct comparison){.input = input};
+    int err = check(input);
+    if (err < 0)
+        return err;
+    comparison->lines = mem_get(input->count, sizeof *comparison->lines);
+    if (!comparison->lines)
+        return SPH_EMEMORY;
+    for (size_t m = 0; m < input->count; m++)
+        summarize(input->methods[m].value, input->cases, &comparison->lines[m].summary);
+    err = rank_methods(comparison);
+    int reference = input->reference_method < 0 ? best_method(comparison) : input->reference_method;
+    if (reference < 0 || input->reference_method == COMPARISON_NONE || input->count < 2)
+        return err;
+    comparison->reference = input->methods[reference].name;
+    for (size_t m = 0; !err && m < input->count; m++)
+        if (m != (size_t)reference) {
+            err = compare(&comparison->lines[m].pair, input, &input->methods[m], &input->methods[reference]);
+            comparison->compared++;
+        }
+    return err;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An experiment: methods x grid x seeds, each a job like any other, and what is made of their results.
+ *
+ *   experiment.c    the handle; --set; the resolved file
+ *   read.c          the file; lists.c its methods, seeds and grid; figure_kinds.c and papers.c keys of their own
+ *   jobs.c          which jobs there are, where they lie, their options
+ *   check.c         what can be refused before the first job; timing for a dry run
+ *   run.c           the jobs at work, choices, resuming
+ *   results.c       results.json, and the methods compared
+ *   motion.c        how far boundaries moved, of what was recorded
+ *   perturb.c       an experiment that trains nothing: Figure 1
+ */
+#ifndef SPH_EXPERIMENT_EXPERIMENT_H
+#define SPH_EXPERIMENT_EXPERIMENT_H
+
+#include <yaml.h>
+
+#include "base/text.h"
+#include "job/options.h"
+#include "compare/workers.h"
+#include "store/runfolder.h"
+
+#define EXPERIMENT_FILE    RUNFOLDER_EXPERIMENT
+#define EXPERIMENT_RESULTS "results.json"
+#define EXPERIMENT_JOBS    "jobs"
+
+enum { EXPERIMENT_FOLDS = 5, EXPERIMENT_MOST_JOBS = 1000000 };
+
+struct experiment_method {
+    char *name;
+    char *folder;               /* its name as a folder's, unique */
+    struct sph_job *job;        /* the options it sets are `given` */
+    size_t line;                /* in the file; 0: not from it */
+    size_t lines[OPTION_COUNT]; /* of its options */
+};
+
+/* One key of the grid and its values, as an option's canonical text. */
+struct experiment_axis {
+    enum option_id id;
+    char **values; /* (count) */
+    size_t count, line;
+};
+
+/* What was printed elsewhere. */
+struct experiment_paper {
+    char *metric, *method, *text;
+    size_t line;
+};
+
+/* A kind of figure, as far as an experiment file is concerned; the room report has the rows. */
+struct figure_kind {
+    const char *word;
+    const char *record;  /* what has to be recorded for it: "boundaries", "patterns"; "": nothing */
+    int alone;           /* it shows nothing that was trained                                     */
+    enum option_id axis; /* the key its grid has to have; OPTION_COUNT: none                      */
+    const char *(*lacks)(const sph_data *data); /* what data it needs; NULL: these will do        */
+};
+
+struct figure_kinds {
+    const struct figure_kind *list; /* (count) */
+    const char *const *words;       /* (count) */
+    size_t count;
+    const char *choices; /* "a|b|c" */
+    size_t most;         /* methods and points of the grid side by side */
+};
+
+struct sph_experiment {
+    const struct figure_kinds *kinds; /* borrowed */
+    char *path; /* of the file, for messages */
+    char *name;
+    struct sph_job *base;       /* data, net, train and the run's options, for all methods */
+    size_t lines[OPTION_COUNT]; /* of these in the file; 0: not from it */
+    struct experiment_method *methods;
+    size_t method_count;
+    uint64_t *seeds;
+    size_t seed_count;
+    struct experiment_axis *axes;
+    size_t axis_count;
+    char *metric; /* NULL: by the task */
+    size_t metric_line, grid_line;
+    int all_points;          /* the table has a line for every point of the grid, and none is chosen */
+    char *content;           /* of the data the experiment was made on, NULL: not known yet */
+    char *figures;           /* as YAML, NULL: none */
+    unsigned wanted_figures; /* bits by the number of the kind */
+    size_t figures_line;
+    struct experiment_paper *papers;
+    size_t paper_count;
+    struct experiment_perturb *perturb; /* NULL: none */
+
+    struct experiment_job *listed; /* for sph_experiment_job_at */
+    double *listed_seconds;
+    size_t listed_count;
+};
+
+/* ---------------------------------------------------------------- the file */
+
+/* kinds: the figures that the file may name; borrowed. */
+int experiment_open(sph_experiment **out, const char *path, const struct figure_kinds *kinds);
+
+/* Reads a whole document, or one entry of its top level into what is there already (--set). */
+int experiment_read(struct sph_experiment *e, yaml_document_t *document);
+int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                          yaml_node_t *key, yaml_node_t *value);
+
+/* The values of its lists (experiment_lists.c). */
+int experiment_read_methods(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node);
+int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                          const yaml_node_t *node);
+int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                         const yaml_node_t *node);
+
+/* Keys of their own files: figure_kinds.c, papers.c. The methods that papers name are
+ * checked when all are known. experiment_paper: what they say of a number, or NULL. */
+int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node);
+int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                           const yaml_node_t *node);
+int experiment_check_papers(const struct sph_experiment *e);
+const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method);
+void experiment_add_papers(const struct sph_experiment *e, struct text *out);
+void experiment_papers_free(struct sph_experiment *e);
+
+/* Where each option of a mapping stands, for what is found out later. */
+void experiment_note_lines(size_t lines[OPTION_COUNT], yaml_document_t *document, const yaml_node_t *mapping,
+                           const char *section, int from_file);
+
+/* One key of the grid: new, or in place of the old values. */
+int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                         const yaml_node_t *key, const yaml_node_t *value);
+
+/* The failure for a key of the top level that is none. */
+int experiment_unknown_key(const char *path, const yaml_node_t *key);
+
+/* What only the whole can tell: missing keys, protocols without what they need. */
+int experiment_complete(const struct sph_experiment *e);
+
+/* Everything needed to repeat the experiment; reads back as the same. Caller frees with mem_free. */
+int experiment_write(const struct sph_experiment *e, char **text);
+
+/* ---------------------------------------------------------------- jobs */
+
+enum { PART_NONE = -1, PART_REFIT = -2 }; /* else the number of a fold */
+
+struct experiment_job {
+    size_t method, point, seed; /* numbers in the experiment's lists */
+    int part;
+    size_t epochs; /* of a refit */
+    char *folder;  /* below the experiment's */
+};
+
+size_t experiment_points(const struct sph_experiment *e); /* of the grid; 1 without one */
+size_t experiment_folds(const struct sph_experiment *e);  /* 0 unless cv */
+
+/* Of the jobs that are known from the start; fails where there are too many to be meant. */
+int experiment_count(const struct sph_experiment *e, size_t *count);
+
+/* Every job that is known from the start, methods first; a refit under cv follows from these. Caller frees.
+ */
+int experiment_list(const struct sph_experiment *e, struct experiment_job **out, size_t *count);
+void experiment_list_free(struct experiment_job *jobs, size_t count);
+
+/* The folder of one; caller frees. */
+int experiment_folder(const struct sph_experiment *e, struct experiment_job *job);
+
+/* Its options; out: the experiment's folder, or NULL for a job that is not to be run. */
+int experiment_options(const struct sph_experiment *e, const struct experiment_job *job, const char *out,
+                       struct sph_job **options);
+
+/* Lines of a method in the table: the grid's points where all are shown, else 1. */
+size_t experiment_lines(const struct sph_experiment *e);
+
+/* "lr 0.1, hidden 100"; "" without a grid. Appends. */
+void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out);
+
+/* The value's number on an axis at that point. */
+size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axis);
+
+/* ---------------------------------------------------------------- before and after */
+
+/* What a check finds out. */
+struct experiment_facts {
+    char metric[16]; /* of the table */
+    int larger_is_better;
+    char content[17];
+};
+
+/* Opens the data, makes every split and a net of every method and point; a failure names line and key. */
+int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts);
+
+/* Refused before the first job: a figure without the record, features, task or grid it needs. */
+int experiment_check_figures(const struct sph_experiment *e, const sph_data *data);
+int experiment_check_alone(const struct sph_experiment *e); /* of an experiment that trains nothing */
+
+/* Seconds of the job, if no early stop, by a few steps of it. */
+int experiment_time(const struct sph_experiment *e, const struct experiment_job *job, double *seconds);
+
+/* What became of a job. */
+struct experiment_outcome {
+    int finished; /* it has a result.json */
+    int diverged; /* which says so */
+    char *reason; /* of a divergence or a failure, NULL: it went well */
+    double test, val, val_loss, seconds;
+    size_t epochs, best_epoch;
+    struct json_t *result; /* the file */
+};
+void experiment_outcome_free(struct experiment_outcome *outcome);
+
+/* Reads result.json of the job, where it is there. */
+int experiment_outcome_read(struct experiment_outcome *out, const char *dir, const struct experiment_job *job,
+                            const struct experiment_facts *facts);
+
+#endif

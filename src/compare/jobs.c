@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which jobs an experiment has, where they lie, and their options. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "compare/experiment.h"
+
+size_t experiment_points(const struct sph_experiment *e)
+{
+    size_t points = 1;
+    for (size_t i = 0; i < e->axis_count; i++)
+        if (__builtin_mul_overflow(points, e->axes[i].count, &points))
+            return SIZE_MAX;
+    return points;
+}
+
+size_t experiment_lines(const struct sph_experiment *e)
+{
+    return e->all_points ? experiment_points(e) : 1;
+}
+
+size_t experiment_folds(const struct sph_experiment *e)
+{
+    if (e->base->options.protocol != PROTOCOL_CV)
+        return 0;
+    return e->base->text[OPTION_FOLDS] ? e->base->options.folds : EXPERIMENT_FOLDS;
+}
+
+/* The last axis turns fastest. */
+size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axis)
+{
+    for (size_t i = e->axis_count; --i > axis;)
+        point /= e->axes[i].count;
+    return point % e->axes[axis].count;
+}
+
+void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out)
+{
+    for (size_t i = 0; i < e->axis_count; i++)
+        text_add(out, "%s%s %s", i ? ", " : "", option_key(e->axes[i].id),
+                 e->axes[i].values[experiment_value(e, point, i)]);
+}
+
+/* ---------------------------------------------------------------- folders */
+
+/* "lr-0.1_hidden-100"; values are told apart by their number where their letters would not do. */
+static void add_point_folder(const struct sph_experiment *e, size_t point, struct text *out)
+{
+    for (size_t i = 0; i < e->axis_count; i++) {
+        const struct experiment_axis *axis = &e->axes[i];
+        size_t number = experiment_value(e, point, i);
+        const char *value = axis->values[number];
+        int odd = 0;
+        text_add(out, "%s%s-", i ? "_" : "", option_key(axis->id));
+        for (const char *c = value; *c && c < value + 60; c++) {
+            int fine = isalnum((unsigned char)*c) || strchr("+-.,", *c);
+            odd |= !fine;
+            text_add(out, "%c", fine ? *c : '_');
+        }
+        if (odd || strlen(value) > 60)
+            text_add(out, "-%zu", number);
+    }
+}
+
+int experiment_folder(const struct sph_experiment *e, struct experiment_job *job)
+{
+    struct text out = {0};
+    text_add(&out, EXPERIMENT_JOBS "/%s/", e->methods[job->method].folder);
+    if (e->axis_count) {
+        add_point_folder(e, job->point, &out);
+        text_add(&out, "/");
+    }
+    text_add(&out, "seed-%llu", (unsigned long long)e->seeds[job->seed]);
+    if (job->part == PART_REFIT)
+        text_add(&out, "/refit");
+    else if (job->part >= 0)
+        text_add(&out, "/fold-%d", job->part);
+    if (out.failed) {
+        text_free(&out);
+        return SPH_EMEMORY;
+    }
+    mem_free(job->folder);
+    job->folder = out.chars;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- the list */
+
+void experiment_list_free(struct experiment_job *jobs, size_t count)
+{
+    for (size_t i = 0; jobs && i < count; i++)
+        mem_free(jobs[i].folder);
+    mem_free(jobs);
+}
+
+int experiment_count(const struct sph_experiment *e, size_t *count)
+{
+    size_t folds = experiment_folds(e) ? experiment_folds(e) : 1;
+    if (__builtin_mul_overflow(e->method_count, experiment_points(e), count) ||
+        __builtin_mul_overflow(*count, e->seed_count, count) ||
+        __builtin_mul_overflow(*count, folds, count) || *count > EXPERIMENT_MOST_JOBS)
+        return sph_fail(SPH_EFORMAT,
+                        "%s: more than %d jobs: %zu methods, %zu of the grid, %zu seeds, %zu fold%s", e->path,
+                        EXPERIMENT_MOST_JOBS, e->method_count, experiment_points(e), e->seed_count, folds,
+                        folds == 1 ? "" : "s");
+    return 0;
+}
+
+int experiment_list(const struct sph_experiment *e, struct experiment_job **out, size_t *count)
+{
+    size_t all, made = 0, folds = experiment_folds(e);
+    int err = experiment_count(e, &all);
+    if (err < 0)
+        return err;
+    struct experiment_job *jobs = mem_get(all, sizeof *jobs);
+    if (!jobs)
+        return SPH_EMEMORY;
+    size_t points = experiment_points(e), parts = folds ? folds : 1;
+    for (size_t m = 0; m < e->method_count && !err; m++)
+        for (size_t p = 0; p < points && !err; p++)
+            for (size_t s = 0; s < e->seed_count && !err; s++)
+                for (size_t k = 0; k < parts && !err; k++, made++) {
+                    jobs[made] = (struct experiment_job){
+                        .method = m, .point = p, .seed = s, .part = folds ? (int)k : PART_NONE};
+                    err = experiment_folder(e, &jobs[made]);
+                }
+    if (err < 0) {
+        experiment_list_free(jobs, all);
+        return err;
+    }
+    *out = jobs;
+    *count = all;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- options */
+
+static int take_given(struct sph_job *to, const struct sph_job *from)
+{
+    int err = 0;
+    for (int i = 0; i < OPTION_COUNT && !err; i++)
+        if (from->given[i])
+            err = options_give(to, (enum option_id)i, from->text[i]);
+    return err;
+}
+
+static int give_number(struct sph_job *job, enum option_id id, unsigned long long number)
+{
+    char *text = mem_format("%llu", number);
+    int err = text ? options_give(job, id, text) : SPH_EMEMORY;
+    mem_free(text);
+    return err;
+}
+
+/* On the whole training part, for as long as the folds found best. */
+static int be_refit(struct sph_job *job, const struct experiment_job *which)
+{
+    int err = options_give(job, OPTION_PROTOCOL, "holdout");
+    job->given[OPTION_FOLDS] = 0;
+    if (!err)
+        err = options_put(job, OPTION_FOLDS, NULL);
+    if (!err)
+        err = options_give(job, OPTION_VAL, "0");
+    if (!err)
+        err = options_give(job, OPTION_PATIENCE, "0");
+    job->given[OPTION_MONITOR] = 0;
+    if (!err)
+        err = options_put(job, OPTION_MONITOR, NULL);
+    return err ? err : give_number(job, OPTION_EPOCHS, which->epochs);
+}
+
+static int fill_options(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
+                        struct sph_job *job)
+{
+    int err = take_given(job, e->base);
+    if (!err)
+        err = take_given(job, e->methods[which->method].job);
+    for (size_t i = 0; i < e->axis_count && !err; i++)
+        err = options_give(job, e->axes[i].id, e->axes[i].values[experiment_value(e, which->point, i)]);
+    if (!err)
+        err = give_number(job, OPTION_SEED, e->seeds[which->seed]);
+    if (!err && which->part == PART_REFIT)
+        err = be_refit(job, which);
+    if (!err && which->part >= 0) {
+        err = give_number(job, OPTION_FOLDS, experiment_folds(e));
+        if (!err)
+            err = give_number(job, OPTION_FOLD, (unsigned long long)which->part);
+    }
+    if (!err && out) {
+        char *dir = file_join(out, which->folder);
+        err = dir ? options_give(job, OPTION_OUT, dir) : SPH_EMEMORY;
+        mem_free(dir);
+    }
+    return err;
+}
+
+int experiment_options(const struct sph_experiment *e, const struct experiment_job *job, const char *out,
+                       struct sph_job **options)
+{
+    int err = sph_job_new(options);
+    if (!err && (err = fill_options(e, job, out, *options)) < 0) {
+        sph_job_free(*options);
+        *options = NULL;
+    }
+    return err;
+}

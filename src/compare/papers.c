@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The key `papers` of an experiment file: what was printed elsewhere, to stand beside what came out here.
+ *
+ *     papers:
+ *       max_move: {SP: "up to 2^16", GmP: "below 1"}
+ *       rmse: {SP: "0.5"}
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "job/config.h"
+#include "compare/experiment.h"
+#include "compare/motion.h"
+#include "job/nodes.h"
+
+/* Numbers of the motion table, then scores. */
+#define PAPER_MOTION(id, word, help) word,
+static const char *const metrics[] = {MOTION_NUMBERS(PAPER_MOTION) "loss", "rmse", "mae", "accuracy", "top5"};
+#define METRIC_BAR(id, word, help) word "|"
+#define METRIC_CHOICES             MOTION_NUMBERS(METRIC_BAR) "loss|rmse|mae|accuracy|top5"
+
+void experiment_papers_free(struct sph_experiment *e)
+{
+    for (size_t i = 0; i < e->paper_count; i++) {
+        mem_free(e->papers[i].metric);
+        mem_free(e->papers[i].method);
+        mem_free(e->papers[i].text);
+    }
+    mem_free(e->papers);
+    e->papers = NULL;
+    e->paper_count = 0;
+}
+
+static int add_paper(struct sph_experiment *e, const char *path, const yaml_node_t *metric,
+                     const yaml_node_t *method, const yaml_node_t *value)
+{
+    int err = node_check_key(path, method);
+    if (err < 0)
+        return err;
+    for (size_t i = 0; i < e->paper_count; i++)
+        if (!strcmp(e->papers[i].metric, node_text(metric)) &&
+            !strcmp(e->papers[i].method, node_text(method)))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: papers: %s of '%s' stands twice", path, node_line(method),
+                            node_text(metric), node_text(method));
+    struct experiment_paper *papers =
+        mem_resize(e->papers, e->paper_count, e->paper_count + 1, sizeof *papers);
+    if (!papers)
+        return SPH_EMEMORY;
+    e->papers = papers;
+    struct experiment_paper *paper = &papers[e->paper_count++];
+    *paper = (struct experiment_paper){.line = path == e->path ? node_line(method) : 0};
+    if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))))
+        return SPH_EMEMORY;
+    return node_read_text(&paper->text, path, value, "papers", "what the papers say, as text");
+}
+
+int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                           const yaml_node_t *node)
+{
+    static const char expected[] = "{METRIC: {METHOD: text, ...}, ...}";
+    if (node->type != YAML_MAPPING_NODE)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: papers: found %s, expected %s", path, node_line(node),
+                        node->type == YAML_SEQUENCE_NODE ? "a list" : "one value", expected);
+    experiment_papers_free(e);
+    int err = 0;
+    const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
+    for (; pair < end && !err; pair++) {
+        const yaml_node_t *metric = yaml_document_get_node(document, pair->key);
+        const yaml_node_t *methods = yaml_document_get_node(document, pair->value);
+        if ((err = node_check_key(path, metric)) < 0)
+            break;
+        int found =
+            node_read_word(path, metric, "papers", metrics, sizeof metrics / sizeof *metrics, METRIC_CHOICES);
+        if (found < 0)
+            return found;
+        if (methods->type != YAML_MAPPING_NODE)
+            return sph_fail(SPH_EFORMAT, "%s:%zu: papers: %s: found %s, expected {METHOD: text, ...}", path,
+                            node_line(methods), node_text(metric),
+                            methods->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+        const yaml_node_pair_t *item = methods->data.mapping.pairs.start,
+                               *last = methods->data.mapping.pairs.top;
+        for (; item < last && !err; item++)
+            err = add_paper(e, path, metric, yaml_document_get_node(document, item->key),
+                            yaml_document_get_node(document, item->value));
+    }
+    return err;
+}
+
+int experiment_check_papers(const struct sph_experiment *e)
+{
+    for (size_t i = 0; i < e->paper_count; i++) {
+        const struct experiment_paper *paper = &e->papers[i];
+        size_t m = 0;
+        while (m < e->method_count && strcmp(e->methods[m].name, paper->method) != 0)
+            m++;
+        if (m == e->method_count)
+            return sph_fail(SPH_EFORMAT, "%s:%zu: papers: %s: no method '%s'", e->path, paper->line,
+                            paper->metric, paper->method);
+    }
+    return 0;
+}
+
+const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method)
+{
+    for (size_t i = 0; i < e->paper_count; i++)
+        if (!strcmp(e->papers[i].metric, metric) && !strcmp(e->papers[i].method, method))
+            return e->papers[i].text;
+    return NULL;
+}
+
+void experiment_add_papers(const struct sph_experiment *e, struct text *out)
+{
+    const char *metric = "";
+    if (e->paper_count)
+        text_add(out, "papers:\n");
+    for (size_t i = 0; i < e->paper_count; i++) {
+        if (strcmp(metric, e->papers[i].metric) != 0)
+            text_add(out, "  %s:\n", e->papers[i].metric);
+        metric = e->papers[i].metric;
+        text_add(out, "    ");
+        config_add_text(out, e->papers[i].method);
+        text_add(out, ": ");
+        config_add_text(out, e->papers[i].text);
+        text_add(out, "\n");
+    }
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/perturb.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "job/nodes.h"
+#include "compare/comparison.h"
+
+/* ---------------------------------------------------------------- the key */
+
+#define PERTURB_KEYS(X)                                                                                      \
+    X(EPS, "eps")                                                                                            \
+    X(DIM, "dim")                                                                                            \
+    X(LENGTH, "length")                                                                                      \
+    X(DISTANCE, "distance")
+#define PERTURB_KEY_ENUM(id, word) PERTURB_KEY_##id,
+#define PERTURB_KEY_WORD(id, word) word,
+enum { PERTURB_KEYS(PERTURB_KEY_ENUM) PERTURB_KEY_COUNT };
+static const char *const perturb_keys[PERTURB_KEY_COUNT] = {PERTURB_KEYS(PERTURB_KEY_WORD)};
+
+enum { MOST_EPS = 64, MOST_INPUTS = 1000000 };
+
+static int read_real(const char *path, const yaml_node_t *node, const char *what, const char *expected,
+                     double *out)
+{
+    int err = node_check_text(path, node, what, expected);
+    if (err < 0)
+        return err;
+    if (!text_to_double(node_text(node), out) || !isfinite(*out))
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected %s", path, node_line(node), what,
+                        node_text(node), expected);
+    return 0;
+}
+
+static int read_eps(struct experiment_perturb *perturb, const char *path, yaml_document_t *document,
+                    const yaml_node_t *node)
+{
+    static const char expected[] = "a list of numbers";
+    if (node->type != YAML_SEQUENCE_NODE)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: perturb: eps: found %s, expected %s", path, node_line(node),
+                        node->type == YAML_MAPPING_NODE ? "a mapping" : "one value", expected);
+    const yaml_node_item_t *items = node->data.sequence.items.start;
+    size_t count = (size_t)(node->data.sequence.items.top - items);
+    if (!count || count > MOST_EPS)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: perturb: eps: found %zu numbers, expected 1 to %d", path,
+                        node_line(node), count, MOST_EPS);
+    mem_free(perturb->eps);
+    perturb->count = count;
+    if (!(perturb->eps = mem_get(count, sizeof *perturb->eps)))
+        return SPH_EMEMORY;
+    int err = 0;
+    for (size_t i = 0; i < count && !err; i++)
+        err = read_real(path, yaml_document_get_node(document, items[i]), "perturb: eps", "a number",
+                        &perturb->eps[i]);
+    return err;
+}
+
+static int read_pair(struct experiment_perturb *perturb, const char *path, yaml_document_t *document, int key,
+                     const yaml_node_t *value)
+{
+    double real;
+    int err;
+    switch (key) {
+    case PERTURB_KEY_EPS:
+        return read_eps(perturb, path, document, value);
+    case PERTURB_KEY_DIM:
+        err = node_check_text(path, value, "perturb: dim", "the number of inputs");
+        if (!err && (!text_to_size(node_text(value), &perturb->inputs) || perturb->inputs < 2 ||
+                     perturb->inputs > MOST_INPUTS))
+            err = sph_fail(SPH_EFORMAT, "%s:%zu: perturb: dim: found '%s', expected 2 to %d inputs", path,
+                           node_line(value), node_text(value), MOST_INPUTS);
+        return err;
+    case PERTURB_KEY_LENGTH:
+        err = read_real(path, value, "perturb: length", "the length of the weight, above 0", &real);
+        if (!err && real <= 0)
+            err = sph_fail(SPH_EFORMAT, "%s:%zu: perturb: length: found '%s', expected a number above 0",
+                           path, node_line(value), node_text(value));
+        perturb->length = real;
+        return err;
+    default:
+        return read_real(path, value, "perturb: distance", "the boundary's distance from the origin",
+                         &perturb->distance);
+    }
+}
+
+int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node)
+{
+    size_t seen[PERTURB_KEY_COUNT] = {0};
+    sph_perturb_opts defaults;
+    sph_perturb_defaults(&defaults);
+    if (node->type != YAML_MAPPING_NODE)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: perturb: found %s, expected {eps: [...], dim: 2, ...}", path,
+                        node_line(node), node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+    struct experiment_perturb *perturb = mem_get(1, sizeof *perturb);
+    if (!perturb)
+        return SPH_EMEMORY;
+    *perturb = (struct experiment_perturb){
+        .inputs = defaults.inputs, .length = defaults.length, .distance = defaults.distance};
+    const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
+    int err = 0;
+    for (; pair < end && !err; pair++) {
+        const yaml_node_t *key = yaml_document_get_node(document, pair->key);
+        if ((err = node_check_key(path, key)) < 0)
+            break;
+        int found =
+            node_read_word(path, key, "perturb", perturb_keys, PERTURB_KEY_COUNT, "eps|dim|length|distance");
+        if (found < 0)
+            err = found;
+        else if (seen[found]++)
+            err = sph_fail(SPH_EFORMAT, "%s:%zu: perturb: %s stands twice", path, node_line(key),
+                           node_text(key));
+        else
+            err = read_pair(perturb, path, document, found, yaml_document_get_node(document, pair->value));
+    }
+    if (err < 0) {
+        experiment_perturb_free(perturb);
+        return err;
+    }
+    experiment_perturb_free(e->perturb);
+    e->perturb = perturb;
+    return 0;
+}
+
+void experiment_add_perturb(const struct sph_experiment *e, struct text *out)
+{
+    const struct experiment_perturb *perturb = e->perturb;
+    if (!perturb)
+        return;
+    text_add(out, "perturb: {");
+    for (size_t i = 0; i < perturb->count; i++) {
+        text_add(out, i ? ", " : "eps: [");
+        text_add_exact(out, perturb->eps[i]);
+    }
+    text_add(out, "%sdim: %zu, length: ", perturb->count ? "], " : "", perturb->inputs);
+    text_add_exact(out, perturb->length);
+    text_add(out, ", distance: ");
+    text_add_exact(out, perturb->distance);
+    text_add(out, "}\n");
+}
+
+void experiment_perturb_free(struct experiment_perturb *perturb)
+{
+    if (perturb)
+        mem_free(perturb->eps);
+    mem_free(perturb);
+}
+
+int experiment_without_jobs(const struct sph_experiment *e)
+{
+    return e->perturb && !e->base->text[OPTION_DATA] && !e->method_count;
+}
+
+/* ---------------------------------------------------------------- the numbers */
+
+int experiment_perturb(const struct sph_experiment *e, sph_perturb_result *out)
+{
+    sph_perturb_opts opts;
+    sph_perturb_defaults(&opts);
+    const struct experiment_perturb *perturb = e ? e->perturb : NULL;
+    opts.seed = e ? e->seeds[0] : 0;
+    if (perturb) {
+        opts.inputs = perturb->inputs;
+        opts.length = perturb->length;
+        opts.distance = perturb->distance;
+    }
+    if (perturb && perturb->eps) {
+        opts.eps = perturb->eps;
+        opts.count = perturb->count;
+    }
+    return sph_perturb(out, &opts);
+}

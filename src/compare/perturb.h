@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An experiment that trains nothing: its key `perturb` has one unit's boundary perturbed under every method
+ * (sph_perturb), as in Figure 1 of the paper. It needs a name, and neither data nor methods; its seed is the
+ * first of `seeds`. Beside figures and report it leaves perturb.txt (a table) and perturb.json (all numbers).
+ */
+#ifndef SPH_EXPERIMENT_EXPERIMENT_PERTURB_H
+#define SPH_EXPERIMENT_EXPERIMENT_PERTURB_H
+
+#include "compare/experiment.h"
+
+struct experiment_perturb {
+    double *eps; /* (count) NULL: the defaults of sph_perturb */
+    size_t count, inputs;
+    double length, distance;
+};
+
+/* {eps: [0.001, 0.01], dim: 2, length: 0.001, distance: 1}, each of them optional. */
+int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_document_t *document,
+                            const yaml_node_t *node);
+void experiment_add_perturb(const struct sph_experiment *e, struct text *out);
+void experiment_perturb_free(struct experiment_perturb *perturb);
+
+/* No data, no methods: nothing to train. */
+int experiment_without_jobs(const struct sph_experiment *e);
+
+/* Perturbs as the key says, by the defaults without one or without an experiment. Caller frees with
+ * sph_perturb_free. */
+int experiment_perturb(const struct sph_experiment *e, sph_perturb_result *out);
+
+#endif

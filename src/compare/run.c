@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An experiment into its folder. The folder's experiment.yaml comes first, then each job's own run folder;
+ * results and tables are made of what the jobs left, so a kill at any moment costs no more than the work
+ * since the last checkpoints. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "file/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "compare/run.h"
+#include "compare/perturb.h"
+#include "store/runfolder.h"
+
+/* Children of a pool that was killed let go of the folder a moment later. */
+static const double hold_patience = 2;
+
+/* ---------------------------------------------------------------- one thing in a process of its own
+ * What opens data and makes nets may start threads, and a process that has some had better not fork. */
+
+struct errand {
+    const struct sph_experiment *experiment;
+    const struct experiment_job *jobs; /* to be timed; NULL: check */
+    struct pool_slot answer;
+    double *seconds; /* (jobs) */
+};
+
+static int do_errand(void *self, size_t job, struct pool_slot *slot)
+{
+    const struct errand *errand = self;
+    if (errand->jobs)
+        return experiment_time(errand->experiment, &errand->jobs[job], &slot->real);
+    struct experiment_facts facts;
+    _Static_assert(sizeof facts <= sizeof slot->note, "the facts fit into a note");
+    int err = experiment_check(errand->experiment, &facts);
+    memcpy(slot->note, &facts, sizeof facts);
+    return err;
+}
+
+static int take_answer(void *self, size_t job, const struct pool_slot *slot)
+{
+    struct errand *errand = self;
+    memcpy(errand->answer.note, slot->note, sizeof slot->note);
+    if (errand->seconds)
+        errand->seconds[job] = slot->err < 0 ? (double)NAN : slot->real;
+    return slot->err < 0 ? sph_fail(slot->err, "%s", slot->message) : 0;
+}
+
+static int check(const struct sph_experiment *e, size_t workers, struct experiment_facts *facts)
+{
+    struct errand errand = {.experiment = e};
+    struct pool pool = {
+        .jobs = 1, .workers = workers ? 1 : 0, .self = &errand, .work = do_errand, .ended = take_answer};
+    int stopped, err = experiment_complete(e);
+    if (!err)
+        err = pool_run(&pool, &stopped);
+    memcpy(facts, errand.answer.note, sizeof *facts);
+    return err;
+}
+
+int sph_experiment_check(sph_experiment *e)
+{
+    struct experiment_facts facts;
+    return check(e, 1, &facts);
+}
+
+/* ---------------------------------------------------------------- a dry run */
+
+int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
+{
+    struct experiment_job *list = NULL, *samples = NULL;
+    double *seconds = NULL, *sampled = NULL;
+    size_t count = 0, points = experiment_points(e), sample_count = 0;
+    int stopped, err = experiment_complete(e);
+    if (err < 0 || (err = experiment_list(e, &list, &count)) < 0)
+        return err;
+    seconds = mem_get(count, sizeof *seconds);
+    sampled = mem_get(e->method_count * points, sizeof *sampled);
+    samples = mem_get(e->method_count * points, sizeof *samples);
+    if (!seconds || !sampled || !samples) {
+        err = SPH_EMEMORY;
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
+        seconds[i] = (double)NAN;
+        if (list[i].seed == 0 && list[i].part <= 0)
+            samples[sample_count++] = list[i];
+    }
+    if (timed) {
+        struct errand errand = {.experiment = e, .jobs = samples, .seconds = sampled};
+        struct pool pool = {
+            .jobs = sample_count, .workers = 1, .self = &errand, .work = do_errand, .ended = take_answer};
+        if ((err = pool_run(&pool, &stopped)) < 0)
+            goto out;
+        for (size_t i = 0; i < count; i++)
+            seconds[i] = sampled[list[i].method * points + list[i].point];
+    }
+    experiment_list_free(e->listed, e->listed_count);
+    mem_free(e->listed_seconds);
+    e->listed = list;
+    e->listed_count = *jobs = count;
+    e->listed_seconds = seconds;
+    list = NULL;
+    seconds = NULL;
+out:
+    experiment_list_free(list, count);
+    mem_free(seconds);
+    mem_free(sampled);
+    mem_free(samples);
+    return err;
+}
+
+int sph_experiment_job_at(const sph_experiment *e, size_t i, sph_experiment_job *out)
+{
+    struct text point = {0};
+    if (i >= e->listed_count)
+        return sph_fail(SPH_EARG, "job %zu of %zu", i, e->listed_count);
+    const struct experiment_job *job = &e->listed[i];
+    experiment_add_point(e, job->point, &point);
+    if (point.failed)
+        return SPH_EMEMORY;
+    *out = (sph_experiment_job){.method = e->methods[job->method].name,
+                                .seed = e->seeds[job->seed],
+                                .fold = job->part >= 0 ? job->part : -1,
+                                .folder = job->folder,
+                                .seconds = e->listed_seconds[i]};
+    snprintf(out->point, sizeof out->point, "%s", point.chars ? point.chars : "");
+    text_free(&point);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- the folder */
+
+/* The first line in which two files differ. */
+static int other_experiment(const char *dir, const char *theirs, const char *mine)
+{
+    size_t line = 1;
+    const char *a = theirs, *b = mine;
+    for (;; line++) {
+        size_t na = strcspn(a, "\n"), nb = strcspn(b, "\n");
+        if (na != nb || memcmp(a, b, na) != 0)
+            return sph_fail(SPH_EARG,
+                            "%s: holds another experiment: line %zu of its " EXPERIMENT_FILE
+                            " is '%.*s', here it would be '%.*s'; choose another --out",
+                            dir, line, (int)(na < 200 ? na : 200), a, (int)(nb < 200 ? nb : 200), b);
+        a += na + (a[na] == '\n');
+        b += nb + (b[nb] == '\n');
+    }
+}
+
+static int compare_file(const char *dir, const char *path, const char *text)
+{
+    char *theirs = NULL;
+    int err = file_read(&theirs, NULL, path);
+    if (!err && strcmp(theirs, text) != 0)
+        err = other_experiment(dir, theirs, text);
+    mem_free(theirs);
+    return err;
+}
+
+static int begin_folder(struct experiment_run *run)
+{
+    const char *dir = run->opts->out;
+    char *file = file_join(dir, EXPERIMENT_FILE), *config = file_join(dir, RUNFOLDER_CONFIG), *text = NULL;
+    int err = file && config ? 0 : SPH_EMEMORY;
+    if (!err && !(err = file_make_directory(dir)) && !(err = file_hold(&run->held, dir, hold_patience)))
+        err = experiment_write(run->experiment, &text);
+    if (err < 0)
+        goto out;
+    if (file_exists(config))
+        err = sph_fail(SPH_EARG, "%s: holds a run of spherelu train; choose another --out", dir);
+    else if (!file_exists(file))
+        err = file_replace_with(file, text, strlen(text));
+    else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume)
+        err = sph_fail(
+            SPH_EARG, "%s: holds this experiment already; go on with --resume, or choose another --out", dir);
+out:
+    mem_free(text);
+    mem_free(config);
+    mem_free(file);
+    return err;
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+static int watch(void *self, const sph_view *view)
+{
+    struct pool_slot *slot = self;
+    if (view->steps)
+        atomic_store_explicit(&slot->share, (double)view->step / (double)view->steps, memory_order_relaxed);
+    return atomic_load_explicit(&slot->stop, memory_order_relaxed);
+}
+
+/* In the worker. A divergence is a result: result.json has it. */
+static int do_job(void *self, size_t job, struct pool_slot *slot)
+{
+    const struct experiment_run *run = self;
+    const sph_observer observer = {.self = slot, .start = watch, .step = watch};
+    struct sph_job *options = NULL;
+    sph_result result = {0};
+    int err = experiment_options(run->experiment, &run->jobs[run->todo[job]], run->opts->out, &options);
+    if (!err)
+        err = sph_job_run(options, 1, &observer, 1, &result);
+    slot->stopped = !err && result.stopped;
+    sph_job_free(options);
+    return err == SPH_EDIVERGED ? 0 : err;
+}
+
+static int job_ended(void *self, size_t job, const struct pool_slot *slot)
+{
+    struct experiment_run *run = self;
+    size_t at = run->todo[job];
+    struct experiment_outcome *outcome = &run->outcomes[at];
+    int err = 0;
+    if (slot->stopped)
+        return 0;
+    run->result->repeated++;
+    if (slot->err >= 0)
+        err = experiment_outcome_read(outcome, run->opts->out, &run->jobs[at], &run->facts);
+    if (!err && !outcome->finished) {
+        mem_free(outcome->reason);
+        outcome->reason = mem_text(slot->err < 0 ? slot->message : "it left no result.json");
+        err = outcome->reason ? 0 : SPH_EMEMORY;
+    }
+    return err;
+}
+
+static int tell_progress(void *self, const struct pool_progress *progress)
+{
+    struct experiment_run *run = self;
+    size_t all = run->before + progress->jobs + run->after;
+    double done = (double)run->before + progress->share * (double)progress->jobs;
+    sph_progress view = {.all = all,
+                         .done = run->before + progress->ended,
+                                .running = progress->running,
+                                .share = done / (double)all,
+                                .seconds = clock_seconds() - run->began};
+    view.seconds_left =
+        view.share > 0 && view.seconds > 0.5 ? view.seconds * (1 - view.share) / view.share : (double)NAN;
+    return run->opts->progress ? run->opts->progress(run->opts->self, &view) : 0;
+}
+
+/* Runs the jobs from number `from` on that have no result yet. */
+static int run_jobs(struct experiment_run *run, size_t from, size_t after)
+{
+    int err = 0;
+    mem_free(run->todo);
+    run->todo_count = 0;
+    run->after = after;
+    if (!(run->todo = mem_get(run->count - from, sizeof *run->todo)))
+        return SPH_EMEMORY;
+    for (size_t i = from; i < run->count && !err; i++) {
+        err = experiment_outcome_read(&run->outcomes[i], run->opts->out, &run->jobs[i], &run->facts);
+        if (!err && !run->outcomes[i].finished)
+            run->todo[run->todo_count++] = i;
+    }
+    struct pool pool = {.jobs = run->todo_count,
+                        .workers = run->opts->workers,
+                        .self = run,
+                        .work = do_job,
+                        .ended = job_ended,
+                        .progress = tell_progress};
+    if (!err)
+        err = pool_run(&pool, &run->result->stopped);
+    run->before += run->todo_count;
+    return err;
+}
+
+/* ---------------------------------------------------------------- choices */
+
+struct score {
+    double value, loss; /* of the validation parts; NaN: no number */
+    double epochs;      /* best ones, mean */
+};
+
+static struct score score_of(const struct experiment_run *run, size_t first, size_t parts)
+{
+    struct score score = {0};
+    int reference = run->experiment->base->options.protocol == PROTOCOL_REFERENCE;
+    for (size_t k = 0; k < parts; k++) {
+        const struct experiment_outcome *o = &run->outcomes[first + k];
+        score.value += (reference ? o->test : o->val) / (double)parts;
+        score.loss += (reference ? 0 : o->val_loss) / (double)parts;
+        score.epochs += (double)o->best_epoch / (double)parts;
+    }
+    return score;
+}
+
+static int is_better(const struct experiment_run *run, const struct score *a, const struct score *b)
+{
+    if (isnan(a->value) || isnan(b->value))
+        return !isnan(a->value);
+    if (a->value != b->value)
+        return run->facts.larger_is_better ? a->value > b->value : a->value < b->value;
+    return a->loss < b->loss;
+}
+
+/* The number of a job in the list. */
+static size_t number_of(const struct sph_experiment *e, size_t method, size_t point, size_t seed)
+{
+    size_t parts = experiment_folds(e) ? experiment_folds(e) : 1;
+    return ((method * experiment_points(e) + point) * e->seed_count + seed) * parts;
+}
+
+static int add_refit(struct experiment_run *run, size_t method, size_t point, size_t seed, double epochs)
+{
+    struct experiment_job *jobs = mem_resize(run->jobs, run->count, run->count + 1, sizeof *jobs);
+    if (!jobs)
+        return SPH_EMEMORY;
+    run->jobs = jobs;
+    struct experiment_outcome *outcomes =
+        mem_resize(run->outcomes, run->count, run->count + 1, sizeof *outcomes);
+    if (!outcomes)
+        return SPH_EMEMORY;
+    run->outcomes = outcomes;
+    struct experiment_job *job = &run->jobs[run->count++];
+    *job = (struct experiment_job){.method = method,
+                                   .point = point,
+                                   .seed = seed,
+                                   .part = PART_REFIT,
+                                   .epochs = epochs < 1 ? 1 : (size_t)(epochs + 0.5)};
+    return experiment_folder(run->experiment, job);
+}
+
+/* Fills final with the job that each line and seed of the table reports: the best point's, or every point's;
+ * under cv a refit that is added to the list. Where no point has a number it is the first one's, which says
+ * why. */
+static int choose(struct experiment_run *run, size_t *final)
+{
+    const struct sph_experiment *e = run->experiment;
+    size_t points = experiment_points(e), folds = experiment_folds(e), parts = folds ? folds : 1;
+    size_t lines = e->all_points ? points : 1, choices = e->all_points ? 1 : points;
+    for (size_t m = 0; m < e->method_count; m++)
+        for (size_t line = 0; line < lines; line++)
+            for (size_t s = 0; s < e->seed_count; s++) {
+                size_t best = line, *at = &final[(m * lines + line) * e->seed_count + s];
+                struct score best_score = score_of(run, number_of(e, m, best, s), parts);
+                for (size_t p = 1; p < choices; p++) {
+                    struct score score = score_of(run, number_of(e, m, p, s), parts);
+                    if (is_better(run, &score, &best_score)) {
+                        best = p;
+                        best_score = score;
+                    }
+                }
+                *at = number_of(e, m, best, s);
+                if (!folds)
+                    continue;
+                if (isnan(best_score.value)) { /* a fold that gave no number tells why */
+                    while (!isnan(run->outcomes[*at].val))
+                        ++*at;
+                    continue;
+                }
+                *at = run->count;
+                int err = add_refit(run, m, best, s, best_score.epochs);
+                if (err < 0)
+                    return err;
+            }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- all */
+
+static int run_all(struct experiment_run *run)
+{
+    sph_experiment *e = run->experiment;
+    size_t lines = experiment_lines(e), reports = e->method_count * lines * e->seed_count, known;
+    int err = experiment_list(e, &run->jobs, &run->count);
+    if (err < 0)
+        return err;
+    known = run->count;
+    run->outcomes = mem_get(run->count, sizeof *run->outcomes);
+    run->final = mem_get(reports, sizeof *run->final);
+    if (!run->outcomes || !run->final)
+        return SPH_EMEMORY;
+    err = run_jobs(run, 0, experiment_folds(e) ? reports : 0);
+    if (err < 0 || run->result->stopped || (err = choose(run, run->final)) < 0)
+        return err;
+    if (run->count > known && ((err = run_jobs(run, known, 0)) < 0 || run->result->stopped))
+        return err;
+    run->results = (struct experiment_results){.experiment = e,
+                                               .facts = &run->facts,
+                                               .dir = run->opts->out,
+                                               .jobs = run->jobs,
+                                               .outcomes = run->outcomes,
+                                               .count = run->count,
+                                               .final = run->final};
+    return results_write(&run->results);
+}
+
+static int settle_content(struct experiment_run *run)
+{
+    sph_experiment *e = run->experiment;
+    if (e->content && strcmp(e->content, run->facts.content) != 0)
+        return sph_fail(SPH_EFORMAT, "%s: content: the data are not those that the experiment was made on",
+                        e->path);
+    if (!e->content && !(e->content = mem_text(run->facts.content)))
+        return SPH_EMEMORY;
+    return 0;
+}
+
+int experiment_run_jobs(struct experiment_run *run)
+{
+    sph_experiment *e = run->experiment;
+    if (!run->opts->out || !*run->opts->out)
+        return sph_fail(SPH_EARG, "out: nothing given, expected the experiment's folder");
+    if (e->content && !(run->content = mem_text(e->content)))
+        return SPH_EMEMORY;
+    run->settled = 1;
+    int err = check(e, run->opts->workers, &run->facts);
+    if (!err && !(err = settle_content(run)))
+        err = begin_folder(run);
+    run->began = clock_seconds();
+    return err || experiment_without_jobs(e) ? err : run_all(run);
+}
+
+void experiment_run_end(struct experiment_run *run)
+{
+    run->result->jobs = run->count;
+    for (size_t i = 0; i < run->count && run->outcomes; i++) {
+        run->result->diverged += run->outcomes[i].diverged != 0;
+        run->result->failed += run->outcomes[i].reason && !run->outcomes[i].diverged;
+        experiment_outcome_free(&run->outcomes[i]);
+    }
+    mem_free(run->outcomes);
+    experiment_list_free(run->jobs, run->count);
+    mem_free(run->todo);
+    mem_free(run->final);
+    file_let_go(run->held);
+    if (run->settled) {
+        mem_free(run->experiment->content);
+        run->experiment->content = run->content;
+    }
+}

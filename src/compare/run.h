@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The jobs of an experiment at work, from the first check to results.json. What is made of the results for
+ * readers comes after it, in the room report, while the folder is still held. */
+#ifndef SPH_COMPARE_RUN_H
+#define SPH_COMPARE_RUN_H
+
+#include "compare/results.h"
+
+/* Set experiment, opts, result (zeroed) and held = -1, the rest zeroed. */
+struct experiment_run {
+    sph_experiment *experiment;
+    const sph_experiment_opts *opts;
+    struct experiment_facts facts;
+    int held;
+
+    struct experiment_job *jobs; /* (count) those known from the start, then refits */
+    struct experiment_outcome *outcomes;
+    size_t count;
+
+    size_t *todo; /* (todo_count) jobs of the pool at work */
+    size_t todo_count;
+    size_t before, after; /* jobs of this call in the pool before and in the one to come */
+    double began;
+    sph_experiment_result *result;
+
+    size_t *final;                     /* what the tables report: see results.h        */
+    struct experiment_results results; /* of jobs that have all ended; borrows of this */
+    char *content;                     /* of the file, where it had one                */
+    int settled;                       /* the content was set aside                    */
+};
+
+/* Checks, begins the folder, runs what is to be run and writes results.json. An experiment that trains
+ * nothing has only its folder then. Ended by experiment_run_end, also after a failure. */
+int experiment_run_jobs(struct experiment_run *run);
+void experiment_run_end(struct experiment_run *run);
+
+#endif

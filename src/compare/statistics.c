@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+enum { EXACT_MAX = 50 }; /* its counts add up to 2^50: doubles hold them exactly */
+
+void summarize(const double *values, size_t count, struct summary *out)
+{
+    double sum = 0, squares = 0;
+    *out = (struct summary){.mean = NAN, .error = NAN, .least = NAN, .most = NAN};
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) {
+            out->n++;
+            sum += values[i];
+            out->least = fmin(out->least, values[i]);
+            out->most = fmax(out->most, values[i]);
+        }
+    if (!out->n)
+        return;
+    double n = (double)out->n;
+    /* rounding must not make equal values differ from their mean */
+    out->mean = out->least == out->most ? out->least : sum / n;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            squares += (values[i] - out->mean) * (values[i] - out->mean);
+    if (out->n > 1)
+        out->error = sqrt(squares / (n - 1) / n);
+}
+
+/* x - y of the finite pairs into out (count); returns their number. */
+static size_t differences(const double *x, const double *y, size_t count, double *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(x[i]) && isfinite(y[i]))
+            out[n++] = x[i] - y[i];
+    return n;
+}
+
+/* ---------------------------------------------------------------- Wilcoxon */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x > y) - (x < y);
+}
+
+/* The two-sided p of rank sums `statistic` and more extreme, n ranks without ties. count[s] = sign patterns
+ * whose positive ranks add up to s. */
+static int exact_p(size_t n, double statistic, double *p)
+{
+    size_t most = n * (n + 1) / 2, reach = 0;
+    double *count = mem_get(most + 1, sizeof *count);
+    if (!count)
+        return SPH_EMEMORY;
+    count[0] = 1;
+    for (size_t rank = 1; rank <= n; rank++) {
+        reach += rank;
+        for (size_t s = reach; s >= rank; s--)
+            count[s] += count[s - rank];
+    }
+    double tail = 0;
+    for (size_t s = 0; s <= (size_t)statistic; s++)
+        tail += count[s];
+    *p = fmin(1, ldexp(tail, 1 - (int)n));
+    mem_free(count);
+    return 0;
+}
+
+static double normal_p(size_t count, double statistic, double ties)
+{
+    double n = (double)count, mean = n * (n + 1) / 4;
+    double variance = (n * (n + 1) * (2 * n + 1) - ties / 2) / 24;
+    return fmin(1, erfc(fabs(statistic - mean) / sqrt(2 * variance)));
+}
+
+int wilcoxon_test(const double *x, const double *y, size_t count, struct wilcoxon *out)
+{
+    *out = (struct wilcoxon){.p = 1};
+    double *d = mem_get(count, sizeof *d);
+    if (!d)
+        return SPH_EMEMORY;
+    size_t pairs = differences(x, y, count, d), n = 0;
+    for (size_t i = 0; i < pairs; i++)
+        if (d[i] != 0)
+            d[n++] = d[i];
+    qsort(d, n, sizeof *d, by_size);
+    double plus = 0, minus = 0, ties = 0; /* ties: sum of t^3 - t over groups of t equal sizes */
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && fabs(d[end]) == fabs(d[i]);)
+            end++;
+        double rank = (double)(i + 1 + end) / 2, t = (double)(end - i);
+        ties += t * (t * t - 1);
+        for (size_t k = i; k < end; k++)
+            *(d[k] > 0 ? &plus : &minus) += rank;
+    }
+    mem_free(d);
+    out->n = n;
+    out->statistic = fmin(plus, minus);
+    out->exact = n == pairs && n <= EXACT_MAX && ties == 0;
+    if (out->exact)
+        return exact_p(n, out->statistic, &out->p);
+    if (n)
+        out->p = normal_p(n, out->statistic, ties);
+    return 0;
+}
+
+double wilcoxon_least_p(size_t n)
+{
+    return n ? ldexp(1, n < 1000 ? 1 - (int)n : -1000) : 1;
+}
+
+/* ---------------------------------------------------------------- bootstrap */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* numpy.quantile: linear between order statistics. */
+static double quantile(const double *sorted, size_t count, double share)
+{
+    double place = share * (double)(count - 1), below = floor(place);
+    size_t i = (size_t)below;
+    return i + 1 < count ? sorted[i] + (place - below) * (sorted[i + 1] - sorted[i]) : sorted[count - 1];
+}
+
+int bootstrap_difference(const double *x, const double *y, size_t count, size_t resamples, double level,
+                         uint64_t seed, struct interval *out)
+{
+    *out = (struct interval){NAN, NAN};
+    if (!(level > 0 && level < 1))
+        return sph_fail(SPH_EARG, "bootstrap: a level of %g, expected more than 0 and less than 1", level);
+    if (!resamples)
+        return sph_fail(SPH_EARG, "bootstrap: 0 resamples, expected 1 or more");
+    if (count > UINT32_MAX)
+        return sph_fail(SPH_EARG, "bootstrap: %zu pairs, expected fewer than 2^32", count);
+    double *d = mem_get(count, sizeof *d), *mean = mem_get(resamples, sizeof *mean);
+    int err = d && mean ? 0 : SPH_EMEMORY;
+    size_t n = err ? 0 : differences(x, y, count, d);
+    if (!n)
+        goto out;
+    struct rng rng = rng_stream(seed, RNG_BOOTSTRAP, 0);
+    for (size_t r = 0; r < resamples; r++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += d[rng_below(&rng, (uint32_t)n)];
+        mean[r] = sum / (double)n;
+    }
+    qsort(mean, resamples, sizeof *mean, ascending);
+    out->low = quantile(mean, resamples, (1 - level) / 2);
+    out->high = quantile(mean, resamples, (1 + level) / 2);
+out:
+    mem_free(d);
+    mem_free(mean);
+    return err;
+}
+
+/* ---------------------------------------------------------------- ranks */
+
+/* 1 when a beats b, -1 the other way round, 0 a tie. */
+static int beats(double a, double b, int larger_is_better)
+{
+    if (!isfinite(a) || !isfinite(b))
+        return (isfinite(a) != 0) - (isfinite(b) != 0);
+    return larger_is_better ? (a > b) - (a < b) : (a < b) - (a > b);
+}
+
+int average_ranks(const double *score, size_t cases, size_t methods, int larger_is_better, double *rank)
+{
+    if (!cases)
+        return sph_fail(SPH_EARG, "ranks: no case to rank %zu methods in", methods);
+    for (size_t m = 0; m < methods; m++) {
+        double twice = 0; /* a rank is 1 + those ahead + half the others it ties with */
+        for (size_t c = 0; c < cases; c++) {
+            const double *row = score + c * methods;
+            for (size_t other = 0; other < methods; other++)
+                twice += 1 + beats(row[other], row[m], larger_is_better);
+        }
+        rank[m] = (twice / (double)cases + 1) / 2;
+    }
+    return 0;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/workers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { TICK_MILLISECONDS = 100 };
+
+struct worker {
+    pid_t pid; /* 0: idle */
+    int pipe;  /* to its end of which nobody writes: it closes when the process is gone */
+    size_t job;
+    struct pool_slot *slot;
+};
+
+struct running {
+    const struct pool *pool;
+    struct worker *workers; /* (count) */
+    struct pollfd *polls;   /* (count) */
+    struct pool_slot *slots;
+    size_t count, busy, next, ended;
+    int stopping;
+};
+
+static void slot_clear(struct pool_slot *slot)
+{
+    memset(slot, 0, sizeof *slot);
+}
+
+static void do_job(const struct pool *pool, size_t job, struct pool_slot *slot)
+{
+    slot->err = pool->work(pool->self, job, slot);
+    if (slot->err < 0)
+        snprintf(slot->message, sizeof slot->message, "%s", sph_error());
+    slot->ended = 1;
+}
+
+static int tell_progress(struct running *r)
+{
+    if (!r->pool->progress)
+        return 0;
+    struct pool_progress progress = {.jobs = r->pool->jobs, .ended = r->ended, .running = r->busy};
+    double share = (double)r->ended;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->workers[i].pid)
+            share += atomic_load(&r->slots[i].share);
+    progress.share = share / (double)r->pool->jobs;
+    int answer = r->pool->progress(r->pool->self, &progress);
+    if (answer > 0 && !r->stopping) {
+        r->stopping = 1;
+        for (size_t i = 0; i < r->count; i++)
+            atomic_store(&r->slots[i].stop, 1);
+    }
+    return answer < 0 ? answer : 0;
+}
+
+/* ---------------------------------------------------------------- in this process */
+
+/* A job in this process cannot be watched from outside: it is stopped between jobs only. */
+static int run_here(struct running *r)
+{
+    const struct pool *pool = r->pool;
+    struct pool_slot slot;
+    int err = tell_progress(r);
+    for (; r->next < pool->jobs && !r->stopping && !err; r->next++) {
+        slot_clear(&slot);
+        do_job(pool, r->next, &slot);
+        r->ended++;
+        err = pool->ended(pool->self, r->next, &slot);
+        if (!err)
+            err = tell_progress(r);
+    }
+    return err;
+}
+
+/* ---------------------------------------------------------------- in processes of their own */
+
+/* The child. A terminal's Ctrl-C reaches it too: the pool decides what that means. Whatever ends the pool
+ * ends it: nobody would take its result. */
+static void be_worker(const struct pool *pool, size_t job, struct pool_slot *slot, pid_t parent)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent)
+        _exit(1);
+    do_job(pool, job, slot);
+    _exit(0);
+}
+
+static int start(struct running *r, struct worker *worker)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    if (pipe(ends) < 0)
+        return sph_fail(SPH_EIO, "cannot start a job: %s", strerror(errno));
+    slot_clear(worker->slot);
+    worker->job = r->next;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_worker(r->pool, worker->job, worker->slot, parent);
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        int reason = errno;
+        close(ends[0]);
+        return sph_fail(SPH_EIO, "cannot start a job: %s", strerror(reason));
+    }
+    worker->pid = pid;
+    worker->pipe = ends[0];
+    r->busy++;
+    r->next++;
+    return 0;
+}
+
+/* Starts what fits. Where the system has no process left, those that run are enough. */
+static int start_all(struct running *r)
+{
+    for (size_t i = 0; i < r->count && r->next < r->pool->jobs && !r->stopping; i++) {
+        if (r->workers[i].pid)
+            continue;
+        int err = start(r, &r->workers[i]);
+        if (err < 0)
+            return r->busy ? 0 : err;
+    }
+    return 0;
+}
+
+static int finish(struct running *r, struct worker *worker)
+{
+    int status = 0;
+    pid_t got;
+    do
+        got = waitpid(worker->pid, &status, 0);
+    while (got < 0 && errno == EINTR);
+    close(worker->pipe);
+    worker->pid = 0;
+    r->busy--;
+    r->ended++;
+    struct pool_slot *slot = worker->slot;
+    if (!slot->ended) {
+        slot->err = SPH_EIO;
+        if (got > 0 && WIFSIGNALED(status))
+            snprintf(slot->message, sizeof slot->message, "the job's process was ended by signal %d (%s)%s",
+                     WTERMSIG(status), strsignal(WTERMSIG(status)),
+                     WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
+        else
+            snprintf(slot->message, sizeof slot->message, "the job's process ended without a word");
+    }
+    return r->pool->ended(r->pool->self, worker->job, slot);
+}
+
+static int wait_a_little(struct running *r)
+{
+    nfds_t count = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->workers[i].pid)
+            r->polls[count++] = (struct pollfd){.fd = r->workers[i].pipe, .events = POLLIN};
+    if (poll(r->polls, count, TICK_MILLISECONDS) <= 0)
+        return 0; /* time, or a signal: progress is due */
+    nfds_t at = 0;
+    int err = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->workers[i].pid || at >= count || r->polls[at].fd != r->workers[i].pipe)
+            continue;
+        if (r->polls[at++].revents) {
+            int failed = finish(r, &r->workers[i]);
+            err = err ? err : failed;
+        }
+    }
+    return err;
+}
+
+static void end_all(struct running *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->workers[i].pid)
+            kill(r->workers[i].pid, SIGKILL);
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->workers[i].pid)
+            continue;
+        while (waitpid(r->workers[i].pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        close(r->workers[i].pipe);
+    }
+}
+
+static int run_beside(struct running *r)
+{
+    int err = 0;
+    while (!err && (r->busy || (r->next < r->pool->jobs && !r->stopping))) {
+        if ((err = start_all(r)) < 0 || (err = wait_a_little(r)) < 0)
+            break;
+        err = tell_progress(r);
+    }
+    if (err < 0) {
+        char message[POOL_MESSAGE];
+        snprintf(message, sizeof message, "%s", sph_error());
+        end_all(r);
+        return sph_fail(err, "%s", message);
+    }
+    return 0;
+}
+
+int pool_run(const struct pool *pool, int *stopped)
+{
+    struct running r = {.pool = pool};
+    int err = 0;
+    *stopped = 0;
+    if (!pool->jobs)
+        return 0;
+    if (!pool->workers) {
+        err = run_here(&r);
+    } else {
+        r.count = pool->workers < pool->jobs ? pool->workers : pool->jobs;
+        r.workers = mem_get(r.count, sizeof *r.workers);
+        r.polls = mem_get(r.count, sizeof *r.polls);
+        if (!r.workers || !r.polls) {
+            err = SPH_EMEMORY;
+            goto out;
+        }
+        void *shared =
+            mmap(NULL, r.count * sizeof *r.slots, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED) {
+            err = sph_fail(SPH_EMEMORY, "out of memory for %zu jobs at a time", r.count);
+            goto out;
+        }
+        r.slots = shared;
+        for (size_t i = 0; i < r.count; i++)
+            r.workers[i].slot = &r.slots[i];
+        err = run_beside(&r);
+        munmap(shared, r.count * sizeof *r.slots);
+    }
+    *stopped = r.stopping;
+out:
+    mem_free(r.workers);
+    mem_free(r.polls);
+    return err;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the core was built with, as constant texts: one "name: value" per line. FEATURES_BEGIN stands before
+ * and FEATURES_END behind whatever a larger library adds. */
+#ifndef SPH_COMPUTE_FEATURES_H
+#define SPH_COMPUTE_FEATURES_H
+
+#ifdef SPH_BLAS
+#include <openblas_config.h>
+#endif
+#ifdef SPH_SLEEF
+#include <sleef.h>
+#endif
+
+#define FEATURES_TEXT_OF(x)   #x
+#define FEATURES_TEXT(x)      FEATURES_TEXT_OF(x)
+#define FEATURES_DOTTED(a, b) FEATURES_TEXT(a) "." FEATURES_TEXT(b)
+
+#ifdef __clang__
+#define FEATURES_COMPILER "clang " __clang_version__
+#else
+#define FEATURES_COMPILER "gcc " __VERSION__
+#endif
+
+#ifdef _OPENMP
+#define FEATURES_THREADS "OpenMP " FEATURES_TEXT(_OPENMP)
+#else
+#define FEATURES_THREADS "POSIX, one set per call"
+#endif
+
+#ifdef SPH_ONEDNN
+#define FEATURES_CONVOLUTIONS "oneDNN " SPH_ONEDNN
+#else
+#define FEATURES_CONVOLUTIONS "plain"
+#endif
+
+#ifdef SPH_SLEEF
+#define FEATURES_SINES "SLEEF " FEATURES_DOTTED(SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR)
+#else
+#define FEATURES_SINES "plain"
+#endif
+
+#ifdef SPH_BLAS
+#define FEATURES_MATRICES "matrices:" OPENBLAS_VERSION "(cblas)\n"
+#else
+#define FEATURES_MATRICES "matrices: plain\n"
+#endif
+
+#define FEATURES_BEGIN(kernels)                                                                              \
+    "kernels: " kernels "\n"                                                                                 \
+    "threads: " FEATURES_THREADS "\n"                                                                        \
+    "convolutions: " FEATURES_CONVOLUTIONS "\n"                                                              \
+    "sines: " FEATURES_SINES "\n" FEATURES_MATRICES
+
+#define FEATURES_END "compiler: " FEATURES_COMPILER "\n"
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "file/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "file/file_sys.h"
+#include "base/memory.h"
+
+/* "path: cannot open: reason" from errno. */
+static int fail_to(const char *what, const char *path)
+{
+    return sph_fail(SPH_EIO, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+static int open_retrying(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t written = file_sys_write(fd, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written == 0)
+            errno = EIO; /* or this would never end */
+        if (written <= 0)
+            return -1;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+static int sync_retrying(int fd)
+{
+    int err;
+    do
+        err = file_sys_fsync(fd);
+    while (err < 0 && errno == EINTR);
+    return err;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static int open_for_reading(const char *path, struct stat *info)
+{
+    int fd = open_retrying(path, O_RDONLY);
+    if (fd < 0)
+        return fail_to("open", path);
+    if (fstat(fd, info) < 0) {
+        fail_to("examine", path);
+        close(fd);
+        return SPH_EIO;
+    }
+    if (S_ISDIR(info->st_mode)) {
+        close(fd);
+        return sph_fail(SPH_EIO, "%s: cannot read: it is a directory", path);
+    }
+    return fd;
+}
+
+int file_read(char **out, size_t *length, const char *path)
+{
+    *out = NULL;
+    struct stat info;
+    int err = 0, fd = open_for_reading(path, &info);
+    if (fd < 0)
+        return fd;
+
+    /* The size is a first guess: files grow, pipes and /proc say 0. One byte is for the NUL, one finds the
+     * end. */
+    char *bytes = NULL;
+    size_t used = 0, capacity = 0, guess = info.st_size > 0 ? (size_t)info.st_size : 0;
+    for (;;) {
+        size_t want = used < guess ? guess + 2 : used + 2;
+        if (!mem_reserve((void **)&bytes, &capacity, want, 1)) {
+            err = SPH_EMEMORY;
+            goto out;
+        }
+        ssize_t got = read(fd, bytes + used, capacity - used - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            err = fail_to("read", path);
+            goto out;
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    bytes[used] = '\0';
+    if (length)
+        *length = used;
+    *out = bytes;
+    bytes = NULL;
+out:
+    mem_free(bytes);
+    close(fd);
+    return err;
+}
+
+static const unsigned char empty_file[1];
+
+int file_map(struct file_map *out, const char *path)
+{
+    *out = (struct file_map){0};
+    struct stat info;
+    int err = 0, fd = open_for_reading(path, &info);
+    if (fd < 0)
+        return fd;
+    if (!S_ISREG(info.st_mode)) {
+        err = sph_fail(SPH_EIO, "%s: cannot map: not a regular file", path);
+        goto out;
+    }
+    if (info.st_size == 0) {
+        out->data = empty_file;
+        goto out;
+    }
+    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+        err = fail_to("map", path);
+        goto out;
+    }
+    *out = (struct file_map){.data = data, .length = (size_t)info.st_size};
+out:
+    close(fd);
+    return err;
+}
+
+void file_unmap(struct file_map *map)
+{
+    if (map->length)
+        munmap((void *)(uintptr_t)map->data, map->length);
+    *map = (struct file_map){0};
+}
+
+void file_map_done(const struct file_map *map, const void *from, size_t length)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (size_t)((const unsigned char *)from - map->data);
+    size_t first = (begin + page - 1) / page * page, end = (begin + length) / page * page;
+    if (map->length && first < end)
+        madvise((void *)(uintptr_t)(map->data + first), end - first, MADV_DONTNEED);
+}
+
+/* ---------------------------------------------------------------- names and directories */
+
+int file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+int file_is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int file_make_directory(const char *path)
+{
+    char *prefix = mem_text(path);
+    if (!prefix)
+        return SPH_EMEMORY;
+    int err = 0;
+    size_t length = strlen(prefix);
+    for (size_t i = 1; i <= length && !err; i++) {
+        if (prefix[i] != '/' && prefix[i] != '\0')
+            continue;
+        char held = prefix[i];
+        prefix[i] = '\0';
+        if (mkdir(prefix, 0777) < 0) {
+            int reason = errno;
+            if (!file_is_directory(prefix)) {
+                errno = reason;
+                err = fail_to("make directory", prefix);
+            }
+        }
+        prefix[i] = held;
+    }
+    if (!length)
+        err = sph_fail(SPH_EIO, "cannot make directory: the name is empty");
+    mem_free(prefix);
+    return err;
+}
+
+int file_hold(int *out, const char *dir, double patience)
+{
+    double end = clock_seconds() + patience;
+    int fd = open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    *out = -1;
+    if (fd < 0)
+        return fail_to("open", dir);
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        int busy = errno == EWOULDBLOCK;
+        if (errno == EINTR)
+            continue;
+        if (busy && clock_seconds() < end) {
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+            continue;
+        }
+        close(fd);
+        return busy ? sph_fail(SPH_EIO, "%s: another process is at work in it", dir) : 0;
+    }
+    *out = fd;
+    return 0;
+}
+
+void file_let_go(int held)
+{
+    if (held >= 0)
+        close(held);
+}
+
+char *file_join(const char *dir, const char *name)
+{
+    size_t length = strlen(dir);
+    const char *between = length && dir[length - 1] != '/' ? "/" : "";
+    return mem_format("%s%s%s", dir, between, name);
+}
+
+/* ---------------------------------------------------------------- replacing */
+
+int file_replace_begin(struct file_replace *out, const char *path)
+{
+    *out = (struct file_replace){.fd = -1};
+    out->path = mem_text(path);
+    out->temporary = mem_format("%s.tmp", path);
+    if (!out->path || !out->temporary) {
+        mem_free(out->temporary);
+        out->temporary = NULL; /* nothing to remove yet */
+        file_replace_abort(out);
+        return SPH_EMEMORY;
+    }
+    out->fd = open_retrying(out->temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (out->fd < 0) {
+        int err = fail_to("create", path);
+        mem_free(out->temporary);
+        out->temporary = NULL;
+        file_replace_abort(out);
+        return err;
+    }
+    return 0;
+}
+
+static int replace_failed(struct file_replace *file, const char *what)
+{
+    int err = fail_to(what, file->path);
+    file_replace_abort(file);
+    return err;
+}
+
+int file_replace_write(struct file_replace *file, const void *bytes, size_t length)
+{
+    assert(file->path);
+    return write_all(file->fd, bytes, length) < 0 ? replace_failed(file, "write") : 0;
+}
+
+/* The new name lives in the directory, which has a sync of its own. */
+static int open_directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = !slash          ? mem_text(".")
+                : slash == path ? mem_text("/")
+                                : mem_text_part(path, (size_t)(slash - path));
+    if (!dir)
+        return SPH_EMEMORY;
+    int fd = open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        fd = fail_to("open directory", dir);
+    mem_free(dir);
+    return fd;
+}
+
+void file_replace_push(struct file_replace *file)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)file;
+#endif
+}
+
+int file_replace_commit(struct file_replace *file)
+{
+    assert(file->path);
+    if (sync_retrying(file->fd) < 0)
+        return replace_failed(file, "sync");
+    int dir = open_directory_of(file->path), err = 0; /* now: after the rename it would be too late to fail */
+    if (dir < 0) {
+        file_replace_abort(file);
+        return dir;
+    }
+    if (file_sys_rename(file->temporary, file->path) < 0) {
+        err = fail_to("replace", file->path);
+    } else {
+        mem_free(file->temporary);
+        file->temporary = NULL; /* it has become path */
+        /* EINVAL: a file system that has no such sync */
+        if (sync_retrying(dir) < 0 && errno != EINVAL)
+            err = fail_to("sync its directory", file->path);
+    }
+    close(dir);
+    file_replace_abort(file);
+    return err;
+}
+
+void file_replace_abort(struct file_replace *file)
+{
+    if (file->path || file->temporary) {
+        if (file->fd >= 0)
+            close(file->fd);
+        if (file->temporary)
+            unlink(file->temporary);
+    }
+    mem_free(file->path);
+    mem_free(file->temporary);
+    *file = (struct file_replace){.fd = -1};
+}
+
+int file_replace_with(const char *path, const void *bytes, size_t length)
+{
+    struct file_replace file;
+    int err = file_replace_begin(&file, path);
+    if (!err)
+        err = file_replace_write(&file, bytes, length);
+    if (!err)
+        err = file_replace_commit(&file);
+    return err;
+}
+
+/* ---------------------------------------------------------------- logs */
+
+int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
+{
+    *out = (struct file_log){.fd = -1, .offset = keep_bytes};
+    int err = 0;
+    out->path = mem_text(path);
+    if (!out->path) {
+        err = SPH_EMEMORY;
+        goto out;
+    }
+    /* O_APPEND: after a cut the next write lands at the end without a seek. */
+    out->fd = open_retrying(path, O_RDWR | O_CREAT | O_APPEND);
+    if (out->fd < 0) {
+        err = fail_to("open", path);
+        goto out;
+    }
+    struct stat info;
+    if (fstat(out->fd, &info) < 0) {
+        err = fail_to("examine", path);
+        goto out;
+    }
+    uint64_t held = info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    if (held < keep_bytes)
+        err = sph_fail(SPH_EIO, "%s: cannot go on: it has %llu bytes, expected at least %llu", path,
+                       (unsigned long long)held, (unsigned long long)keep_bytes);
+    else if (held > keep_bytes && ftruncate(out->fd, (off_t)keep_bytes) < 0)
+        err = fail_to("cut", path);
+out:
+    if (err)
+        file_log_close(out);
+    return err;
+}
+
+int file_log_add(struct file_log *log, const char *bytes, size_t length)
+{
+    if (!length)
+        return 0;
+    if (!mem_reserve((void **)&log->pending, &log->capacity, log->length + length, 1))
+        return SPH_EMEMORY;
+    memcpy(log->pending + log->length, bytes, length);
+    log->length += length;
+    return 0;
+}
+
+int file_log_flush(struct file_log *log)
+{
+    if (write_all(log->fd, log->pending, log->length) < 0) {
+        int err = fail_to("write", log->path);
+        (void)!ftruncate(log->fd, (off_t)log->offset); /* the write's reason is the one to tell */
+        return err;
+    }
+    log->offset += log->length;
+    log->length = 0;
+    return 0;
+}
+
+int file_log_sync(struct file_log *log)
+{
+    int err = file_log_flush(log);
+    if (!err && sync_retrying(log->fd) < 0)
+        err = fail_to("sync", log->path);
+    return err;
+}
+
+int file_log_read(const struct file_log *log, uint64_t offset, void *bytes, size_t length)
+{
+    char *to = bytes;
+    assert(offset <= log->offset && length <= log->offset - offset);
+    while (length) {
+        ssize_t got = pread(log->fd, to, length, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_to("read", log->path);
+        if (got == 0)
+            return sph_fail(SPH_EIO, "%s: cannot read: it ends after %llu bytes, expected at least %llu",
+                            log->path, (unsigned long long)offset, (unsigned long long)(offset + length));
+        to += got;
+        offset += (uint64_t)got;
+        length -= (size_t)got;
+    }
+    return 0;
+}
+
+void file_log_close(struct file_log *log)
+{
+    if (log->path && log->fd >= 0)
+        close(log->fd);
+    mem_free(log->path);
+    mem_free(log->pending);
+    *log = (struct file_log){.fd = -1};
+}

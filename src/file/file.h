@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files: read whole, map, replace whole, append. A replaced file is the old one or the new one at every
+ * moment. A failure is SPH_EIO with "path: cannot do this: the system's reason", or SPH_EMEMORY. A write past
+ * a file size limit is such a failure only where SIGXFSZ is ignored: programs that set limits ignore it, the
+ * library leaves signals alone. */
+#ifndef SPH_BASE_FILE_H
+#define SPH_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All bytes of path plus a NUL that *length does not count; pipes and devices are read to their end.
+ * Caller frees with mem_free. length may be NULL. */
+int file_read(char **out, size_t *length, const char *path);
+
+/* A read-only mapping of a regular file; an empty file maps to data != NULL, length 0. A file that another
+ * process cuts short while it is mapped kills the reader (SIGBUS): map what file_replace wrote, it is never
+ * cut. */
+struct file_map {
+    const unsigned char *data;
+    size_t length;
+};
+int file_map(struct file_map *out, const char *path);
+void file_unmap(struct file_map *map); /* twice, or of zeroes, is fine */
+
+/* Pages that lie whole in these bytes of the mapping need not stay in memory: they were read. */
+void file_map_done(const struct file_map *map, const void *from, size_t length);
+
+int file_exists(const char *path);
+int file_is_directory(const char *path);
+int file_make_directory(const char *path); /* with parents; existing is fine */
+
+/* Names of all that lies in a directory, in the order of their bytes. Caller frees. */
+int file_list(char ***out, size_t *count, const char *dir);
+void file_list_free(char **names, size_t count); /* NULL is fine */
+
+/* Holds a directory for this process and the children it forks: whoever asks for it meanwhile is refused, or
+ * waits for as long as patience says. The system lets go when the last of them ends, however that happens;
+ * nothing is left on the disk. A file system that knows no locks holds nothing, and *out is -1. */
+int file_hold(int *out, const char *dir, double patience);
+void file_let_go(int held); /* -1 is fine */
+
+/* dir/name, caller frees. */
+char *file_join(const char *dir, const char *name);
+
+/* Replace a file: begin writes to "path.tmp", commit syncs, renames onto path and syncs the directory, abort
+ * removes the temporary. A failing write or commit has already aborted: the old file stands and no temporary
+ * is left. (Only when the very last step, the sync of the directory, fails is the new file in place already.)
+ * abort after commit, after a failure, or of zeroes does nothing. */
+struct file_replace {
+    char *path, *temporary;
+    int fd;
+};
+int file_replace_begin(struct file_replace *out, const char *path);
+int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
+int file_replace_commit(struct file_replace *file);
+
+/* Lets the system begin to bring what was written to the disk, so that commit has less to wait for. */
+void file_replace_push(struct file_replace *file);
+void file_replace_abort(struct file_replace *file);
+
+/* begin, write, commit. */
+int file_replace_with(const char *path, const void *bytes, size_t length);
+
+/* An append-only log: text gathers in memory and reaches the file when flushed; cut to an offset on resume.
+ * A failed flush cuts the file back to what it held before and keeps the text pending. */
+struct file_log {
+    char *path;
+    int fd;
+    char *pending;
+    size_t length, capacity;
+    uint64_t offset; /* bytes of the file that are known to be written */
+};
+int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes);
+int file_log_add(struct file_log *log, const char *bytes, size_t length);
+int file_log_flush(struct file_log *log);
+int file_log_sync(struct file_log *log);   /* flush, and onto the disk: before another file records offset */
+void file_log_close(struct file_log *log); /* does not flush */
+
+/* bytes <- length bytes of the file from offset on, all of them flushed before. */
+int file_log_read(const struct file_log *log, uint64_t offset, void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/config.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "job/nodes.h"
+
+enum { SECTIONS = 3 };
+
+static const char *const sections[SECTIONS] = {"data", "net", "train"};
+
+/* The files' word for a section of the table; "" is the top level. */
+static const char *section_word(enum option_id id)
+{
+    const char *section = option_row(id)->section;
+    return !strcmp(section, "training") ? "train" : !strcmp(section, "run") ? "" : section;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* Reads back as the same text without quotes: letters, digits and _ . / - that begin like a name, and no word
+ * or number that YAML would read as something else. */
+static int is_plain(const char *text)
+{
+    static const char *const special[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/", *text))
+        return 0;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (!strcasecmp(text, special[i]))
+            return 0;
+    return !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-")];
+}
+
+/* Double quotes with escapes for what a YAML reader refuses or folds. Text is valid UTF-8: options see to it.
+ */
+void config_add_text(struct text *out, const char *text)
+{
+    if (is_plain(text)) {
+        text_add(out, "%s", text);
+        return;
+    }
+    text_add(out, "\"");
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        unsigned length = *s < 0x80 ? 1u : *s < 0xe0 ? 2u : *s < 0xf0 ? 3u : 4u;
+        unsigned code = length == 1 ? *s : *s & (0x7fu >> length);
+        for (unsigned i = 1; i < length; i++)
+            code = code << 6 | (s[i] & 0x3fu);
+        if (code == '"' || code == '\\')
+            text_add(out, "\\%c", (int)code);
+        else if (code < ' ' || (code >= 0x7f && code < 0xa0))
+            text_add(out, "\\x%02X", code);
+        else if (code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff)
+            text_add(out, "\\u%04X", code);
+        else
+            text_add_bytes(out, (const char *)s, length);
+        s += length;
+    }
+    text_add(out, "\"");
+}
+
+void config_add_value(struct text *out, const struct sph_job *job, enum option_id id)
+{
+    const struct option_sizes *hidden = &job->options.hidden;
+    if (id == OPTION_HIDDEN) {
+        text_add(out, "[");
+        for (size_t i = 0; i < hidden->count; i++)
+            text_add(out, i ? ", %zu" : "%zu", hidden->list[i]);
+        text_add(out, "]");
+    } else if (option_is_number(id) || id == OPTION_BATCH) {
+        text_add(out, "%s", job->text[id]);
+    } else {
+        config_add_text(out, job->text[id]);
+    }
+}
+
+void config_add_section(struct text *out, const struct sph_job *job, const char *section)
+{
+    if (*section)
+        text_add(out, "%s:\n", section);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        enum option_id id = (enum option_id)i;
+        if (!job->text[i] || id == OPTION_OUT || strcmp(section_word(id), section))
+            continue;
+        text_add(out, "%s%s: ", *section ? "  " : "", option_key(id));
+        config_add_value(out, job, id);
+        text_add(out, "\n");
+    }
+}
+
+int config_write(const struct sph_job *job, char **text)
+{
+    struct text out = {0};
+
+    text_add(&out, "# everything needed to repeat this run\nversion: ");
+    config_add_text(&out, sph_version());
+    text_add(&out, "\n");
+    config_add_section(&out, job, "");
+    for (size_t i = 0; i < SECTIONS; i++)
+        config_add_section(&out, job, sections[i]);
+    if (out.failed) {
+        text_free(&out);
+        return SPH_EMEMORY;
+    }
+    *text = out.chars;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* A list becomes the text the command line takes: a,b,c; the empty list of layers is "none". */
+static int join_list(struct text *out, const char *path, yaml_document_t *document, const yaml_node_t *node,
+                     enum option_id id)
+{
+    yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
+    if (item == end && id == OPTION_HIDDEN)
+        text_add(out, "none");
+    for (int first = 1; item < end; item++, first = 0) {
+        const yaml_node_t *part = yaml_document_get_node(document, *item);
+        if (!node_is_text(part))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s in the list, expected %s", path,
+                            node_line(part), option_key(id), node_kind(part),
+                            id == OPTION_HIDDEN ? "sizes" : "column names");
+        if (strchr(node_text(part), ','))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected no comma in an item of the list",
+                            path, node_line(part), option_key(id), node_text(part));
+        text_add(out, first ? "%s" : ",%s", node_text(part));
+    }
+    return out->failed ? SPH_EMEMORY : 0;
+}
+
+int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
+                 enum option_id id)
+{
+    const char *key = option_key(id), *argument = option_row(id)->argument;
+    struct text joined = {0};
+    int err;
+
+    if (node->type == YAML_SEQUENCE_NODE && option_is_list(id)) {
+        err = join_list(&joined, path, document, node, id);
+        if (!err)
+            err = options_give(job, id, joined.chars ? joined.chars : "");
+        else
+            key = NULL; /* the message is complete */
+        text_free(&joined);
+    } else if (!node_is_text(node) || node_is_null(node)) {
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected %s", path, node_line(node), key,
+                        node_is_text(node) ? "nothing" : node_kind(node),
+                        argument ? argument : "true or false");
+    } else if (option_is_number(id) && node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) {
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found the text \"%s\", expected %s without quotes", path,
+                        node_line(node), key, node_text(node), argument ? "a number" : "true or false");
+    } else {
+        err = options_give(job, id, node_text(node));
+    }
+    if (err == SPH_EARG && key)
+        return sph_fail_in(SPH_EFORMAT, "%s:%zu: %s", path, node_line(node), key);
+    return err;
+}
+
+static int in_section(enum option_id id, const char *section)
+{
+    if (section)
+        return !strcmp(section_word(id), section) && id != OPTION_OUT;
+    return !strcmp(section_word(id), "net") || !strcmp(section_word(id), "train");
+}
+
+int config_key(const char *key, const char *section)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (!strcmp(key, option_key((enum option_id)i)) && in_section((enum option_id)i, section))
+            return i;
+    return -1;
+}
+
+int config_unknown_key(const char *path, const yaml_node_t *node, const char *section)
+{
+    const char *key = node_text(node), *known[OPTION_COUNT + SECTIONS];
+    size_t count = 0, line = node_line(node);
+
+    for (; section && !*section && count < SECTIONS; count++)
+        known[count] = sections[count];
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        enum option_id id = (enum option_id)i;
+        if (id == OPTION_OUT)
+            continue;
+        if (!strcmp(key, option_key(id)) && *section_word(id))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' belongs in section '%s:'%s%s%s", path, line, key,
+                            section_word(id), section && *section ? ", not in '" : "",
+                            section && *section ? section : "", section && *section ? ":'" : "");
+        if (!strcmp(key, option_key(id)))
+            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' belongs at the top level", path, line, key);
+        if (in_section(id, section))
+            known[count++] = option_key(id);
+    }
+    const char *nearest = text_nearest(key, known, count);
+    if (nearest)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s', did you mean '%s'?", path, line, key,
+                        nearest);
+    return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s'", path, line, key);
+}
+
+int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
+                 const char *section, const char *except)
+{
+    size_t seen[OPTION_COUNT] = {0}; /* line of the key */
+    int err;
+
+    if (mapping->type != YAML_MAPPING_NODE)
+        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected a mapping of options", path,
+                        node_line(mapping), section ? section : "method",
+                        mapping->type == YAML_SCALAR_NODE ? "one value" : "a list");
+    for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
+         pair++) {
+        const yaml_node_t *key = yaml_document_get_node(document, pair->key);
+        if ((err = node_check_key(path, key)) < 0)
+            return err;
+        if (except && !strcmp(node_text(key), except))
+            continue;
+        int id = config_key(node_text(key), section);
+        if (id < 0)
+            return config_unknown_key(path, key, section);
+        if (seen[id])
+            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, node_line(key),
+                            node_text(key), seen[id]);
+        seen[id] = node_line(key);
+        err = config_value(job, path, document, yaml_document_get_node(document, pair->value),
+                           (enum option_id)id);
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+int config_load(yaml_document_t *out, const char *path)
+{
+    char *bytes = NULL;
+    size_t length;
+    int err = file_read(&bytes, &length, path);
+    if (!err)
+        err = node_parse(out, path, bytes, length);
+    mem_free(bytes);
+    return err;
+}
+
+/* One entry of the top level: a section, the version, or an option of the run. */
+static int read_entry(struct sph_job *job, const char *path, yaml_document_t *document,
+                      const yaml_node_pair_t *pair)
+{
+    yaml_node_t *key = yaml_document_get_node(document, pair->key);
+    yaml_node_t *value = yaml_document_get_node(document, pair->value);
+    int err = node_check_key(path, key);
+
+    if (err)
+        return err;
+    int section = text_find(node_text(key), sections, SECTIONS);
+    if (section >= 0)
+        return config_apply(job, path, document, value, sections[section], NULL);
+    if (!strcmp(node_text(key), "version"))
+        return node_is_text(value) ? 0
+                                   : sph_fail(SPH_EFORMAT, "%s:%zu: version: found %s, expected text", path,
+                                              node_line(value), node_kind(value));
+    int id = config_key(node_text(key), "");
+    if (id >= 0)
+        return config_value(job, path, document, value, (enum option_id)id);
+    return config_unknown_key(path, key, "");
+}
+
+int config_read(struct sph_job *job, const char *path)
+{
+    yaml_document_t document;
+    int err = config_load(&document, path);
+    if (err)
+        return err;
+
+    const yaml_node_t *root = yaml_document_get_root_node(&document);
+    if (root->type != YAML_MAPPING_NODE) {
+        err = sph_fail(SPH_EFORMAT, "%s:%zu: found %s, expected sections data, net and train", path,
+                       node_line(root), root->type == YAML_SCALAR_NODE ? "one value" : "a list");
+        goto out;
+    }
+    const yaml_node_pair_t *first = root->data.mapping.pairs.start, *end = root->data.mapping.pairs.top;
+    for (const yaml_node_pair_t *pair = first; !err && pair < end; pair++) {
+        const yaml_node_t *key = yaml_document_get_node(&document, pair->key);
+        err = read_entry(job, path, &document, pair);
+        /* The entry was known, so the few before it are too. */
+        for (const yaml_node_pair_t *before = first; !err && before < pair; before++) {
+            const yaml_node_t *other = yaml_document_get_node(&document, before->key);
+            if (!strcmp(node_text(key), node_text(other)))
+                err = sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, node_line(key),
+                               node_text(key), node_line(other));
+        }
+    }
+out:
+    yaml_document_delete(&document);
+    return err;
+}
+
+/* ---------------------------------------------------------------- resuming */
+
+int config_conflict(const struct sph_job *mine, const struct sph_job *theirs)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!mine->given[i] || i == OPTION_OUT || i == OPTION_CHECKPOINT_SECONDS)
+            continue;
+        if (!theirs->text[i])
+            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started without it",
+                            option_row((enum option_id)i)->name, mine->text[i]);
+        if (strcmp(mine->text[i], theirs->text[i]))
+            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started with '%s'",
+                            option_row((enum option_id)i)->name, mine->text[i], theirs->text[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A job as YAML: the config.yaml of a run folder, and the sections that experiment files share with it.
+ *
+ *     version: 0.1.0
+ *     seed: 0
+ *     threads: 1
+ *     dtype: f32
+ *     data: {name: prices.csv, target: price, ...}     sections are written in block style
+ *     net: {kind: mlp, hidden: [100], ...}
+ *     train: {loss: mse, lr: 0.01, ...}
+ *
+ * Keys are the options' own names with '_' for '-', except data.name (--data) and net.kind (--net). Where the
+ * run folder lies (--out) is not written: a folder may be moved. Unset options are left out. */
+#ifndef SPH_EXPERIMENT_CONFIG_H
+#define SPH_EXPERIMENT_CONFIG_H
+
+#include <yaml.h>
+
+#include "base/text.h"
+#include "job/options.h"
+
+/* The whole text of a config.yaml; caller frees with mem_free. */
+int config_write(const struct sph_job *job, char **text);
+
+/* Gives every value of the file to the job. Fails with path:line for what is not YAML, an unknown or
+ * misplaced or repeated key, or a value the option refuses. Values read before the failing one stay. */
+int config_read(struct sph_job *job, const char *path);
+
+/* For --resume: fails naming the first option that was given to mine and differs from theirs. How often to
+ * write checkpoints and where the folder lies may differ. */
+int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
+
+/* Gives the values of one mapping to the job. section: "data", "net" or "train" as in files; NULL takes any
+ * key of net and train (a method of an experiment). except: a key that is the caller's own and is passed
+ * over, or NULL. path is for messages. */
+int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
+                 const char *section, const char *except);
+
+/* The pieces of config_apply. config_key: the option a key of that section names, or -1. config_unknown_key:
+ * the failure for a key that is none, with the section it belongs to or the nearest known one.
+ * config_value: one value for one option. */
+int config_key(const char *key, const char *section);
+int config_unknown_key(const char *path, const yaml_node_t *key, const char *section);
+int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
+                 enum option_id id);
+
+/* And of config_write: a section with all set options ("" for the top level), one value as YAML, a text with
+ * quotes where it needs them. */
+void config_add_section(struct text *out, const struct sph_job *job, const char *section);
+void config_add_value(struct text *out, const struct sph_job *job, enum option_id id);
+void config_add_text(struct text *out, const char *text);
+
+/* Loads the one document of a YAML file; caller frees with yaml_document_delete. The root is never NULL. */
+int config_load(yaml_document_t *out, const char *path);
+
+#endif

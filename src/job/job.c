@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/job.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "rows/split.h"
+#include "net/net.h"
+
+/* Adam's rate for networks of images: at 0.01 a plain vgg6 stays at chance (docs/numerics.md). */
+static const double image_lr = 0.002;
+
+#define WORD_ROW(id, word, help) word,
+static const char *const task_words[] = {SPH_TASKS(WORD_ROW)};
+static const char *const loss_words[] = {SPH_LOSSES(WORD_ROW)};
+static const char *const init_words[] = {SPH_INITS(WORD_ROW)};
+static const char *const net_words[] = {OPTION_NETS(WORD_ROW)};
+
+/* ---------------------------------------------------------------- data */
+
+/* What fits neither the data nor the kind of network. */
+static int check_kind(const struct sph_job *job, const sph_data *data)
+{
+    const struct job_options *o = &job->options;
+    if (o->net != NET_MLP && !data->pixels)
+        return sph_fail(SPH_EARG, "net: %s takes images, and %s is a table; use mlp", net_words[o->net],
+                        o->data);
+    if (o->net != NET_MLP && job->given[OPTION_HIDDEN])
+        return sph_fail(SPH_EARG, "hidden: %s has layers of its own; --width scales them", net_words[o->net]);
+    if (o->net == NET_MLP && job->given[OPTION_WIDTH])
+        return sph_fail(SPH_EARG, "width: an mlp has the widths that --hidden says");
+    if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
+        return sph_fail(SPH_EARG, "augment: %s is a table, and only images can be augmented", o->data);
+    return 0;
+}
+
+/* Options that have no meaning in this job are unset, so that they are not written down. */
+static int settle_kind(struct sph_job *job, const sph_data *data)
+{
+    int image_net = job->options.net != NET_MLP;
+    int err = check_kind(job, data);
+    if (!err)
+        err = options_put(job, image_net ? OPTION_HIDDEN : OPTION_WIDTH, NULL);
+    if (!err && !job->text[OPTION_BATCH])
+        err = options_put(job, OPTION_BATCH, image_net ? "128" : "1024");
+    if (!err && data->pixels && job->options.augment < 0)
+        err = options_put(job, OPTION_AUGMENT, "flip");
+    return err;
+}
+
+/* Only holdout has a validation part of its own. */
+static int settle_protocol(struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    if (o->protocol != PROTOCOL_CV && (job->given[OPTION_FOLD] || job->given[OPTION_FOLDS]))
+        return sph_fail(SPH_EARG, "%s: only protocol cv has folds",
+                        job->given[OPTION_FOLD] ? "fold" : "folds");
+    if (o->protocol == PROTOCOL_HOLDOUT)
+        return 0;
+    if (job->given[OPTION_VAL] && o->val > 0)
+        return sph_fail(SPH_EARG, "val: found %g, expected 0: %s", o->val,
+                        o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
+                                                   : "under protocol reference the test part validates");
+    if (o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLD])
+        return sph_fail(SPH_EARG, "fold: nothing given, expected the fold to leave out");
+    if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
+        return sph_fail(SPH_EARG, "test: found 0, and under protocol reference the test part validates");
+    int err = options_put(job, OPTION_VAL, "0");
+    if (!err && o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLDS])
+        err = options_put(job, OPTION_FOLDS, "5");
+    return err;
+}
+
+int job_settle(struct sph_job *job, const sph_data *data)
+{
+    sph_train_opts defaults;
+    sph_train_defaults(&defaults, data->task);
+    int err = settle_kind(job, data);
+    if (!err)
+        err = settle_protocol(job);
+    if (!err && !job->text[OPTION_EPSILON])
+        err = options_put(job, OPTION_EPSILON, job->options.protocol == PROTOCOL_REFERENCE ? "1e-7" : "1e-8");
+    if (!err)
+        err = options_put(job, OPTION_TASK, task_words[data->task]);
+    if (!err && job->options.loss < 0)
+        err = options_put(job, OPTION_LOSS, loss_words[defaults.loss]);
+    if (!err && !(job->options.lr > 0))
+        err = options_put_real(job, OPTION_LR, job->options.net == NET_MLP ? defaults.lr : image_lr);
+    if (!err && job->options.standardize < 0)
+        err = options_put(job, OPTION_STANDARDIZE, data->task == SPH_TASK_REGRESSION ? "both" : "features");
+    if (!err && !job->options.init)
+        err = options_put(job, OPTION_INIT, job->options.param == SPH_PARAM_GMP ? "paper" : "glorot");
+    return err;
+}
+
+int job_open_data(struct sph_job *job, sph_data **out)
+{
+    const struct job_options *o = &job->options;
+    if (!o->data)
+        return sph_fail(SPH_EARG, "data: nothing given, expected a file or the name of a set");
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.target = o->target;
+    opts.drop = o->drop;
+    opts.delimiter = o->delimiter;
+    opts.task = o->task;
+    opts.missing = (sph_missing)o->missing;
+    opts.seed = o->seed;
+    opts.rows = o->rows;
+    opts.noise = o->noise;
+    int err = sph_data_open(out, o->data, &opts);
+    if (err < 0)
+        return err;
+    if ((err = job_settle(job, *out)) < 0) {
+        sph_data_free(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+/* The test part stays; fold by fold, the training part gives the validation part. */
+static int leave_fold_out(const struct sph_job *job, sph_split *split)
+{
+    const struct job_options *o = &job->options;
+    sph_split part;
+    int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, o->seed);
+    if (err < 0) {
+        sph_split_free(split);
+        return err;
+    }
+    mem_free(part.test);
+    part.test = split->test;
+    part.test_rows = split->test_rows;
+    split->test = NULL;
+    sph_split_free(split);
+    *split = part;
+    return 0;
+}
+
+int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
+{
+    const struct job_options *o = &job->options;
+    int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, o->seed);
+    if (!err && o->protocol == PROTOCOL_CV)
+        err = leave_fold_out(job, out);
+    if (!err && job->given[OPTION_BATCH] && o->batch > out->train_rows) {
+        err = sph_fail(SPH_EARG, "batch: %zu is more than the %zu training rows; use --batch full", o->batch,
+                       out->train_rows);
+        sph_split_free(out);
+    }
+    return err;
+}
+
+/* FNV-1a over words of eight bytes: enough to notice an edited file. */
+static uint64_t add_content(uint64_t hash, const void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)bytes + i, length - i < sizeof bits ? length - i : sizeof bits);
+        hash = (hash ^ bits) * 0x100000001b3u;
+        hash ^= hash >> 32; /* or the high bits of a double would stay high */
+    }
+    return hash;
+}
+
+uint64_t job_content(const sph_data *data)
+{
+    size_t numbers = data->rows * data->features;
+    uint64_t hash = 0xcbf29ce484222325u;
+    hash = data->pixels ? add_content(hash, data->pixels, numbers)
+                        : add_content(hash, data->x, numbers * sizeof *data->x);
+    return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
+}
+
+/* ---------------------------------------------------------------- net */
+
+static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+{
+    sph_image_net spec = {
+        .dtype = (sph_dtype)o->dtype,
+        .channels = data->channels,
+        .height = data->height,
+        .width = data->width,
+        .classes = sph_data_outputs(data),
+        .scale = o->width,
+        .param = (sph_param)o->param,
+        .norm = (sph_norm)o->norm,
+        .act = (sph_act)o->activation,
+        .init = init,
+        .seed = o->seed,
+    };
+    return o->net == NET_VGG6       ? sph_net_vgg6(out, &spec)
+           : o->net == NET_RESNET18 ? sph_net_resnet18(out, &spec)
+                                    : sph_net_resnet50(out, &spec);
+}
+
+static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+{
+    sph_mlp spec = {
+        .dtype = (sph_dtype)o->dtype,
+        .inputs = data->features,
+        .outputs = sph_data_outputs(data),
+        .hidden = o->hidden.list,
+        .depth = o->hidden.count,
+        .param = (sph_param)o->param,
+        .norm = (sph_norm)o->norm,
+        .act = (sph_act)o->activation,
+        .init = init,
+        .seed = o->seed,
+    };
+    return sph_net_mlp(out, &spec);
+}
+
+/* Lengths of hidden layers; the output layer stays as drawn. */
+static int scale_net(sph_net *net, double scale)
+{
+    const char *output = net->layers[net->layer_count - 1].path;
+    size_t length = strlen(output), count = sph_net_tensors(net);
+    int err = 0;
+    for (size_t i = 0; i < count && !err; i++) {
+        sph_tensor tensor;
+        if ((err = sph_net_tensor(net, i, &tensor)) < 0)
+            break;
+        int scales = tensor.group == SPH_GROUP_WEIGHT || tensor.group == SPH_GROUP_V ||
+                     tensor.group == SPH_GROUP_G || tensor.group == SPH_GROUP_R;
+        if (!tensor.learned || !scales ||
+            (!strncmp(tensor.name, output, length) && tensor.name[length] == '.'))
+            continue;
+        double *values = mem_get(tensor.count, sizeof *values);
+        if (!values)
+            return SPH_EMEMORY;
+        err = sph_net_get(net, tensor.name, values, tensor.count);
+        for (size_t k = 0; k < tensor.count && !err; k++)
+            values[k] *= scale;
+        if (!err)
+            err = sph_net_set(net, tensor.name, values, tensor.count);
+        mem_free(values);
+    }
+    return err;
+}
+
+int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
+{
+    const struct job_options *o = &job->options;
+    int init = o->init ? text_find(o->init, init_words, SPH_INIT_COUNT) : SPH_INIT_DEFAULT;
+    sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
+    if (init < 0 && o->init_scale != 1)
+        return sph_fail(SPH_EARG, "init_scale: found %g, but the first values come from %s", o->init_scale,
+                        o->init);
+    int err = o->net == NET_MLP ? make_mlp(o, data, first, out) : make_image_net(o, data, first, out);
+    if (err < 0)
+        return err;
+    if (o->init_scale != 1)
+        err = scale_net(*out, o->init_scale);
+    else if (init < 0)
+        err = sph_net_load_tensors(*out, o->init);
+    if (err < 0) {
+        sph_net_free(*out);
+        *out = NULL;
+        return err;
+    }
+    sph_net_set_conv(*out, (sph_conv)o->conv);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- training */
+
+sph_train_opts job_train_opts(const struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    sph_train_opts opts;
+    sph_train_defaults(&opts, (sph_task)o->task);
+    opts.loss = (sph_loss)o->loss;
+    opts.label_smoothing = o->label_smoothing;
+    opts.optimizer = (sph_optimizer)o->optimizer;
+    opts.lr = o->lr;
+    opts.group_lr[SPH_GROUP_THETA] = o->lr_theta;
+    opts.group_lr[SPH_GROUP_LAMBDA] = o->lr_lambda;
+    opts.group_lr[SPH_GROUP_R] = o->lr_r;
+    opts.momentum = o->momentum;
+    opts.nesterov = o->nesterov;
+    opts.weight_decay = o->weight_decay;
+    opts.epsilon = o->epsilon;
+    opts.clip = o->clip;
+    opts.batch = o->batch;
+    opts.micro = o->micro;
+    opts.epochs = o->epochs;
+    opts.schedule = o->schedule;
+    opts.warmup = o->warmup;
+    opts.patience = o->patience;
+    opts.monitor = o->monitor;
+    opts.norm_momentum = o->norm_momentum;
+    opts.standardize = (sph_standardize)o->standardize;
+    opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
+    opts.seed = o->seed;
+    opts.threads = (int)o->threads;
+    return opts;
+}

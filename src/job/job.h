@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From options to the pieces of a training: data, split, net, training options. Shared by jobs and runs. */
+#ifndef SPH_EXPERIMENT_JOB_H
+#define SPH_EXPERIMENT_JOB_H
+
+#include "job/options.h"
+#include "data/data.h"
+
+/* Opens the job's data and settles every option that depends on it (task, loss, lr, ...), so that the options
+ * are everything needed to repeat the run. */
+int job_open_data(struct sph_job *job, sph_data **out);
+int job_settle(struct sph_job *job, const sph_data *data); /* the same, of data that are open already */
+
+/* A number that changes when the data's numbers do. */
+uint64_t job_content(const sph_data *data);
+
+int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out);
+int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out);
+sph_train_opts job_train_opts(const struct sph_job *job);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run records while it trains: how its boundaries move and, at chosen moments, where they all are and
+ * which units are on for which rows. Rows are appended to three files of the run folder as they come; in the
+ * end they become boundaries.npz. Memory does not grow with the number of steps. */
+#ifndef SPH_EXPERIMENT_RECORD_H
+#define SPH_EXPERIMENT_RECORD_H
+
+#include "file/json.h"
+#include "net/net.h"
+#include "rows/source.h"
+#include "spherelu/job.h"
+
+struct record;
+
+struct record_setup {
+    const char *dir;           /* the run folder                                              */
+    const char *what;          /* the option's text                                           */
+    sph_net *net;              /* that is trained, with its standardisation; borrowed         */
+    const struct source *rows; /* training rows as they are, for patterns; borrowed           */
+    const json_t *kept;        /* what record_sync gave the checkpoint to go on from, or NULL */
+    int finished;              /* nothing is left to train: then the files may be gone        */
+};
+
+/* A boundaries.npz from before is removed: from here on it would not be the record of what is there. */
+int record_new(struct record **out, const struct record_setup *setup);
+void record_free(struct record *record); /* NULL is fine */
+
+/* To stand before whoever saves checkpoints: then these know the row of their step. */
+sph_observer record_observer(struct record *record);
+
+sph_record_size record_size(const struct record *record);
+
+/* Everything onto the disk; *rows says how much that is. Caller frees with json_decref. */
+int record_sync(struct record *record, json_t **rows);
+
+/* boundaries.npz of everything so far. */
+int record_save(struct record *record);
+
+/* It has been saved for good: the other files go. */
+void record_finish(struct record *record);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/recorded.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "file/json.h"
+#include "base/memory.h"
+#include "job/config.h"
+#include "job/job.h"
+#include "net/net.h"
+#include "store/model.h"
+#include "store/runfolder.h"
+
+/* ---------------------------------------------------------------- one run folder */
+
+int recorded_open_npz(struct npz **out, const char *dir)
+{
+    char *path = file_join(dir, RUNFOLDER_BOUNDARIES);
+    *out = NULL;
+    if (!path)
+        return SPH_EMEMORY;
+    int err = file_exists(path) ? npz_open(out, path) : 0;
+    mem_free(path);
+    return err;
+}
+
+double recorded_score(const json_t *result, const char *part, const char *metric)
+{
+    const json_t *value = json_object_get(json_object_get(result, part), metric);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* The score in its result.json, where there is one. */
+static int read_score(struct recorded *r, const char *path)
+{
+    json_t *result = NULL;
+    if (!file_exists(path))
+        return 0;
+    r->finished = 1;
+    int err = json_read(&result, path);
+    if (!err)
+        r->score = recorded_score(result, "test", r->metric);
+    json_decref(result);
+    return err;
+}
+
+static int open_parts(struct recorded *r, const char *config, const char *model, const char *result,
+                      const char *metric)
+{
+    int err = sph_job_new(&r->job);
+    if (err < 0 || (err = config_read(r->job, config)) < 0)
+        return err;
+    memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
+    if ((err = job_open_data(r->job, &r->data)) < 0 ||
+        (err = runfolder_check_content(r->dir, job_content(r->data))) < 0 ||
+        (err = job_make_split(r->job, r->data, &r->split)) < 0 ||
+        (err = job_make_net(r->job, r->data, &r->first)) < 0 ||
+        (err = scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,
+                           (sph_standardize)r->job->options.standardize)) < 0)
+        return err;
+    if (file_exists(model) && (err = model_open(&r->last, NULL, model)) < 0)
+        return err;
+    snprintf(r->metric, sizeof r->metric, "%s",
+             metric                                 ? metric
+             : r->data->task == SPH_TASK_REGRESSION ? "rmse"
+                                                    : "accuracy");
+    err = read_score(r, result);
+    return err ? err : recorded_open_npz(&r->record, r->dir);
+}
+
+int recorded_open(struct recorded *out, const char *dir, const char *metric)
+{
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
+    char *result = file_join(dir, RUNFOLDER_RESULT);
+    *out = (struct recorded){.dir = mem_text(dir), .score = (double)NAN};
+    int err = config && model && result && out->dir ? 0 : SPH_EMEMORY;
+    if (!err && !file_is_directory(dir))
+        err = sph_fail(SPH_EIO, "%s: no such folder", dir);
+    else if (!err && !file_exists(config))
+        err = sph_fail(SPH_EFORMAT,
+                       "%s: neither a run folder nor an experiment's: it has no %s and no %s", dir, RUNFOLDER_CONFIG,
+                       RUNFOLDER_EXPERIMENT);
+    if (!err)
+        err = open_parts(out, config, model, result, metric);
+    mem_free(config);
+    mem_free(model);
+    mem_free(result);
+    if (err < 0)
+        recorded_free(out);
+    return err;
+}
+
+void recorded_free(struct recorded *r)
+{
+    npz_free(r->record);
+    sph_net_free(r->first);
+    sph_net_free(r->last);
+    sph_split_free(&r->split);
+    sph_data_free(r->data);
+    sph_job_free(r->job);
+    mem_free(r->dir);
+    *r = (struct recorded){0};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A training as pictures and tables of motion need it: a run folder opened with its data, its net before and
+ * after, and what was recorded. */
+#ifndef SPH_EXPERIMENT_RECORDED_H
+#define SPH_EXPERIMENT_RECORDED_H
+
+#include "data/data.h"
+#include "job/options.h"
+#include "store/npz.h"
+
+struct recorded {
+    char *dir;
+    struct sph_job *job; /* settled */
+    sph_data *data;
+    sph_split split;
+    sph_net *first;     /* as it was drawn, with the standardisation of the training part */
+    sph_net *last;      /* NULL: the run left no model */
+    struct npz *record; /* NULL: nothing was recorded */
+    char metric[16];    /* of the task, if not given */
+    double score;       /* on the test part; NaN: none */
+    int finished;       /* it has its result, be it that it diverged */
+};
+
+/* metric NULL: by the task. */
+int recorded_open(struct recorded *out, const char *dir, const char *metric);
+void recorded_free(struct recorded *recorded);
+
+/* dir's boundaries.npz; *out is NULL where there is none. */
+int recorded_open_npz(struct npz **out, const char *dir);
+
+/* A score of a part in a result.json; NaN where there is none. */
+double recorded_score(const struct json_t *result, const char *part, const char *metric);
+
+#endif

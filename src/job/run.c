@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A finished run used on other data: scores and predictions. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "base/memory.h"
+#include "rows/feed.h"
+#include "job/config.h"
+#include "job/job.h"
+#include "job/run.h"
+#include "store/model.h"
+#include "store/runfolder.h"
+#include "train/evaluate.h"
+
+enum { PIECE = 1 << 16, EVAL_ROWS = 1024, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
+
+int sph_run_open(sph_run **out, const char *dir)
+{
+    sph_run *run = mem_get(1, sizeof *run);
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
+    char *experiment = file_join(dir, RUNFOLDER_EXPERIMENT);
+    int err = SPH_EMEMORY;
+    if (!run || !config || !model || !experiment || !(run->dir = mem_text(dir)))
+        goto fail;
+    if (!file_is_directory(dir))
+        err = sph_fail(SPH_EIO, "%s: no such run folder", dir);
+    else if (!file_exists(config) && file_exists(experiment))
+        err = sph_fail(SPH_EFORMAT,
+                       "%s: an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir, dir);
+    else if (!file_exists(config))
+        err = sph_fail(SPH_EFORMAT, "%s: not a run folder: it has no %s", dir, RUNFOLDER_CONFIG);
+    else if ((err = runfolder_diverged(dir)) != 0)
+        err = err < 0 ? err : sph_fail(SPH_EFORMAT, "%s: the run diverged: it has no model", dir);
+    else if (!file_exists(model))
+        err = sph_fail(SPH_EFORMAT, "%s: the run is not finished: it has no %s; go on with --resume", dir,
+                       RUNFOLDER_MODEL);
+    else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
+             !(err = model_open(&run->net, &run->schema, model)) && !run->schema)
+        err = sph_fail(SPH_EFORMAT, "%s: says nothing about the columns of its data", model);
+    if (err < 0)
+        goto fail;
+    sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
+    mem_free(config);
+    mem_free(model);
+    mem_free(experiment);
+    *out = run;
+    return 0;
+fail:
+    mem_free(config);
+    mem_free(model);
+    mem_free(experiment);
+    sph_run_free(run);
+    return err;
+}
+
+void sph_run_free(sph_run *run)
+{
+    if (!run)
+        return;
+    mem_free(run->dir);
+    sph_job_free(run->job);
+    sph_net_free(run->net);
+    json_decref(run->schema);
+    mem_free(run);
+}
+
+const sph_net *sph_run_net(const sph_run *run)
+{
+    return run->net;
+}
+
+int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
+{
+    if (source)
+        return data_open_with_schema(out, source, run->schema, need_targets);
+    int err = job_open_data(run->job, out);
+    if (!err && (err = runfolder_check_content(run->dir, job_content(*out))) < 0) {
+        sph_data_free(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
+{
+    sph_data *data = NULL;
+    struct feed *feed = NULL;
+    struct weights *weights = NULL;
+    struct evaluator *evaluator = NULL;
+    const struct job_options *o = &run->job->options;
+    struct evaluator_opts opts = {(sph_loss)o->loss, o->label_smoothing, run->net->scaling.y_scale, 1};
+    size_t rows = net_rows_at_once(run->net, EVAL_ROWS);
+    int err = run_open_data(run, source, 1, &data);
+    if (err < 0)
+        return err;
+    if ((err = feed_new(&feed, data, NULL, data->rows, run->net)) < 0 ||
+        (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
+        (err = evaluator_new(&evaluator, weights, &opts, data->rows < rows ? data->rows : rows)) < 0)
+        goto out;
+    weights_materialize(weights);
+    err = evaluator_run(evaluator, &feed->source, scores);
+out:
+    evaluator_free(evaluator);
+    weights_free(weights);
+    feed_free(feed);
+    sph_data_free(data);
+    return err;
+}
+
+/* ---------------------------------------------------------------- predictions as CSV */
+
+/* A cell in quotes where its text asks for them. */
+static void put_text(struct text *csv, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        text_add(csv, "%s", text);
+        return;
+    }
+    text_add(csv, "\"");
+    for (; *text; text++) {
+        if (*text == '"')
+            text_add(csv, "\"");
+        text_add_bytes(csv, text, 1);
+    }
+    text_add(csv, "\"");
+}
+
+static int put_header(struct text *csv, const sph_data *data)
+{
+    if (data->task == SPH_TASK_BINARY) {
+        text_add(csv, "class,probability\n");
+        return 0;
+    }
+    if (data->task == SPH_TASK_REGRESSION && data->targets == 1) {
+        text_add(csv, "prediction\n");
+        return 0;
+    }
+    int classes = data->task == SPH_TASK_CLASSES;
+    size_t count = classes ? data->classes : data->targets;
+    if (classes)
+        text_add(csv, "class");
+    for (size_t j = 0; j < count; j++) {
+        char *name = mem_format("%s%s", classes ? "p_" : "prediction_",
+                                classes ? data->labels[j] : data_target_name(data, j));
+        if (!name)
+            return SPH_EMEMORY;
+        if (classes || j)
+            text_add(csv, ",");
+        put_text(csv, name);
+        mem_free(name);
+    }
+    text_add(csv, "\n");
+    return 0;
+}
+
+/* p (classes) <- probabilities; returns the likeliest. */
+static size_t softmax(size_t classes, double *p)
+{
+    size_t top = 0;
+    double sum = 0;
+    for (size_t c = 1; c < classes; c++)
+        if (p[c] > p[top])
+            top = c;
+    double largest = p[top];
+    for (size_t c = 0; c < classes; c++)
+        sum += p[c] = exp(p[c] - largest);
+    for (size_t c = 0; c < classes; c++)
+        p[c] /= sum;
+    return top;
+}
+
+static void put_row(struct text *csv, const sph_data *data, size_t outputs, double *y)
+{
+    if (data->task == SPH_TASK_BINARY) { /* the probability of the second class */
+        double p = 1 / (1 + exp(-y[0]));
+        put_text(csv, data->labels[y[0] > 0]);
+        text_add(csv, ",%.9g\n", p);
+        return;
+    }
+    if (data->task == SPH_TASK_CLASSES)
+        put_text(csv, data->labels[softmax(outputs, y)]);
+    for (size_t j = 0; j < outputs; j++)
+        text_add(csv, "%s%.9g", j || data->task == SPH_TASK_CLASSES ? "," : "", y[j]);
+    text_add(csv, "\n");
+}
+
+/* y (rows, outputs) <- the net of all rows. Images become numbers some at a time: as f64 they would be eight
+ * times as large. */
+static int forward(sph_net *net, const sph_data *data, double *y)
+{
+    if (!data->pixels)
+        return sph_net_forward(net, data->x, data->rows, y);
+    size_t n = data->features, outputs = sph_net_outputs(net);
+    size_t fit = CALL_BATCHES * net_rows_at_once(net, FORWARD_ROWS),
+           most = data->rows < fit ? data->rows : fit;
+    double *x = mem_get(most * n, sizeof *x);
+    int err = x ? 0 : SPH_EMEMORY;
+    for (size_t row = 0; row < data->rows && !err; row += most) {
+        size_t count = data->rows - row < most ? data->rows - row : most;
+        for (size_t i = 0; i < count * n; i++)
+            x[i] = data->pixels[row * n + i];
+        err = sph_net_forward(net, x, count, y + row * outputs);
+    }
+    mem_free(x);
+    return err;
+}
+
+int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
+{
+    sph_data *data = NULL;
+    struct text text = {0};
+    int err = run_open_data(run, source, 0, &data);
+    if (err < 0)
+        return err;
+    size_t outputs = sph_net_outputs(run->net);
+    double *y = mem_get(data->rows * outputs, sizeof *y);
+    if (!y)
+        err = SPH_EMEMORY;
+    else if (!(err = forward(run->net, data, y)))
+        err = put_header(&text, data);
+    for (size_t i = 0; i < data->rows && !err; i++) {
+        put_row(&text, data, outputs, y + i * outputs);
+        if (text.failed)
+            err = SPH_EMEMORY;
+        else if (text.length >= PIECE || i + 1 == data->rows) {
+            err = csv->write(csv->self, text.chars, text.length);
+            text.length = 0;
+        }
+    }
+    text_free(&text);
+    mem_free(y);
+    sph_data_free(data);
+    return err;
+}

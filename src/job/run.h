@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A finished run as the files see it that look into one: run.c (scores, predictions) and its neighbours. */
+#ifndef SPH_EXPERIMENT_RUN_H
+#define SPH_EXPERIMENT_RUN_H
+
+#include "file/json.h"
+#include "data/data.h"
+#include "job/options.h"
+
+struct sph_run {
+    char *dir;
+    struct sph_job *job;
+    sph_net *net;
+    json_t *schema; /* of the columns of its data */
+};
+
+/* The data of the run itself (source NULL: what it was trained on, all parts), or another source read with
+ * the run's columns. Own data that changed since are refused. need_targets 0: y may be NULL. Caller frees
+ * with sph_data_free. */
+int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out);
+
+#endif

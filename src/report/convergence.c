@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Losses and scores epoch by epoch, mean and standard error over the runs of a method. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "file/json.h"
+#include "base/memory.h"
+#include "report/panels.h"
+
+enum { NAMES = 3, EPOCHS_MOST = 600 }; /* of longer trainings every k-th epoch is shown */
+
+/* What is drawn, where the files have it. */
+static void choose_names(const char *metric, char names[NAMES][64])
+{
+    snprintf(names[0], 64, "train_loss");
+    snprintf(names[1], 64, "val_loss");
+    snprintf(names[2], 64, "val_%s", strcmp(metric, "loss") ? metric : "");
+}
+
+/* The values of one metrics.jsonl: (epochs, NAMES), NaN where there is none. */
+struct curve {
+    double *value;
+    size_t epochs, capacity;
+};
+
+static int read_line(struct curve *curve, const char *path, const char *line, size_t length,
+                     char names[NAMES][64])
+{
+    json_t *object = NULL;
+    int err = json_parse(&object, path, line, length);
+    if (err < 0)
+        return err;
+    if (!mem_reserve((void **)&curve->value, &curve->capacity, (curve->epochs + 1) * NAMES,
+                     sizeof *curve->value))
+        err = SPH_EMEMORY;
+    for (size_t k = 0; k < NAMES && !err; k++) {
+        const json_t *value = json_object_get(object, names[k]);
+        curve->value[curve->epochs * NAMES + k] =
+            json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
+    curve->epochs += !err;
+    json_decref(object);
+    return err;
+}
+
+static int read_curve(struct curve *curve, const char *path, char names[NAMES][64])
+{
+    char *text = NULL;
+    int err = file_read(&text, NULL, path);
+    for (const char *line = text; !err && line && *line;) {
+        size_t length = strcspn(line, "\n");
+        if (length)
+            err = read_line(curve, path, line, length, names);
+        line += length + (line[length] == '\n');
+    }
+    mem_free(text);
+    return err;
+}
+
+/* The value of a run at an epoch (from 0); one that has ended keeps its last. */
+static double value_at(const struct curve *curve, size_t epoch, size_t k)
+{
+    if (!curve->epochs)
+        return (double)NAN;
+    return curve->value[(epoch < curve->epochs ? epoch : curve->epochs - 1) * NAMES + k];
+}
+
+/* Blocks: epoch, then mean, error and count of each name. */
+static void write_mean(struct figure *figure, const struct curve *curves, size_t count, size_t k)
+{
+    size_t epochs = 0;
+    for (size_t i = 0; i < count; i++)
+        epochs = curves[i].epochs > epochs ? curves[i].epochs : epochs;
+    size_t every = epochs ? (epochs + EPOCHS_MOST - 1) / EPOCHS_MOST : 1;
+    for (size_t e = 0; e < epochs; e++) {
+        double sum = 0, squares = 0;
+        size_t n = 0, running = 0;
+        if (e && e + 1 < epochs && e % every)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            double value = value_at(&curves[i], e, k);
+            running += e < curves[i].epochs;
+            if (!isnan(value)) {
+                sum += value;
+                n++;
+            }
+        }
+        double mean = n ? sum / (double)n : (double)NAN;
+        for (size_t i = 0; i < count; i++) {
+            double off = value_at(&curves[i], e, k) - mean;
+            squares += isnan(off) ? 0 : off * off;
+        }
+        double error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : 0;
+        figure_row(figure, (double[]){(double)e + 1, mean, error, (double)n, (double)running}, 5);
+    }
+    figure_gap(figure, 2);
+}
+
+static int has(const struct curve *curves, size_t count, size_t k)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t e = 0; e < curves[i].epochs; e++)
+            if (!isnan(curves[i].value[e * NAMES + k]))
+                return 1;
+    return 0;
+}
+
+/* Whether a log axis would have more than one tic to show. */
+static int spans_decades(const struct curve *curves, size_t count, size_t k)
+{
+    double least = (double)INFINITY, most = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t e = 0; e < curves[i].epochs; e++) {
+            double value = curves[i].value[e * NAMES + k];
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+    return least > 0 && most > 50 * least;
+}
+
+/* The curves of all lines; of line i from at[i] on, its files many. */
+static int read_all(const struct convergence_line *lines, size_t count, char names[NAMES][64],
+                    struct curve **out, size_t *total)
+{
+    size_t files = 0, at = 0;
+    int err = 0;
+    for (size_t i = 0; i < count; i++)
+        files += lines[i].count;
+    struct curve *curves = mem_get(files, sizeof *curves);
+    *out = curves;
+    *total = files;
+    if (!curves)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count && !err; i++)
+        for (size_t k = 0; k < lines[i].count && !err; k++)
+            err = read_curve(&curves[at++], lines[i].files[k], names);
+    return err;
+}
+
+/* One panel for each name that the files have, for each row of lines. */
+static void write_all(struct figure *figure, const struct convergence_line *lines, size_t rows,
+                      size_t columns, char names[NAMES][64], const struct curve *curves, size_t total)
+{
+    static const char *const axes[] = {"training loss", "validation loss", "validation "};
+    size_t shown = 0, epochs = 1;
+    for (size_t i = 0; i < total; i++)
+        epochs = curves[i].epochs > epochs ? curves[i].epochs : epochs;
+    figure_number(figure, "x_most", (double)epochs);
+    for (size_t k = 0; k < NAMES; k++) {
+        if (!has(curves, total, k))
+            continue;
+        panels_text(figure, "name", shown, "%s%s", axes[k], k == 2 ? names[2] + strlen("val_") : "");
+        panels_number(figure, "log", shown, spans_decades(curves, total, k));
+        const struct curve *at = curves;
+        for (size_t row = 0; row < rows; row++) {
+            char tail[16];
+            snprintf(tail, sizeof tail, "_%zu", shown);
+            panels_part(figure, row, tail, "epoch, mean, standard error, runs, runs that still trained");
+            for (size_t column = 0; column < columns; column++) {
+                size_t runs = lines[row * columns + column].count;
+                write_mean(figure, at, runs, k);
+                at += runs;
+            }
+        }
+        shown++;
+    }
+    figure_number(figure, "shown_names", (double)shown);
+}
+
+int convergence_fill(struct figure *figure, const struct convergence_line *lines, size_t rows, size_t columns,
+                     const char *metric)
+{
+    char names[NAMES][64];
+    struct curve *curves = NULL;
+    size_t total = 0;
+    choose_names(metric, names);
+    panels_head(figure, rows, columns);
+    for (size_t column = 0; column < columns; column++)
+        panels_method(figure, column, lines[column].method, rows == 1 ? lines[column].point : "");
+    for (size_t row = 0; row < rows; row++)
+        panels_text(figure, "title", row, "%s", rows > 1 ? lines[row * columns].point : "");
+    int err = read_all(lines, rows * columns, names, &curves, &total);
+    if (!err)
+        write_all(figure, lines, rows, columns, names, curves, total);
+    for (size_t i = 0; curves && i < total; i++)
+        mem_free(curves[i].value);
+    mem_free(curves);
+    return err;
+}

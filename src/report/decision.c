@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a classifier of two features says where: its regions, the line between them, the data, and a star at
+ * the point phi of each unit of the first layer. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "boundary/hyperplane.h"
+#include "data/data.h"
+#include "report/panels.h"
+
+enum { SIDE = 121 };
+
+/* How clearly row y (outputs) is of class k: above 0 inside its region. One output is a logit of class 1. */
+static double margin(const double *y, size_t outputs, size_t k)
+{
+    double other = -(double)INFINITY;
+    if (outputs == 1)
+        return y[0];
+    for (size_t j = 0; j < outputs; j++)
+        if (j != k && y[j] > other)
+            other = y[j];
+    return y[k] - other;
+}
+
+/* What the map is coloured by: the probability of class 1 of one output's two, else the likeliest class. */
+static double colour_of(const double *y, size_t outputs)
+{
+    size_t best = 0;
+    if (outputs == 1)
+        return 1 / (1 + exp(-y[0]));
+    for (size_t j = 1; j < outputs; j++)
+        best = y[j] > y[best] ? j : best;
+    return (double)best;
+}
+
+/* Rows of the grid: x1 x2 colour, then a margin for each line between regions. */
+static int write_map(struct figure *figure, const struct panel *panel, const double low[2],
+                     const double high[2])
+{
+    size_t outputs = sph_net_outputs(panel->last), columns = 3 + outputs;
+    double *x = mem_get(SIDE * 2, sizeof *x), *y = mem_get(SIDE * outputs, sizeof *y);
+    double *row = mem_get(columns, sizeof *row);
+    int err = x && y && row ? 0 : SPH_EMEMORY;
+    for (size_t j = 0; j < SIDE && !err; j++) {
+        for (size_t i = 0; i < SIDE; i++) {
+            x[i * 2] = low[0] + (high[0] - low[0]) * (double)i / (SIDE - 1);
+            x[i * 2 + 1] = low[1] + (high[1] - low[1]) * (double)j / (SIDE - 1);
+        }
+        if ((err = sph_net_forward(panel->last, x, SIDE, y)) < 0)
+            break;
+        for (size_t i = 0; i < SIDE; i++) {
+            row[0] = x[i * 2];
+            row[1] = x[i * 2 + 1];
+            row[2] = colour_of(y + i * outputs, outputs);
+            for (size_t k = 0; k < outputs; k++)
+                row[3 + k] = margin(y + i * outputs, outputs, k);
+            figure_row(figure, row, columns);
+        }
+        figure_gap(figure, 1);
+    }
+    mem_free(x);
+    mem_free(y);
+    mem_free(row);
+    return err;
+}
+
+static void write_rows(struct figure *figure, const sph_data *data, const uint32_t *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        figure_row(figure, (double[]){data->x[rows[i] * 2], data->x[rows[i] * 2 + 1], data->y[rows[i]]}, 3);
+    figure_gap(figure, 2);
+}
+
+/* phi = -b w / |w|^2, from the net's units to the data's. */
+static int write_stars(struct figure *figure, const struct panel *panel)
+{
+    struct hyperplanes planes;
+    const struct scaling *scaling = &panel->last->scaling;
+    int err = hyperplanes_new(&planes, panel->last, 0);
+    if (err < 0)
+        return err;
+    for (size_t j = 0; planes.w && j < planes.m; j++) {
+        const double *w = planes.w + j * 2;
+        double size = w[0] * w[0] + w[1] * w[1], phi[2];
+        for (size_t i = 0; i < 2; i++) {
+            phi[i] = size > 0 ? -planes.b[j] * w[i] / size : (double)NAN;
+            phi[i] = phi[i] * (scaling->x_scale ? scaling->x_scale[i] : 1) +
+                     (scaling->x_mean ? scaling->x_mean[i] : 0);
+        }
+        figure_row(figure, (double[]){phi[0], phi[1], (double)j}, 3);
+    }
+    hyperplanes_free(&planes);
+    return 0;
+}
+
+static int write_panel(struct figure *figure, const struct panel *panel, size_t number, const double low[2],
+                       const double high[2])
+{
+    panels_title(figure, panel, number);
+    panels_score(figure, panel, number);
+    panels_number(figure, "model", number, panel->last != NULL);
+    panels_part(figure, number, "data", "x1 x2 class; training rows, then test rows");
+    write_rows(figure, panel->data, panel->split->train, panel->split->train_rows);
+    write_rows(figure, panel->data, panel->split->test, panel->split->test_rows);
+    if (!panel->last)
+        return 0;
+    panels_part(figure, number, "stars", "phi1 phi2 unit");
+    int err = write_stars(figure, panel);
+    if (err < 0)
+        return err;
+    panels_part(figure, number, "map", "x1 x2 colour margins: 0 on the line between classes");
+    return write_map(figure, panel, low, high);
+}
+
+/* "setosa"; "class 1" where the label alone would be a bare number. */
+static void write_class(struct figure *figure, const sph_data *data, size_t k)
+{
+    const char *label = data->labels[k], *target = data->named ? data_target_name(data, 0) : "class";
+    int bare = strchr("0123456789-+.", label[0]) != NULL;
+    panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
+}
+
+int decision_fill(struct figure *figure, const struct panels *panels)
+{
+    const struct panel *first = &panels->list[0];
+    double window[4];
+    int err;
+    for (size_t i = 0; i < panels->rows * panels->columns; i++)
+        if (panels->list[i].data->features != 2 || panels->list[i].data->task == SPH_TASK_REGRESSION)
+            return sph_fail(SPH_EARG, "%s: decision needs data with 2 features and classes",
+                            panels->list[i].where);
+    panels_head(figure, panels->rows, panels->columns);
+    if ((err = panels_plane(figure, first, window)) < 0)
+        return err;
+    const double low[] = {window[0], window[2]}, high[] = {window[1], window[3]};
+    figure_number(figure, "classes", (double)first->data->classes);
+    for (size_t k = 0; k < first->data->classes; k++)
+        write_class(figure, first->data, k);
+    for (size_t i = 0; i < panels->rows * panels->columns && !err; i++)
+        err = write_panel(figure, &panels->list[i], i, low, high);
+    return err;
+}

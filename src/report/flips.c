@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Activation patterns of the data over training: how many bits differ from the pattern before, and how many
+ * distinct patterns the rows have; a line for each layer, one for all of them together. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "report/panels.h"
+
+/* Of longer trainings every k-th moment is shown: flips add up, distinct patterns are those of the moment. */
+enum { MOMENTS_MOST = 1000 };
+
+/* What the panels' axes must hold. */
+struct extent {
+    double steps, least, most, distinct; /* least, most: of flips above 0 */
+};
+
+static int write_lines(struct figure *figure, const struct panel *panel, const double *step, size_t moments,
+                       const char *flips, const char *distinct, struct extent *extent)
+{
+    size_t shape[4];
+    double *bits = NULL, *patterns = NULL, sum = 0;
+    int err = panel_read(panel, flips, 1, shape, &bits);
+    if (!err && shape[0] == moments)
+        err = panel_read(panel, distinct, 1, shape, &patterns);
+    if (!err && shape[0] != moments)
+        err = sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' has %zu numbers, expected %zu", panel->where,
+                       flips, shape[0], moments);
+    size_t every = (moments + MOMENTS_MOST - 1) / MOMENTS_MOST;
+    for (size_t t = 0; t < moments && !err; t++) {
+        sum += bits[t];
+        if (t && t + 1 < moments && t % every)
+            continue;
+        figure_row(figure, (double[]){step[t], sum, patterns[t]}, 3);
+        if (sum > 0 && sum < extent->least)
+            extent->least = sum;
+        extent->most = sum > extent->most ? sum : extent->most;
+        extent->distinct = patterns[t] > extent->distinct ? patterns[t] : extent->distinct;
+        sum = 0;
+    }
+    figure_gap(figure, 2);
+    mem_free(bits);
+    mem_free(patterns);
+    return err;
+}
+
+static int write_panel(struct figure *figure, const struct panel *panel, size_t number, size_t *lines,
+                       struct extent *extent)
+{
+    char flips[128], distinct[128];
+    size_t shape[4], layers = sph_net_layers(panel->first), shown = 0;
+    double *step = NULL;
+    if (panel->record && !panel_has(panel, "pattern_step"))
+        return sph_fail(SPH_EFORMAT, "%s: no recorded patterns; train it with --record patterns",
+                        panel->where);
+    int err = panel_read(panel, "pattern_step", 1, shape, &step);
+    if (err < 0)
+        return err;
+    panels_title(figure, panel, number);
+    panels_part(figure, number, "", "step, bits that flipped since the one before, distinct patterns");
+    for (size_t layer = 0; layer < layers && !err; layer++) {
+        panel_name(flips, panel, layer, "flips");
+        panel_name(distinct, panel, layer, "distinct");
+        if (!panel_has(panel, flips))
+            continue;
+        panels_text(figure, "line", shown++, "%s", sph_net_layer(panel->first, layer, NULL)->path);
+        err = write_lines(figure, panel, step, shape[0], flips, distinct, extent);
+    }
+    if (!err && shown > 1 && panel_has(panel, "flips")) {
+        panels_text(figure, "line", shown++, "all layers");
+        err = write_lines(figure, panel, step, shape[0], "flips", "distinct", extent);
+    }
+    *lines = shown;
+    if (!err && shape[0] && step[shape[0] - 1] > extent->steps)
+        extent->steps = step[shape[0] - 1];
+    mem_free(step);
+    return err;
+}
+
+int flips_fill(struct figure *figure, const struct panels *panels)
+{
+    struct extent extent = {.steps = 1, .least = (double)INFINITY, .distinct = 1};
+    size_t lines_most = 0;
+    panels_head(figure, panels->rows, panels->columns);
+    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
+        size_t lines = 0;
+        int err = write_panel(figure, &panels->list[i], i, &lines, &extent);
+        if (err < 0)
+            return err;
+        panels_number(figure, "lines", i, (double)lines);
+        lines_most = lines > lines_most ? lines : lines_most;
+    }
+    if (extent.most <= 0) /* never a flip: an axis all the same */
+        extent.least = extent.most = 1;
+    figure_number(figure, "x_most", extent.steps);
+    figure_number(figure, "lines_most", (double)lines_most);
+    figure_number(figure, "flips_least", extent.least);
+    figure_number(figure, "flips_most", extent.most);
+    figure_number(figure, "distinct_most", extent.distinct);
+    return 0;
+}

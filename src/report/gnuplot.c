@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+extern char **environ;
+
+static const char program[] = "gnuplot";
+
+int gnuplot_found(void)
+{
+    const char *path = getenv("PATH");
+    if (!path)
+        path = "/bin:/usr/bin";
+    for (size_t length; *path; path += length + (path[length] == ':')) {
+        length = strcspn(path, ":");
+        char file[PATH_MAX];
+        int size = snprintf(file, sizeof file, "%.*s%s%s", (int)length, path, length ? "/" : "", program);
+        int found = size > 0 && (size_t)size < sizeof file && access(file, X_OK) == 0;
+        if (found)
+            return 1;
+    }
+    return 0;
+}
+
+/* gnuplot shows the line, a caret below it, then `"NAME.gp" line 12: what is wrong`: the last of these. */
+static const char *last_line(char *said)
+{
+    size_t length = strlen(said);
+    while (length && strchr("\r\n \t", said[length - 1]))
+        said[--length] = '\0';
+    char *line = strrchr(said, '\n');
+    line = line ? line + 1 : said;
+    return line + strspn(line, " \t");
+}
+
+static int read_all(struct text *out, int fd)
+{
+    char piece[4096];
+    for (;;) {
+        ssize_t got = read(fd, piece, sizeof piece);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return (int)got;
+        if (out->length < sizeof piece * 16) /* the rest would only repeat itself */
+            text_add_bytes(out, piece, (size_t)got);
+    }
+}
+
+static int spawn_in(pid_t *child, const char *dir, char *const arguments[], int errors)
+{
+    posix_spawn_file_actions_t actions;
+    int reason = posix_spawn_file_actions_init(&actions);
+    if (reason)
+        return reason;
+    if (!(reason = posix_spawn_file_actions_addchdir_np(&actions, dir)) &&
+        !(reason = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
+        !(reason = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)) &&
+        !(reason = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)))
+        reason = posix_spawnp(child, program, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return reason;
+}
+
+int gnuplot_run(const char *dir, const char *script, const char *commands)
+{
+    if (!gnuplot_found())
+        return 1;
+    int ends[2], err = 0, status = 0;
+    struct text said = {0};
+    char *arguments[] = {(char *)(uintptr_t)program, "-d", "-e", (char *)(uintptr_t)commands,
+                         (char *)(uintptr_t)script,  NULL};
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return sph_fail(SPH_EIO, "%s: cannot run gnuplot: %s", dir, strerror(errno));
+    pid_t child = 0;
+    int reason = spawn_in(&child, dir, arguments, ends[1]);
+    close(ends[1]);
+    if (reason) {
+        close(ends[0]);
+        return sph_fail(SPH_EIO, "%s: cannot run gnuplot: %s", dir, strerror(reason));
+    }
+    read_all(&said, ends[0]);
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (said.failed)
+        err = SPH_EMEMORY;
+    else if (WIFSIGNALED(status))
+        err = sph_fail(SPH_EIO, "%s/%s: gnuplot was ended by signal %d", dir, script, WTERMSIG(status));
+    else if (WEXITSTATUS(status))
+        err = sph_fail(SPH_EIO, "%s/%s: gnuplot: %s", dir, script,
+                       said.chars ? last_line(said.chars) : "failed without saying why");
+    text_free(&said);
+    return err;
+}

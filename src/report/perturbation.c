@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/perturbation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/figure.h"
+
+static const double beyond = 20; /* half the length of a boundary, more than any window shows */
+
+static const sph_perturb_plane *plane_at(const sph_perturb_method *method, size_t k)
+{
+    return k ? &method->after[k - 1] : &method->base;
+}
+
+static void add_methods(struct figure *figure, const sph_perturb_result *result)
+{
+    char names[128] = "";
+    for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", result->method[i].name);
+    }
+    figure_text(figure, "names", names);
+    figure_number(figure, "inputs", (double)result->inputs);
+    figure_number(figure, "planes", (double)result->count + 1);
+}
+
+static void add_boundaries(struct figure *figure, const sph_perturb_result *result)
+{
+    figure_part(figure, "phi",
+                "eps phi_1 phi_2 u_1 u_2 turn/degrees shift; one data set per method, the base first");
+    for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
+        for (size_t k = 0; k <= result->count; k++) {
+            const sph_perturb_plane *plane = plane_at(&result->method[i], k);
+            double length = hypot(plane->w[0], plane->w[1]);
+            figure_row(figure,
+                       (double[]){plane->eps, plane->phi[0], plane->phi[1], plane->w[0] / length,
+                                  plane->w[1] / length, plane->turn, plane->shift},
+                       7);
+        }
+        figure_gap(figure, 2);
+    }
+    figure_part(figure, "boundary", "x_1 x_2: two points of a boundary; one data set per method and plane");
+    for (size_t i = 0; i < SPH_PERTURB_METHODS; i++)
+        for (size_t k = 0; k <= result->count; k++) {
+            const sph_perturb_plane *plane = plane_at(&result->method[i], k);
+            double t = beyond / hypot(plane->w[0], plane->w[1]);
+            for (int side = -1; side <= 1; side += 2)
+                figure_row(figure,
+                           (double[]){plane->phi[0] - side * t * plane->w[1],
+                                      plane->phi[1] + side * t * plane->w[0]},
+                           2);
+            figure_gap(figure, 2);
+        }
+}
+
+static void add_turns(struct figure *figure, const sph_perturb_result *result)
+{
+    figure_part(figure, "turn", "eps turn/degrees shift; one data set per method");
+    for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
+        for (size_t k = 0; k < result->count; k++) {
+            const sph_perturb_plane *plane = &result->method[i].after[k];
+            figure_row(figure, (double[]){plane->eps, fabs(plane->turn), plane->shift}, 3);
+        }
+        figure_gap(figure, 2);
+    }
+}
+
+int perturbation_draw(const sph_perturb_result *result, const char *dir)
+{
+    struct figure *figure;
+    int plane = result->inputs == 2;
+    int err = figure_new(&figure, dir, "perturbation", plane ? "perturbation" : "perturbation-turns");
+    if (err)
+        return err;
+    add_methods(figure, result);
+    if (plane)
+        add_boundaries(figure, result);
+    else
+        add_turns(figure, result);
+    err = figure_draw(figure);
+    figure_free(figure);
+    return err;
+}

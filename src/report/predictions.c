@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A function of one variable as the nets see it: before and after training, over the training rows and what
+ * the test part says; below, where recorded, the spectrum of the boundaries. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/data.h"
+#include "report/panels.h"
+#include "report/spectrum.h"
+
+enum { POINTS = 401 };
+
+struct pair {
+    double x, y;
+};
+
+static int by_x(const void *a, const void *b)
+{
+    const struct pair *p = a, *q = b;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* The rows by x, so that a part of them can be a line. */
+static int write_rows(struct figure *figure, const sph_data *data, const uint32_t *rows, size_t count)
+{
+    struct pair *pairs = mem_get(count, sizeof *pairs);
+    if (!pairs)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct pair){data->x[rows[i]], data->y[rows[i]]};
+    qsort(pairs, count, sizeof *pairs, by_x);
+    for (size_t i = 0; i < count; i++)
+        figure_row(figure, (double[]){pairs[i].x, pairs[i].y}, 2);
+    mem_free(pairs);
+    return 0;
+}
+
+/* The column of a net's outputs at x (POINTS); NaN without a net. */
+static int predict(sph_net *net, const double *x, double *y)
+{
+    for (size_t i = 0; i < POINTS; i++)
+        y[i] = (double)NAN;
+    return net ? sph_net_forward(net, x, POINTS, y) : 0;
+}
+
+static int write_panel(struct figure *figure, const struct panel *panel, size_t number)
+{
+    double x[POINTS], before[POINTS], after[POINTS], low, high;
+    panel_window(panel, 0, 0.025, &low, &high);
+    for (size_t i = 0; i < POINTS; i++)
+        x[i] = low + (high - low) * (double)i / (POINTS - 1);
+    int err = predict(panel->first, x, before);
+    if (!err)
+        err = predict(panel->last, x, after);
+    panels_part(figure, number, "", "x, prediction before training, prediction after");
+    for (size_t i = 0; i < POINTS && !err; i++)
+        figure_row(figure, (double[]){x[i], before[i], after[i]}, 3);
+    return err;
+}
+
+static void write_window(struct figure *figure, const struct panel *panel)
+{
+    const sph_data *data = panel->data;
+    double low, high, least = data->y[0], most = data->y[0];
+    panel_window(panel, 0, 0.025, &low, &high);
+    for (size_t i = 0; i < data->rows; i++) {
+        least = data->y[i] < least ? data->y[i] : least;
+        most = data->y[i] > most ? data->y[i] : most;
+    }
+    double wide = (most > least ? most - least : 1) * 0.08;
+    figure_number(figure, "x_low", low);
+    figure_number(figure, "x_high", high);
+    figure_number(figure, "y_low", least - wide);
+    figure_number(figure, "y_high", most + wide);
+}
+
+int predictions_fill(struct figure *figure, const struct panels *panels)
+{
+    const struct panel *first = &panels->list[0];
+    char name[128];
+    int err = 0, spectrum = 0;
+    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
+        const struct panel *panel = &panels->list[i];
+        if (panel->data->features != 1 || panel->data->task != SPH_TASK_REGRESSION ||
+            panel->data->targets != 1)
+            return sph_fail(SPH_EARG, "%s: predictions need data with 1 feature and 1 real target",
+                            panel->where);
+        panel_name(name, panel, 0, "phi");
+        spectrum |= panel_has(panel, name);
+    }
+    panels_head(figure, panels->rows, panels->columns);
+    write_window(figure, first);
+    if (panels_axes(figure, first) < 0)
+        return SPH_EMEMORY;
+    figure_number(figure, "spectrum", spectrum);
+    figure_number(figure, "is_function",
+                  first->data->made && first->data->test_from); /* no noise in that part */
+    figure_part(figure, "train", "x y of the training rows");
+    err = write_rows(figure, first->data, first->split->train, first->split->train_rows);
+    figure_part(figure, "test", "x y of the test rows");
+    if (!err)
+        err = write_rows(figure, first->data, first->split->test, first->split->test_rows);
+    for (size_t i = 0; i < panels->rows * panels->columns && !err; i++) {
+        const struct panel *panel = &panels->list[i];
+        panels_title(figure, panel, i);
+        panels_score(figure, panel, i);
+        err = write_panel(figure, panel, i);
+        if (!err && spectrum && panel->record)
+            err = spectrum_write(figure, panel, i);
+        else if (!err && spectrum) {
+            panels_note(figure, i, "nothing recorded");
+            panels_number(figure, "bars", i, 0);
+        }
+    }
+    return err;
+}

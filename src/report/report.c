@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/report.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "base/memory.h"
+#include "report/html.h"
+#include "report/scripts.h"
+
+struct report {
+    char *title, *subtitle;
+    struct text contents, body;
+    size_t sections, figures;
+    int in_fold;
+    int err; /* the first failure */
+};
+
+/* A browser that knows this line enforces what the page promises. */
+#define REPORT_POLICY "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+int report_new(struct report **out, const char *title, const char *subtitle)
+{
+    struct report *report = mem_get(1, sizeof *report);
+    *out = report;
+    if (report && (report->title = mem_text(title)) && (!subtitle || (report->subtitle = mem_text(subtitle))))
+        return 0;
+    report_free(report);
+    *out = NULL;
+    return SPH_EMEMORY;
+}
+
+void report_free(struct report *report)
+{
+    if (!report)
+        return;
+    mem_free(report->title);
+    mem_free(report->subtitle);
+    text_free(&report->contents);
+    text_free(&report->body);
+    mem_free(report);
+}
+
+/* ---------------------------------------------------------------- words */
+
+static void add_element(struct text *out, const char *open, const char *text, const char *close)
+{
+    text_add(out, "%s", open);
+    html_add_text(out, text);
+    text_add(out, "%s\n", close);
+}
+
+void report_section(struct report *report, const char *heading)
+{
+    report_unfold(report);
+    text_add(&report->body, "%s", report->sections++ ? "</section>\n\n" : "");
+    text_add(&report->contents, "<li><a href=\"#part-%zu\">", report->sections);
+    add_element(&report->contents, "", heading, "</a></li>");
+    text_add(&report->body, "<section id=\"part-%zu\">\n", report->sections);
+    add_element(&report->body, "<h2>", heading, "</h2>");
+}
+
+void report_paragraph(struct report *report, const char *text)
+{
+    add_element(&report->body, "<p>", text, "</p>");
+}
+
+void report_note(struct report *report, const char *text)
+{
+    add_element(&report->body, "<p class=\"note\">", text, "</p>");
+}
+
+void report_warning(struct report *report, const char *text)
+{
+    add_element(&report->body, "<p class=\"warning\" role=\"note\"><strong>Warning.</strong> ", text, "</p>");
+}
+
+void report_list(struct report *report, const char *const *items, size_t count)
+{
+    if (!count)
+        return;
+    text_add(&report->body, "<ul>\n");
+    for (size_t i = 0; i < count; i++)
+        add_element(&report->body, "<li>", items[i], "</li>");
+    text_add(&report->body, "</ul>\n");
+}
+
+void report_fold(struct report *report, const char *summary)
+{
+    report_unfold(report);
+    report->in_fold = 1;
+    add_element(&report->body, "<details><summary>", summary, "</summary>\n<div class=\"folded\">");
+}
+
+void report_unfold(struct report *report)
+{
+    if (report->in_fold)
+        text_add(&report->body, "</div></details>\n");
+    report->in_fold = 0;
+}
+
+void report_code(struct report *report, const char *caption, const char *text)
+{
+    if (caption)
+        add_element(&report->body, "<p class=\"code\">", caption, "</p>");
+    /* A page takes no notice of a first newline: one of the text's own would be lost. */
+    add_element(&report->body, "<pre tabindex=\"0\">\n", text, "</pre>");
+}
+
+/* ---------------------------------------------------------------- tables */
+
+static void add_class(struct text *out, int number, unsigned char mark)
+{
+    const char *words = mark == REPORT_BEST   ? "best"
+                        : mark == REPORT_BAD  ? "bad"
+                        : mark == REPORT_LEAD ? "lead"
+                                              : "";
+    if (number && *words)
+        text_add(out, " class=\"n %s\"", words);
+    else if (number || *words)
+        text_add(out, " class=\"%s\"", number ? "n" : words);
+}
+
+static void add_cell(struct text *out, const char *tag, const char *scope, int number, unsigned char mark,
+                     const char *text)
+{
+    text_add(out, "<%s%s", tag, scope);
+    add_class(out, number, mark);
+    text_add(out, ">");
+    html_add_text(out, text ? text : "");
+    text_add(out, "</%s>", tag);
+}
+
+void report_table(struct report *report, const struct report_table *table)
+{
+    struct text *out = &report->body;
+    text_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n");
+    if (table->caption)
+        add_element(out, "<caption>", table->caption, "</caption>");
+    if (table->header) {
+        text_add(out, "<thead><tr>");
+        for (size_t c = 0; c < table->columns; c++)
+            add_cell(out, "th", " scope=\"col\"", table->number && table->number[c], REPORT_PLAIN,
+                     table->header[c]);
+        text_add(out, "</tr></thead>\n");
+    }
+    text_add(out, "<tbody>\n");
+    for (size_t r = 0; r < table->rows; r++) {
+        text_add(out, "<tr>");
+        for (size_t c = 0; c < table->columns; c++) {
+            size_t at = r * table->columns + c;
+            add_cell(out, c ? "td" : "th", c ? "" : " scope=\"row\"", table->number && table->number[c],
+                     table->mark ? table->mark[at] : REPORT_PLAIN, table->cell[at]);
+        }
+        text_add(out, "</tr>\n");
+    }
+    text_add(out, "</tbody></table></div>\n");
+}
+
+/* ---------------------------------------------------------------- figures */
+
+static void fail(struct report *report, int err)
+{
+    if (!report->err)
+        report->err = err;
+}
+
+/* All bytes of dir/name.ending, where it is there; caller frees. */
+static char *read_file(struct report *report, const char *dir, const char *name, const char *ending,
+                       size_t *length)
+{
+    char *path = mem_format("%s/%s%s", dir, name, ending), *bytes = NULL;
+    int err = !path ? SPH_EMEMORY : file_exists(path) ? file_read(&bytes, length, path) : 0;
+    if (err < 0)
+        fail(report, err);
+    mem_free(path);
+    return bytes;
+}
+
+/* 1: it is in the page. */
+static int add_svg(struct report *report, const char *dir, const char *name, const char *label)
+{
+    size_t length = 0;
+    char *bytes = read_file(report, dir, name, ".svg", &length),
+         *prefix = mem_format("f%zu-", report->figures);
+    int err = prefix ? SPH_EFORMAT : SPH_EMEMORY;
+    if (prefix && bytes && length <= REPORT_SVG_MOST)
+        err = svg_inline(&report->body, name, bytes, length, prefix, label);
+    if (err < 0 && err != SPH_EFORMAT)
+        fail(report, err);
+    mem_free(prefix);
+    mem_free(bytes);
+    return !err;
+}
+
+/* An animated PNG says so in the chunk behind its header. */
+static int is_animated(const char *png, size_t length)
+{
+    return length > 41 && !memcmp(png + 1, "PNG", 3) && !memcmp(png + 37, "acTL", 4);
+}
+
+/* moves: only one that does. */
+static int add_png(struct report *report, const char *dir, const char *name, const char *label, int moves)
+{
+    size_t length = 0;
+    char *bytes = read_file(report, dir, name, ".png", &length);
+    int added = bytes && length && (!moves || (is_animated(bytes, length) && length <= REPORT_MOVING_MOST));
+    if (added) {
+        text_add(&report->body, "<img alt=\"");
+        html_add_text(&report->body, label);
+        text_add(&report->body, "\" src=\"data:image/png;base64,");
+        html_add_base64(&report->body, bytes, length);
+        text_add(&report->body, "\">");
+    }
+    mem_free(bytes);
+    return added;
+}
+
+static void add_link(struct text *out, const char *folder, const char *file, const char *word, size_t length)
+{
+    text_add(out, "<a href=\"");
+    html_add_path(out, folder);
+    text_add(out, "/");
+    html_add_path(out, file);
+    text_add(out, "\">");
+    html_add_text_part(out, word, length);
+    text_add(out, "</a>");
+}
+
+enum { LINK_KINDS = 7, LINKS_UNFOLDED = 6 };
+
+/* The word for a link to a file of that ending, if it is of this kind: pictures and script first, then the
+ * data of each part under the part's name. Returns its length; 0: it is of another kind. */
+static size_t link_word(const char *ending, size_t kind, const char **word)
+{
+    static const char *const known[LINK_KINDS - 1][2] = {{".pdf", "PDF"},           {".svg", "SVG"},
+                                                         {".png", "PNG"},           {".gif", "animation"},
+                                                         {".gp", "gnuplot script"}, {".dat", "data"}};
+    size_t length = strlen(ending);
+    if (kind < LINK_KINDS - 1) {
+        *word = known[kind][1];
+        return strcmp(ending, known[kind][0]) ? 0 : strlen(*word);
+    }
+    *word = ending + 1;
+    return *ending == '.' && length > 5 && !strcmp(ending + length - 4, ".dat") ? length - 5 : 0;
+}
+
+/* Returns how many there are. */
+static size_t add_links_of(struct text *out, const char *folder, char *const *files, size_t count,
+                           const char *name, size_t kind, size_t before)
+{
+    size_t stem = strlen(name), links = 0, length;
+    const char *word;
+    for (size_t i = 0; i < count; i++)
+        if (!strncmp(files[i], name, stem) && (length = link_word(files[i] + stem, kind, &word))) {
+            text_add(out, "%s", before + links++ ? " · " : "");
+            add_link(out, folder, files[i], word, length);
+        }
+    return links;
+}
+
+static void add_links(struct report *report, const char *dir, const char *name)
+{
+    const char *slash = strrchr(dir, '/'), *folder = slash ? slash + 1 : dir;
+    struct text files = {0}, data = {0};
+    char **names = NULL;
+    size_t count = 0, links = 0, parts;
+    int err = file_is_directory(dir) ? file_list(&names, &count, dir) : 0;
+    if (err < 0)
+        fail(report, err);
+    for (size_t kind = 0; kind + 1 < LINK_KINDS; kind++)
+        links += add_links_of(&files, folder, names, count, name, kind, links);
+    parts = add_links_of(&data, folder, names, count, name, LINK_KINDS - 1, 0);
+    if (links)
+        text_add(&report->body, "\n<div class=\"files\">%s</div>", files.chars ? files.chars : "");
+    if (parts > LINKS_UNFOLDED)
+        text_add(&report->body, "\n<details class=\"files\"><summary>%zu data files</summary>%s</details>",
+                 parts, data.chars ? data.chars : "");
+    else if (parts)
+        text_add(&report->body, "\n<div class=\"files\">data: %s</div>", data.chars ? data.chars : "");
+    report->body.failed |= files.failed | data.failed;
+    text_free(&files);
+    text_free(&data);
+    file_list_free(names, count);
+}
+
+void report_figure(struct report *report, const char *dir, const char *name, const char *caption)
+{
+    const char *label = caption && *caption ? caption : name;
+    struct text *out = &report->body;
+    report->figures++;
+    text_add(out, "<figure id=\"figure-%zu\">\n<div class=\"picture\">", report->figures);
+    int moves = add_png(report, dir, name, label, 1);
+    if (!add_svg(report, dir, name, label) && !moves && !add_png(report, dir, name, label, 0)) {
+        text_add(out, "<p class=\"absent\">Not drawn yet: with gnuplot installed, <code>gnuplot ");
+        html_add_text(out, name);
+        text_add(out, ".gp</code> in its folder draws it.</p>");
+    }
+    text_add(out, "</div>\n<figcaption><strong>Figure %zu.</strong> ", report->figures);
+    html_add_text(out, label);
+    add_links(report, dir, name);
+    text_add(out, "</figcaption>\n</figure>\n");
+}
+
+/* ---------------------------------------------------------------- the page */
+
+static const char *style(void)
+{
+    const struct figure_script *script = figure_scripts;
+    while (script->name && strcmp(script->name, "report.css") != 0)
+        script++;
+    assert(script->name);
+    return (const char *)script->chars;
+}
+
+static void add_page(struct report *report, struct text *out)
+{
+    text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"" REPORT_POLICY "\">\n"
+                  "<meta name=\"generator\" content=\"spherelu\">\n");
+    add_element(out, "<title>", report->title, "</title>");
+    text_add(out, "<style>\n%s</style>\n</head>\n<body>\n<header>\n", style());
+    add_element(out, "<p class=\"kind\">", "spherelu report", "</p>");
+    add_element(out, "<h1>", report->title, "</h1>");
+    if (report->subtitle)
+        add_element(out, "<p class=\"subtitle\">", report->subtitle, "</p>");
+    if (report->sections > 1)
+        text_add(out, "<nav aria-label=\"Contents\"><ul>\n%s</ul></nav>\n", report->contents.chars);
+    text_add(out, "</header>\n\n<main>\n");
+    text_add_bytes(out, report->body.chars ? report->body.chars : "", report->body.length);
+    text_add(out, "%s</main>\n</body>\n</html>\n", report->sections ? "</section>\n" : "");
+}
+
+int report_write(struct report *report, const char *path)
+{
+    struct text page = {0};
+    report_unfold(report);
+    if (report->body.failed || report->contents.failed)
+        fail(report, SPH_EMEMORY);
+    if (!report->err)
+        add_page(report, &page);
+    int err = report->err   ? report->err
+              : page.failed ? SPH_EMEMORY
+                            : file_replace_with(path, page.chars, page.length);
+    text_free(&page);
+    return err;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report of one run: its scores, its figures, its configuration and the command that repeats it. */
+#include <string.h>
+
+#include "base/error.h"
+#include "file/file.h"
+#include "file/json.h"
+#include "base/memory.h"
+#include "job/config.h"
+#include "report/page_of.h"
+#include "report/experiment_page.h"
+#include "report/table.h"
+#include "report/sheet.h"
+#include "store/runfolder.h"
+
+/* What a shell takes for one word and nothing else. */
+static void add_word(struct text *out, const char *word)
+{
+    if (*word &&
+        word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%")] ==
+            '\0') {
+        text_add(out, "%s", word);
+        return;
+    }
+    text_add(out, "'");
+    for (; *word; word++)
+        text_add(out, *word == '\'' ? "'\\''" : "%c", *word);
+    text_add(out, "'");
+}
+
+/* Also those whose default the job settled: asked for, a batch larger than the data would be refused. */
+static int is_default(const struct sph_job *job, enum option_id id)
+{
+    if (id == OPTION_BATCH)
+        return !strcmp(job->text[id], job->options.net == NET_MLP ? "1024" : "128");
+    return !strcmp(job->text[id], option_row(id)->initial);
+}
+
+/* `spherelu train` with every option that is not at its default. */
+static void add_command(struct text *out, const struct sph_job *job)
+{
+    text_add(out, "spherelu train");
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const sph_option *option = option_row((enum option_id)id);
+        const char *value = job->text[id];
+        if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !value || !*value ||
+            is_default(job, (enum option_id)id))
+            continue;
+        text_add(out, " --%s", option->name);
+        if (option->argument) {
+            text_add(out, " ");
+            add_word(out, value);
+        }
+    }
+    text_add(out, " --out again");
+}
+
+static int add_scores(struct report *report, const json_t *result)
+{
+    static const char *const parts[] = {"train", "val", "test"}, *const names[] = {"training", "validation",
+                                                                                   "test"};
+    json_t *first = json_object_get(result, "train"), *value;
+    const char *key;
+    struct sheet sheet;
+    size_t column = 1, row = 0, rows = 0;
+    for (size_t p = 0; p < 3; p++)
+        rows += json_object_get(result, parts[p]) ? 1 : 0;
+    int err = sheet_new(&sheet, rows, json_object_size(first) + 1);
+    if (err < 0)
+        return err;
+    sheet_column(&sheet, 0, "part", 0);
+    json_object_foreach(first, key, value)
+    {
+        sheet_column(&sheet, column++, key, 1);
+    }
+    for (size_t p = 0; p < 3; p++) {
+        const json_t *part = json_object_get(result, parts[p]);
+        if (!part)
+            continue;
+        text_add(sheet_at(&sheet, row, 0), "%s", names[p]);
+        column = 1;
+        json_object_foreach(first, key, value)
+        {
+            const json_t *number = json_object_get(part, key);
+            if (json_is_number(number))
+                text_add_general(sheet_at(&sheet, row, column), 5, json_number_value(number));
+            column++;
+        }
+        row++;
+    }
+    err = report_sheet(report, &sheet, NULL);
+    sheet_free(&sheet);
+    return err;
+}
+
+static int add_result(struct report *report, const json_t *result)
+{
+    size_t epochs = 0, best = 0;
+    int diverged = 0, err = json_member_size(result, RUNFOLDER_RESULT, "epochs", &epochs);
+    const char *warning = json_string_value(json_object_get(result, "warning"));
+    const char *reason = json_string_value(json_object_get(result, "reason"));
+    if (err < 0 || (err = json_member_size(result, RUNFOLDER_RESULT, "best_epoch", &best)) < 0 ||
+        (err = json_member_bool(result, RUNFOLDER_RESULT, "diverged", &diverged)) < 0)
+        return err;
+    char *words = diverged ? mem_format("It diverged%s%s.", reason ? ": " : "", reason ? reason : "")
+                           : mem_format("Trained for %zu epochs; the best, %zu, is kept.", epochs, best);
+    if (!words)
+        return SPH_EMEMORY;
+    if (warning)
+        report_warning(report, warning);
+    report_section(report, "Result");
+    (diverged ? report_warning : report_paragraph)(report, words);
+    mem_free(words);
+    return diverged ? 0 : add_scores(report, result);
+}
+
+static int begin_report(struct report **out, const struct sph_job *job)
+{
+    const char *data = job->text[OPTION_DATA], *slash = data ? strrchr(data, '/') : NULL;
+    const char *hidden = job->options.net == NET_MLP ? job->text[OPTION_HIDDEN] : NULL;
+    char *subtitle = mem_format("One network: %s%s%s, param %s, norm %s, seed %s", job->text[OPTION_NET],
+                                hidden ? " with hidden " : "", hidden ? hidden : "", job->text[OPTION_PARAM],
+                                job->text[OPTION_NORM], job->text[OPTION_SEED]);
+    int err = subtitle ? report_new(out,
+                                    slash && slash[1] ? slash + 1
+                                    : data            ? data
+                                                      : "run",
+                                    subtitle)
+                       : SPH_EMEMORY;
+    mem_free(subtitle);
+    return err;
+}
+
+static int add_repeating(struct report *report, const char *dir, const struct sph_job *job)
+{
+    struct text command = {0};
+    report_section(report, "How to repeat it");
+    add_command(&command, job);
+    int err = command.failed ? SPH_EMEMORY : 0;
+    if (!err)
+        report_code(report,
+                    "From where it was started, since the name of the data may be relative:", command.chars);
+    text_free(&command);
+    return err < 0 ? err
+                   : report_add_file(report, dir, RUNFOLDER_CONFIG,
+                                     RUNFOLDER_CONFIG ": every setting, defaults included");
+}
+
+int run_write_report(const char *dir)
+{
+    struct sph_job *job = NULL;
+    struct report *report = NULL;
+    json_t *result = NULL;
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *score = file_join(dir, RUNFOLDER_RESULT);
+    char *path = file_join(dir, EXPERIMENT_REPORT);
+    int err = config && score && path ? sph_job_new(&job) : SPH_EMEMORY;
+    if (!err)
+        err = config_read(job, config);
+    if (!err && file_exists(score))
+        err = json_read_twice(&result, score);
+    if (!err)
+        err = begin_report(&report, job);
+    if (!err && result)
+        err = add_result(report, result);
+    else if (!err)
+        report_warning(report,
+                       "The run is not finished: it has no scores yet. train --resume goes on with it.");
+    if (!err)
+        err = report_add_figures(report, dir, NULL);
+    if (!err)
+        err = add_repeating(report, dir, job);
+    if (!err)
+        err = report_write(report, path);
+    json_decref(result);
+    report_free(report);
+    sph_job_free(job);
+    mem_free(path);
+    mem_free(score);
+    mem_free(config);
+    return err;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where each unit's boundary goes while it is trained: its point phi, a line for each unit. With two features
+ * the plane is the picture; with one it is phi over steps. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/data.h"
+#include "report/panels.h"
+
+/* Of longer trainings every k-th frame is shown, of wider layers every k-th unit. */
+enum { FRAMES_MOST = 4096, UNITS_MOST = 200, POINTS_MOST = 1500 };
+
+/* The frames of one panel, in the data's units. */
+struct frames {
+    size_t count, units, of_units, n;
+    double *step; /* (count) */
+    double *phi;  /* (count, units, n) */
+};
+
+static void frames_free(struct frames *frames)
+{
+    mem_free(frames->step);
+    mem_free(frames->phi);
+}
+
+static int frames_read(struct frames *out, const struct panel *panel)
+{
+    char name[128];
+    size_t shape[4], steps[4], n = panel->data->features;
+    double scale[2], mean[2], *row = NULL;
+    *out = (struct frames){.n = n};
+    panel_name(name, panel, 0, "phi");
+    int err = panel_shape(panel, name, 3, shape);
+    if (err < 0 || (err = panel_scale(panel, n, scale, mean)) < 0 ||
+        (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
+        return err;
+    if (shape[2] != n || steps[0] != shape[0])
+        return sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, %zu)",
+                        panel->where, name, shape[0], shape[1], shape[2], steps[0], n);
+    size_t every = (shape[0] + FRAMES_MOST - 1) / FRAMES_MOST,
+           each = (shape[1] + UNITS_MOST - 1) / UNITS_MOST;
+    every += !every;
+    each += !each;
+    out->count = (shape[0] + every - 1) / every;
+    out->units = (shape[1] + each - 1) / each;
+    out->of_units = shape[1];
+    out->step = mem_get(out->count, sizeof *out->step);
+    out->phi = mem_get(out->count * out->units * n, sizeof *out->phi);
+    row = mem_get(shape[1] * n, sizeof *row);
+    err = out->step && out->phi && row ? 0 : SPH_EMEMORY;
+    for (size_t k = 0; k < out->count && !err; k++) {
+        size_t frame = k + 1 == out->count ? shape[0] - 1 : k * every; /* the last one is always there */
+        err = npz_read(panel->record, "frame_step", &out->step[k], frame, 1);
+        if (!err)
+            err = npz_read(panel->record, name, row, frame * shape[1] * n, shape[1] * n);
+        for (size_t j = 0; j < out->units && !err; j++)
+            for (size_t i = 0; i < n; i++)
+                out->phi[(k * out->units + j) * n + i] = row[j * each * n + i] * scale[i] + mean[i];
+    }
+    mem_free(row);
+    if (err < 0)
+        frames_free(out);
+    return err;
+}
+
+/* Whether frame k of a unit is so near the one kept last that a reader would not see it. near: by axis. */
+static int is_near(const struct frames *f, size_t unit, size_t kept, size_t k, const double near[2])
+{
+    const double *a = &f->phi[(kept * f->units + unit) * f->n], *b = &f->phi[(k * f->units + unit) * f->n];
+    for (size_t i = 0; i < f->n; i++)
+        if (isnan(b[i]) != isnan(a[i]) || fabs(a[i] - b[i]) > near[i])
+            return 0;
+    return 1;
+}
+
+/* One unit's line: frames that move it visibly, each jump whole; more roughly where there are too many. */
+static size_t thin(const struct frames *f, size_t unit, const double window[2], size_t *kept)
+{
+    double near[2] = {window[0] / 500, window[1] / 500};
+    for (;;) {
+        size_t count = 0, before = 0;
+        for (size_t k = 0; k < f->count; k++) {
+            if (k && k + 1 < f->count && is_near(f, unit, before, k, near))
+                continue;
+            if (count < POINTS_MOST)
+                kept[count] = k;
+            count++;
+            before = k;
+        }
+        if (count <= POINTS_MOST || !(near[0] < window[0]))
+            return count < POINTS_MOST ? count : POINTS_MOST;
+        near[0] *= 2;
+        near[1] *= 2;
+    }
+}
+
+/* Blocks of one unit each: x1 x2 step unit, or phi step unit. */
+static int write_units(struct figure *figure, const struct frames *f, const double window[2])
+{
+    size_t *kept = mem_get(POINTS_MOST, sizeof *kept);
+    if (!kept)
+        return SPH_EMEMORY;
+    for (size_t j = 0; j < f->units; j++) {
+        size_t count = thin(f, j, window, kept);
+        for (size_t c = 0; c < count; c++) {
+            const double *phi = &f->phi[(kept[c] * f->units + j) * f->n];
+            double x = phi[0], y = f->n == 2 ? phi[1] : f->step[kept[c]];
+            figure_row(figure, (double[]){x, y, f->step[kept[c]], (double)j}, 4);
+        }
+        figure_gap(figure, 2);
+    }
+    mem_free(kept);
+    return 0;
+}
+
+/* The last frame. */
+static void write_ends(struct figure *figure, const struct frames *f, size_t number)
+{
+    panels_part(figure, number, "ends", f->n == 2 ? "phi1 phi2 unit" : "phi step unit");
+    for (size_t j = 0; f->count && j < f->units; j++) {
+        const double *phi = &f->phi[((f->count - 1) * f->units + j) * f->n];
+        figure_row(figure, (double[]){phi[0], f->n == 2 ? phi[1] : f->step[f->count - 1], (double)j}, 3);
+    }
+}
+
+/* At each page's moment, the frame that was the last one then. */
+static void write_heads(struct figure *figure, const struct frames *f, size_t number, size_t pages,
+                        double most)
+{
+    size_t k = 0;
+    panels_part(figure, number, "heads", f->n == 2 ? "phi1 phi2 unit step" : "phi step unit step");
+    for (size_t page = 1; page <= pages; page++) {
+        double share = (double)page / (double)pages, now = most * share * share;
+        while (k + 1 < f->count && f->step[k + 1] <= now)
+            k++;
+        for (size_t j = 0; f->count && j < f->units; j++) {
+            const double *phi = &f->phi[(k * f->units + j) * f->n];
+            figure_row(figure, (double[]){phi[0], f->n == 2 ? phi[1] : f->step[k], (double)j, f->step[k]}, 4);
+        }
+        figure_gap(figure, 2);
+    }
+}
+
+/* The last step of the longest training. */
+static int longest(const struct panels *panels, double *most)
+{
+    *most = 1;
+    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
+        size_t shape[4];
+        double step = 0;
+        int err = panel_shape(&panels->list[i], "frame_step", 1, shape);
+        if (!err && shape[0])
+            err = npz_read(panels->list[i].record, "frame_step", &step, shape[0] - 1, 1);
+        if (err < 0)
+            return err;
+        *most = step > *most ? step : *most;
+    }
+    return 0;
+}
+
+int trajectories_fill(struct figure *figure, const struct panels *panels, size_t pages)
+{
+    double most;
+    int err = longest(panels, &most);
+    if (err < 0)
+        return err;
+    panels_head(figure, panels->rows, panels->columns);
+    size_t empty = 0;
+    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
+        const struct panel *panel = &panels->list[i];
+        size_t n = panel->data->features;
+        struct frames frames;
+        if (n < 1 || n > 2)
+            return sph_fail(SPH_EARG, "%s: trajectories need data with 1 or 2 features, found %zu",
+                            panel->where, n);
+        const char *note = panel_empty(panel);
+        double low[2], high[2], window[2] = {1, 1};
+        for (size_t k = 0; k < n; k++) {
+            panel_window(panel, k, 0.1, &low[k], &high[k]);
+            window[k] = high[k] - low[k];
+        }
+        panels_title(figure, panel, i);
+        panels_note(figure, i, note);
+        if (!i) {
+            figure_number(figure, "features", (double)n);
+            figure_number(figure, "x_low", low[0]);
+            figure_number(figure, "x_high", high[0]);
+            if (n == 2) {
+                figure_number(figure, "y_low", low[1]);
+                figure_number(figure, "y_high", high[1]);
+            }
+        }
+        if (note && ++empty == panels->rows * panels->columns)
+            return panels_all_empty(panels, note);
+        if (note) {
+            panels_number(figure, "units", i, 0);
+            continue;
+        }
+        if ((err = frames_read(&frames, panel)) < 0)
+            return err;
+        panels_number(figure, "units", i, (double)frames.units);
+        panels_part(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
+        err = write_units(figure, &frames, window);
+        write_ends(figure, &frames, i);
+        if (pages)
+            write_heads(figure, &frames, i, pages, most);
+        frames_free(&frames);
+        if (err < 0)
+            return err;
+    }
+    figure_number(figure, "x_most", most);
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A data set in memory: numbers or images, their targets, and what is known of the columns they came from.
+ * Where they come from is none of this room's business: synthetic.c makes some, the room data reads files. */
+#ifndef SPH_ROWS_DATA_H
+#define SPH_ROWS_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/scaling.h"
+#include "spherelu/core.h"
+
+enum column_role { COLUMN_FEATURE, COLUMN_TARGET, COLUMN_DROPPED };
+enum column_kind { COLUMN_NUMBER, COLUMN_TEXT };
+
+struct column {
+    char *name; /* from the header, else its zero-based number */
+    enum column_role role;
+    enum column_kind kind;
+    char **levels; /* (level_count) of a text feature, sorted bytewise */
+    size_t level_count;
+    int decimal_comma; /* its cells had decimal commas */
+    size_t at;         /* its first column in x (text: level_count of them), or its column in y */
+};
+
+struct sph_data {
+    size_t rows, features, targets;
+    sph_task task;
+    double *x; /* (rows, features) NaN: missing; NULL for images */
+    double *y; /* (rows, targets); class tasks: class number; NULL when opened without targets */
+    int has_missing;
+    size_t left_out; /* rows of the source that were dropped for missing cells */
+    size_t filled;   /* missing feature cells of the others */
+    int made;        /* by the seed, not read */
+
+    char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
+    size_t classes;
+
+    struct column *columns; /* (column_count) in the source's order */
+    size_t column_count;
+    int named; /* the names mean something: they came from a header or a known set */
+    sph_missing missing;
+    char delimiter; /* the user's, 0: none given */
+
+    uint8_t *pixels; /* (rows, channels, height, width) images; NULL: a table, and x holds its numbers */
+    size_t channels, height, width; /* features is their product */
+    size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
+};
+
+/* The names of x's columns: a text column gives column=level. Caller frees with mem_free. */
+char *data_feature_name(const sph_data *data, size_t feature);
+
+/* The name of a target column, borrowed. */
+const char *data_target_name(const sph_data *data, size_t target);
+
+/* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
+ * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
+ * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
+ * deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone. */
+int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
+                sph_standardize kind);
+
+#endif

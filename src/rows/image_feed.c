@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "rows/image_feed.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+
+struct image_feed {
+    struct feed feed;
+    const sph_data *data; /* borrowed */
+    const struct kernels *k;
+    sph_dtype dtype;
+    uint32_t *index;                     /* (rows) of the data */
+    void *table;                         /* (channels, 256) what a byte becomes */
+    size_t pixel_stride, channel_stride; /* of a row of x */
+    sph_augment augment;
+    uint64_t seed;
+    size_t epoch;
+};
+
+/* One image of either dtype. Flipped, a line is read from its end. */
+#define WRITE_IMAGE(name, real)                                                                              \
+    static void name(const struct image_feed *feed, const uint8_t *from, int flip, real *to)                 \
+    {                                                                                                        \
+        const sph_data *data = feed->data;                                                                   \
+        size_t height = data->height, width = data->width, step = feed->pixel_stride;                        \
+        for (size_t c = 0; c < data->channels; c++) {                                                        \
+            const real *table = (const real *)feed->table + c * 256;                                         \
+            real *at = to + c * feed->channel_stride;                                                        \
+            for (size_t line = 0; line < height; line++, from += width)                                      \
+                for (size_t i = 0; i < width; i++, at += step)                                               \
+                    *at = table[from[flip ? width - 1 - i : i]];                                             \
+        }                                                                                                    \
+    }
+
+WRITE_IMAGE(write_f32, float)
+WRITE_IMAGE(write_f64, double)
+
+static int is_flipped(const struct image_feed *feed, uint32_t row)
+{
+    if (feed->augment != SPH_AUGMENT_FLIP)
+        return 0;
+    struct rng rng = rng_stream(feed->seed, RNG_AUGMENT, (uint32_t)feed->epoch);
+    rng.drawn = row; /* one word a row, whatever the order of asking */
+    return (int)(rng_u32(&rng) & 1);
+}
+
+static int image_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y,
+                       size_t ldy)
+{
+    const struct image_feed *feed = self;
+    const sph_data *data = feed->data;
+    size_t size = feed->k->size;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = feed->index[index[i]];
+        const uint8_t *from = data->pixels + row * data->features;
+        void *to = (char *)x + i * ldx * size;
+        if (feed->dtype == SPH_F32)
+            write_f32(feed, from, is_flipped(feed, row), to);
+        else
+            write_f64(feed, from, is_flipped(feed, row), to);
+        if (data->y)
+            feed->k->from_double(1, &data->y[row], (char *)y + i * ldy * size);
+    }
+    return 0;
+}
+
+static void image_epoch(void *self, size_t epoch)
+{
+    ((struct image_feed *)self)->epoch = epoch;
+}
+
+static void image_release(struct feed *feed)
+{
+    struct image_feed *images = (struct image_feed *)feed;
+    mem_free(images->index);
+    mem_free(images->table);
+    mem_free(images);
+}
+
+/* The net's scaling knows features; here all pixels of a channel share one. */
+static int fill_table(struct image_feed *feed, const struct scaling *scaling)
+{
+    size_t pixels = feed->data->height * feed->data->width;
+    double values[256];
+    for (size_t c = 0; c < feed->data->channels; c++) {
+        size_t first = c * pixels;
+        double mean = scaling->x_mean ? scaling->x_mean[first] : 0.0;
+        double scale = scaling->x_scale ? scaling->x_scale[first] : 1.0;
+        for (size_t p = first; p < first + pixels; p++)
+            if ((scaling->x_mean && scaling->x_mean[p] != mean) ||
+                (scaling->x_scale && scaling->x_scale[p] != scale))
+                return sph_fail(SPH_EFORMAT, "the net standardises the pixels of channel %zu differently", c);
+        for (int v = 0; v < 256; v++)
+            values[v] = (v - mean) / scale;
+        feed->k->from_double(256, values, (char *)feed->table + c * 256 * feed->k->size);
+    }
+    return 0;
+}
+
+/* Where pixels go in a row of the net's input. */
+static int place_pixels(struct image_feed *feed, const sph_net *net)
+{
+    const sph_data *data = feed->data;
+    const struct net_node *input = &net->nodes[0];
+    size_t pixels = data->height * data->width;
+    if (input->channels == data->channels && input->height == data->height && input->width == data->width) {
+        feed->pixel_stride = kernel_pad(data->channels);
+        feed->channel_stride = 1;
+    } else if (node_pixels(input) == 1 && input->channels == data->features) {
+        feed->pixel_stride = 1;
+        feed->channel_stride = pixels;
+    } else {
+        return sph_fail(
+            SPH_EARG,
+            "the net takes %zu x %zu x %zu (channels, height, width), the images are %zu x %zu x %zu",
+            input->channels, input->height, input->width, data->channels, data->height, data->width);
+    }
+    return 0;
+}
+
+int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
+                   const sph_net *net, sph_augment augment, uint64_t seed)
+{
+    struct image_feed *feed = mem_get(1, sizeof *feed);
+    if (!feed)
+        return SPH_EMEMORY;
+    feed->feed.source = (struct source){.self = feed,
+                                        .rows = count,
+                                        .targets = data->y ? data->targets : 0,
+                                        .varies = augment != SPH_AUGMENT_NONE,
+                                        .fetch = image_fetch,
+                                        .epoch = image_epoch};
+    feed->feed.release = image_release;
+    feed->data = data;
+    feed->k = net->k;
+    feed->dtype = net->dtype;
+    feed->augment = augment;
+    feed->seed = seed;
+    int err = place_pixels(feed, net);
+    if (!err && (!(feed->index = mem_get(count, sizeof *feed->index)) ||
+                 !(feed->table = mem_get(data->channels * 256, net->k->size))))
+        err = SPH_EMEMORY;
+    if (!err)
+        err = fill_table(feed, &net->scaling);
+    if (err < 0) {
+        image_release(&feed->feed);
+        return err;
+    }
+    for (size_t i = 0; i < count; i++)
+        feed->index[i] = index ? index[i] : (uint32_t)i;
+    *out = &feed->feed;
+    return 0;
+}

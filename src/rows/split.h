@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Folds for cross-validation; the splits themselves are sph_split_make in include/spherelu.h. */
+#ifndef SPH_DATA_SPLIT_H
+#define SPH_DATA_SPLIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spherelu/core.h"
+
+/* Fold number `fold` (0 .. folds-1) of scikit-learn's KFold(folds, shuffle=True, random_state=seed) over
+ * rows (count), borrowed; NULL stands for 0 .. count-1. out->val has the rows of the fold, out->train the
+ * others, both in the order of rows; out->test is empty. Refused (SPH_EARG): fewer than two folds, more folds
+ * than rows, a fold past the last, a seed of 2^32 or more. Free with sph_split_free. */
+int split_kfold(sph_split *out, const uint32_t *rows, size_t count, size_t folds, size_t fold, uint64_t seed);
+
+#endif

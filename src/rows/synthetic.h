@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The synthetic sets, made by a seed: Levy's function in one dimension with noise, and two interleaved
+ * crescents. */
+#ifndef SPH_ROWS_SYNTHETIC_H
+#define SPH_ROWS_SYNTHETIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spherelu/core.h"
+
+/* A set as a matrix: the target is the last column. */
+struct synthetic {
+    const char *const *names; /* (columns) */
+    size_t rows, columns;
+    size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
+    sph_task task;
+    double *values; /* (rows, columns) caller frees with mem_free */
+};
+
+/* name: levy or crescents. rows 0: the set's own number; noise NaN: 0.1. Levy's rows are for training; after
+ * them comes its test part, the function itself at -10, -9.9, ... 10. */
+int synthetic_make(struct synthetic *out, const char *name, size_t rows, double noise, uint64_t seed);
+
+#endif

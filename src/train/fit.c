@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "train/fit.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* One rate serves every parameterization: see docs/numerics.md, "Default rates". */
+static const double default_lr = 0.01;
+
+void sph_train_defaults(sph_train_opts *out, sph_task task)
+{
+    *out = (sph_train_opts){
+        .loss = task == SPH_TASK_BINARY    ? SPH_LOSS_BCE
+                : task == SPH_TASK_CLASSES ? SPH_LOSS_CE
+                                           : SPH_LOSS_MSE,
+        .optimizer = SPH_OPTIMIZER_ADAM,
+        .lr = default_lr,
+        .momentum = 0.9,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .epsilon = 1e-8,
+        .batch = 1024,
+        .epochs = 1000,
+        .schedule = "none",
+        .patience = 100,
+        .norm_momentum = 0.1,
+        .standardize = SPH_STANDARDIZE_AUTO,
+        .threads = 1,
+    };
+    for (int g = 0; g < SPH_GROUP_COUNT; g++)
+        out->group_lr[g] = 1;
+    out->group_decay[SPH_GROUP_WEIGHT] = out->group_decay[SPH_GROUP_G] = out->group_decay[SPH_GROUP_R] = 1;
+}
+
+static int check_part(const char *part, const uint32_t *index, size_t count, size_t rows)
+{
+    for (size_t i = 0; i < count; i++)
+        if (index[i] >= rows)
+            return sph_fail(SPH_EARG, "split: %s holds row %u of data with %zu rows", part,
+                            (unsigned)index[i], rows);
+    return 0;
+}
+
+static int check_fit(const sph_net *net, const sph_data *data, const sph_split *split,
+                     const sph_train_opts *opts)
+{
+    if (!net->ready)
+        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+    if (sph_net_inputs(net) != data->features)
+        return sph_fail(SPH_EARG, "the net has %zu inputs, the data %zu features", sph_net_inputs(net),
+                        data->features);
+    if (sph_net_outputs(net) != sph_data_outputs(data))
+        return sph_fail(SPH_EARG, "the net has %zu outputs, the data ask for %zu", sph_net_outputs(net),
+                        sph_data_outputs(data));
+    int classes = opts->loss == SPH_LOSS_CE, binary = opts->loss == SPH_LOSS_BCE;
+    if (classes != (data->task == SPH_TASK_CLASSES) || binary != (data->task == SPH_TASK_BINARY))
+        return sph_fail(SPH_EARG,
+                        "loss: %s does not fit the task: regression takes mae or mse, binary bce, classes ce",
+                        classes                      ? "ce"
+                        : binary                     ? "bce"
+                        : opts->loss == SPH_LOSS_MAE ? "mae"
+                                                     : "mse");
+    if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
+        return sph_fail(SPH_EARG, "augment: kind %d is unknown", (int)opts->augment);
+    if (!split->train_rows)
+        return sph_fail(SPH_EARG, "the training part has no rows");
+    if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
+        return sph_fail(SPH_EARG, "standardize: %d is none of the known ways", (int)opts->standardize);
+    int err;
+    if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
+        (err = check_part("val", split->val, split->val_rows, data->rows)) < 0)
+        return err;
+    return check_part("test", split->test, split->test_rows, data->rows);
+}
+
+static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows,
+                     size_t count)
+{
+    return count ? feed_new(out, data, rows, count, fit->net) : 0;
+}
+
+int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
+            const sph_train_opts *opts)
+{
+    int err = check_fit(net, data, split, opts);
+    if (err < 0)
+        return err;
+    struct fit *fit = mem_get(1, sizeof *fit);
+    if (!fit)
+        return SPH_EMEMORY;
+    fit->net = net;
+    fit->opts = *opts;
+    scaling_free(&net->scaling);
+    if ((err = scaling_fit(&net->scaling, data, split->train, split->train_rows, opts->standardize)) < 0 ||
+        (err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, net, opts->augment,
+                                  opts->seed)) < 0 ||
+        (fit->train->source.varies &&
+         (err = feed_part(&fit->as_it_is, fit, data, split->train, split->train_rows)) < 0) ||
+        (err = feed_part(&fit->val, fit, data, split->val, split->val_rows)) < 0 ||
+        (err = feed_part(&fit->test, fit, data, split->test, split->test_rows)) < 0)
+        goto fail;
+    struct trainer_setup setup = {
+        .net = net,
+        .opts = &fit->opts,
+        .train = &fit->train->source,
+        .val = fit->val ? &fit->val->source : NULL,
+        .y_scale = net->scaling.y_scale,
+    };
+    if ((err = trainer_new(&fit->trainer, &setup)) < 0)
+        goto fail;
+    *out = fit;
+    return 0;
+fail:
+    fit_free(fit);
+    return err;
+}
+
+void fit_free(struct fit *fit)
+{
+    if (!fit)
+        return;
+    trainer_free(fit->trainer);
+    feed_free(fit->train);
+    feed_free(fit->as_it_is);
+    feed_free(fit->val);
+    feed_free(fit->test);
+    mem_free(fit);
+}
+
+static int score_part(struct fit *fit, const struct feed *feed, sph_scores *out)
+{
+    return feed ? trainer_score(fit->trainer, &feed->source, out) : 0;
+}
+
+static int finite_scores(const sph_scores *scores)
+{
+    for (size_t i = 0; i < scores->count; i++)
+        if (!isfinite(scores->value[i]))
+            return 0;
+    return 1;
+}
+
+int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_result *result)
+{
+    *result = (sph_result){0};
+    int err = trainer_run(fit->trainer, observers, count);
+    result->epochs = (size_t)trainer_scalar(fit->trainer, TRAINER_EPOCH);
+    result->best_epoch = (size_t)trainer_scalar(fit->trainer, TRAINER_BEST_EPOCH);
+    result->steps = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP);
+    result->seconds = trainer_seconds(fit->trainer);
+    result->diverged = err == SPH_EDIVERGED;
+    result->stopped = trainer_stopped(fit->trainer);
+    if (result->diverged)
+        trainer_take_best(fit->trainer);
+    if (err < 0)
+        return err;
+    if (!result->stopped)
+        trainer_take_best(fit->trainer);
+    if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 ||
+        (err = score_part(fit, fit->val, &result->val)) < 0 ||
+        (err = score_part(fit, fit->test, &result->test)) < 0)
+        return err;
+    if (!finite_scores(&result->train) || !finite_scores(&result->val) || !finite_scores(&result->test)) {
+        result->diverged = 1;
+        result->train = result->val = result->test = (sph_scores){0};
+        return sph_fail(SPH_EDIVERGED,
+                        "the last weights give scores that are no finite numbers; try a smaller lr than %g",
+                        fit->opts.lr);
+    }
+    return 0;
+}
+
+int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
+              const sph_observer *observers, size_t count, sph_result *result)
+{
+    struct fit *fit = NULL;
+    sph_result own;
+    if (!result)
+        result = &own;
+    *result = (sph_result){0};
+    int err = fit_new(&fit, net, data, split, opts);
+    if (!err)
+        err = fit_run(fit, observers, count, result);
+    fit_free(fit);
+    return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A net, a data set and a split brought together: standardisation, feeds and the trainer. */
+#ifndef SPH_EXPERIMENT_FIT_H
+#define SPH_EXPERIMENT_FIT_H
+
+#include "rows/feed.h"
+#include "train/trainer.h"
+
+struct fit {
+    sph_net *net;                    /* borrowed */
+    sph_train_opts opts;             /* its texts are borrowed */
+    struct feed *train, *val, *test; /* NULL where a part is empty */
+    struct feed *as_it_is; /* the training part without augmentation, for its scores; NULL: train will do */
+    struct trainer *trainer;
+};
+
+/* Fits the standardisation to the training part and leaves it in the net. */
+int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
+            const sph_train_opts *opts);
+void fit_free(struct fit *fit);
+
+/* Trains; then the net holds the best or last weights. On divergence result says so and the error is
+ * returned. */
+int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_result *result);
+
+#endif
