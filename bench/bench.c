@@ -226,8 +226,7 @@ static int turns_step(void *self, const sph_view *view)
     return err;
 }
 
-int bench_record(const bench_mlp_opts *opts, const char *dir, double *us_per_step,
-                     double *us_recorded)
+int bench_record(const bench_mlp_opts *opts, const char *dir, double *us_per_step, double *us_recorded)
 {
     struct mlp_bench bench;
     struct record *record = NULL;

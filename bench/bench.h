@@ -75,8 +75,7 @@ int bench_mlp(const bench_mlp_opts *opts, double *us_per_step);
 
 /* The same steps, in turns without and with the recording of boundaries (as train --record boundaries does
  * between two moments) into files in dir, which are removed. */
-int bench_record(const bench_mlp_opts *opts, const char *dir, double *us_per_step,
-                             double *us_recorded);
+int bench_record(const bench_mlp_opts *opts, const char *dir, double *us_per_step, double *us_recorded);
 int bench_images(const bench_images_opts *opts, bench_images_result *result);
 
 #endif

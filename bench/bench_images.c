@@ -218,9 +218,9 @@ int bench_images(const bench_images_opts *opts, bench_images_result *result)
         goto out;
     *result =
         (bench_images_result){.images_per_second = (double)opts->batch / watch.best,
-                                  .conv_only = isfinite(limit.best) ? (double)opts->batch / limit.best : NAN,
-                                  .learned = sph_net_learned(net),
-                                  .peak_bytes = limit.peak};
+                              .conv_only = isfinite(limit.best) ? (double)opts->batch / limit.best : NAN,
+                              .learned = sph_net_learned(net),
+                              .peak_bytes = limit.peak};
 out:
     trainer_free(trainer);
     limit_free(&limit);

@@ -82,10 +82,10 @@ static int print_bench(const struct args *args, const struct setup *bench, size_
 static int print_param(const struct args *args, const struct setup *bench)
 {
     bench_param_opts opts = {.dtype = (sph_dtype)bench->dtype,
-                                 .param = (sph_param)bench->param,
-                                 .units = bench->units,
-                                 .inputs = args_value(args, "inputs") ? bench->inputs : 4608,
-                                 .repeats = bench->repeats};
+                             .param = (sph_param)bench->param,
+                             .units = bench->units,
+                             .inputs = args_value(args, "inputs") ? bench->inputs : 4608,
+                             .repeats = bench->repeats};
     double forward, backward;
     int err = bench_param(&opts, &forward, &backward);
     if (err)
@@ -109,16 +109,16 @@ static int print_param(const struct args *args, const struct setup *bench)
 static int print_mlp(const struct args *args, const struct setup *bench)
 {
     bench_mlp_opts opts = {.dtype = (sph_dtype)bench->dtype,
-                               .rows = bench->rows,
-                               .inputs = args_value(args, "inputs") ? bench->inputs : 13,
-                               .hidden = bench->hidden,
-                               .depth = bench->depth,
-                               .param = (sph_param)bench->param,
-                               .norm = (sph_norm)bench->norm,
-                               .act = (sph_act)bench->act,
-                               .optimizer = (sph_optimizer)bench->optimizer,
-                               .threads = (int)bench->threads,
-                               .repeats = bench->repeats};
+                           .rows = bench->rows,
+                           .inputs = args_value(args, "inputs") ? bench->inputs : 13,
+                           .hidden = bench->hidden,
+                           .depth = bench->depth,
+                           .param = (sph_param)bench->param,
+                           .norm = (sph_norm)bench->norm,
+                           .act = (sph_act)bench->act,
+                           .optimizer = (sph_optimizer)bench->optimizer,
+                           .threads = (int)bench->threads,
+                           .repeats = bench->repeats};
     double us, recorded = NAN;
     const char *dir = args_value(args, "record");
     int err = dir ? bench_record(&opts, dir, &us, &recorded) : bench_mlp(&opts, &us);
@@ -158,22 +158,22 @@ static int print_images(const struct args *args, const struct setup *bench, cons
 {
     int small = !strcmp(net, "vgg6");
     bench_images_opts opts = {.dtype = (sph_dtype)bench->dtype,
-                                  .net = net,
-                                  .size = bench->size ? bench->size
-                                          : small     ? 32
-                                                      : 224,
-                                  .batch = bench->batch ? bench->batch
-                                           : small      ? 32
-                                                        : 16,
-                                  .scale = bench->width,
-                                  .param = (sph_param)bench->param,
-                                  .norm = (sph_norm)bench->norm,
-                                  .act = (sph_act)bench->act,
-                                  .optimizer = (sph_optimizer)bench->optimizer,
-                                  .conv = (sph_conv)bench->conv,
-                                  .steps_only = args_on(args, "steps-only"),
-                                  .threads = (int)bench->threads,
-                                  .repeats = bench->repeats};
+                              .net = net,
+                              .size = bench->size ? bench->size
+                                      : small     ? 32
+                                                  : 224,
+                              .batch = bench->batch ? bench->batch
+                                       : small      ? 32
+                                                    : 16,
+                              .scale = bench->width,
+                              .param = (sph_param)bench->param,
+                              .norm = (sph_norm)bench->norm,
+                              .act = (sph_act)bench->act,
+                              .optimizer = (sph_optimizer)bench->optimizer,
+                              .conv = (sph_conv)bench->conv,
+                              .steps_only = args_on(args, "steps-only"),
+                              .threads = (int)bench->threads,
+                              .repeats = bench->repeats};
     bench_images_result result;
     int err = bench_images(&opts, &result);
     if (err)

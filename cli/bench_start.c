@@ -28,6 +28,6 @@ int bench_run(const struct args *args)
         execv(path, args->argv);
     }
     return cli_fail(args->command, EXIT_FAILED,
-                    "%s" BENCH_PROGRAM ": cannot be started: %s; it is built and installed with the tool", own,
-                    strerror(errno));
+                    "%s" BENCH_PROGRAM ": cannot be started: %s; it is built and installed with the tool",
+                    own, strerror(errno));
 }

@@ -172,7 +172,7 @@ static int fail_run(const sph_job *job, const struct args *args, int err)
 {
     const char *data = sph_job_get(job, "data");
     if (args_on(args, "resume") && data && *data && *data != '/' && access(data, F_OK) &&
-        !strncmp(sph_error(), data, strlen(data)))
+        !strcmp(sph_failure()->path, data))
         return cli_fail(args->command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED,
                         "%s; %s/config.yaml names it relative to the directory the run was started in",
                         sph_error(), sph_job_get(job, "out"));

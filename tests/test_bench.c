@@ -18,13 +18,13 @@
 #include "spherelu.h"
 
 static const bench_images_opts small = {.net = "vgg6",
-                                            .size = 8,
-                                            .batch = 2,
-                                            .scale = 0.03,
-                                            .param = SPH_PARAM_GMP,
-                                            .norm = SPH_NORM_IMN,
-                                            .act = SPH_ACT_RELU,
-                                            .optimizer = SPH_OPTIMIZER_SGD};
+                                        .size = 8,
+                                        .batch = 2,
+                                        .scale = 0.03,
+                                        .param = SPH_PARAM_GMP,
+                                        .norm = SPH_NORM_IMN,
+                                        .act = SPH_ACT_RELU,
+                                        .optimizer = SPH_OPTIMIZER_SGD};
 
 static void refuses(bench_images_opts opts, const char *word)
 {

@@ -385,12 +385,12 @@ static void assert_mean(const double *values, size_t count, const char *expected
 {
     struct comparison_method method = {.name = "M", .value = values, .seconds = NAN};
     struct comparison_input input = {.experiment = "e",
-                                .metric = "m",
-                                .protocol = "holdout",
-                                .cases = count,
-                                .methods = &method,
-                                .count = 1,
-                                .reference_method = 0};
+                                     .metric = "m",
+                                     .protocol = "holdout",
+                                     .cases = count,
+                                     .methods = &method,
+                                     .count = 1,
+                                     .reference_method = 0};
     char *found = write_table(&input, TABLE_TEXT), cell[128];
     const char *line = strstr(found, "\nM");
     assert_non_null(line);
@@ -450,15 +450,15 @@ static void assert_verdict(const double *method, const double *reference, size_t
                            const char *expected)
 {
     struct comparison_method methods[] = {{.name = "SP", .value = method, .seconds = NAN},
-                                     {.name = "GmP", .value = reference, .seconds = NAN}};
+                                          {.name = "GmP", .value = reference, .seconds = NAN}};
     struct comparison_input input = {.experiment = "e",
-                                .metric = "m",
-                                .larger_is_better = larger,
-                                .protocol = "holdout",
-                                .cases = count,
-                                .methods = methods,
-                                .count = 2,
-                                .reference_method = 1};
+                                     .metric = "m",
+                                     .larger_is_better = larger,
+                                     .protocol = "holdout",
+                                     .cases = count,
+                                     .methods = methods,
+                                     .count = 2,
+                                     .reference_method = 1};
     char *found = write_table(&input, TABLE_TEXT);
     size_t length = strlen(found);
     found[length - 1] = '\0'; /* the text ends with it */

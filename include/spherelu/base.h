@@ -39,7 +39,7 @@ enum {
 /* Texts are never NULL, and are this thread's until its next failure. */
 struct sph_failure {
     int code;         /* SPH_E...; 0: nothing has failed yet                             */
-    const char *key;  /* the option, or the key of a file, that it is about; "": none     */
+    const char *key;  /* the option, key of a file, layer or tensor it is about; "": none */
     const char *path; /* the file, or the name of the source, that it is about; "": none  */
     size_t line;      /* of the file, from 1; 0: none                                    */
     const char *what; /* what is wrong, without path and line                            */
@@ -137,7 +137,7 @@ typedef struct sph_sink {
 #define SPH_STANDARDIZES(X)                                                                                  \
     X(AUTO, "auto", "both for regression, features otherwise")                                               \
     X(OFF, "off", "nothing")                                                                                 \
-    X(FEATURES, "features", "features to mean 0 and standard deviation 1")                                            \
+    X(FEATURES, "features", "features to mean 0 and standard deviation 1")                                   \
     X(BOTH, "both", "features and targets")
 
 #define SPH_AUGMENTS(X)                                                                                      \

@@ -73,7 +73,7 @@ typedef struct sph_run_regions_opts {
     size_t most;          /* regions; 0: a million                                                        */
     void *self;
     sph_progress_call *progress; /* as in sph_regions_opts */
-    int colour_output; /* the picture is coloured by the net's one output, not by active units */
+    int colour_output;           /* the picture is coloured by the net's one output, not by active units */
 } sph_run_regions_opts;
 
 SPH_API int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts *opts);

@@ -116,6 +116,14 @@ int sph_fail_in(int code, const char *format, ...)
     return set(code, last.path, last.line, last.key, 0, what);
 }
 
+int sph_fail_about(int code, const char *key, const char *format, ...)
+{
+    WORDS(context, format);
+    char what[sizeof last.text];
+    snprintf(what, sizeof what, "%.400s: %.600s", context, last.text + last.what);
+    return set(code, last.path, last.line, key, 0, what);
+}
+
 int sph_fail_more(int code, const char *format, ...)
 {
     WORDS(more, format);

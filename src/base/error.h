@@ -10,8 +10,8 @@
  *   sph_fail_line     "PATH:LINE: WHAT"         line 0 is none
  *   sph_fail_line_key "PATH:LINE: KEY: WHAT"
  *
- * A failure on its way up is given more by sph_fail_in (words before it), sph_fail_more (words behind it) and
- * sph_fail_move (another place). */
+ * A failure on its way up is given more by sph_fail_in and sph_fail_about (words before it), sph_fail_more
+ * (words behind it) and sph_fail_move (another place). */
 #ifndef SPH_BASE_ERROR_H
 #define SPH_BASE_ERROR_H
 
@@ -29,6 +29,9 @@ int sph_fail_line_key(int code, const char *path, size_t line, const char *key, 
 /* Puts "context: " before what is there already, behind path and line, and returns code. */
 int sph_fail_in(int code, const char *format, ...) SPH_FAILS(2);
 
+/* The same, and the failure is about this key from now on. */
+int sph_fail_about(int code, const char *key, const char *format, ...) SPH_FAILS(3);
+
 /* Puts words behind it. */
 int sph_fail_more(int code, const char *format, ...) SPH_FAILS(2);
 
@@ -40,7 +43,7 @@ int sph_fail_move(int code, const char *path, size_t line, int keep);
 struct failure {
     int code;
     size_t line, what; /* what: where it begins in text */
-    char key[64], path[256], text[1024];
+    char key[64], path[1024], text[1024];
 };
 void failure_save(struct failure *out); /* this thread's last */
 int failure_set(const struct failure *failure);

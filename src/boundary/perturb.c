@@ -132,14 +132,14 @@ static int check_number(const char *what, size_t value, size_t least, size_t mos
 {
     if (value >= least && value <= most)
         return 0;
-    return sph_fail(SPH_EARG, "%s: found %zu, expected %zu to %zu", what, value, least, most);
+    return sph_fail_key(SPH_EARG, what, "found %zu, expected %zu to %zu", value, least, most);
 }
 
 static int check_size(const char *what, double value)
 {
     if (fabs(value) <= number_most)
         return 0;
-    return sph_fail(SPH_EARG, "%s: found %g, too large: expected at most %g", what, value, number_most);
+    return sph_fail_key(SPH_EARG, what, "found %g, too large: expected at most %g", value, number_most);
 }
 
 static int check_opts(const sph_perturb_opts *opts)
@@ -156,7 +156,7 @@ static int check_opts(const sph_perturb_opts *opts)
         return sph_fail(SPH_EARG, "distance of the boundary: found %g, expected a number", opts->distance);
     for (size_t e = 0; e < opts->count; e++)
         if (!isfinite(opts->eps[e]))
-            return sph_fail(SPH_EARG, "eps: found %g, expected a number", opts->eps[e]);
+            return sph_fail_key(SPH_EARG, "eps", "found %g, expected a number", opts->eps[e]);
     for (size_t i = 0; opts->w && i < opts->inputs; i++)
         if (!isfinite(opts->w[i]))
             return sph_fail(SPH_EARG, "base weight: found %g, expected a number", opts->w[i]);

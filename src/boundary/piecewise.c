@@ -18,17 +18,16 @@ static int check_act(const char *path, sph_act act)
 {
     if (act == SPH_ACT_IDENTITY || act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU)
         return 0;
-    return sph_fail(SPH_EARG, "%s: activation %s, and regions are cut for relu and leaky_relu only", path,
-                    act_words[act]);
+    return sph_fail_key(SPH_EARG, path, "activation %s, and regions are cut for relu and leaky_relu only",
+                        act_words[act]);
 }
 
 static int check_layer(const struct net_layer *layer)
 {
     if (layer->spec.norm == SPH_NORM_LN)
-        return sph_fail(SPH_EARG,
-                        "%s: ln divides by each sample's own deviation, so that its regions have no straight "
-                        "edges",
-                        layer->path);
+        return sph_fail_key(SPH_EARG, layer->path,
+                            "ln divides by each sample's own deviation, so that its regions have no straight "
+                            "edges");
     return check_act(layer->path, layer->spec.act);
 }
 
@@ -40,8 +39,8 @@ static int check_net(const sph_net *net)
     for (size_t i = 0; i < net->node_count && !err; i++) {
         const struct net_node *node = &net->nodes[i];
         if (node->kind == NODE_CONV)
-            err = sph_fail(SPH_EARG, "%s: a convolution, and regions are cut for dense layers only",
-                           net->layers[node->layer].path);
+            err = sph_fail_key(SPH_EARG, net->layers[node->layer].path,
+                               "a convolution, and regions are cut for dense layers only");
         else if (node->kind == NODE_DENSE)
             err = check_layer(&net->layers[node->layer]);
         else if (node->kind == NODE_ACT)
@@ -59,16 +58,16 @@ static int check_window(const double window[4])
     for (int axis = 0; axis < 2; axis++) {
         double from = window[2 * axis], to = window[2 * axis + 1], largest = fmax(fabs(from), fabs(to));
         if (!isfinite(from) || !isfinite(to) || !(from < to))
-            return sph_fail(SPH_EARG, "window: %g to %g, expected two numbers, the first one smaller", from,
-                            to);
+            return sph_fail_key(SPH_EARG, "window", "%g to %g, expected two numbers, the first one smaller",
+                                from, to);
         if (!isfinite(to - from) || to - from < 1e-9 * largest)
-            return sph_fail(SPH_EARG, "window: %.17g to %.17g is too %s for its numbers", from, to,
-                            isfinite(to - from) ? "narrow" : "wide");
+            return sph_fail_key(SPH_EARG, "window", "%.17g to %.17g is too %s for its numbers", from, to,
+                                isfinite(to - from) ? "narrow" : "wide");
     }
     double width = window[1] - window[0], height = window[3] - window[2];
     if (!isnormal(width * height))
-        return sph_fail(SPH_EARG, "window: %g by %g is too %s: its area is no number", width, height,
-                        isfinite(width * height) ? "small" : "large");
+        return sph_fail_key(SPH_EARG, "window", "%g by %g is too %s: its area is no number", width, height,
+                            isfinite(width * height) ? "small" : "large");
     return 0;
 }
 
@@ -110,7 +109,7 @@ static int take_layer(struct piecewise_node *node, const sph_net *net, size_t la
         for (size_t i = 0; i < n; i++)
             node->w[i * node->ld + j] = scale * planes.w[j * n + i];
         if (!isfinite(node->norm[j]) || !isfinite(node->b[j]) || !isfinite(node->s[j]))
-            err = sph_fail(SPH_EARG, "%s: unit %zu has numbers that are not finite", node->path, j);
+            err = sph_fail_key(SPH_EARG, node->path, "unit %zu has numbers that are not finite", j);
     }
     hyperplanes_free(&planes);
     return err;

@@ -77,11 +77,10 @@ struct work {
 
 static int too_many(const struct work *work)
 {
-    return sph_fail(
-        SPH_EARG,
-        "most: there are more than %zu regions (these fill %.2g %% of the window): allow more, or "
-        "take a smaller window",
-        work->opts->most, 25 * work->done);
+    return sph_fail_key(SPH_EARG, "most",
+                        "there are more than %zu regions (these fill %.2g %% of the window): allow more, or "
+                        "take a smaller window",
+                        work->opts->most, 25 * work->done);
 }
 
 static int add(void *self, const struct region_found *found)

@@ -100,8 +100,8 @@ static int not_finite(const struct cutter *cutter)
     const char *path = cutter->net->node[cutter->node].path;
     char number[32];
     snprintf(number, sizeof number, "node %zu", cutter->node);
-    return sph_fail(SPH_EARG, "%s: its values in the window grow beyond finite numbers",
-                    path ? path : number);
+    return sph_fail_key(SPH_EARG, path ? path : number,
+                        "its values in the window grow beyond finite numbers");
 }
 
 /* The largest value of each unit in the polygon, and what is 0 to it: a distance, or what rounding may do.

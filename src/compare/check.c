@@ -20,18 +20,14 @@
 
 /* ---------------------------------------------------------------- whose line it is */
 
-/* The option a message such as "batch: 1 row ..." is about, or -1. */
-static int option_of(const char *message)
+/* The option that a failure is about, or -1. */
+static int option_of(const struct sph_failure *failure, const char *data)
 {
-    char key[64] = "";
-    size_t length = strcspn(message, ":");
-    if (!message[length] || length >= sizeof key)
-        return -1;
-    memcpy(key, message, length);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (!strcmp(key, option_key((enum option_id)i)) && strcmp(key, "name"))
+    for (int i = 0; i < OPTION_COUNT && *failure->key; i++)
+        if (!strcmp(failure->key, option_key((enum option_id)i)) && strcmp(failure->key, "name"))
             return i;
-    return option_find(key);
+    int id = *failure->key ? option_find(failure->key) : -1;
+    return id < 0 && !strcmp(failure->path, data) ? OPTION_DATA : id;
 }
 
 static size_t line_of(const struct sph_experiment *e, const struct experiment_job *job, int id)
@@ -49,26 +45,16 @@ static size_t line_of(const struct sph_experiment *e, const struct experiment_jo
 static int blame(const struct sph_experiment *e, const struct experiment_job *job, int of_method, int err)
 {
     const struct experiment_method *method = &e->methods[job->method];
-    const char *data = e->base->text[OPTION_DATA];
-    char message[1024];
     if (err == SPH_EMEMORY)
         return err;
-    strncpy(message, sph_error(), sizeof message - 1);
-    message[sizeof message - 1] = '\0';
-    int id = option_of(message);
-    if (id < 0 && !strncmp(message, data, strlen(data)))
-        id = OPTION_DATA;
+    int id = option_of(sph_failure(), e->base->text[OPTION_DATA]);
     size_t line = line_of(e, job, id);
     if (!line && of_method)
         line = method->line;
     if (!line && id >= 0) /* a default: the section's own line would be a guess, the data's is none */
         line = e->lines[OPTION_DATA];
-    char where[24] = "";
-    if (line)
-        snprintf(where, sizeof where, ":%zu", line);
-    if (of_method)
-        return sph_fail(SPH_EFORMAT, "%s%s: method '%s': %s", e->path, where, method->name, message);
-    return sph_fail(SPH_EFORMAT, "%s%s: %s", e->path, where, message);
+    sph_fail_move(SPH_EFORMAT, e->path, line, 1);
+    return of_method ? sph_fail_in(SPH_EFORMAT, "method '%s'", method->name) : SPH_EFORMAT;
 }
 
 /* ---------------------------------------------------------------- data and splits */
@@ -91,8 +77,9 @@ static int check_classes(const sph_data *data, const sph_split *split, uint64_t 
     char fold[32] = "";
     if (part >= 0)
         snprintf(fold, sizeof fold, ", fold %d,", part);
-    return sph_fail(SPH_EARG, "split: with seed %" PRIu64 "%s no row of class '%s' is left to train on%s",
-                    seed, fold, data->labels[empty], part >= 0 ? "" : "; stratified would leave some");
+    return sph_fail_key(SPH_EARG, "split",
+                        "with seed %" PRIu64 "%s no row of class '%s' is left to train on%s", seed, fold,
+                        data->labels[empty], part >= 0 ? "" : "; stratified would leave some");
 }
 
 static int check_split(const struct sph_experiment *e, struct sph_job *options, const sph_data *data,
@@ -103,11 +90,12 @@ static int check_split(const struct sph_experiment *e, struct sph_job *options, 
     if (err < 0)
         return err;
     if (!split.test_rows)
-        err = sph_fail(SPH_EARG,
-                       "test: found 0, expected a share of the rows: the table is made of test scores");
+        err = sph_fail_key(SPH_EARG, "test",
+                           "found 0, expected a share of the rows: the table is made of test scores");
     else if (!split.val_rows && e->axis_count && !e->all_points &&
              options->options.protocol == PROTOCOL_HOLDOUT)
-        err = sph_fail(SPH_EARG, "val: found 0, expected more: the validation part chooses among the grid");
+        err = sph_fail_key(SPH_EARG, "val",
+                           "found 0, expected more: the validation part chooses among the grid");
     else
         err = check_classes(data, &split, options->options.seed, job->part);
     sph_split_free(&split);
@@ -156,15 +144,13 @@ static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t o
     if (!wanted)
         wanted = loss == SPH_LOSS_MAE || loss == SPH_LOSS_MSE ? "rmse" : "accuracy";
     if (text_find(wanted, names, count) < 0) {
-        char known[128] = "", where[24] = "";
+        char known[128] = "";
         for (size_t i = 0; i < count; i++) {
             size_t used = strlen(known);
             snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
         }
-        if (e->metric_line)
-            snprintf(where, sizeof where, ":%zu", e->metric_line);
-        return sph_fail(SPH_EFORMAT, "%s%s: metric: no score '%s' here, there are %s", e->path, where, wanted,
-                        known);
+        return sph_fail_line_key(SPH_EFORMAT, e->path, e->metric_line, "metric",
+                                 "no score '%s' here, there are %s", wanted, known);
     }
     snprintf(facts->metric, sizeof facts->metric, "%s", wanted);
     facts->larger_is_better = !strcmp(wanted, "accuracy") || !strcmp(wanted, "top5");

@@ -72,8 +72,8 @@ static void add_conclusion(struct text *out, const struct comparison_pair *pair)
         text_add(out, ": no difference shown");
 }
 
-static void add_verdict(struct text *out, const struct comparison_pair *pair, const struct comparison_input *input,
-                        const char *reference, const char *method)
+static void add_verdict(struct text *out, const struct comparison_pair *pair,
+                        const struct comparison_input *input, const char *reference, const char *method)
 {
     if (!pair->pairs) {
         text_add(out, "%s and %s: no split where both gave a number", reference, method);
@@ -175,17 +175,17 @@ void comparison_free(struct comparison *comparison)
 static int check(const struct comparison_input *input)
 {
     if (!input->count)
-        return sph_fail(SPH_EARG, "table: no method, expected one or more");
+        return sph_fail_key(SPH_EARG, "table", "no method, expected one or more");
     if (!input->cases)
-        return sph_fail(SPH_EARG, "table: no case, expected one or more");
+        return sph_fail_key(SPH_EARG, "table", "no case, expected one or more");
     if (input->reference_method >= 0 && (size_t)input->reference_method >= input->count)
-        return sph_fail(SPH_EARG, "table: reference method %d, expected one of %zu", input->reference_method,
-                        input->count);
+        return sph_fail_key(SPH_EARG, "table", "reference method %d, expected one of %zu",
+                            input->reference_method, input->count);
     if (!input->experiment || !input->metric || !input->protocol)
-        return sph_fail(SPH_EARG, "table: experiment, metric or protocol has no name");
+        return sph_fail_key(SPH_EARG, "table", "experiment, metric or protocol has no name");
     for (size_t m = 0; m < input->count; m++)
         if (!input->methods[m].name || !input->methods[m].value)
-            return sph_fail(SPH_EARG, "table: method %zu has no name or no values", m);
+            return sph_fail_key(SPH_EARG, "table", "method %zu has no name or no values", m);
     return 0;
 }
 

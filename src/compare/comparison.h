@@ -2,8 +2,8 @@
  *
  * Methods compared over the same splits: means, paired differences, tests and a verdict in words. All that a
  * table says is computed here, once. */
-#ifndef SPH_EXPERIMENT_TABLE_H
-#define SPH_EXPERIMENT_TABLE_H
+#ifndef SPH_COMPARE_COMPARISON_H
+#define SPH_COMPARE_COMPARISON_H
 
 #include <stddef.h>
 
@@ -54,8 +54,8 @@ struct comparison_line {
 
 struct comparison {
     const struct comparison_input *input;
-    const char *reference;    /* name, or NULL: nothing to compare with */
-    size_t compared;          /* methods beside it */
+    const char *reference;         /* name, or NULL: nothing to compare with */
+    size_t compared;               /* methods beside it */
     struct comparison_line *lines; /* (input->count) */
 };
 

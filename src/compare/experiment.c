@@ -91,8 +91,8 @@ static int unknown_method(const struct sph_experiment *e, const char *path, cons
     for (size_t i = 0; i < e->method_count; i++)
         text_add(&names, "%s%s", i ? ", " : "", e->methods[i].name);
     int err = names.failed ? SPH_EMEMORY
-                           : sph_fail(SPH_EFORMAT, "%s:1: no method '%.*s'; there are %s", path, (int)length,
-                                      name, names.chars);
+                           : sph_fail_line(SPH_EFORMAT, path, 1, "no method '%.*s'; there are %s",
+                                           (int)length, name, names.chars);
     text_free(&names);
     return err;
 }
@@ -116,7 +116,7 @@ static int set_in_method(struct sph_experiment *e, const struct change *c)
 {
     const char *name = node_text(c->key) + strlen("methods."), *dot = strrchr(name, '.');
     if (!dot)
-        return sph_fail(SPH_EFORMAT, "%s:1: expected methods.NAME.KEY", c->path);
+        return sph_fail_line(SPH_EFORMAT, c->path, 1, "expected methods.NAME.KEY");
     struct experiment_method *method = find_method(e, name, (size_t)(dot - name));
     if (!method)
         return unknown_method(e, c->path, name, (size_t)(dot - name));
@@ -162,16 +162,8 @@ static int set_value(struct sph_experiment *e, const struct change *c)
 /* "--set key=value:1: what is wrong" without the line of a file that is none. */
 static int without_line(int err, const char *path)
 {
-    char message[1024];
-    size_t length = strlen(path);
-    const char *text = sph_error();
-    if (err != SPH_EFORMAT || strncmp(text, path, length) != 0)
-        return err;
-    text += length;
-    text += strspn(text, ":0123456789 ");
-    strncpy(message, text, sizeof message - 1);
-    message[sizeof message - 1] = '\0';
-    return sph_fail(SPH_EARG, "%s: %s", path, message);
+    return err == SPH_EFORMAT && !strcmp(sph_failure()->path, path) ? sph_fail_move(SPH_EARG, path, 0, 0)
+                                                                    : err;
 }
 
 /* Nodes move when one is added: they are looked up when all are there. */
@@ -196,7 +188,7 @@ int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
     if (!path)
         return SPH_EMEMORY;
     int err = *value ? node_parse(&document, path, value, strlen(value))
-                     : sph_fail(SPH_EFORMAT, "%s:1: found nothing, expected a value", path);
+                     : sph_fail_line(SPH_EFORMAT, path, 1, "found nothing, expected a value");
     if (!err) {
         err = set_parsed(e, path, &document, key);
         yaml_document_delete(&document);

@@ -11,14 +11,14 @@
  *   motion.c        how far boundaries moved, of what was recorded
  *   perturb.c       an experiment that trains nothing: Figure 1
  */
-#ifndef SPH_EXPERIMENT_EXPERIMENT_H
-#define SPH_EXPERIMENT_EXPERIMENT_H
+#ifndef SPH_COMPARE_EXPERIMENT_H
+#define SPH_COMPARE_EXPERIMENT_H
 
 #include <yaml.h>
 
 #include "base/text.h"
 #include "job/options.h"
-#include "compare/workers.h"
+#include "compare/crew.h"
 #include "store/runfolder.h"
 
 #define EXPERIMENT_FILE    RUNFOLDER_EXPERIMENT
@@ -67,7 +67,7 @@ struct figure_kinds {
 
 struct sph_experiment {
     const struct figure_kinds *kinds; /* borrowed */
-    char *path; /* of the file, for messages */
+    char *path;                       /* of the file, for messages */
     char *name;
     struct sph_job *base;       /* data, net, train and the run's options, for all methods */
     size_t lines[OPTION_COUNT]; /* of these in the file; 0: not from it */

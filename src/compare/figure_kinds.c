@@ -20,14 +20,14 @@ int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_doc
     struct text list = {0};
     unsigned wanted = 0;
     if (node->type != YAML_SEQUENCE_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: figures: found %s, expected a list of figures", path,
-                        node_line(node), node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "figures",
+                                 "found %s, expected a list of figures",
+                                 node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
     const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
     text_add(&list, "[");
     for (; item < end; item++) {
         const yaml_node_t *figure = yaml_document_get_node(document, *item);
-        int found =
-            node_read_word(path, figure, "figures", kinds->words, kinds->count, kinds->choices);
+        int found = node_read_word(path, figure, "figures", kinds->words, kinds->count, kinds->choices);
         if (found < 0) {
             text_free(&list);
             return found;
@@ -55,8 +55,8 @@ int experiment_check_alone(const struct sph_experiment *e)
     const struct figure_kinds *kinds = e->kinds;
     for (size_t i = 0; i < kinds->count; i++)
         if (e->wanted_figures >> i & 1 && !kinds->list[i].alone)
-            return sph_fail(SPH_EFORMAT, "%s: figures: %s needs data and methods to train", e->path,
-                            kinds->words[i]);
+            return sph_fail_at(SPH_EFORMAT, e->path, "figures: %s needs data and methods to train",
+                               kinds->words[i]);
     return 0;
 }
 
@@ -71,28 +71,27 @@ static int has_axis(const struct sph_experiment *e, enum option_id id)
 int experiment_check_figures(const struct sph_experiment *e, const sph_data *data)
 {
     const struct figure_kinds *kinds = e->kinds;
-    char where[24] = "";
-    if (e->figures_line)
-        snprintf(where, sizeof where, ":%zu", e->figures_line);
     for (size_t i = 0; i < kinds->count; i++) {
         if (!(e->wanted_figures >> i & 1))
             continue;
         const char *word = kinds->words[i], *record = kinds->list[i].record;
         const char *needs = kinds->list[i].lacks(data);
         if (needs)
-            return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs %s, found %zu feature%s%s", e->path, where,
-                            word, needs, data->features, data->features == 1 ? "" : "s",
-                            data->task == SPH_TASK_REGRESSION ? "" : " and classes");
+            return sph_fail_line_key(SPH_EFORMAT, e->path, e->figures_line, "figures",
+                                     "%s needs %s, found %zu feature%s%s", word, needs, data->features,
+                                     data->features == 1 ? "" : "s",
+                                     data->task == SPH_TASK_REGRESSION ? "" : " and classes");
         if (*record && !(e->base->options.record && strstr(e->base->options.record, record)))
-            return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs record: {%s: every|epoch|[steps]}", e->path,
-                            where, word, record);
+            return sph_fail_line_key(SPH_EFORMAT, e->path, e->figures_line, "figures",
+                                     "%s needs record: {%s: every|epoch|[steps]}", word, record);
         enum option_id axis = kinds->list[i].axis;
         if (axis != OPTION_COUNT && !has_axis(e, axis))
-            return sph_fail(SPH_EFORMAT, "%s%s: figures: %s needs a grid over %s", e->path, where, word,
-                            option_key(axis));
+            return sph_fail_line_key(SPH_EFORMAT, e->path, e->figures_line, "figures",
+                                     "%s needs a grid over %s", word, option_key(axis));
         if (experiment_lines(e) * e->method_count > kinds->most)
-            return sph_fail(SPH_EFORMAT, "%s%s: figures: %zu methods and points of the grid, at most %zu",
-                            e->path, where, experiment_lines(e) * e->method_count, kinds->most);
+            return sph_fail_line_key(SPH_EFORMAT, e->path, e->figures_line, "figures",
+                                     "%zu methods and points of the grid, at most %zu",
+                                     experiment_lines(e) * e->method_count, kinds->most);
     }
     return 0;
 }

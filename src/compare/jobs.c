@@ -104,10 +104,10 @@ int experiment_count(const struct sph_experiment *e, size_t *count)
     if (__builtin_mul_overflow(e->method_count, experiment_points(e), count) ||
         __builtin_mul_overflow(*count, e->seed_count, count) ||
         __builtin_mul_overflow(*count, folds, count) || *count > EXPERIMENT_MOST_JOBS)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: more than %d jobs: %zu methods, %zu of the grid, %zu seeds, %zu fold%s", e->path,
-                        EXPERIMENT_MOST_JOBS, e->method_count, experiment_points(e), e->seed_count, folds,
-                        folds == 1 ? "" : "s");
+        return sph_fail_at(SPH_EFORMAT, e->path,
+                           "more than %d jobs: %zu methods, %zu of the grid, %zu seeds, %zu fold%s",
+                           EXPERIMENT_MOST_JOBS, e->method_count, experiment_points(e), e->seed_count, folds,
+                           folds == 1 ? "" : "s");
     return 0;
 }
 

@@ -81,21 +81,20 @@ static int read_method_name(struct experiment_method *method, const char *path, 
         if (strcmp(node_text(key), "name"))
             continue;
         if (method->name)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key 'name' stands twice in one method", path,
-                            node_line(key));
+            return sph_fail_line(SPH_EFORMAT, path, node_line(key), "key 'name' stands twice in one method");
         if ((err = node_read_text(&method->name, path, value, "name", "the name of a method")) < 0)
             return err;
         if (!*method->name || strlen(method->name) > 100)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: name: found %zu characters, expected 1 to 100", path,
-                            node_line(value), strlen(method->name));
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
+                                     "found %zu characters, expected 1 to 100", strlen(method->name));
         for (const char *c = method->name; *c; c++)
             if (iscntrl((unsigned char)*c))
-                return sph_fail(SPH_EFORMAT, "%s:%zu: name: found a control character, expected none", path,
-                                node_line(value));
+                return sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
+                                         "found a control character, expected none");
     }
     if (!method->name)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: methods: a method without a name, expected {name: ..., ...}",
-                        path, node_line(node));
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "methods",
+                                 "a method without a name, expected {name: ..., ...}");
     return 0;
 }
 
@@ -105,15 +104,17 @@ static int read_method(struct experiment_method *methods, size_t at, const char 
     struct experiment_method *method = &methods[at];
     int err;
     if (node->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: methods: found %s, expected {name: ..., param: ..., ...}", path,
-                        node_line(node), node->type == YAML_SCALAR_NODE ? "one value" : "a list");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "methods",
+                                 "found %s, expected {name: ..., param: ..., ...}",
+                                 node->type == YAML_SCALAR_NODE ? "one value" : "a list");
     method->line = from_file ? node_line(node) : 0;
     if ((err = read_method_name(method, path, document, node)) < 0)
         return err;
     for (size_t i = 0; i < at; i++)
         if (!strcmp(methods[i].name, method->name))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: name: a second method '%s'; the first is in line %zu", path,
-                            node_line(node), method->name, methods[i].line);
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "name",
+                                     "a second method '%s'; the first is in line %zu", method->name,
+                                     methods[i].line);
     if ((err = choose_folder(methods, at)) < 0 || (err = sph_job_new(&method->job)) < 0 ||
         (err = config_apply(method->job, path, document, node, NULL, "name")) < 0)
         return err;
@@ -125,13 +126,14 @@ int experiment_read_methods(struct sph_experiment *e, const char *path, yaml_doc
                             const yaml_node_t *node)
 {
     if (node->type != YAML_SEQUENCE_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: methods: found %s, expected a list of methods", path,
-                        node_line(node), node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "methods",
+                                 "found %s, expected a list of methods",
+                                 node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
     const yaml_node_item_t *first = node->data.sequence.items.start, *end = node->data.sequence.items.top;
     size_t count = (size_t)(end - first);
     if (!count)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: methods: found an empty list, expected at least one method",
-                        path, node_line(node));
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "methods",
+                                 "found an empty list, expected at least one method");
     struct experiment_method *methods = mem_get(count, sizeof *methods);
     if (!methods)
         return SPH_EMEMORY;
@@ -158,8 +160,8 @@ static int read_seed(uint64_t *out, const char *path, const yaml_node_t *node)
     if (err < 0)
         return err;
     if (!text_to_u64(node_text(node), out))
-        return sph_fail(SPH_EFORMAT, "%s:%zu: seeds: found '%s', expected %s", path, node_line(node),
-                        node_text(node), what);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "seeds", "found '%s', expected %s",
+                                 node_text(node), what);
     return 0;
 }
 
@@ -181,8 +183,9 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
         if ((err = read_seed(&number, path, node)) < 0)
             return err;
         if (!number || number > EXPERIMENT_MOST_JOBS)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: seeds: found %llu, expected 1 to %d", path, node_line(node),
-                            (unsigned long long)number, EXPERIMENT_MOST_JOBS);
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "seeds",
+                                     "found %llu, expected 1 to %d", (unsigned long long)number,
+                                     EXPERIMENT_MOST_JOBS);
         count = (size_t)number;
         if (!(seeds = mem_get(count, sizeof *seeds)))
             return SPH_EMEMORY;
@@ -193,8 +196,8 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
     const yaml_node_item_t *first = node->data.sequence.items.start;
     count = (size_t)(node->data.sequence.items.top - first);
     if (!count || count > EXPERIMENT_MOST_JOBS)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: seeds: found a list of %zu, expected at least one", path,
-                        node_line(node), count);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "seeds",
+                                 "found a list of %zu, expected at least one", count);
     if (!(seeds = mem_get(count, sizeof *seeds)))
         return SPH_EMEMORY;
     for (size_t i = 0; i < count; i++) {
@@ -202,8 +205,8 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
         err = read_seed(&seeds[i], path, item);
         for (size_t j = 0; j < i && !err; j++)
             if (seeds[j] == seeds[i])
-                err = sph_fail(SPH_EFORMAT, "%s:%zu: seeds: %llu stands twice in the list", path,
-                               node_line(item), (unsigned long long)seeds[i]);
+                err = sph_fail_line_key(SPH_EFORMAT, path, node_line(item), "seeds",
+                                        "%llu stands twice in the list", (unsigned long long)seeds[i]);
         if (err < 0) {
             mem_free(seeds);
             return err;
@@ -231,12 +234,12 @@ static int read_axis_value(struct experiment_axis *axis, const char *path, yaml_
         return err;
     const char *text = scratch->text[axis->id];
     if (!text)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: '%s' leaves the choice open, expected a value", path,
-                        node_line(node), option_key(axis->id), node_text(node));
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), option_key(axis->id),
+                                 "'%s' leaves the choice open, expected a value", node_text(node));
     for (size_t i = 0; i < axis->count; i++)
         if (!strcmp(axis->values[i], text))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: grid: %s %s stands twice in the list", path,
-                            node_line(node), option_key(axis->id), text);
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "grid",
+                                     "%s %s stands twice in the list", option_key(axis->id), text);
     if (!(axis->values[axis->count] = mem_text(text)))
         return SPH_EMEMORY;
     axis->count++;
@@ -250,19 +253,19 @@ int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_docume
     if (err < 0)
         return err;
     if ((id = config_key(node_text(key), NULL)) < 0) {
-        err = config_unknown_key(path, key, NULL);
-        return strstr(sph_error(), "belongs")
-                   ? sph_fail(err, "%s:%zu: grid: '%s' is no key of a method, expected one of net or train",
-                              path, node_line(key), node_text(key))
-                   : err;
+        return config_known_key(node_text(key))
+                   ? sph_fail_line_key(SPH_EFORMAT, path, node_line(key), "grid",
+                                       "'%s' is no key of a method, expected one of net or train",
+                                       node_text(key))
+                   : config_unknown_key(path, key, NULL);
     }
     if (value->type != YAML_SEQUENCE_NODE ||
         value->data.sequence.items.start == value->data.sequence.items.top)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: grid: %s: found %s, expected a list of values", path,
-                        node_line(value), node_text(key),
-                        value->type == YAML_SEQUENCE_NODE  ? "an empty list"
-                        : value->type == YAML_MAPPING_NODE ? "a mapping"
-                                                           : "one value");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "grid",
+                                 "%s: found %s, expected a list of values", node_text(key),
+                                 value->type == YAML_SEQUENCE_NODE  ? "an empty list"
+                                 : value->type == YAML_MAPPING_NODE ? "a mapping"
+                                                                    : "one value");
     const yaml_node_item_t *item = value->data.sequence.items.start, *end = value->data.sequence.items.top;
     struct experiment_axis axis = {.id = (enum option_id)id, .line = path == e->path ? node_line(key) : 0};
     struct sph_job *scratch = NULL;
@@ -295,12 +298,13 @@ int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_docume
                          const yaml_node_t *node)
 {
     if (node->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: grid: found %s, expected {key: [values], ...}", path,
-                        node_line(node), node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "grid",
+                                 "found %s, expected {key: [values], ...}",
+                                 node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
     const yaml_node_pair_t *first = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
     if (first == end)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: grid: found an empty mapping, expected {key: [values], ...}",
-                        path, node_line(node));
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "grid",
+                                 "found an empty mapping, expected {key: [values], ...}");
     for (size_t i = 0; i < e->axis_count; i++)
         free_axis(&e->axes[i]);
     e->axis_count = 0;
@@ -310,8 +314,8 @@ int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_docume
         size_t before = e->axis_count;
         err = experiment_read_axis(e, path, document, key, yaml_document_get_node(document, pair->value));
         if (!err && e->axis_count == before)
-            err = sph_fail(SPH_EFORMAT, "%s:%zu: grid: key '%s' stands twice", path, node_line(key),
-                           node_text(key));
+            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(key), "grid", "key '%s' stands twice",
+                                    node_text(key));
     }
     return err;
 }

@@ -24,29 +24,29 @@ const char *const motion_words[MOTION_COUNT] = {MOTION_NUMBERS(MOTION_WORD)};
 /* ---------------------------------------------------------------- numbers of a row */
 
 /* The largest move or turn of every step, of all runs together. */
-struct pool_of_steps {
+struct all_steps {
     double *value;
     size_t count, capacity;
 };
 
-static int take_steps(struct pool_of_steps *pool, struct npz *npz, const char *where, const char *name,
+static int take_steps(struct all_steps *all, struct npz *npz, const char *where, const char *name,
                       double factor, size_t *steps)
 {
     size_t shape[4], ndim;
     if (!npz_find(npz, name, shape, &ndim))
         return 0;
     if (ndim != 2 || shape[1] != 3)
-        return sph_fail(SPH_EFORMAT, "%s: " RUNFOLDER_BOUNDARIES ": '%s' is not (steps, 3)", where, name);
+        return sph_fail_at(SPH_EFORMAT, where, RUNFOLDER_BOUNDARIES ": '%s' is not (steps, 3)", name);
     double *values = mem_get(shape[0] * 3, sizeof *values);
     int err = values ? 0 : SPH_EMEMORY;
     if (!err && shape[0])
         err = npz_read(npz, name, values, 0, shape[0] * 3);
     if (!err &&
-        !mem_reserve((void **)&pool->value, &pool->capacity, pool->count + shape[0], sizeof *pool->value))
+        !mem_reserve((void **)&all->value, &all->capacity, all->count + shape[0], sizeof *all->value))
         err = SPH_EMEMORY;
     for (size_t t = 0; t < shape[0] && !err; t++)
         if (!isnan(values[t * 3]))
-            pool->value[pool->count++] = values[t * 3] * factor;
+            all->value[all->count++] = values[t * 3] * factor;
     if (steps)
         *steps += shape[0];
     mem_free(values);
@@ -60,7 +60,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The value that a share of all do not exceed. */
-static double quantile(const struct pool_of_steps *sorted, double share)
+static double quantile(const struct all_steps *sorted, double share)
 {
     if (!sorted->count)
         return (double)NAN;
@@ -68,7 +68,7 @@ static double quantile(const struct pool_of_steps *sorted, double share)
     return sorted->value[rank < 1 ? 0 : (size_t)rank - 1];
 }
 
-static void fill_numbers(struct motion_row *row, struct pool_of_steps *moves, struct pool_of_steps *turns)
+static void fill_numbers(struct motion_row *row, struct all_steps *moves, struct all_steps *turns)
 {
     if (moves->count)
         qsort(moves->value, moves->count, sizeof *moves->value, ascending);
@@ -96,7 +96,7 @@ static int read_row(struct motion *motion, const struct reported_list *list, siz
                     struct motion_row *row, size_t layer)
 {
     const struct sph_experiment *e = motion->experiment;
-    struct pool_of_steps moves = {0}, turns = {0};
+    struct all_steps moves = {0}, turns = {0};
     char name[256];
     int err = 0;
     for (size_t s = 0; s < e->seed_count && !err; s++) {

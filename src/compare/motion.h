@@ -2,8 +2,8 @@
  *
  * How far training moves and turns boundaries, over all seeds: a row for each method (and point of the grid,
  * and layer), made of the boundaries.npz of the jobs that the tables report. */
-#ifndef SPH_EXPERIMENT_EXPERIMENT_MOTION_H
-#define SPH_EXPERIMENT_EXPERIMENT_MOTION_H
+#ifndef SPH_COMPARE_MOTION_H
+#define SPH_COMPARE_MOTION_H
 
 #include "base/text.h"
 #include "compare/experiment.h"

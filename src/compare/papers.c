@@ -43,8 +43,8 @@ static int add_paper(struct sph_experiment *e, const char *path, const yaml_node
     for (size_t i = 0; i < e->paper_count; i++)
         if (!strcmp(e->papers[i].metric, node_text(metric)) &&
             !strcmp(e->papers[i].method, node_text(method)))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: papers: %s of '%s' stands twice", path, node_line(method),
-                            node_text(metric), node_text(method));
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(method), "papers",
+                                     "%s of '%s' stands twice", node_text(metric), node_text(method));
     struct experiment_paper *papers =
         mem_resize(e->papers, e->paper_count, e->paper_count + 1, sizeof *papers);
     if (!papers)
@@ -62,8 +62,8 @@ int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_docu
 {
     static const char expected[] = "{METRIC: {METHOD: text, ...}, ...}";
     if (node->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: papers: found %s, expected %s", path, node_line(node),
-                        node->type == YAML_SEQUENCE_NODE ? "a list" : "one value", expected);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "papers", "found %s, expected %s",
+                                 node->type == YAML_SEQUENCE_NODE ? "a list" : "one value", expected);
     experiment_papers_free(e);
     int err = 0;
     const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
@@ -77,9 +77,9 @@ int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_docu
         if (found < 0)
             return found;
         if (methods->type != YAML_MAPPING_NODE)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: papers: %s: found %s, expected {METHOD: text, ...}", path,
-                            node_line(methods), node_text(metric),
-                            methods->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(methods), "papers",
+                                     "%s: found %s, expected {METHOD: text, ...}", node_text(metric),
+                                     methods->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
         const yaml_node_pair_t *item = methods->data.mapping.pairs.start,
                                *last = methods->data.mapping.pairs.top;
         for (; item < last && !err; item++)
@@ -97,8 +97,8 @@ int experiment_check_papers(const struct sph_experiment *e)
         while (m < e->method_count && strcmp(e->methods[m].name, paper->method) != 0)
             m++;
         if (m == e->method_count)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: papers: %s: no method '%s'", e->path, paper->line,
-                            paper->metric, paper->method);
+            return sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no method '%s'",
+                                     paper->metric, paper->method);
     }
     return 0;
 }

@@ -30,8 +30,8 @@ static int read_real(const char *path, const yaml_node_t *node, const char *what
     if (err < 0)
         return err;
     if (!text_to_double(node_text(node), out) || !isfinite(*out))
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected %s", path, node_line(node), what,
-                        node_text(node), expected);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), what, "found '%s', expected %s",
+                                 node_text(node), expected);
     return 0;
 }
 
@@ -40,13 +40,13 @@ static int read_eps(struct experiment_perturb *perturb, const char *path, yaml_d
 {
     static const char expected[] = "a list of numbers";
     if (node->type != YAML_SEQUENCE_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: perturb: eps: found %s, expected %s", path, node_line(node),
-                        node->type == YAML_MAPPING_NODE ? "a mapping" : "one value", expected);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "perturb", "eps: found %s, expected %s",
+                                 node->type == YAML_MAPPING_NODE ? "a mapping" : "one value", expected);
     const yaml_node_item_t *items = node->data.sequence.items.start;
     size_t count = (size_t)(node->data.sequence.items.top - items);
     if (!count || count > MOST_EPS)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: perturb: eps: found %zu numbers, expected 1 to %d", path,
-                        node_line(node), count, MOST_EPS);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "perturb",
+                                 "eps: found %zu numbers, expected 1 to %d", count, MOST_EPS);
     mem_free(perturb->eps);
     perturb->count = count;
     if (!(perturb->eps = mem_get(count, sizeof *perturb->eps)))
@@ -70,14 +70,15 @@ static int read_pair(struct experiment_perturb *perturb, const char *path, yaml_
         err = node_check_text(path, value, "perturb: dim", "the number of inputs");
         if (!err && (!text_to_size(node_text(value), &perturb->inputs) || perturb->inputs < 2 ||
                      perturb->inputs > MOST_INPUTS))
-            err = sph_fail(SPH_EFORMAT, "%s:%zu: perturb: dim: found '%s', expected 2 to %d inputs", path,
-                           node_line(value), node_text(value), MOST_INPUTS);
+            err =
+                sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "perturb",
+                                  "dim: found '%s', expected 2 to %d inputs", node_text(value), MOST_INPUTS);
         return err;
     case PERTURB_KEY_LENGTH:
         err = read_real(path, value, "perturb: length", "the length of the weight, above 0", &real);
         if (!err && real <= 0)
-            err = sph_fail(SPH_EFORMAT, "%s:%zu: perturb: length: found '%s', expected a number above 0",
-                           path, node_line(value), node_text(value));
+            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "perturb",
+                                    "length: found '%s', expected a number above 0", node_text(value));
         perturb->length = real;
         return err;
     default:
@@ -93,8 +94,9 @@ int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_doc
     sph_perturb_opts defaults;
     sph_perturb_defaults(&defaults);
     if (node->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: perturb: found %s, expected {eps: [...], dim: 2, ...}", path,
-                        node_line(node), node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "perturb",
+                                 "found %s, expected {eps: [...], dim: 2, ...}",
+                                 node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
     struct experiment_perturb *perturb = mem_get(1, sizeof *perturb);
     if (!perturb)
         return SPH_EMEMORY;
@@ -111,8 +113,8 @@ int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_doc
         if (found < 0)
             err = found;
         else if (seen[found]++)
-            err = sph_fail(SPH_EFORMAT, "%s:%zu: perturb: %s stands twice", path, node_line(key),
-                           node_text(key));
+            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(key), "perturb", "%s stands twice",
+                                    node_text(key));
         else
             err = read_pair(perturb, path, document, found, yaml_document_get_node(document, pair->value));
     }

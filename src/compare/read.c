@@ -45,12 +45,12 @@ int experiment_unknown_key(const char *path, const yaml_node_t *node)
     static const char *const sections[] = {"data", "net", "train"};
     for (size_t i = 0; i < 3; i++)
         if (config_key(key, sections[i]) >= 0)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' belongs in section '%s:'", path, node_line(node),
-                            key, sections[i]);
+            return sph_fail_line(SPH_EFORMAT, path, node_line(node), "key '%s' belongs in section '%s:'", key,
+                                 sections[i]);
     if (nearest)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s', did you mean '%s'?", path, node_line(node),
-                        key, nearest);
-    return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s'", path, node_line(node), key);
+        return sph_fail_line(SPH_EFORMAT, path, node_line(node), "unknown key '%s', did you mean '%s'?", key,
+                             nearest);
+    return sph_fail_line(SPH_EFORMAT, path, node_line(node), "unknown key '%s'", key);
 }
 
 /* ---------------------------------------------------------------- what is recorded */
@@ -70,8 +70,8 @@ static int read_moments(struct text *out, const char *path, yaml_document_t *doc
     }
     const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
     if (item == end)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found an empty list, expected every|epoch|[steps]", path,
-                        node_line(node), key);
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), key,
+                                 "found an empty list, expected every|epoch|[steps]");
     for (int first = 1; item < end; item++, first = 0) {
         const yaml_node_t *step = yaml_document_get_node(document, *item);
         uint64_t number;
@@ -79,8 +79,8 @@ static int read_moments(struct text *out, const char *path, yaml_document_t *doc
         if (err < 0)
             return err;
         if (!text_to_u64(node_text(step), &number))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected a step", path, node_line(step),
-                            key, node_text(step));
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(step), key, "found '%s', expected a step",
+                                     node_text(step));
         text_add(out, "%s%llu", first ? "" : ",", (unsigned long long)number);
     }
     return 0;
@@ -93,8 +93,9 @@ static int record_text(struct text *out, const char *path, yaml_document_t *docu
     static const char *const keys_of[] = {"record: boundaries", "record: patterns"};
     int seen[2] = {0}, err = 0;
     if (node->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: record: found %s, expected {boundaries: every|epoch|[steps]}",
-                        path, node_line(node), node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "record",
+                                 "found %s, expected {boundaries: every|epoch|[steps]}",
+                                 node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
     const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
     for (; pair < end && !err; pair++) {
         const yaml_node_t *key = yaml_document_get_node(document, pair->key);
@@ -104,8 +105,8 @@ static int record_text(struct text *out, const char *path, yaml_document_t *docu
         if (found < 0)
             return found;
         if (seen[found]++)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: record: %s stands twice", path, node_line(key),
-                            words[found]);
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(key), "record", "%s stands twice",
+                                     words[found]);
         text_add(out, "%s%s:", out->length ? "+" : "", words[found]);
         err =
             read_moments(out, path, document, yaml_document_get_node(document, pair->value), keys_of[found]);
@@ -161,9 +162,8 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
     case KEY_NAME:
         err = node_read_text(&e->name, path, value, "name", "the name of the experiment");
         if (!err && (!*e->name || strlen(e->name) > 100 || strpbrk(e->name, "\n\r\t/")))
-            err = sph_fail(SPH_EFORMAT,
-                           "%s:%zu: name: found '%s', expected 1 to 100 characters without a slash", path,
-                           node_line(value), e->name);
+            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
+                                    "found '%s', expected 1 to 100 characters without a slash", e->name);
         return err;
     case KEY_DATA:
         return read_section(e, path, document, value, "data");
@@ -217,8 +217,9 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
 {
     const yaml_node_t *root = yaml_document_get_root_node(document);
     if (root->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: found %s, expected name, data, methods, ...", e->path,
-                        node_line(root), root->type == YAML_SCALAR_NODE ? "one value" : "a list");
+        return sph_fail_line(SPH_EFORMAT, e->path, node_line(root),
+                             "found %s, expected name, data, methods, ...",
+                             root->type == YAML_SCALAR_NODE ? "one value" : "a list");
     const yaml_node_pair_t *first = root->data.mapping.pairs.start, *end = root->data.mapping.pairs.top;
     size_t seen[KEY_COUNT] = {0};
     for (const yaml_node_pair_t *pair = first; pair < end; pair++) {
@@ -229,8 +230,8 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
             return err;
         size_t *line = &seen[text_find(node_text(key), keys, KEY_COUNT)];
         if (*line)
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", e->path, node_line(key),
-                            node_text(key), *line);
+            return sph_fail_line(SPH_EFORMAT, e->path, node_line(key), "key '%s' is already in line %zu",
+                                 node_text(key), *line);
         *line = node_line(key);
     }
     return 0;
@@ -239,14 +240,14 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
 int experiment_complete(const struct sph_experiment *e)
 {
     if (!e->name)
-        return sph_fail(SPH_EFORMAT, "%s: key 'name' is missing", e->path);
+        return sph_fail_at(SPH_EFORMAT, e->path, "key 'name' is missing");
     if (experiment_without_jobs(e))
         return 0;
     if (!e->base->text[OPTION_DATA])
-        return sph_fail(SPH_EFORMAT, "%s: key 'name' of section 'data:' is missing, expected a file or a set",
-                        e->path);
+        return sph_fail_at(SPH_EFORMAT, e->path,
+                           "key 'name' of section 'data:' is missing, expected a file or a set");
     if (!e->method_count)
-        return sph_fail(SPH_EFORMAT, "%s: key 'methods' is missing, expected a list of methods", e->path);
+        return sph_fail_at(SPH_EFORMAT, e->path, "key 'methods' is missing, expected a list of methods");
     size_t count;
     int err = experiment_check_papers(e);
     return err ? err : experiment_count(e, &count);

@@ -56,8 +56,9 @@ int reported_read(struct reported_list *out, const struct sph_experiment *e, con
     *out = (struct reported_list){0};
     int err = path ? 0 : SPH_EMEMORY;
     if (!err && !file_exists(path))
-        err = sph_fail(SPH_EFORMAT, "%s: the experiment is not finished: it has no %s; go on with --resume",
-                       dir, EXPERIMENT_RESULTS);
+        err =
+            sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished: it has no %s; go on with --resume",
+                        EXPERIMENT_RESULTS);
     if (!err && !(err = json_read(&out->results, path)) &&
         !(err = json_member_text(out->results, path, "metric", &metric)))
         err = json_member_array(out->results, path, "jobs", &jobs);
@@ -67,7 +68,7 @@ int reported_read(struct reported_list *out, const struct sph_experiment *e, con
     for (size_t i = 0; i < count && !err; i++) {
         int got = read_job(&out->jobs[out->count], e, dir, json_array_get(jobs, i));
         if (got == 0)
-            err = sph_fail(SPH_EFORMAT, "%s: job %zu is none of the experiment's", path, i);
+            err = sph_fail_at(SPH_EFORMAT, path, "job %zu is none of the experiment's", i);
         else if (got < 0)
             err = got;
         out->count += got > 0;

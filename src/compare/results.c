@@ -217,7 +217,8 @@ static int fill_line(const struct experiment_results *r, size_t method, size_t l
     const size_t *final = r->final + (method * experiment_lines(e) + line) * e->seed_count;
     struct text name = {0};
     int err = 0;
-    *out = (struct comparison_method){.seconds = (double)NAN}; /* tables of a resumed run have to be the same */
+    *out =
+        (struct comparison_method){.seconds = (double)NAN}; /* tables of a resumed run have to be the same */
     if (!(own->value = mem_get(e->seed_count, sizeof *own->value)))
         return SPH_EMEMORY;
     for (size_t s = 0; s < e->seed_count; s++) {

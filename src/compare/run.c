@@ -16,7 +16,7 @@
 #include "compare/perturb.h"
 #include "store/runfolder.h"
 
-/* Children of a pool that was killed let go of the folder a moment later. */
+/* Children of a crew that was killed let go of the folder a moment later. */
 static const double hold_patience = 2;
 
 /* ---------------------------------------------------------------- one thing in a process of its own
@@ -25,11 +25,11 @@ static const double hold_patience = 2;
 struct errand {
     const struct sph_experiment *experiment;
     const struct experiment_job *jobs; /* to be timed; NULL: check */
-    struct pool_slot answer;
+    struct crew_slot answer;
     double *seconds; /* (jobs) */
 };
 
-static int do_errand(void *self, size_t job, struct pool_slot *slot)
+static int do_errand(void *self, size_t job, struct crew_slot *slot)
 {
     const struct errand *errand = self;
     if (errand->jobs)
@@ -41,23 +41,23 @@ static int do_errand(void *self, size_t job, struct pool_slot *slot)
     return err;
 }
 
-static int take_answer(void *self, size_t job, const struct pool_slot *slot)
+static int take_answer(void *self, size_t job, const struct crew_slot *slot)
 {
     struct errand *errand = self;
     memcpy(errand->answer.note, slot->note, sizeof slot->note);
     if (errand->seconds)
         errand->seconds[job] = slot->err < 0 ? (double)NAN : slot->real;
-    return slot->err < 0 ? sph_fail(slot->err, "%s", slot->message) : 0;
+    return slot->err < 0 ? failure_set(&slot->failure) : 0;
 }
 
 static int check(const struct sph_experiment *e, size_t workers, struct experiment_facts *facts)
 {
     struct errand errand = {.experiment = e};
-    struct pool pool = {
+    struct crew crew = {
         .jobs = 1, .workers = workers ? 1 : 0, .self = &errand, .work = do_errand, .ended = take_answer};
     int stopped, err = experiment_complete(e);
     if (!err)
-        err = pool_run(&pool, &stopped);
+        err = crew_run(&crew, &stopped);
     memcpy(facts, errand.answer.note, sizeof *facts);
     return err;
 }
@@ -92,9 +92,9 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
     }
     if (timed) {
         struct errand errand = {.experiment = e, .jobs = samples, .seconds = sampled};
-        struct pool pool = {
+        struct crew crew = {
             .jobs = sample_count, .workers = 1, .self = &errand, .work = do_errand, .ended = take_answer};
-        if ((err = pool_run(&pool, &stopped)) < 0)
+        if ((err = crew_run(&crew, &stopped)) < 0)
             goto out;
         for (size_t i = 0; i < count; i++)
             seconds[i] = sampled[list[i].method * points + list[i].point];
@@ -143,10 +143,10 @@ static int other_experiment(const char *dir, const char *theirs, const char *min
     for (;; line++) {
         size_t na = strcspn(a, "\n"), nb = strcspn(b, "\n");
         if (na != nb || memcmp(a, b, na) != 0)
-            return sph_fail(SPH_EARG,
-                            "%s: holds another experiment: line %zu of its " EXPERIMENT_FILE
-                            " is '%.*s', here it would be '%.*s'; choose another --out",
-                            dir, line, (int)(na < 200 ? na : 200), a, (int)(nb < 200 ? nb : 200), b);
+            return sph_fail_at(SPH_EARG, dir,
+                               "holds another experiment: line %zu of its " EXPERIMENT_FILE
+                               " is '%.*s', here it would be '%.*s'; choose another --out",
+                               line, (int)(na < 200 ? na : 200), a, (int)(nb < 200 ? nb : 200), b);
         a += na + (a[na] == '\n');
         b += nb + (b[nb] == '\n');
     }
@@ -172,12 +172,12 @@ static int begin_folder(struct experiment_run *run)
     if (err < 0)
         goto out;
     if (file_exists(config))
-        err = sph_fail(SPH_EARG, "%s: holds a run of spherelu train; choose another --out", dir);
+        err = sph_fail_at(SPH_EARG, dir, "holds a run of spherelu train; choose another --out");
     else if (!file_exists(file))
         err = file_replace_with(file, text, strlen(text));
     else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume)
-        err = sph_fail(
-            SPH_EARG, "%s: holds this experiment already; go on with --resume, or choose another --out", dir);
+        err = sph_fail_at(SPH_EARG, dir,
+                          "holds this experiment already; go on with --resume, or choose another --out");
 out:
     mem_free(text);
     mem_free(config);
@@ -189,14 +189,14 @@ out:
 
 static int watch(void *self, const sph_view *view)
 {
-    struct pool_slot *slot = self;
+    struct crew_slot *slot = self;
     if (view->steps)
         atomic_store_explicit(&slot->share, (double)view->step / (double)view->steps, memory_order_relaxed);
     return atomic_load_explicit(&slot->stop, memory_order_relaxed);
 }
 
 /* In the worker. A divergence is a result: result.json has it. */
-static int do_job(void *self, size_t job, struct pool_slot *slot)
+static int do_job(void *self, size_t job, struct crew_slot *slot)
 {
     const struct experiment_run *run = self;
     const sph_observer observer = {.self = slot, .start = watch, .step = watch};
@@ -210,7 +210,7 @@ static int do_job(void *self, size_t job, struct pool_slot *slot)
     return err == SPH_EDIVERGED ? 0 : err;
 }
 
-static int job_ended(void *self, size_t job, const struct pool_slot *slot)
+static int job_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct experiment_run *run = self;
     size_t at = run->todo[job];
@@ -223,22 +223,22 @@ static int job_ended(void *self, size_t job, const struct pool_slot *slot)
         err = experiment_outcome_read(outcome, run->opts->out, &run->jobs[at], &run->facts);
     if (!err && !outcome->finished) {
         mem_free(outcome->reason);
-        outcome->reason = mem_text(slot->err < 0 ? slot->message : "it left no result.json");
+        outcome->reason = mem_text(slot->err < 0 ? slot->failure.text : "it left no result.json");
         err = outcome->reason ? 0 : SPH_EMEMORY;
     }
     return err;
 }
 
-static int tell_progress(void *self, const struct pool_progress *progress)
+static int tell_progress(void *self, const struct crew_progress *progress)
 {
     struct experiment_run *run = self;
     size_t all = run->before + progress->jobs + run->after;
     double done = (double)run->before + progress->share * (double)progress->jobs;
     sph_progress view = {.all = all,
                          .done = run->before + progress->ended,
-                                .running = progress->running,
-                                .share = done / (double)all,
-                                .seconds = clock_seconds() - run->began};
+                         .running = progress->running,
+                         .share = done / (double)all,
+                         .seconds = clock_seconds() - run->began};
     view.seconds_left =
         view.share > 0 && view.seconds > 0.5 ? view.seconds * (1 - view.share) / view.share : (double)NAN;
     return run->opts->progress ? run->opts->progress(run->opts->self, &view) : 0;
@@ -258,14 +258,14 @@ static int run_jobs(struct experiment_run *run, size_t from, size_t after)
         if (!err && !run->outcomes[i].finished)
             run->todo[run->todo_count++] = i;
     }
-    struct pool pool = {.jobs = run->todo_count,
+    struct crew crew = {.jobs = run->todo_count,
                         .workers = run->opts->workers,
                         .self = run,
                         .work = do_job,
                         .ended = job_ended,
                         .progress = tell_progress};
     if (!err)
-        err = pool_run(&pool, &run->result->stopped);
+        err = crew_run(&crew, &run->result->stopped);
     run->before += run->todo_count;
     return err;
 }
@@ -395,8 +395,8 @@ static int settle_content(struct experiment_run *run)
 {
     sph_experiment *e = run->experiment;
     if (e->content && strcmp(e->content, run->facts.content) != 0)
-        return sph_fail(SPH_EFORMAT, "%s: content: the data are not those that the experiment was made on",
-                        e->path);
+        return sph_fail_at(SPH_EFORMAT, e->path,
+                           "content: the data are not those that the experiment was made on");
     if (!e->content && !(e->content = mem_text(run->facts.content)))
         return SPH_EMEMORY;
     return 0;
@@ -406,7 +406,7 @@ int experiment_run_jobs(struct experiment_run *run)
 {
     sph_experiment *e = run->experiment;
     if (!run->opts->out || !*run->opts->out)
-        return sph_fail(SPH_EARG, "out: nothing given, expected the experiment's folder");
+        return sph_fail_key(SPH_EARG, "out", "nothing given, expected the experiment's folder");
     if (e->content && !(run->content = mem_text(e->content)))
         return SPH_EMEMORY;
     run->settled = 1;

@@ -18,9 +18,9 @@ struct experiment_run {
     struct experiment_outcome *outcomes;
     size_t count;
 
-    size_t *todo; /* (todo_count) jobs of the pool at work */
+    size_t *todo; /* (todo_count) jobs of the crew at work */
     size_t todo_count;
-    size_t before, after; /* jobs of this call in the pool before and in the one to come */
+    size_t before, after; /* jobs of this call in the crew before and in the one to come */
     double began;
     sph_experiment_result *result;
 

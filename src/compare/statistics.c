@@ -137,11 +137,12 @@ int bootstrap_difference(const double *x, const double *y, size_t count, size_t 
 {
     *out = (struct interval){NAN, NAN};
     if (!(level > 0 && level < 1))
-        return sph_fail(SPH_EARG, "bootstrap: a level of %g, expected more than 0 and less than 1", level);
+        return sph_fail_key(SPH_EARG, "bootstrap", "a level of %g, expected more than 0 and less than 1",
+                            level);
     if (!resamples)
-        return sph_fail(SPH_EARG, "bootstrap: 0 resamples, expected 1 or more");
+        return sph_fail_key(SPH_EARG, "bootstrap", "0 resamples, expected 1 or more");
     if (count > UINT32_MAX)
-        return sph_fail(SPH_EARG, "bootstrap: %zu pairs, expected fewer than 2^32", count);
+        return sph_fail_key(SPH_EARG, "bootstrap", "%zu pairs, expected fewer than 2^32", count);
     double *d = mem_get(count, sizeof *d), *mean = mem_get(resamples, sizeof *mean);
     int err = d && mean ? 0 : SPH_EMEMORY;
     size_t n = err ? 0 : differences(x, y, count, d);
@@ -176,7 +177,7 @@ static int beats(double a, double b, int larger_is_better)
 int average_ranks(const double *score, size_t cases, size_t methods, int larger_is_better, double *rank)
 {
     if (!cases)
-        return sph_fail(SPH_EARG, "ranks: no case to rank %zu methods in", methods);
+        return sph_fail_key(SPH_EARG, "ranks", "no case to rank %zu methods in", methods);
     for (size_t m = 0; m < methods; m++) {
         double twice = 0; /* a rank is 1 + those ahead + half the others it ties with */
         for (size_t c = 0; c < cases; c++) {

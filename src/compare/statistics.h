@@ -2,8 +2,8 @@
  *
  * What a comparison of methods over the same splits may claim: means and their errors, paired tests, ranks.
  * A pair with a number that is not finite (a job that failed or diverged) is left out of paired functions. */
-#ifndef SPH_EXPERIMENT_STATISTICS_H
-#define SPH_EXPERIMENT_STATISTICS_H
+#ifndef SPH_COMPARE_STATISTICS_H
+#define SPH_COMPARE_STATISTICS_H
 
 #include <stddef.h>
 #include <stdint.h>

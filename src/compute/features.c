@@ -10,5 +10,6 @@
 const char *sph_core_features(void)
 {
     const char *kernels = kernels_pick(SPH_F32, KERNELS_FASTEST)->name;
-    return strcmp(kernels, "avx2") ? FEATURES_BEGIN("base") FEATURES_END : FEATURES_BEGIN("avx2") FEATURES_END;
+    return strcmp(kernels, "avx2") ? FEATURES_BEGIN("base") FEATURES_END
+                                   : FEATURES_BEGIN("avx2") FEATURES_END;
 }

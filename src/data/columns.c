@@ -16,14 +16,15 @@ static int unknown_column(const struct table *table, const char *word, const cha
 {
     const char *near = text_nearest(word, (const char *const *)table->names, table->columns);
     if (near && table->named)
-        return sph_fail(SPH_EARG, "%s: no column '%s' (%s); do you mean '%s'?", table->path, word, option,
-                        near);
+        return sph_fail_at(SPH_EARG, table->path, "no column '%s' (%s); do you mean '%s'?", word, option,
+                           near);
     char list[200];
     if (table->named)
-        return sph_fail(SPH_EARG, "%s: no column '%s' (%s); the columns are %s", table->path, word, option,
-                        targets_list(table->names, table->columns, list, sizeof list));
-    return sph_fail(SPH_EARG, "%s: no column '%s' (%s); the file has no header, its columns are 0 to %zu",
-                    table->path, word, option, table->columns - 1);
+        return sph_fail_at(SPH_EARG, table->path, "no column '%s' (%s); the columns are %s", word, option,
+                           targets_list(table->names, table->columns, list, sizeof list));
+    return sph_fail_at(SPH_EARG, table->path,
+                       "no column '%s' (%s); the file has no header, its columns are 0 to %zu", word, option,
+                       table->columns - 1);
 }
 
 /* By name, else by number; negative ones count from the end. */
@@ -33,8 +34,9 @@ static int find_column(const struct table *table, const char *word, const char *
     if (found >= 0) {
         *out = (size_t)found;
         if (table->repeat[found] > 1)
-            return sph_fail(SPH_EARG, "%s: %zu columns are named '%s' (%s); say its number, the first is %d",
-                            table->path, table->repeat[found], word, option, found);
+            return sph_fail_at(SPH_EARG, table->path,
+                               "%zu columns are named '%s' (%s); say its number, the first is %d",
+                               table->repeat[found], word, option, found);
         return 0;
     }
     size_t number;
@@ -67,7 +69,7 @@ static int find_list(const struct table *table, const char *list, const char *op
         char *word = mem_text_part(p, length);
         if (!word)
             return SPH_EMEMORY;
-        int err = *count == table->columns ? sph_fail(SPH_EARG, "%s: more columns than the file has", option)
+        int err = *count == table->columns ? sph_fail_key(SPH_EARG, option, "more columns than the file has")
                                            : find_column(table, word, option, &out[*count]);
         mem_free(word);
         if (err < 0)
@@ -92,7 +94,7 @@ static int set_targets(sph_data *data, const struct table *table, const char *li
     for (size_t i = 0; i < count; i++) {
         struct column *column = &data->columns[found[i]];
         if (column->role == COLUMN_TARGET)
-            return sph_fail(SPH_EARG, "%s: column '%s' is named twice (target)", table->path, column->name);
+            return sph_fail_at(SPH_EARG, table->path, "column '%s' is named twice (target)", column->name);
         column->role = COLUMN_TARGET;
         column->at = i;
     }
@@ -110,7 +112,7 @@ static int set_dropped(sph_data *data, const struct table *table, const char *li
         if (column->role != COLUMN_TARGET)
             column->role = COLUMN_DROPPED;
         else if (from_user)
-            err = sph_fail(SPH_EARG, "%s: column '%s' is both target and dropped", table->path, column->name);
+            err = sph_fail_at(SPH_EARG, table->path, "column '%s' is both target and dropped", column->name);
     }
     return err;
 }
@@ -188,16 +190,16 @@ static int settle_feature(struct column *column, const struct table *table, cons
         return fail_slip(table, column, profile);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if (levels->overflow)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: column '%s' is text with more than %d different values: too many for indicator "
-                        "columns; leave it out with --drop %s",
-                        table->path, column->name, LEVELS_MAX, column->name);
+        return sph_fail_at(SPH_EFORMAT, table->path,
+                           "column '%s' is text with more than %d different values: too many for indicator "
+                           "columns; leave it out with --drop %s",
+                           column->name, LEVELS_MAX, column->name);
     if (levels->count * 2 > cells)
-        return sph_fail(
-            SPH_EFORMAT,
-            "%s: column '%s' is text with %zu different values in %zu rows: too many for indicator "
+        return sph_fail_at(
+            SPH_EFORMAT, table->path,
+            "column '%s' is text with %zu different values in %zu rows: too many for indicator "
             "columns; leave it out with --drop %s",
-            table->path, column->name, levels->count, cells, column->name);
+            column->name, levels->count, cells, column->name);
     column->kind = COLUMN_TEXT;
     column->levels = levels->text;
     column->level_count = levels->count;
@@ -235,9 +237,9 @@ static int settle_kinds(sph_data *data, const struct table *table, int task)
         if (!strcmp(column->name, number))
             column->role = COLUMN_DROPPED;
         else
-            return sph_fail(SPH_EFORMAT,
-                            "%s: column '%s' has no value in any row; leave it out with --drop %s",
-                            table->path, column->name, column->name);
+            return sph_fail_at(SPH_EFORMAT, table->path,
+                               "column '%s' has no value in any row; leave it out with --drop %s",
+                               column->name, column->name);
     }
     if (!any)
         return 0;
@@ -275,8 +277,9 @@ int columns_place(sph_data *data, const struct table *table)
     }
     if (data->features)
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s: %zu column%s, none of them a feature: nothing to predict from",
-                    table->path, table->columns, table->columns == 1 ? "" : "s");
+    return sph_fail_at(SPH_EFORMAT, table->path,
+                       "%zu column%s, none of them a feature: nothing to predict from", table->columns,
+                       table->columns == 1 ? "" : "s");
 }
 
 int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts)

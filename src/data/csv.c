@@ -175,12 +175,11 @@ static int parse(struct reader *reader, const char *bytes, size_t length)
     if (reader->out_of_memory)
         return SPH_EMEMORY;
     if (reader->too_long)
-        return sph_fail(SPH_EFORMAT,
-                        "%s:%zu: a field of more than %d bytes begins here: is a quote left open?",
-                        reader->path, reader->line, FIELD_MAX);
+        return sph_fail_line(SPH_EFORMAT, reader->path, reader->line,
+                             "a field of more than %d bytes begins here: is a quote left open?", FIELD_MAX);
     if (parsed != length)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s", reader->path, reader->line,
-                        csv_strerror(csv_error(&reader->parser)));
+        return sph_fail_line(SPH_EFORMAT, reader->path, reader->line, "%s",
+                             csv_strerror(csv_error(&reader->parser)));
     return 0;
 }
 
@@ -231,8 +230,8 @@ static int parse_all(struct reader *reader, const char *bytes, size_t length, st
     csv_set_opts(&reader->parser,
                  (unsigned char)(csv_get_opts(&reader->parser) | CSV_STRICT | CSV_STRICT_FINI));
     if (csv_fini(&reader->parser, on_field, on_row, reader) && !reader->err)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: the quote that begins here is never closed", reader->path,
-                        reader->line);
+        return sph_fail_line(SPH_EFORMAT, reader->path, reader->line,
+                             "the quote that begins here is never closed");
     return reader->err;
 }
 

@@ -48,14 +48,14 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
     struct table table;
     *out = NULL;
     if (!source || !*source)
-        return sph_fail(SPH_EARG, "data: no file or set is named");
+        return sph_fail_key(SPH_EARG, "data", "no file or set is named");
     if (!opts)
         opts = &defaults;
     if (opts->task < -1 || opts->task >= (int)SPH_TASK_COUNT || (unsigned)opts->missing >= SPH_MISSING_COUNT)
-        return sph_fail(SPH_EARG,
-                        "data: the task or the way to treat missing cells is not one of the known ones");
+        return sph_fail_key(SPH_EARG, "data",
+                            "the task or the way to treat missing cells is not one of the known ones");
     if (opts->noise < 0 || isinf(opts->noise))
-        return sph_fail(SPH_EARG, "noise: %g, expected a number, 0 or more", opts->noise);
+        return sph_fail_key(SPH_EARG, "noise", "%g, expected a number, 0 or more", opts->noise);
     int err = images_find(&images, source, 0);
     if (err > 0) {
         err = images_open(out, &images, opts);

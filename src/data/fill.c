@@ -179,8 +179,8 @@ int fill_rows(sph_data *data, const struct table *table, const size_t *from, int
     size_t x_count, y_count;
     if (__builtin_mul_overflow(table->rows, data->features, &x_count) ||
         __builtin_mul_overflow(table->rows, data->targets, &y_count))
-        return sph_fail(SPH_EMEMORY, "%s: out of memory: %zu rows of %zu numbers", table->path, table->rows,
-                        data->features);
+        return sph_fail_at(SPH_EMEMORY, table->path, "out of memory: %zu rows of %zu numbers", table->rows,
+                           data->features);
     data->rows = 0;
     data->x = mem_get(x_count, sizeof *data->x);
     if (!data->x)
@@ -193,8 +193,8 @@ int fill_rows(sph_data *data, const struct table *table, const size_t *from, int
     if (err < 0)
         return err;
     if (!data->rows)
-        return sph_fail(SPH_EFORMAT, "%s: all %zu rows have missing cells and are left out", table->path,
-                        data->left_out);
+        return sph_fail_at(SPH_EFORMAT, table->path, "all %zu rows have missing cells and are left out",
+                           data->left_out);
     return 0;
 }
 
@@ -213,9 +213,9 @@ static int take_rows(double **values, size_t width, const uint32_t *rows, size_t
 int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed)
 {
     if (count > data->rows)
-        return sph_fail(SPH_EARG, "%s: %zu rows, fewer than the %zu asked for", path, data->rows, count);
+        return sph_fail_at(SPH_EARG, path, "%zu rows, fewer than the %zu asked for", data->rows, count);
     if (seed > UINT32_MAX || data->rows > UINT32_MAX)
-        return sph_fail(SPH_EARG, "rows: numpy's choice takes seeds and rows below 2^32");
+        return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds and rows below 2^32");
     struct mt19937 *mt = mem_get(1, sizeof *mt);
     uint32_t *rows = mem_get(data->rows, sizeof *rows);
     int err = mt && rows ? 0 : SPH_EMEMORY;

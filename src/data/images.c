@@ -50,7 +50,7 @@ static int look(char **out, const char *dir, const char *name)
 static int add_file(struct images_source *out, const char *name)
 {
     if (out->count == IMAGES_FILES)
-        return sph_fail(SPH_EFORMAT, "%s: more than %d files", out->path, IMAGES_FILES);
+        return sph_fail_at(SPH_EFORMAT, out->path, "more than %d files", IMAGES_FILES);
     int found = look(&out->file[out->count], out->path, name);
     out->count += found > 0;
     return found < 0 ? found : 0;
@@ -171,7 +171,7 @@ int images_find(struct images_source *out, const char *source, int npz)
     if (!found)
         found = set || S_ISDIR(info.st_mode) ? find_in_folder(out) : find_file(out, npz);
     if (set && !found)
-        found = sph_fail(SPH_EIO, "%s: no files of the set in %s", source, out->path);
+        found = sph_fail_at(SPH_EIO, source, "no files of the set in %s", out->path);
     if (set && found > 0) {
         out->names = set->names;
         out->classes = set->classes ? set->classes : out->classes;
@@ -189,8 +189,8 @@ static int grow(struct images *images, const char *path, size_t rows)
     size_t guess = rows * images->files_left + rows / 64, room = data->rows + (guess > rows ? guess : rows),
            bytes;
     if (__builtin_mul_overflow(room, data->features, &bytes))
-        return sph_fail(SPH_EFORMAT, "%s: %zu images of %zu bytes are too big for any memory", path, rows,
-                        data->features);
+        return sph_fail_at(SPH_EFORMAT, path, "%zu images of %zu bytes are too big for any memory", rows,
+                           data->features);
     uint8_t *pixels = mem_resize(data->pixels, data->rows * data->features, bytes, 1);
     if (!pixels)
         return SPH_EMEMORY;
@@ -216,11 +216,11 @@ int images_add(struct images *images, const char *path, size_t rows, size_t chan
         data->features = channels * height * width;
     }
     if (data->channels != channels || data->height != height || data->width != width)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: images of %zu x %zu x %zu (channels, height, width), expected %zu x %zu x %zu",
-                        path, channels, height, width, data->channels, data->height, data->width);
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "images of %zu x %zu x %zu (channels, height, width), expected %zu x %zu x %zu",
+                           channels, height, width, data->channels, data->height, data->width);
     if (rows > UINT32_MAX || data->rows + rows > UINT32_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: more than 2^32 images in all", path);
+        return sph_fail_at(SPH_EFORMAT, path, "more than 2^32 images in all");
     int err = data->rows + rows > images->capacity ? grow(images, path, rows) : 0;
     if (err < 0)
         return err;
@@ -237,8 +237,8 @@ int images_label(const struct images *images, const char *path, size_t row, doub
     *y = label - first;
     if (*y >= 0 && *y < most)
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s: image %zu: label %.0f, expected %.0f to %.0f", path, row, label, first,
-                    first + most - 1);
+    return sph_fail_at(SPH_EFORMAT, path, "image %zu: label %.0f, expected %.0f to %.0f", row, label, first,
+                       first + most - 1);
 }
 
 static int read_file(struct images *images, enum images_format format, const char *path)
@@ -278,9 +278,9 @@ static int place_class(sph_data *data, const char *path, size_t line, char *text
     words = id + strcspn(id, " \t");
     words += strspn(words, " \t");
     if (!text_to_size(text, &label) || !label || label > lines)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: label '%.40s', expected 1 to %zu", path, line, text, lines);
+        return sph_fail_line(SPH_EFORMAT, path, line, "label '%.40s', expected 1 to %zu", text, lines);
     if (data->labels[label - 1])
-        return sph_fail(SPH_EFORMAT, "%s:%zu: label %zu is there already", path, line, label);
+        return sph_fail_line(SPH_EFORMAT, path, line, "label %zu is there already", label);
     data->labels[label - 1] = mem_text(*words ? words : id);
     return data->labels[label - 1] ? 0 : SPH_EMEMORY;
 }
@@ -303,7 +303,7 @@ static int place_names(sph_data *data, const char *path, char *text, enum images
         if (!*text)
             continue;
         if (!json_is_utf8(text))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: the name of a class is not UTF-8", path, line);
+            return sph_fail_line(SPH_EFORMAT, path, line, "the name of a class is not UTF-8");
         if (format == IMAGES_NPZ) {
             int err = place_class(data, path, line, text, lines);
             if (err < 0)
@@ -323,8 +323,8 @@ static int read_names(sph_data *data, const struct images_source *source)
         if (!(err = file_read(&text, NULL, source->names_file)))
             err = place_names(data, source->names_file, text, source->format, '\n');
         if (!err && source->classes && data->classes != source->classes)
-            err = sph_fail(SPH_EFORMAT, "%s: %zu names of classes, expected %zu", source->names_file,
-                           data->classes, source->classes);
+            err = sph_fail_at(SPH_EFORMAT, source->names_file, "%zu names of classes, expected %zu",
+                              data->classes, source->classes);
     } else if (source->names) {
         text = mem_text(source->names);
         err = text ? place_names(data, source->path, text, IMAGES_IDX, ',') : SPH_EMEMORY;
@@ -376,10 +376,9 @@ static int choose_rows(sph_data *data, const char *path, size_t count, uint64_t 
 {
     size_t train = data->test_from ? data->test_from : data->rows, test = data->rows - train;
     if (count > train)
-        return sph_fail(SPH_EARG, "%s: %zu training images, fewer than the %zu asked for", path, train,
-                        count);
+        return sph_fail_at(SPH_EARG, path, "%zu training images, fewer than the %zu asked for", train, count);
     if (seed > UINT32_MAX)
-        return sph_fail(SPH_EARG, "rows: numpy's choice takes seeds below 2^32");
+        return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds below 2^32");
     struct mt19937 *mt = mem_get(1, sizeof *mt);
     uint32_t *rows = mem_get(data->rows, sizeof *rows);
     size_t part[] = {train, test},
@@ -414,12 +413,12 @@ static int check_opts(const struct images_source *source, const sph_data_opts *o
 {
     const char *column = opts->target ? "target" : opts->drop ? "drop" : opts->delimiter ? "delimiter" : NULL;
     if (column)
-        return sph_fail(SPH_EARG, "%s: %s is a set of images and has no columns", column, source->path);
+        return sph_fail_key(SPH_EARG, column, "%s is a set of images and has no columns", source->path);
     if (opts->noise > 0)
-        return sph_fail(SPH_EARG, "noise: %s is as it is; crescents and levy are made with noise",
-                        source->path);
+        return sph_fail_key(SPH_EARG, "noise", "%s is as it is; crescents and levy are made with noise",
+                            source->path);
     if (opts->task >= 0 && opts->task != SPH_TASK_CLASSES)
-        return sph_fail(SPH_EARG, "task: %s is a set of images with classes", source->path);
+        return sph_fail_key(SPH_EARG, "task", "%s is a set of images with classes", source->path);
     return 0;
 }
 
@@ -435,7 +434,7 @@ static int build(sph_data *data, const struct images_source *source, const sph_d
     if (!images.limit) /* a class that no training image has cannot be learnt */
         images.limit = count_classes(data);
     if (images.limit < 2)
-        return sph_fail(SPH_EFORMAT, "%s: every label is the same: nothing to learn", source->path);
+        return sph_fail_at(SPH_EFORMAT, source->path, "every label is the same: nothing to learn");
     if (source->test_at < source->count) {
         data->test_from = data->rows;
         if ((err = read_files(&images, source, source->test_at, source->count)) < 0)

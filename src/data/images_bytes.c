@@ -16,7 +16,7 @@ static const size_t most_bytes = (size_t)2 << 30;
 static int fail_unpack(struct archive *gzip, const char *path)
 {
     const char *reason = archive_error_string(gzip);
-    return sph_fail(SPH_EFORMAT, "%s: cannot be unpacked: %s", path, reason ? reason : "not gzip");
+    return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: %s", reason ? reason : "not gzip");
 }
 
 static int unpack(struct images_bytes *out, struct archive *gzip, const char *path)
@@ -30,7 +30,7 @@ static int unpack(struct images_bytes *out, struct archive *gzip, const char *pa
         return fail_unpack(gzip, path);
     /* raw takes bytes that no filter knows as they are */
     if (archive_filter_code(gzip, 0) != ARCHIVE_FILTER_GZIP)
-        return sph_fail(SPH_EFORMAT, "%s: cannot be unpacked: its gzip header is broken", path);
+        return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: its gzip header is broken");
     for (;;) {
         if (!mem_reserve((void **)&out->own, &capacity, out->length + (1 << 16), 1))
             return SPH_EMEMORY;
@@ -41,9 +41,9 @@ static int unpack(struct images_bytes *out, struct archive *gzip, const char *pa
             break;
         out->length += (size_t)got;
         if (out->length > most_bytes)
-            return sph_fail(SPH_EFORMAT,
-                            "%s: unpacks to more than %zu bytes; unpack it with gzip -d if that is meant",
-                            path, most_bytes);
+            return sph_fail_at(SPH_EFORMAT, path,
+                               "unpacks to more than %zu bytes; unpack it with gzip -d if that is meant",
+                               most_bytes);
     }
     out->data = out->own;
     return 0;
@@ -65,7 +65,7 @@ int images_bytes_read(struct images_bytes *out, const char *path)
     }
     struct archive *gzip = packed ? archive_read_new() : NULL;
     if (!packed)
-        err = sph_fail(SPH_EFORMAT, "%s: not a gzip file: it does not begin with 1f 8b", path);
+        err = sph_fail_at(SPH_EFORMAT, path, "not a gzip file: it does not begin with 1f 8b");
     else
         err = gzip ? unpack(out, gzip, path) : sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
     if (gzip)

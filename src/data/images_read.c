@@ -22,8 +22,9 @@ static int read_records(struct images *images, const char *path, const struct im
     uint8_t *pixels;
     double *y;
     if (!bytes->length || bytes->length % record)
-        return sph_fail(SPH_EFORMAT, "%s: %zu bytes, expected whole images of %zu: %zu and %zu bytes over",
-                        path, bytes->length, record, rows, bytes->length % record);
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "%zu bytes, expected whole images of %zu: %zu and %zu bytes over", bytes->length,
+                           record, rows, bytes->length % record);
     int err = images_add(images, path, rows, 3, 32, 32, &pixels, &y);
     for (size_t i = 0; i < rows && !err; i++) {
         const unsigned char *at = bytes->data + i * record;
@@ -31,8 +32,8 @@ static int read_records(struct images *images, const char *path, const struct im
         if (!y)
             continue;
         if (hundred && at[0] >= COARSE)
-            return sph_fail(SPH_EFORMAT, "%s: image %zu: coarse label %d, expected 0 to %d", path, i, at[0],
-                            COARSE - 1);
+            return sph_fail_at(SPH_EFORMAT, path, "image %zu: coarse label %d, expected 0 to %d", i, at[0],
+                               COARSE - 1);
         err = images_label(images, path, i, at[head - 1], 0, &y[i]);
     }
     return err;
@@ -64,27 +65,27 @@ static int parse_idx(const struct images_bytes *bytes, const char *path, size_t 
     const unsigned char *at = bytes->data;
     size_t head = 4 + 4 * dimensions, count = 1;
     if (bytes->length < 4 || at[0] || at[1] || at[2] >= 16 || !types[at[2]])
-        return sph_fail(SPH_EFORMAT, "%s: not an IDX file: it does not begin with 00 00 and a type", path);
+        return sph_fail_at(SPH_EFORMAT, path, "not an IDX file: it does not begin with 00 00 and a type");
     if (at[2] != 8)
-        return sph_fail(SPH_EFORMAT, "%s: numbers of type %s, expected bytes (u8)", path, types[at[2]]);
+        return sph_fail_at(SPH_EFORMAT, path, "numbers of type %s, expected bytes (u8)", types[at[2]]);
     if (at[3] != dimensions)
-        return sph_fail(SPH_EFORMAT, "%s: %d dimensions, expected %zu for %s", path, at[3], dimensions,
-                        dimensions == 1 ? "labels" : "images");
+        return sph_fail_at(SPH_EFORMAT, path, "%d dimensions, expected %zu for %s", at[3], dimensions,
+                           dimensions == 1 ? "labels" : "images");
     if (bytes->length < head)
-        return sph_fail(SPH_EFORMAT, "%s: the file ends within its IDX header", path);
+        return sph_fail_at(SPH_EFORMAT, path, "the file ends within its IDX header");
     for (size_t i = 0; i < dimensions; i++) {
         size[i] = big_endian(at + 4 + 4 * i);
         if (!size[i])
-            return sph_fail(SPH_EFORMAT, "%s: size 0 in dimension %zu", path, i);
+            return sph_fail_at(SPH_EFORMAT, path, "size 0 in dimension %zu", i);
         if (i && size[i] > SIDE_MOST)
-            return sph_fail(SPH_EFORMAT, "%s: images with a side of %zu, expected at most %d", path, size[i],
-                            SIDE_MOST);
+            return sph_fail_at(SPH_EFORMAT, path, "images with a side of %zu, expected at most %d", size[i],
+                               SIDE_MOST);
         count *= size[i]; /* below 2^64: 2^32 times 2^16 twice overflows only as 2^64 exactly, and size[0] <
                              2^32 */
     }
     if (bytes->length - head != count)
-        return sph_fail(SPH_EFORMAT, "%s: %zu bytes after the header, expected %zu", path,
-                        bytes->length - head, count);
+        return sph_fail_at(SPH_EFORMAT, path, "%zu bytes after the header, expected %zu",
+                           bytes->length - head, count);
     return 0;
 }
 
@@ -118,11 +119,11 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
     char *beside = labels_path(path);
     int err = beside ? 0 : SPH_EMEMORY;
     if (!err && (!file_exists(beside) || !strcmp(beside, path)))
-        err = sph_fail(SPH_EIO, "%s: its labels are expected in %s, and that is not there", path,
-                       strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
+        err = sph_fail_at(SPH_EIO, path, "its labels are expected in %s, and that is not there",
+                          strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
     if (!err && !(err = images_bytes_read(&bytes, beside)) && !(err = parse_idx(&bytes, beside, 1, &count)) &&
         count != rows)
-        err = sph_fail(SPH_EFORMAT, "%s: %zu labels for %zu images", beside, count, rows);
+        err = sph_fail_at(SPH_EFORMAT, beside, "%zu labels for %zu images", count, rows);
     for (size_t i = 0; i < rows && !err; i++)
         err = images_label(images, beside, i, bytes.data[8 + i], 0, &y[i]);
     images_bytes_free(&bytes);
@@ -167,17 +168,17 @@ static int take_arrays(struct images *images, const char *path, const struct tab
     uint8_t *pixels;
     double *y;
     if (x->type != 'u' || x->size != 1 || x->fortran)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: data holds numbers of type %c%zu%s, expected bytes (u1), image after image",
-                        path, x->type, x->size, x->fortran ? " column after column" : "");
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "data holds numbers of type %c%zu%s, expected bytes (u1), image after image",
+                           x->type, x->size, x->fortran ? " column after column" : "");
     if (!side)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: data has %zu columns, expected 3 planes of a square, as 3072 = 3 x 32 x 32",
-                        path, x->columns);
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "data has %zu columns, expected 3 planes of a square, as 3072 = 3 x 32 x 32",
+                           x->columns);
     if (images->with_labels && (labels->columns != 1 || (labels->type != 'i' && labels->type != 'u')))
-        return sph_fail(SPH_EFORMAT,
-                        "%s: labels has %zu columns of type %c%zu, expected one of whole numbers", path,
-                        labels->columns, labels->type, labels->size);
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "labels has %zu columns of type %c%zu, expected one of whole numbers",
+                           labels->columns, labels->type, labels->size);
     int err = images_add(images, path, x->rows, 3, side, side, &pixels, &y);
     if (err < 0)
         return err;

@@ -196,32 +196,32 @@ static int set_type(struct npy_header *out, const char *descr, const char *where
             out->swapped = (order == '<' || order == '>') && order != ours;
             return 0;
         }
-    return sph_fail(SPH_EFORMAT, "%s: numbers of type '%s', expected floats, integers or bool", where, descr);
+    return sph_fail_at(SPH_EFORMAT, where, "numbers of type '%s', expected floats, integers or bool", descr);
 }
 
 int npy_read_header(struct npy_header *out, const unsigned char *bytes, size_t length, const char *where)
 {
     *out = (struct npy_header){0};
     if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return sph_fail(SPH_EFORMAT, "%s: not an NPY file: it does not begin with \\x93NUMPY", where);
+        return sph_fail_at(SPH_EFORMAT, where, "not an NPY file: it does not begin with \\x93NUMPY");
     unsigned major = bytes[6];
     size_t start = major == 1 ? 10 : 12;
     if (major < 1 || major > 3)
-        return sph_fail(SPH_EFORMAT, "%s: NPY version %u, expected 1, 2 or 3", where, major);
+        return sph_fail_at(SPH_EFORMAT, where, "NPY version %u, expected 1, 2 or 3", major);
     size_t header_length = bytes[8] | (size_t)bytes[9] << 8;
     if (major > 1 && length >= start)
         header_length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (length < start || length - start < header_length)
-        return sph_fail(SPH_EFORMAT, "%s: the file ends within its NPY header", where);
+        return sph_fail_at(SPH_EFORMAT, where, "the file ends within its NPY header");
 
     struct literal in = {(const char *)bytes + start, (const char *)bytes + start + header_length};
     struct description header = {0};
     int understood = take_header(&in, &header);
     if (understood && !strcmp(header.descr, "record"))
-        return sph_fail(SPH_EFORMAT, "%s: records (a structured type), expected plain numbers", where);
+        return sph_fail_at(SPH_EFORMAT, where, "records (a structured type), expected plain numbers");
     if (!understood)
-        return sph_fail(SPH_EFORMAT, "%s: the NPY header is not understood near byte %zu", where,
-                        (size_t)(in.p - (const char *)bytes));
+        return sph_fail_at(SPH_EFORMAT, where, "the NPY header is not understood near byte %zu",
+                           (size_t)(in.p - (const char *)bytes));
     int err = set_type(out, header.descr, where);
     if (err < 0)
         return err;
@@ -242,7 +242,7 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
     if (err < 0)
         return err;
     if (header.ndim != 1 && header.ndim != 2)
-        return sph_fail(SPH_EFORMAT, "%s: an array of %zu dimensions, expected 1 or 2", where, header.ndim);
+        return sph_fail_at(SPH_EFORMAT, where, "an array of %zu dimensions, expected 1 or 2", header.ndim);
     *out = (struct array){.rows = header.shape[0],
                           .columns = header.ndim == 2 ? header.shape[1] : 1,
                           .type = header.type,
@@ -250,11 +250,11 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
                           .swapped = header.swapped,
                           .fortran = header.fortran};
     if (header.too_big)
-        return sph_fail(SPH_EFORMAT, "%s: the array's shape is too big for any memory", where);
+        return sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
     size_t held = length - header.start;
     if (held != header.bytes)
-        return sph_fail(SPH_EFORMAT, "%s: %zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)", where,
-                        held, header.bytes, out->rows, out->columns, out->size);
+        return sph_fail_at(SPH_EFORMAT, where, "%zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)",
+                           held, header.bytes, out->rows, out->columns, out->size);
     out->bytes = bytes + header.start;
     return 0;
 }

@@ -26,7 +26,7 @@ static int read_member(unsigned char **out, size_t *length, struct archive *zip,
         la_ssize_t got = archive_read_data(zip, bytes + used, capacity - used);
         if (got < 0) {
             const char *reason = archive_error_string(zip);
-            err = sph_fail(SPH_EFORMAT, "%s: %s", where, reason ? reason : "cannot be unpacked");
+            err = sph_fail_at(SPH_EFORMAT, where, "%s", reason ? reason : "cannot be unpacked");
             goto fail;
         }
         if (!got)
@@ -69,8 +69,8 @@ static int read_entry(struct npz *npz, struct archive_entry *entry)
         if (!where)
             err = SPH_EMEMORY;
         else if (*own)
-            err = sph_fail(SPH_EFORMAT, "%s: a second array that could be the %s", where,
-                           is_x ? "features" : "targets");
+            err = sph_fail_at(SPH_EFORMAT, where, "a second array that could be the %s",
+                              is_x ? "features" : "targets");
         else if (!(err = read_member(own, &length, npz->zip, where)))
             err = npy_parse(array, *own, length, where);
         mem_free(where);
@@ -104,15 +104,15 @@ static int check(struct npz *npz, int need_targets)
     struct table *table = npz->table;
     const char *keys = npz->keys.chars ? npz->keys.chars : "none";
     if (!table->own[0])
-        return sph_fail(SPH_EFORMAT, "%s: no array named x or data; found: %s", table->path, keys);
+        return sph_fail_at(SPH_EFORMAT, table->path, "no array named x or data; found: %s", keys);
     if (!table->own[1] && need_targets)
-        return sph_fail(SPH_EFORMAT, "%s: no array named y, labels or target; found: %s", table->path, keys);
+        return sph_fail_at(SPH_EFORMAT, table->path, "no array named y, labels or target; found: %s", keys);
     if (table->own[1] && table->y.rows != table->x.rows)
-        return sph_fail(SPH_EFORMAT, "%s: %zu rows of features and %zu of targets", table->path,
-                        table->x.rows, table->y.rows);
+        return sph_fail_at(SPH_EFORMAT, table->path, "%zu rows of features and %zu of targets", table->x.rows,
+                           table->y.rows);
     table->rows = table->x.rows;
     if (__builtin_add_overflow(table->x.columns, table->y.columns, &table->columns))
-        return sph_fail(SPH_EFORMAT, "%s: too many columns", table->path);
+        return sph_fail_at(SPH_EFORMAT, table->path, "too many columns");
     table->default_targets = table->y.columns;
     return name_columns(table);
 }
@@ -126,14 +126,14 @@ int npz_table_open(struct table *table, int need_targets)
         return sph_fail(SPH_EMEMORY, "out of memory: opening %s", table->path);
     if (archive_read_support_format_zip(npz.zip) != ARCHIVE_OK ||
         archive_read_open_memory(npz.zip, table->bytes, table->length) != ARCHIVE_OK) {
-        err = sph_fail(SPH_EFORMAT, "%s: not a zip file: %s", table->path, archive_error_string(npz.zip));
+        err = sph_fail_at(SPH_EFORMAT, table->path, "not a zip file: %s", archive_error_string(npz.zip));
         goto out;
     }
     while ((status = archive_read_next_header(npz.zip, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN)
         if ((err = read_entry(&npz, entry)) < 0)
             goto out;
     if (status != ARCHIVE_EOF)
-        err = sph_fail(SPH_EFORMAT, "%s: not a zip file: %s", table->path, archive_error_string(npz.zip));
+        err = sph_fail_at(SPH_EFORMAT, table->path, "not a zip file: %s", archive_error_string(npz.zip));
     else
         err = check(&npz, need_targets);
 out:

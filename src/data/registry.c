@@ -140,8 +140,9 @@ int registry_path(char **out, const struct known_set *set)
     if (!found && !(found = cache_folder(&cache)) && cache)
         found = look(out, &looked, cache, set);
     if (!found)
-        found = sph_fail(SPH_EIO, "%s: %s was not found in %s; SPHERELU_DATA may name folders to look in",
-                         set->name, set->file, looked.length ? looked.chars : "any folder");
+        found = sph_fail_at(SPH_EIO, set->name,
+                            "%s was not found in %s; SPHERELU_DATA may name folders to look in", set->file,
+                            looked.length ? looked.chars : "any folder");
     mem_free(cache);
     text_free(&looked);
     return found < 0 ? found : 0;

@@ -97,8 +97,7 @@ static int member_word(const json_t *object, const char *key, const char *const 
     if (err < 0)
         return err;
     if ((*out = text_find(word, words, count)) < 0)
-        return sph_fail(SPH_EFORMAT, "%s: \"%s\" is '%.60s', which is not one of its words", where, key,
-                        word);
+        return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is '%.60s', which is not one of its words", key, word);
     return 0;
 }
 
@@ -114,7 +113,7 @@ static int member_texts(const json_t *object, const char *key, char ***out, size
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
         if (!text)
-            return sph_fail(SPH_EFORMAT, "%s: \"%s\" holds something that is not a string", where, key);
+            return sph_fail_at(SPH_EFORMAT, where, "\"%s\" holds something that is not a string", key);
         if (!((*out)[i] = mem_text(text)))
             return SPH_EMEMORY;
         ++*count;
@@ -135,8 +134,9 @@ static int check_order(char *const *texts, size_t count, int by_value, const cha
     for (size_t i = 1; i < count; i++)
         if (by_value ? label_value(texts[i - 1]) >= label_value(texts[i])
                      : strcmp(texts[i - 1], texts[i]) >= 0)
-            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has '%.60s' before '%.60s', expected ascending order",
-                            where, key, texts[i - 1], texts[i]);
+            return sph_fail_at(SPH_EFORMAT, where,
+                               "\"%s\" has '%.60s' before '%.60s', expected ascending order", key,
+                               texts[i - 1], texts[i]);
     return 0;
 }
 
@@ -145,7 +145,7 @@ static int read_column(struct column *out, const json_t *object)
     const char *name;
     int role, kind, err;
     if (!json_is_object(object))
-        return sph_fail(SPH_EFORMAT, "%s: \"columns\" holds something that is not an object", where);
+        return sph_fail_at(SPH_EFORMAT, where, "\"columns\" holds something that is not an object");
     if ((err = json_member_text(object, where, "name", &name)) < 0 ||
         (err = member_word(object, "role", role_words, 3, &role)) < 0 ||
         (err = member_word(object, "kind", kind_words, 2, &kind)) < 0)
@@ -162,7 +162,7 @@ static int read_column(struct column *out, const json_t *object)
     if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
         return err;
     if (!out->level_count)
-        return sph_fail(SPH_EFORMAT, "%s: column '%s' is text without levels", where, name);
+        return sph_fail_at(SPH_EFORMAT, where, "column '%s' is text without levels", name);
     return check_order(out->levels, out->level_count, 0, "levels");
 }
 
@@ -175,12 +175,12 @@ static int check_targets(sph_data *data)
         for (size_t i = 0; i < data->column_count; i++)
             there += data->columns[i].role == COLUMN_TARGET && data->columns[i].at == j;
         if (there != 1)
-            return sph_fail(SPH_EFORMAT, "%s: %zu target columns at place %zu, expected 1", where, there, j);
+            return sph_fail_at(SPH_EFORMAT, where, "%zu target columns at place %zu, expected 1", there, j);
     }
     if (!data->targets)
-        return sph_fail(SPH_EFORMAT, "%s: no target column", where);
+        return sph_fail_at(SPH_EFORMAT, where, "no target column");
     if (data->task != SPH_TASK_REGRESSION && data->targets != 1)
-        return sph_fail(SPH_EFORMAT, "%s: %zu target columns for a task of classes", where, data->targets);
+        return sph_fail_at(SPH_EFORMAT, where, "%zu target columns for a task of classes", data->targets);
     return 0;
 }
 
@@ -192,8 +192,9 @@ static int read_delimiter(sph_data *data, const json_t *schema)
     if (!value)
         return 0;
     if (!text || json_string_length(value) != 1 || !*text || strchr("\"\r\n", *text))
-        return sph_fail(SPH_EFORMAT, "%s: \"delimiter\" is '%.60s', expected one character to part cells",
-                        where, text ? text : "");
+        return sph_fail_at(SPH_EFORMAT, where,
+                           "\"delimiter\" is '%.60s', expected one character to part cells",
+                           text ? text : "");
     data->delimiter = *text;
     return 0;
 }
@@ -203,7 +204,7 @@ static int read_schema(sph_data *data, const json_t *schema)
     const json_t *columns;
     int task, missing, err;
     if (!json_is_object(schema))
-        return sph_fail(SPH_EFORMAT, "%s: not a JSON object", where);
+        return sph_fail_at(SPH_EFORMAT, where, "not a JSON object");
     if ((err = json_member_bool(schema, where, "named", &data->named)) < 0 ||
         (err = member_word(schema, "missing", missing_words, SPH_MISSING_COUNT, &missing)) < 0 ||
         (err = member_word(schema, "task", task_words, SPH_TASK_COUNT, &task)) < 0 ||
@@ -216,8 +217,8 @@ static int read_schema(sph_data *data, const json_t *schema)
         if ((err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
             return err;
         if (data->classes < 2 || (data->task == SPH_TASK_BINARY && data->classes != 2))
-            return sph_fail(SPH_EFORMAT, "%s: %zu classes for the task %s", where, data->classes,
-                            task_words[task]);
+            return sph_fail_at(SPH_EFORMAT, where, "%zu classes for the task %s", data->classes,
+                               task_words[task]);
         if ((err = check_order(data->labels, data->classes, targets_are_numbers(data->labels, data->classes),
                                "classes")) < 0)
             return err;
@@ -247,10 +248,10 @@ static int read_images_schema(sph_data *data, const json_t *schema)
         return err;
     if (!data->channels || !data->height || !data->width || data->channels > IMAGE_SIDE_MOST ||
         data->height > IMAGE_SIDE_MOST || data->width > IMAGE_SIDE_MOST)
-        return sph_fail(SPH_EFORMAT, "%s: images of %zu x %zu x %zu, expected sizes from 1 to %d", where,
-                        data->channels, data->height, data->width, IMAGE_SIDE_MOST);
+        return sph_fail_at(SPH_EFORMAT, where, "images of %zu x %zu x %zu, expected sizes from 1 to %d",
+                           data->channels, data->height, data->width, IMAGE_SIDE_MOST);
     if (data->classes < 2)
-        return sph_fail(SPH_EFORMAT, "%s: %zu classes of images", where, data->classes);
+        return sph_fail_at(SPH_EFORMAT, where, "%zu classes of images", data->classes);
     data->features = data->channels * data->height * data->width;
     data->task = SPH_TASK_CLASSES;
     data->targets = 1;
@@ -264,11 +265,11 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
     if (!err)
         err = images_find(&images, source, 1);
     if (!err)
-        err =
-            file_exists(source) || registry_find(source)
-                ? sph_fail(SPH_EFORMAT, "%s: not a set of images; the model takes images of %zu x %zu x %zu",
-                           source, data->channels, data->height, data->width)
-                : sph_fail(SPH_EIO, "%s: no such file or folder, nor a known set", source);
+        err = file_exists(source) || registry_find(source)
+                  ? sph_fail_at(SPH_EFORMAT, source,
+                                "not a set of images; the model takes images of %zu x %zu x %zu",
+                                data->channels, data->height, data->width)
+                  : sph_fail_at(SPH_EIO, source, "no such file or folder, nor a known set");
     if (err > 0)
         err = images_open_like(data, &images, need_targets);
     images_free(&images);
@@ -295,13 +296,13 @@ static int match_names(const sph_data *data, const struct table *table, size_t *
         int found = text_find(column->name, (const char *const *)table->names, table->columns);
         if (found < 0) {
             char list[200];
-            return sph_fail(SPH_EFORMAT, "%s: no %s column '%s'; the columns are %s", table->path,
-                            role_words[column->role], column->name,
-                            targets_list(table->names, table->columns, list, sizeof list));
+            return sph_fail_at(SPH_EFORMAT, table->path, "no %s column '%s'; the columns are %s",
+                               role_words[column->role], column->name,
+                               targets_list(table->names, table->columns, list, sizeof list));
         }
         if (table->repeat[found] > 1 && !schema_has(data, column->name, ".1"))
-            return sph_fail(SPH_EFORMAT, "%s: %zu columns are named '%s', expected one", table->path,
-                            table->repeat[found], column->name);
+            return sph_fail_at(SPH_EFORMAT, table->path, "%zu columns are named '%s', expected one",
+                               table->repeat[found], column->name);
         from[i] = (size_t)found;
     }
     return 0;
@@ -351,11 +352,11 @@ static int match_positions(const sph_data *data, const struct table *table, size
             found = &layouts[i];
             memcpy(from, other, data->column_count * sizeof *from);
         } else if (!same_features(data, from, other))
-            err = sph_fail(SPH_EFORMAT,
-                           "%s: %zu columns may be %s or %s; give the file %sall %zu columns or the features "
-                           "alone",
-                           table->path, have, layouts[i].name, found->name, data->named ? "a header, " : "",
-                           data->column_count);
+            err = sph_fail_at(SPH_EFORMAT, table->path,
+                              "%zu columns may be %s or %s; give the file %sall %zu columns or the features "
+                              "alone",
+                              have, layouts[i].name, found->name, data->named ? "a header, " : "",
+                              data->column_count);
     }
     mem_free(other);
     if (err || found)
@@ -363,8 +364,8 @@ static int match_positions(const sph_data *data, const struct table *table, size
     char alone[64] = "";
     if (!with_targets)
         snprintf(alone, sizeof alone, " or %zu features alone", features);
-    return sph_fail(SPH_EFORMAT, "%s: %zu column%s, expected the %zu the model was trained on%s", table->path,
-                    have, have == 1 ? "" : "s", data->column_count, alone);
+    return sph_fail_at(SPH_EFORMAT, table->path, "%zu column%s, expected the %zu the model was trained on%s",
+                       have, have == 1 ? "" : "s", data->column_count, alone);
 }
 
 static int expected_names(const sph_data *data, const char ***out, size_t *count)

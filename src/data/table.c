@@ -25,8 +25,8 @@ int table_fail(const struct table *table, size_t line, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (table->is_text)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s", table->path, line, text);
-    return sph_fail(SPH_EFORMAT, "%s: row %zu: %s", table->path, line, text);
+        return sph_fail_line(SPH_EFORMAT, table->path, line, "%s", text);
+    return sph_fail_at(SPH_EFORMAT, table->path, "row %zu: %s", line, text);
 }
 
 /* ---------------------------------------------------------------- names */
@@ -66,7 +66,7 @@ static int part_repetitions(struct table *table)
         qsort(order, n, sizeof *order, compare_names);
         for (size_t i = 1; i < n && !err; i++)
             if (!strcmp(*order[i], *order[i - 1]))
-                err = sph_fail(SPH_EFORMAT, "%s: more than one column is named '%s'", table->path, *order[i]);
+                err = sph_fail_at(SPH_EFORMAT, table->path, "more than one column is named '%s'", *order[i]);
     }
     mem_free(order);
     return err;
@@ -106,7 +106,7 @@ static int set_known_names(struct table *table, const char *list)
     for (const char *p = list; (p = strchr(p, ',')); p++)
         count++;
     if (count != table->columns)
-        return sph_fail(SPH_EFORMAT, "%s: %zu columns, expected %zu", table->path, table->columns, count);
+        return sph_fail_at(SPH_EFORMAT, table->path, "%zu columns, expected %zu", table->columns, count);
     char *copy = mem_text(list);
     const char **names = mem_get(count, sizeof *names);
     int err = copy && names ? 0 : SPH_EMEMORY;
@@ -136,9 +136,9 @@ static int unknown_source(const char *source)
         text_add(&list, "%s%s", i ? ", " : "", names[i]);
     const char *near = text_nearest(source, names, count);
     int err = list.failed ? SPH_EMEMORY
-              : near ? sph_fail(SPH_EIO, "%s: no such file, nor a known set (%s); do you mean %s?", source,
-                                list.chars, near)
-                     : sph_fail(SPH_EIO, "%s: no such file, nor a known set (%s)", source, list.chars);
+              : near ? sph_fail_at(SPH_EIO, source, "no such file, nor a known set (%s); do you mean %s?",
+                                   list.chars, near)
+                     : sph_fail_at(SPH_EIO, source, "no such file, nor a known set (%s)", list.chars);
     text_free(&list);
     return err;
 }
@@ -189,9 +189,10 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
         set = NULL; /* a file of that name is meant */
     int err = 0;
     if (set && set->images)
-        return sph_fail(SPH_EFORMAT, "%s: a set of images, expected a table", source);
+        return sph_fail_at(SPH_EFORMAT, source, "a set of images, expected a table");
     if (opts->noise > 0 && !(set && set->made))
-        return sph_fail(SPH_EARG, "noise: %s is as it is; crescents and levy are made with noise", source);
+        return sph_fail_key(SPH_EARG, "noise", "%s is as it is; crescents and levy are made with noise",
+                            source);
     if (set) {
         out->default_target = set->target;
         out->default_drop = set->drop;
@@ -208,7 +209,7 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
         err = set_known_names(out, set->names);
     out->made = set && set->made;
     if (!err && !out->rows)
-        err = sph_fail(SPH_EFORMAT, "%s: %s", out->path, out->header ? "a header and no rows" : "no rows");
+        err = sph_fail_at(SPH_EFORMAT, out->path, "%s", out->header ? "a header and no rows" : "no rows");
     if (err < 0)
         table_free(out);
     return err;

@@ -145,10 +145,11 @@ static int check_varies(const sph_data *data, const char *path)
             continue;
         const char *name = data_target_name(data, j);
         if (data->task == SPH_TASK_REGRESSION)
-            return sph_fail(SPH_EFORMAT, "%s: target '%s' is %g in all %zu rows: nothing to learn", path,
-                            name, data->y[j], data->rows);
-        return sph_fail(SPH_EFORMAT, "%s: target '%s' is the class '%s' in all %zu rows: nothing to learn",
-                        path, name, data->labels[(size_t)data->y[j]], data->rows);
+            return sph_fail_at(SPH_EFORMAT, path, "target '%s' is %g in all %zu rows: nothing to learn", name,
+                               data->y[j], data->rows);
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "target '%s' is the class '%s' in all %zu rows: nothing to learn", name,
+                           data->labels[(size_t)data->y[j]], data->rows);
     }
     return 0;
 }
@@ -158,13 +159,12 @@ static int check_classes(const sph_data *data, const char *path)
     char list[200];
     const char *name = data_target_name(data, 0);
     if (data->task == SPH_TASK_BINARY && data->classes > 2)
-        return sph_fail(SPH_EARG, "%s: target '%s' has %zu classes (%s), expected 2 for the task binary",
-                        path, name, data->classes,
-                        targets_list(data->labels, data->classes, list, sizeof list));
+        return sph_fail_at(SPH_EARG, path, "target '%s' has %zu classes (%s), expected 2 for the task binary",
+                           name, data->classes, targets_list(data->labels, data->classes, list, sizeof list));
     if (data->classes > 2 && data->classes > data->rows / 2)
-        return sph_fail(SPH_EFORMAT,
-                        "%s: target '%s' has %zu different values in %zu rows: too many for classes", path,
-                        name, data->classes, data->rows);
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "target '%s' has %zu different values in %zu rows: too many for classes", name,
+                           data->classes, data->rows);
     return 0;
 }
 
@@ -172,11 +172,11 @@ int targets_settle(sph_data *data, const char *path, int task)
 {
     int err = 0;
     if (data->rows < 2)
-        return sph_fail(SPH_EFORMAT, "%s: one row of data, expected at least 2", path);
+        return sph_fail_at(SPH_EFORMAT, path, "one row of data, expected at least 2");
     if (data->targets > 1) {
         if (task > 0)
-            return sph_fail(SPH_EARG, "%s: %zu targets, expected one for a task of classes", path,
-                            data->targets);
+            return sph_fail_at(SPH_EARG, path, "%zu targets, expected one for a task of classes",
+                               data->targets);
         data->task = SPH_TASK_REGRESSION;
         return check_varies(data, path);
     }

@@ -159,7 +159,7 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
 {
     struct table *table = pass->table;
     if (!pass->rows)
-        return sph_fail(SPH_EFORMAT, "%s: no rows, only empty lines", table->path);
+        return sph_fail_at(SPH_EFORMAT, table->path, "no rows, only empty lines");
     table->header = has_header(pass, expected, expected_count);
     table->rows = pass->rows - (size_t)table->header;
     table->named = table->header;
@@ -186,13 +186,12 @@ static int check_bytes(struct table *table)
 {
     const unsigned char *b = (const unsigned char *)table->bytes;
     if (!table->length)
-        return sph_fail(SPH_EFORMAT, "%s: the file is empty", table->path);
+        return sph_fail_at(SPH_EFORMAT, table->path, "the file is empty");
     if (table->length >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF)))
-        return sph_fail(SPH_EFORMAT, "%s: the text is UTF-16: save it as UTF-8", table->path);
+        return sph_fail_at(SPH_EFORMAT, table->path, "the text is UTF-16: save it as UTF-8");
     const unsigned char *nul = memchr(b, 0, table->length);
     if (nul)
-        return sph_fail(SPH_EFORMAT, "%s: not a text table: byte %zu is zero", table->path,
-                        (size_t)(nul - b));
+        return sph_fail_at(SPH_EFORMAT, table->path, "not a text table: byte %zu is zero", (size_t)(nul - b));
     if (table->length >= 3 && !memcmp(b, "\xEF\xBB\xBF", 3)) {
         table->bytes += 3;
         table->length -= 3;
@@ -207,7 +206,7 @@ int text_table_open(struct table *table, char delimiter, const char *const *expe
     if (err < 0)
         return err;
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
-        return sph_fail(SPH_EARG, "delimiter: a quote or line end cannot be one");
+        return sph_fail_key(SPH_EARG, "delimiter", "a quote or line end cannot be one");
     table->is_text = 1;
     table->delimiter = delimiter && !expected ? delimiter : csv_sniff(table->bytes, table->length, delimiter);
     err = csv_read(table->path, table->bytes, table->length, table->delimiter, first_row, &pass);

@@ -19,7 +19,7 @@
 /* "path: cannot open: reason" from errno. */
 static int fail_to(const char *what, const char *path)
 {
-    return sph_fail(SPH_EIO, "%s: cannot %s: %s", path, what, strerror(errno));
+    return sph_fail_at(SPH_EIO, path, "cannot %s: %s", what, strerror(errno));
 }
 
 static int open_retrying(const char *path, int flags)
@@ -70,7 +70,7 @@ static int open_for_reading(const char *path, struct stat *info)
     }
     if (S_ISDIR(info->st_mode)) {
         close(fd);
-        return sph_fail(SPH_EIO, "%s: cannot read: it is a directory", path);
+        return sph_fail_at(SPH_EIO, path, "cannot read: it is a directory");
     }
     return fd;
 }
@@ -125,7 +125,7 @@ int file_map(struct file_map *out, const char *path)
     if (fd < 0)
         return fd;
     if (!S_ISREG(info.st_mode)) {
-        err = sph_fail(SPH_EIO, "%s: cannot map: not a regular file", path);
+        err = sph_fail_at(SPH_EIO, path, "cannot map: not a regular file");
         goto out;
     }
     if (info.st_size == 0) {
@@ -215,7 +215,7 @@ int file_hold(int *out, const char *dir, double patience)
             continue;
         }
         close(fd);
-        return busy ? sph_fail(SPH_EIO, "%s: another process is at work in it", dir) : 0;
+        return busy ? sph_fail_at(SPH_EIO, dir, "another process is at work in it") : 0;
     }
     *out = fd;
     return 0;
@@ -368,8 +368,8 @@ int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
     }
     uint64_t held = info.st_size > 0 ? (uint64_t)info.st_size : 0;
     if (held < keep_bytes)
-        err = sph_fail(SPH_EIO, "%s: cannot go on: it has %llu bytes, expected at least %llu", path,
-                       (unsigned long long)held, (unsigned long long)keep_bytes);
+        err = sph_fail_at(SPH_EIO, path, "cannot go on: it has %llu bytes, expected at least %llu",
+                          (unsigned long long)held, (unsigned long long)keep_bytes);
     else if (held > keep_bytes && ftruncate(out->fd, (off_t)keep_bytes) < 0)
         err = fail_to("cut", path);
 out:
@@ -420,8 +420,9 @@ int file_log_read(const struct file_log *log, uint64_t offset, void *bytes, size
         if (got < 0)
             return fail_to("read", log->path);
         if (got == 0)
-            return sph_fail(SPH_EIO, "%s: cannot read: it ends after %llu bytes, expected at least %llu",
-                            log->path, (unsigned long long)offset, (unsigned long long)(offset + length));
+            return sph_fail_at(SPH_EIO, log->path,
+                               "cannot read: it ends after %llu bytes, expected at least %llu",
+                               (unsigned long long)offset, (unsigned long long)(offset + length));
         to += got;
         offset += (uint64_t)got;
         length -= (size_t)got;

@@ -4,8 +4,8 @@
  * moment. A failure is SPH_EIO with "path: cannot do this: the system's reason", or SPH_EMEMORY. A write past
  * a file size limit is such a failure only where SIGXFSZ is ignored: programs that set limits ignore it, the
  * library leaves signals alone. */
-#ifndef SPH_BASE_FILE_H
-#define SPH_BASE_FILE_H
+#ifndef SPH_FILE_FILE_H
+#define SPH_FILE_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>

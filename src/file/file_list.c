@@ -21,7 +21,7 @@ int file_list(char ***out, size_t *count, const char *dir)
     *count = 0;
     DIR *open = opendir(dir);
     if (!open)
-        return sph_fail(SPH_EIO, "%s: cannot list the folder: %s", dir, strerror(errno));
+        return sph_fail_at(SPH_EIO, dir, "cannot list the folder: %s", strerror(errno));
     for (struct dirent *entry; !err && (entry = readdir(open));) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;

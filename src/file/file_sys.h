@@ -3,8 +3,8 @@
  * The system calls that make a file durable, each behind a function of its own: tests put theirs in place of
  * these at link time and fail each call once. Same arguments, results and errno as the calls they are named
  * after. */
-#ifndef SPH_BASE_FILE_SYS_H
-#define SPH_BASE_FILE_SYS_H
+#ifndef SPH_FILE_FILE_SYS_H
+#define SPH_FILE_FILE_SYS_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -17,11 +17,11 @@ int json_parse(json_t **out, const char *where, const char *bytes, size_t length
     /* Out of memory, the parser stops without a word. (While it copies a string it calls the string
      * unexpected: that cannot be told from a bad file.) */
     if (!error.text[0])
-        return sph_fail(SPH_EMEMORY, "%s: out of memory", where);
+        return sph_fail_at(SPH_EMEMORY, where, "out of memory");
     if (json_error_code(&error) == json_error_invalid_utf8)
-        return sph_fail(SPH_EFORMAT, "%s: not UTF-8 at byte %d: %s", where, error.position, error.text);
-    return sph_fail(SPH_EFORMAT, "%s: not valid JSON at line %d, column %d: %s", where, error.line,
-                    error.column, error.text);
+        return sph_fail_at(SPH_EFORMAT, where, "not UTF-8 at byte %d: %s", error.position, error.text);
+    return sph_fail_at(SPH_EFORMAT, where, "not valid JSON at line %d, column %d: %s", error.line,
+                       error.column, error.text);
 }
 
 int json_read(json_t **out, const char *path)
@@ -101,7 +101,7 @@ static const char *kind(const json_t *value)
 
 static int refuse(const json_t *value, const char *where, const char *key, const char *expected)
 {
-    return sph_fail(SPH_EFORMAT, "%s: \"%s\" is %s, expected %s", where, key, kind(value), expected);
+    return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is %s, expected %s", key, kind(value), expected);
 }
 
 int json_member_size(const json_t *object, const char *where, const char *key, size_t *out)
@@ -174,8 +174,8 @@ int json_member_reals(const json_t *object, const char *where, const char *key, 
         const json_t *value = json_array_get(array, i);
         if (!json_is_number(value)) {
             mem_free(values);
-            return sph_fail(SPH_EFORMAT, "%s: \"%s\"[%zu] is %s, expected a number", where, key, i,
-                            kind(value));
+            return sph_fail_at(SPH_EFORMAT, where, "\"%s\"[%zu] is %s, expected a number", key, i,
+                               kind(value));
         }
         values[i] = json_number_value(value);
     }

@@ -4,8 +4,8 @@
  * come back the same. `where` is what messages begin with: a path, or "path: metadata".
  *
  * jansson has its own allocator; where it runs out of memory the functions here return SPH_EMEMORY. */
-#ifndef SPH_BASE_JSON_H
-#define SPH_BASE_JSON_H
+#ifndef SPH_FILE_JSON_H
+#define SPH_FILE_JSON_H
 
 #include <jansson.h>
 #include <stddef.h>

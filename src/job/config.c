@@ -121,12 +121,12 @@ static int join_list(struct text *out, const char *path, yaml_document_t *docume
     for (int first = 1; item < end; item++, first = 0) {
         const yaml_node_t *part = yaml_document_get_node(document, *item);
         if (!node_is_text(part))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s in the list, expected %s", path,
-                            node_line(part), option_key(id), node_kind(part),
-                            id == OPTION_HIDDEN ? "sizes" : "column names");
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(part), option_key(id),
+                                     "found %s in the list, expected %s", node_kind(part),
+                                     id == OPTION_HIDDEN ? "sizes" : "column names");
         if (strchr(node_text(part), ','))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found '%s', expected no comma in an item of the list",
-                            path, node_line(part), option_key(id), node_text(part));
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(part), option_key(id),
+                                     "found '%s', expected no comma in an item of the list", node_text(part));
         text_add(out, first ? "%s" : ",%s", node_text(part));
     }
     return out->failed ? SPH_EMEMORY : 0;
@@ -147,17 +147,20 @@ int config_value(struct sph_job *job, const char *path, yaml_document_t *documen
             key = NULL; /* the message is complete */
         text_free(&joined);
     } else if (!node_is_text(node) || node_is_null(node)) {
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected %s", path, node_line(node), key,
-                        node_is_text(node) ? "nothing" : node_kind(node),
-                        argument ? argument : "true or false");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), key, "found %s, expected %s",
+                                 node_is_text(node) ? "nothing" : node_kind(node),
+                                 argument ? argument : "true or false");
     } else if (option_is_number(id) && node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) {
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found the text \"%s\", expected %s without quotes", path,
-                        node_line(node), key, node_text(node), argument ? "a number" : "true or false");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), key,
+                                 "found the text \"%s\", expected %s without quotes", node_text(node),
+                                 argument ? "a number" : "true or false");
     } else {
         err = options_give(job, id, node_text(node));
     }
     if (err == SPH_EARG && key)
-        return sph_fail_in(SPH_EFORMAT, "%s:%zu: %s", path, node_line(node), key);
+        sph_fail_about(err, key, "%s", key);
+    if (err == SPH_EARG && key)
+        return sph_fail_move(SPH_EFORMAT, path, node_line(node), 1);
     return err;
 }
 
@@ -176,6 +179,14 @@ int config_key(const char *key, const char *section)
     return -1;
 }
 
+int config_known_key(const char *key)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (i != OPTION_OUT && !strcmp(key, option_key((enum option_id)i)))
+            return 1;
+    return 0;
+}
+
 int config_unknown_key(const char *path, const yaml_node_t *node, const char *section)
 {
     const char *key = node_text(node), *known[OPTION_COUNT + SECTIONS];
@@ -188,19 +199,18 @@ int config_unknown_key(const char *path, const yaml_node_t *node, const char *se
         if (id == OPTION_OUT)
             continue;
         if (!strcmp(key, option_key(id)) && *section_word(id))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' belongs in section '%s:'%s%s%s", path, line, key,
-                            section_word(id), section && *section ? ", not in '" : "",
-                            section && *section ? section : "", section && *section ? ":'" : "");
+            return sph_fail_line(SPH_EFORMAT, path, line, "key '%s' belongs in section '%s:'%s%s%s", key,
+                                 section_word(id), section && *section ? ", not in '" : "",
+                                 section && *section ? section : "", section && *section ? ":'" : "");
         if (!strcmp(key, option_key(id)))
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' belongs at the top level", path, line, key);
+            return sph_fail_line(SPH_EFORMAT, path, line, "key '%s' belongs at the top level", key);
         if (in_section(id, section))
             known[count++] = option_key(id);
     }
     const char *nearest = text_nearest(key, known, count);
     if (nearest)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s', did you mean '%s'?", path, line, key,
-                        nearest);
-    return sph_fail(SPH_EFORMAT, "%s:%zu: unknown key '%s'", path, line, key);
+        return sph_fail_line(SPH_EFORMAT, path, line, "unknown key '%s', did you mean '%s'?", key, nearest);
+    return sph_fail_line(SPH_EFORMAT, path, line, "unknown key '%s'", key);
 }
 
 int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
@@ -210,9 +220,9 @@ int config_apply(struct sph_job *job, const char *path, yaml_document_t *documen
     int err;
 
     if (mapping->type != YAML_MAPPING_NODE)
-        return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected a mapping of options", path,
-                        node_line(mapping), section ? section : "method",
-                        mapping->type == YAML_SCALAR_NODE ? "one value" : "a list");
+        return sph_fail_line_key(SPH_EFORMAT, path, node_line(mapping), section ? section : "method",
+                                 "found %s, expected a mapping of options",
+                                 mapping->type == YAML_SCALAR_NODE ? "one value" : "a list");
     for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
          pair++) {
         const yaml_node_t *key = yaml_document_get_node(document, pair->key);
@@ -224,8 +234,8 @@ int config_apply(struct sph_job *job, const char *path, yaml_document_t *documen
         if (id < 0)
             return config_unknown_key(path, key, section);
         if (seen[id])
-            return sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, node_line(key),
-                            node_text(key), seen[id]);
+            return sph_fail_line(SPH_EFORMAT, path, node_line(key), "key '%s' is already in line %zu",
+                                 node_text(key), seen[id]);
         seen[id] = node_line(key);
         err = config_value(job, path, document, yaml_document_get_node(document, pair->value),
                            (enum option_id)id);
@@ -261,8 +271,8 @@ static int read_entry(struct sph_job *job, const char *path, yaml_document_t *do
         return config_apply(job, path, document, value, sections[section], NULL);
     if (!strcmp(node_text(key), "version"))
         return node_is_text(value) ? 0
-                                   : sph_fail(SPH_EFORMAT, "%s:%zu: version: found %s, expected text", path,
-                                              node_line(value), node_kind(value));
+                                   : sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "version",
+                                                       "found %s, expected text", node_kind(value));
     int id = config_key(node_text(key), "");
     if (id >= 0)
         return config_value(job, path, document, value, (enum option_id)id);
@@ -278,8 +288,9 @@ int config_read(struct sph_job *job, const char *path)
 
     const yaml_node_t *root = yaml_document_get_root_node(&document);
     if (root->type != YAML_MAPPING_NODE) {
-        err = sph_fail(SPH_EFORMAT, "%s:%zu: found %s, expected sections data, net and train", path,
-                       node_line(root), root->type == YAML_SCALAR_NODE ? "one value" : "a list");
+        err = sph_fail_line(SPH_EFORMAT, path, node_line(root),
+                            "found %s, expected sections data, net and train",
+                            root->type == YAML_SCALAR_NODE ? "one value" : "a list");
         goto out;
     }
     const yaml_node_pair_t *first = root->data.mapping.pairs.start, *end = root->data.mapping.pairs.top;
@@ -290,8 +301,8 @@ int config_read(struct sph_job *job, const char *path)
         for (const yaml_node_pair_t *before = first; !err && before < pair; before++) {
             const yaml_node_t *other = yaml_document_get_node(&document, before->key);
             if (!strcmp(node_text(key), node_text(other)))
-                err = sph_fail(SPH_EFORMAT, "%s:%zu: key '%s' is already in line %zu", path, node_line(key),
-                               node_text(key), node_line(other));
+                err = sph_fail_line(SPH_EFORMAT, path, node_line(key), "key '%s' is already in line %zu",
+                                    node_text(key), node_line(other));
         }
     }
 out:

@@ -12,8 +12,8 @@
  *
  * Keys are the options' own names with '_' for '-', except data.name (--data) and net.kind (--net). Where the
  * run folder lies (--out) is not written: a folder may be moved. Unset options are left out. */
-#ifndef SPH_EXPERIMENT_CONFIG_H
-#define SPH_EXPERIMENT_CONFIG_H
+#ifndef SPH_JOB_CONFIG_H
+#define SPH_JOB_CONFIG_H
 
 #include <yaml.h>
 
@@ -37,10 +37,12 @@ int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
 int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
                  const char *section, const char *except);
 
-/* The pieces of config_apply. config_key: the option a key of that section names, or -1. config_unknown_key:
+/* The pieces of config_apply. config_key: the option a key of that section names, or -1. config_known_key:
+ * whether it is a key of any section. config_unknown_key:
  * the failure for a key that is none, with the section it belongs to or the nearest known one.
  * config_value: one value for one option. */
 int config_key(const char *key, const char *section);
+int config_known_key(const char *key);
 int config_unknown_key(const char *path, const yaml_node_t *key, const char *section);
 int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
                  enum option_id id);

@@ -12,10 +12,10 @@
 
 #define FEATURES_FILES                                                                                       \
     "csv: libcsv " FEATURES_DOTTED(CSV_MAJOR, CSV_MINOR) "\n"                                                \
-    "archives: " ARCHIVE_VERSION_STRING "\n"                                                                 \
-    "json: jansson " JANSSON_VERSION "\n"                                                                    \
-    "yaml: libyaml\n"                                                                                        \
-    "figures: gnuplot, looked for when one is drawn\n"
+                                                         "archives: " ARCHIVE_VERSION_STRING "\n"            \
+                                                         "json: jansson " JANSSON_VERSION "\n"               \
+                                                         "yaml: libyaml\n"                                   \
+                                                         "figures: gnuplot, looked for when one is drawn\n"
 
 #define FEATURES(kernels) FEATURES_BEGIN(kernels) FEATURES_FILES FEATURES_END
 

@@ -25,14 +25,15 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
 {
     const struct job_options *o = &job->options;
     if (o->net != NET_MLP && !data->pixels)
-        return sph_fail(SPH_EARG, "net: %s takes images, and %s is a table; use mlp", net_words[o->net],
-                        o->data);
+        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", net_words[o->net],
+                            o->data);
     if (o->net != NET_MLP && job->given[OPTION_HIDDEN])
-        return sph_fail(SPH_EARG, "hidden: %s has layers of its own; --width scales them", net_words[o->net]);
+        return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them",
+                            net_words[o->net]);
     if (o->net == NET_MLP && job->given[OPTION_WIDTH])
-        return sph_fail(SPH_EARG, "width: an mlp has the widths that --hidden says");
+        return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
     if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
-        return sph_fail(SPH_EARG, "augment: %s is a table, and only images can be augmented", o->data);
+        return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);
     return 0;
 }
 
@@ -55,18 +56,19 @@ static int settle_protocol(struct sph_job *job)
 {
     const struct job_options *o = &job->options;
     if (o->protocol != PROTOCOL_CV && (job->given[OPTION_FOLD] || job->given[OPTION_FOLDS]))
-        return sph_fail(SPH_EARG, "%s: only protocol cv has folds",
-                        job->given[OPTION_FOLD] ? "fold" : "folds");
+        return sph_fail_key(SPH_EARG, job->given[OPTION_FOLD] ? "fold" : "folds",
+                            "only protocol cv has folds");
     if (o->protocol == PROTOCOL_HOLDOUT)
         return 0;
     if (job->given[OPTION_VAL] && o->val > 0)
-        return sph_fail(SPH_EARG, "val: found %g, expected 0: %s", o->val,
-                        o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
-                                                   : "under protocol reference the test part validates");
+        return sph_fail_key(SPH_EARG, "val", "found %g, expected 0: %s", o->val,
+                            o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
+                                                       : "under protocol reference the test part validates");
     if (o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLD])
-        return sph_fail(SPH_EARG, "fold: nothing given, expected the fold to leave out");
+        return sph_fail_key(SPH_EARG, "fold", "nothing given, expected the fold to leave out");
     if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
-        return sph_fail(SPH_EARG, "test: found 0, and under protocol reference the test part validates");
+        return sph_fail_key(SPH_EARG, "test",
+                            "found 0, and under protocol reference the test part validates");
     int err = options_put(job, OPTION_VAL, "0");
     if (!err && o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLDS])
         err = options_put(job, OPTION_FOLDS, "5");
@@ -99,7 +101,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
 {
     const struct job_options *o = &job->options;
     if (!o->data)
-        return sph_fail(SPH_EARG, "data: nothing given, expected a file or the name of a set");
+        return sph_fail_key(SPH_EARG, "data", "nothing given, expected a file or the name of a set");
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.target = o->target;
@@ -146,8 +148,8 @@ int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *o
     if (!err && o->protocol == PROTOCOL_CV)
         err = leave_fold_out(job, out);
     if (!err && job->given[OPTION_BATCH] && o->batch > out->train_rows) {
-        err = sph_fail(SPH_EARG, "batch: %zu is more than the %zu training rows; use --batch full", o->batch,
-                       out->train_rows);
+        err = sph_fail_key(SPH_EARG, "batch", "%zu is more than the %zu training rows; use --batch full",
+                           o->batch, out->train_rows);
         sph_split_free(out);
     }
     return err;
@@ -247,8 +249,8 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
     int init = o->init ? text_find(o->init, init_words, SPH_INIT_COUNT) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
     if (init < 0 && o->init_scale != 1)
-        return sph_fail(SPH_EARG, "init_scale: found %g, but the first values come from %s", o->init_scale,
-                        o->init);
+        return sph_fail_key(SPH_EARG, "init_scale", "found %g, but the first values come from %s",
+                            o->init_scale, o->init);
     int err = o->net == NET_MLP ? make_mlp(o, data, first, out) : make_image_net(o, data, first, out);
     if (err < 0)
         return err;

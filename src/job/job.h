@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * From options to the pieces of a training: data, split, net, training options. Shared by jobs and runs. */
-#ifndef SPH_EXPERIMENT_JOB_H
-#define SPH_EXPERIMENT_JOB_H
+#ifndef SPH_JOB_JOB_H
+#define SPH_JOB_JOB_H
 
 #include "job/options.h"
 #include "data/data.h"

@@ -84,11 +84,11 @@ static int begin_folder(struct job_run *run, int resume)
     if (diverged < 0)
         return diverged;
     if (diverged)
-        return sph_fail(SPH_EARG, "%s: holds a run that diverged; choose another --out and a smaller --lr",
-                        folder->dir);
+        return sph_fail_at(SPH_EARG, folder->dir,
+                           "holds a run that diverged; choose another --out and a smaller --lr");
     if (!resume)
-        return sph_fail(SPH_EARG, "%s: holds a run already; go on with --resume, or choose another --out",
-                        folder->dir);
+        return sph_fail_at(SPH_EARG, folder->dir,
+                           "holds a run already; go on with --resume, or choose another --out");
     return adopt_config(run->job, folder->config);
 }
 
@@ -101,7 +101,7 @@ static int make_folder(struct job_run *run)
     if (!err)
         err = file_hold(&run->held, run->folder.dir, 0);
     if (!err && !existed && file_exists(run->folder.config))
-        err = sph_fail(SPH_EIO, "%s: another process began a run in it", run->folder.dir);
+        err = sph_fail_at(SPH_EIO, run->folder.dir, "another process began a run in it");
     return err;
 }
 
@@ -124,7 +124,7 @@ static int same_rows(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
 
 static int data_changed(const struct job_run *run, const char *how)
 {
-    return sph_fail(SPH_EFORMAT, "%s: %s: the data changed since the run began", run->folder.dir, how);
+    return sph_fail_at(SPH_EFORMAT, run->folder.dir, "%s: the data changed since the run began", how);
 }
 
 static int check_split(const struct job_run *run)
@@ -257,7 +257,7 @@ static int finish(struct job_run *run, const sph_result *result)
     int err = data_schema(run->data, &schema);
     if (!err && !(err = model_save(run->folder.model, run->net, schema)) &&
         (err = save_record(run)) == SPH_EIO)
-        err = sph_fail(err, "%s; the model is saved, and --resume makes the rest", sph_error());
+        err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
     if (!err)
         err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run));
     if (!err && run->record)
@@ -269,18 +269,17 @@ static int finish(struct job_run *run, const sph_result *result)
 /* The last good checkpoint stays, and with it what was recorded, the steps behind it included. */
 static int give_up(struct job_run *run, const sph_result *result)
 {
-    char message[512];
-    strncpy(message, sph_error(), sizeof message - 1);
-    message[sizeof message - 1] = '\0';
+    struct failure failure;
+    failure_save(&failure);
     int err = metrics_flush(&run->metrics);
     if (!err)
         err = save_record(run);
-    int written = runfolder_write_result(run->folder.dir, result, message, warning_of(run));
+    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run));
     if (!err)
         err = written;
     if (!err && run->record)
         record_finish(run->record);
-    return err < 0 ? err : sph_fail(SPH_EDIVERGED, "%s", message);
+    return err < 0 ? err : failure_set(&failure);
 }
 
 enum { OBSERVERS_MAX = 16 };
@@ -348,7 +347,7 @@ static int prepare(struct job_run *run, int resume)
     struct sph_job *job = run->job;
     int err;
     if (!job->options.out)
-        return sph_fail(SPH_EARG, "out: nothing given, expected the run folder to write");
+        return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
     if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
         (err = job_open_data(job, &run->data)) < 0 ||
         (err = job_make_split(job, run->data, &run->split)) < 0 ||

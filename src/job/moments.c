@@ -13,8 +13,8 @@ static const char *const whens[] = {MOMENTS_WHENS(WORD_ITEM)};
 
 static int expected_moment(const char *thing, const char *found)
 {
-    return sph_fail(SPH_EARG, "%s: found '%s', expected every, epoch or steps such as 0,10,100", thing,
-                    found);
+    return sph_fail_key(SPH_EARG, thing, "found '%s', expected every, epoch or steps such as 0,10,100",
+                        found);
 }
 
 static int by_size(const void *a, const void *b)

@@ -7,8 +7,8 @@
  *     boundaries:0,10,100          all of them after these steps, 0 being before the first
  *     patterns[:every|:epoch|:S,S] activation patterns
  *     boundaries:every+patterns    both */
-#ifndef SPH_EXPERIMENT_MOMENTS_H
-#define SPH_EXPERIMENT_MOMENTS_H
+#ifndef SPH_JOB_MOMENTS_H
+#define SPH_JOB_MOMENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

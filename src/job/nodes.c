@@ -44,16 +44,16 @@ int node_check_key(const char *path, const yaml_node_t *key)
 {
     if (node_is_text(key))
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s:%zu: found %s as a key, expected a name", path, node_line(key),
-                    node_kind(key));
+    return sph_fail_line(SPH_EFORMAT, path, node_line(key), "found %s as a key, expected a name",
+                         node_kind(key));
 }
 
 int node_check_text(const char *path, const yaml_node_t *node, const char *what, const char *expected)
 {
     if (node_is_text(node) && !node_is_null(node))
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s:%zu: %s: found %s, expected %s", path, node_line(node), what,
-                    node_is_text(node) ? "nothing" : node_kind(node), expected);
+    return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), what, "found %s, expected %s",
+                             node_is_text(node) ? "nothing" : node_kind(node), expected);
 }
 
 int node_read_text(char **out, const char *path, const yaml_node_t *node, const char *what,
@@ -80,9 +80,9 @@ int node_read_word(const char *path, const yaml_node_t *node, const char *what, 
     if (found >= 0)
         return found;
     const char *nearest = text_nearest(node_text(node), words, count);
-    return sph_fail(SPH_EFORMAT, "%s:%zu: %s: unknown word '%s'%s%s%s (%s)", path, node_line(node), what,
-                    node_text(node), nearest ? ", did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "", choices);
+    return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), what, "unknown word '%s'%s%s%s (%s)",
+                             node_text(node), nearest ? ", did you mean '" : "", nearest ? nearest : "",
+                             nearest ? "'?" : "", choices);
 }
 
 /* ---------------------------------------------------------------- parsing */
@@ -92,10 +92,10 @@ static int parser_failed(const yaml_parser_t *parser, const char *path)
     if (parser->error == YAML_MEMORY_ERROR)
         return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
     if (parser->error == YAML_READER_ERROR)
-        return sph_fail(SPH_EFORMAT, "%s: not YAML: %s at byte %zu", path, parser->problem,
-                        parser->problem_offset);
-    return sph_fail(SPH_EFORMAT, "%s:%zu: not YAML: %s", path, parser->problem_mark.line + 1,
-                    parser->problem ? parser->problem : "cannot be read");
+        return sph_fail_at(SPH_EFORMAT, path, "not YAML: %s at byte %zu", parser->problem,
+                           parser->problem_offset);
+    return sph_fail_line(SPH_EFORMAT, path, parser->problem_mark.line + 1, "not YAML: %s",
+                         parser->problem ? parser->problem : "cannot be read");
 }
 
 int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length)
@@ -112,14 +112,13 @@ int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t
         goto out;
     }
     if (!yaml_document_get_root_node(out)) {
-        err = sph_fail(SPH_EFORMAT, "%s: found nothing, expected options", path);
+        err = sph_fail_at(SPH_EFORMAT, path, "found nothing, expected options");
     } else if (!yaml_parser_load(&parser, &second)) {
         err = parser_failed(&parser, path);
     } else {
         const yaml_node_t *root = yaml_document_get_root_node(&second);
         if (root)
-            err =
-                sph_fail(SPH_EFORMAT, "%s:%zu: found a second document, expected one", path, node_line(root));
+            err = sph_fail_line(SPH_EFORMAT, path, node_line(root), "found a second document, expected one");
         yaml_document_delete(&second);
     }
     if (err)

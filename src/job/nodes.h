@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Small questions about the nodes of a YAML document, and failures that name a line. */
-#ifndef SPH_EXPERIMENT_NODES_H
-#define SPH_EXPERIMENT_NODES_H
+#ifndef SPH_JOB_NODES_H
+#define SPH_JOB_NODES_H
 
 #include <stddef.h>
 #include <yaml.h>

@@ -524,13 +524,13 @@ int sph_job_set(sph_job *job, const char *name, const char *value)
     if (id < 0) {
         const char *nearest = text_nearest(name, names, OPTION_COUNT);
         if (nearest)
-            return sph_fail(SPH_EARG, "unknown option '--%s', did you mean '--%s'?", name, nearest);
+            return sph_fail(SPH_EARG, "unknown option \'--%s\', did you mean \'--%s\'?", name, nearest);
         return sph_fail(SPH_EARG, "unknown option '--%s'", name);
     }
     if (!value)
         value = table[id].argument ? "" : "true";
     int err = options_give(job, (enum option_id)id, value);
-    return err == SPH_EARG ? sph_fail_in(err, "--%s", names[id]) : err;
+    return err == SPH_EARG ? sph_fail_about(err, names[id], "--%s", names[id]) : err;
 }
 
 const char *sph_job_get(const sph_job *job, const char *name)

@@ -7,8 +7,8 @@
  * people and files. An option whose default depends on others is unset until the job resolves it with
  * options_put(); unset reads as "" in text and, parsed, as: size 0, real NaN, word -1, text NULL, character
  * 0. */
-#ifndef SPH_EXPERIMENT_OPTIONS_H
-#define SPH_EXPERIMENT_OPTIONS_H
+#ifndef SPH_JOB_OPTIONS_H
+#define SPH_JOB_OPTIONS_H
 
 #include "spherelu.h"
 

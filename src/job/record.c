@@ -167,7 +167,7 @@ int record_new(struct record **out, const struct record_setup *setup)
         (err = open_patterns(record, setup->rows)) < 0)
         goto out;
     if (!record->done && file_exists(record->npz) && remove(record->npz)) /* what follows makes it old */
-        err = sph_fail(SPH_EIO, "%s: cannot remove: %s", record->npz, strerror(errno));
+        err = sph_fail_at(SPH_EIO, record->npz, "cannot remove: %s", strerror(errno));
 out:
     if (err < 0) {
         record_free(record);

@@ -3,8 +3,8 @@
  * What a run records while it trains: how its boundaries move and, at chosen moments, where they all are and
  * which units are on for which rows. Rows are appended to three files of the run folder as they come; in the
  * end they become boundaries.npz. Memory does not grow with the number of steps. */
-#ifndef SPH_EXPERIMENT_RECORD_H
-#define SPH_EXPERIMENT_RECORD_H
+#ifndef SPH_JOB_RECORD_H
+#define SPH_JOB_RECORD_H
 
 #include "file/json.h"
 #include "net/net.h"

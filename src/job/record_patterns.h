@@ -4,8 +4,8 @@
  * boundary/patterns. As arrays: pattern_step (P); for each site PATH.pattern (P, rows, bytes) as
  * numpy.packbits packs, PATH.flips (P), PATH.distinct (P); flips (P), distinct (P) of all sites together; and
  * PATH.bits, how many bits of a row are meant. */
-#ifndef SPH_EXPERIMENT_RECORD_PATTERNS_H
-#define SPH_EXPERIMENT_RECORD_PATTERNS_H
+#ifndef SPH_JOB_RECORD_PATTERNS_H
+#define SPH_JOB_RECORD_PATTERNS_H
 
 #include "boundary/patterns.h"
 #include "store/series.h"

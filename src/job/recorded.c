@@ -79,11 +79,11 @@ int recorded_open(struct recorded *out, const char *dir, const char *metric)
     *out = (struct recorded){.dir = mem_text(dir), .score = (double)NAN};
     int err = config && model && result && out->dir ? 0 : SPH_EMEMORY;
     if (!err && !file_is_directory(dir))
-        err = sph_fail(SPH_EIO, "%s: no such folder", dir);
+        err = sph_fail_at(SPH_EIO, dir, "no such folder");
     else if (!err && !file_exists(config))
-        err = sph_fail(SPH_EFORMAT,
-                       "%s: neither a run folder nor an experiment's: it has no %s and no %s", dir, RUNFOLDER_CONFIG,
-                       RUNFOLDER_EXPERIMENT);
+        err =
+            sph_fail_at(SPH_EFORMAT, dir, "neither a run folder nor an experiment's: it has no %s and no %s",
+                        RUNFOLDER_CONFIG, RUNFOLDER_EXPERIMENT);
     if (!err)
         err = open_parts(out, config, model, result, metric);
     mem_free(config);

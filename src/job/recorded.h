@@ -2,8 +2,8 @@
  *
  * A training as pictures and tables of motion need it: a run folder opened with its data, its net before and
  * after, and what was recorded. */
-#ifndef SPH_EXPERIMENT_RECORDED_H
-#define SPH_EXPERIMENT_RECORDED_H
+#ifndef SPH_JOB_RECORDED_H
+#define SPH_JOB_RECORDED_H
 
 #include "data/data.h"
 #include "job/options.h"

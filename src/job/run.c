@@ -15,7 +15,12 @@
 #include "store/runfolder.h"
 #include "train/evaluate.h"
 
-enum { PIECE = 1 << 16, EVAL_ROWS = 1024, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
+enum {
+    PIECE = 1 << 16,
+    EVAL_ROWS = 1024,
+    FORWARD_ROWS = 256,
+    CALL_BATCHES = 4
+}; /* a call makes a plan: it should last */
 
 int sph_run_open(sph_run **out, const char *dir)
 {
@@ -26,20 +31,20 @@ int sph_run_open(sph_run **out, const char *dir)
     if (!run || !config || !model || !experiment || !(run->dir = mem_text(dir)))
         goto fail;
     if (!file_is_directory(dir))
-        err = sph_fail(SPH_EIO, "%s: no such run folder", dir);
+        err = sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!file_exists(config) && file_exists(experiment))
-        err = sph_fail(SPH_EFORMAT,
-                       "%s: an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir, dir);
+        err = sph_fail_at(SPH_EFORMAT, dir,
+                          "an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir);
     else if (!file_exists(config))
-        err = sph_fail(SPH_EFORMAT, "%s: not a run folder: it has no %s", dir, RUNFOLDER_CONFIG);
+        err = sph_fail_at(SPH_EFORMAT, dir, "not a run folder: it has no %s", RUNFOLDER_CONFIG);
     else if ((err = runfolder_diverged(dir)) != 0)
-        err = err < 0 ? err : sph_fail(SPH_EFORMAT, "%s: the run diverged: it has no model", dir);
+        err = err < 0 ? err : sph_fail_at(SPH_EFORMAT, dir, "the run diverged: it has no model");
     else if (!file_exists(model))
-        err = sph_fail(SPH_EFORMAT, "%s: the run is not finished: it has no %s; go on with --resume", dir,
-                       RUNFOLDER_MODEL);
+        err = sph_fail_at(SPH_EFORMAT, dir, "the run is not finished: it has no %s; go on with --resume",
+                          RUNFOLDER_MODEL);
     else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
              !(err = model_open(&run->net, &run->schema, model)) && !run->schema)
-        err = sph_fail(SPH_EFORMAT, "%s: says nothing about the columns of its data", model);
+        err = sph_fail_at(SPH_EFORMAT, model, "says nothing about the columns of its data");
     if (err < 0)
         goto fail;
     sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);

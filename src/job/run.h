@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A finished run as the files see it that look into one: run.c (scores, predictions) and its neighbours. */
-#ifndef SPH_EXPERIMENT_RUN_H
-#define SPH_EXPERIMENT_RUN_H
+#ifndef SPH_JOB_RUN_H
+#define SPH_JOB_RUN_H
 
 #include "file/json.h"
 #include "data/data.h"

@@ -42,15 +42,11 @@ static double feature(const struct aim *aim, size_t row, size_t i)
 static int run_lost_data(const sph_run *run, int err)
 {
     const char *data = run->job->options.data;
-    char message[512];
     if (err == SPH_EMEMORY || !data || *data == '/' || file_exists(data) ||
-        strncmp(sph_error(), data, strlen(data)) != 0)
+        strcmp(sph_failure()->path, data) != 0)
         return err;
-    snprintf(message, sizeof message, "%s", sph_error());
-    return sph_fail(err,
-                    "%s; the run names its data relative to where it was trained: --data says where they "
-                    "are",
-                    message);
+    return sph_fail_more(
+        err, "; the run names its data relative to where it was trained: --data says where they are");
 }
 
 static int open_data(struct aim *aim)
@@ -65,9 +61,9 @@ static int open_data(struct aim *aim)
         return o->data ? err : run_lost_data(aim->run, err);
     if (aim->data->features == sph_net_inputs(aim->run->net))
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s: found %zu features, expected %zu: the data changed since the run",
-                    o->data ? o->data : aim->run->job->options.data, aim->data->features,
-                    sph_net_inputs(aim->run->net));
+    return sph_fail_at(SPH_EFORMAT, o->data ? o->data : aim->run->job->options.data,
+                       "found %zu features, expected %zu: the data changed since the run",
+                       aim->data->features, sph_net_inputs(aim->run->net));
 }
 
 /* ---------------------------------------------------------------- plane and window */
@@ -76,15 +72,15 @@ static int check_inputs(const struct aim *aim)
 {
     size_t n = sph_net_inputs(aim->run->net);
     if (!aim->opts->plane && n > 2)
-        return sph_fail(SPH_EARG,
-                        "plane: nothing given, and the net has %zu inputs: expected three data rows such as "
-                        "0,1,2",
-                        n);
+        return sph_fail_key(SPH_EARG, "plane",
+                            "nothing given, and the net has %zu inputs: expected three data rows such as "
+                            "0,1,2",
+                            n);
     if (aim->opts->colour_output && sph_net_outputs(aim->run->net) != 1)
-        return sph_fail(SPH_EARG, "colour: the net has %zu outputs: only one can be shown by colour",
-                        sph_net_outputs(aim->run->net));
+        return sph_fail_key(SPH_EARG, "colour", "the net has %zu outputs: only one can be shown by colour",
+                            sph_net_outputs(aim->run->net));
     if (aim->opts->plane && n < 2)
-        return sph_fail(SPH_EARG, "plane: the net has 1 input, and no plane lies in a line");
+        return sph_fail_key(SPH_EARG, "plane", "the net has 1 input, and no plane lies in a line");
     return 0;
 }
 
@@ -98,8 +94,8 @@ static int find_plane(struct aim *aim)
         return SPH_EMEMORY;
     for (size_t p = 0; p < 3; p++) {
         if (rows[p] >= aim->data->rows)
-            return sph_fail(SPH_EARG, "plane: row %zu, expected 0 to %zu: the data have %zu rows", rows[p],
-                            aim->data->rows - 1, aim->data->rows);
+            return sph_fail_key(SPH_EARG, "plane", "row %zu, expected 0 to %zu: the data have %zu rows",
+                                rows[p], aim->data->rows - 1, aim->data->rows);
         for (size_t i = 0; i < n; i++)
             aim->point[p * n + i] = feature(aim, rows[p], i);
     }

@@ -56,27 +56,28 @@ static int add_node(sph_net *net, struct net_node node)
 static int check_node(const sph_net *net, int node, const char *what)
 {
     if (!net->node_count)
-        return sph_fail(SPH_EARG, "%s: the net has no input yet", what);
+        return sph_fail_key(SPH_EARG, what, "the net has no input yet");
     if (node < 0 || (size_t)node >= net->node_count)
-        return sph_fail(SPH_EARG, "%s: its input is node %d, but nodes are 0..%zu", what, node,
-                        net->node_count - 1);
+        return sph_fail_key(SPH_EARG, what, "its input is node %d, but nodes are 0..%zu", node,
+                            net->node_count - 1);
     return 0;
 }
 
 int sph_net_input(sph_net *net, size_t features)
 {
     if (!features)
-        return sph_fail(SPH_EARG, "input: 0 features, expected at least 1");
+        return sph_fail_key(SPH_EARG, "input", "0 features, expected at least 1");
     return sph_net_image(net, features, 1, 1);
 }
 
 int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width)
 {
     if (!channels || !height || !width)
-        return sph_fail(SPH_EARG, "input: an image of %zu x %zu x %zu (channels, height, width) is empty",
-                        channels, height, width);
+        return sph_fail_key(SPH_EARG, "input",
+                            "an image of %zu x %zu x %zu (channels, height, width) is empty", channels,
+                            height, width);
     if (net->node_count)
-        return sph_fail(SPH_EARG, "input: the net has one already; it must be the first node");
+        return sph_fail_key(SPH_EARG, "input", "the net has one already; it must be the first node");
     return add_node(
         net, (struct net_node){
                  .kind = NODE_INPUT, .in = {-1, -1}, .channels = channels, .height = height, .width = width});
@@ -90,16 +91,16 @@ static int is_homogeneous(sph_act act)
 static int check_layer(const sph_layer *spec, const char *path)
 {
     if (!spec->units)
-        return sph_fail(SPH_EARG, "%s: 0 units, expected at least 1", path);
+        return sph_fail_key(SPH_EARG, path, "0 units, expected at least 1");
     if ((unsigned)spec->param >= SPH_PARAM_COUNT || (unsigned)spec->norm >= SPH_NORM_COUNT ||
         (unsigned)spec->act >= SPH_ACT_COUNT || (unsigned)spec->init >= SPH_INIT_COUNT)
-        return sph_fail(SPH_EARG, "%s: a word of its description is not one of the known values", path);
+        return sph_fail_key(SPH_EARG, path, "a word of its description is not one of the known values");
     int has_radius = spec->param == SPH_PARAM_GMP || spec->param == SPH_PARAM_SPHERE;
     if (spec->init == SPH_INIT_PAPER && !has_radius)
-        return sph_fail(
-            SPH_EARG, "%s: init paper draws directions and sets r to 1: it is for gmp and sphere only", path);
+        return sph_fail_key(SPH_EARG, path,
+                            "init paper draws directions and sets r to 1: it is for gmp and sphere only");
     if (spec->signs && has_radius)
-        return sph_fail(SPH_EARG, "%s: output signs are for sp and wn: gmp and sphere have r", path);
+        return sph_fail_key(SPH_EARG, path, "output signs are for sp and wn: gmp and sphere have r");
     return 0;
 }
 
@@ -113,11 +114,11 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     else
         snprintf(layer.path, sizeof layer.path, "layers.%zu", net->layer_count);
     if (spec->path && strlen(spec->path) >= sizeof layer.path)
-        return sph_fail(SPH_EARG, "%s: a layer's name has at most %zu bytes", layer.path,
-                        sizeof layer.path - 1);
+        return sph_fail_key(SPH_EARG, layer.path, "a layer's name has at most %zu bytes",
+                            sizeof layer.path - 1);
     for (size_t l = 0; l < net->layer_count; l++)
         if (!strcmp(net->layers[l].path, layer.path))
-            return sph_fail(SPH_EARG, "%s: two layers of one name", layer.path);
+            return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
     int between = spec->norm == SPH_NORM_BN || spec->norm == SPH_NORM_LN || spec->norm == SPH_NORM_MBN;
     size_t inputs = net->nodes[node.in[0]].channels * window_area;
@@ -155,12 +156,12 @@ int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
     if ((err = check_layer(spec, name)) < 0 || (err = check_node(net, from, name)) < 0)
         return err;
     if (spec->kernel || spec->stride || spec->pad)
-        return sph_fail(SPH_EARG, "%s: a dense layer has no kernel, stride or pad", name);
+        return sph_fail_key(SPH_EARG, name, "a dense layer has no kernel, stride or pad");
     const struct net_node *before = &net->nodes[from];
     if (node_pixels(before) != 1)
-        return sph_fail(SPH_EARG,
-                        "%s: a dense layer takes vectors, its input is an image of %zu x %zu x %zu; pool it",
-                        name, before->channels, before->height, before->width);
+        return sph_fail_key(SPH_EARG, name,
+                            "a dense layer takes vectors, its input is an image of %zu x %zu x %zu; pool it",
+                            before->channels, before->height, before->width);
     return add_layer(
         net, spec,
         (struct net_node){
@@ -179,14 +180,14 @@ static int slide(const sph_net *net, int from, const char *what, size_t kernel, 
         return err;
     const struct net_node *in = &net->nodes[from];
     if (!kernel || !stride)
-        return sph_fail(SPH_EARG, "%s: a window of %zu every %zu pixels, expected at least 1 and 1", what,
-                        kernel, stride);
+        return sph_fail_key(SPH_EARG, what, "a window of %zu every %zu pixels, expected at least 1 and 1",
+                            kernel, stride);
     if (pad >= kernel)
-        return sph_fail(SPH_EARG, "%s: padding %zu is not less than the window of %zu", what, pad, kernel);
+        return sph_fail_key(SPH_EARG, what, "padding %zu is not less than the window of %zu", pad, kernel);
     if (in->height + 2 * pad < kernel || in->width + 2 * pad < kernel)
-        return sph_fail(SPH_EARG,
-                        "%s: an image of %zu x %zu (padded by %zu) is smaller than the window of %zu", what,
-                        in->height, in->width, pad, kernel);
+        return sph_fail_key(SPH_EARG, what,
+                            "an image of %zu x %zu (padded by %zu) is smaller than the window of %zu",
+                            in->height, in->width, pad, kernel);
     *out = (struct net_node){
         .in = {from, -1},
         .channels = in->channels,
@@ -264,11 +265,11 @@ int sph_net_add(sph_net *net, int a, int b)
     const struct net_node *left = &net->nodes[a], *right = &net->nodes[b];
     size_t fa = node_features(left), fb = node_features(right);
     if (fa != fb)
-        return sph_fail(SPH_EARG, "add: node %d has %zu features, node %d has %zu; they must be equal", a, fa,
-                        b, fb);
+        return sph_fail_key(SPH_EARG, "add", "node %d has %zu features, node %d has %zu; they must be equal",
+                            a, fa, b, fb);
     if (left->channels != right->channels || left->height != right->height)
-        return sph_fail(
-            SPH_EARG, "add: node %d is %zu x %zu x %zu, node %d is %zu x %zu x %zu; they must be equal", a,
+        return sph_fail_key(
+            SPH_EARG, "add", "node %d is %zu x %zu x %zu, node %d is %zu x %zu x %zu; they must be equal", a,
             left->channels, left->height, left->width, b, right->channels, right->height, right->width);
     return add_node(net, (struct net_node){.kind = NODE_ADD,
                                            .in = {a, b},
@@ -283,9 +284,9 @@ int sph_net_act(sph_net *net, int from, sph_act act)
     if (err < 0)
         return err;
     if ((unsigned)act >= SPH_ACT_COUNT)
-        return sph_fail(SPH_EARG, "activation: %d is not one of the known values", (int)act);
+        return sph_fail_key(SPH_EARG, "activation", "%d is not one of the known values", (int)act);
     if (act == SPH_ACT_SRELU)
-        return sph_fail(SPH_EARG, "activation: srelu learns its shape and belongs to a layer");
+        return sph_fail_key(SPH_EARG, "activation", "srelu learns its shape and belongs to a layer");
     const struct net_node *in = &net->nodes[from];
     return add_node(net, (struct net_node){.kind = NODE_ACT,
                                            .in = {from, -1},
@@ -305,13 +306,13 @@ int net_finish(sph_net *net, int output)
     if (!net->layer_count)
         return sph_fail(SPH_EARG, "the net has no layer");
     if ((size_t)output + 1 != net->node_count)
-        return sph_fail(SPH_EARG, "output: node %d is not the last one; nodes behind it would never be used",
-                        output);
+        return sph_fail_key(SPH_EARG, "output",
+                            "node %d is not the last one; nodes behind it would never be used", output);
     const struct net_node *last = &net->nodes[output];
     if (node_pixels(last) != 1)
-        return sph_fail(SPH_EARG,
-                        "output: node %d is an image of %zu x %zu x %zu, expected a vector; pool it", output,
-                        last->channels, last->height, last->width);
+        return sph_fail_key(SPH_EARG, "output",
+                            "node %d is an image of %zu x %zu x %zu, expected a vector; pool it", output,
+                            last->channels, last->height, last->width);
     net->output = output;
     if ((err = net_lay_out(net)) < 0)
         return err;

@@ -24,8 +24,8 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
     if (!units)
         return 0;
     if (units > NET_MOST_NUMBERS / width || *length > NET_MOST_NUMBERS - units * width)
-        return sph_fail(SPH_EARG, "%s: %zu units of %zu numbers are more than this machine can address",
-                        net->layers[layer].path, units, width);
+        return sph_fail_key(SPH_EARG, net->layers[layer].path,
+                            "%zu units of %zu numbers are more than this machine can address", units, width);
     size_t count = units * width;
     if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1,
                      sizeof *net->tensors))

@@ -66,7 +66,7 @@ static void add_frame_control(struct apng *apng, double seconds)
 
 static int broken(const char *path, const char *what)
 {
-    return sph_fail(SPH_EFORMAT, "%s: %s, expected a PNG file", path, what);
+    return sph_fail_at(SPH_EFORMAT, path, "%s, expected a PNG file", what);
 }
 
 int apng_add(struct apng *apng, const char *path, const char *png, size_t length, size_t frames,
@@ -84,8 +84,7 @@ int apng_add(struct apng *apng, const char *path, const char *png, size_t length
             return broken(path, "a chunk reaches beyond the end");
         if (!memcmp(type, "IHDR", 4)) {
             if (size != sizeof apng->header || (!first && memcmp(apng->header, data, size)))
-                return sph_fail(SPH_EFORMAT, "%s: expected a picture of the size and kind of the first",
-                                path);
+                return sph_fail_at(SPH_EFORMAT, path, "expected a picture of the size and kind of the first");
             memcpy(apng->header, data, size);
             if (first) {
                 unsigned char control[8] = {0}; /* number of frames; 0: plays for ever */

@@ -2,8 +2,8 @@
  *
  * An animated PNG out of plain PNG files of one size and kind: their compressed data are taken over as they
  * are. */
-#ifndef SPH_FIGURE_APNG_H
-#define SPH_FIGURE_APNG_H
+#ifndef SPH_REPORT_APNG_H
+#define SPH_REPORT_APNG_H
 
 #include "base/text.h"
 

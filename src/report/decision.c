@@ -130,8 +130,8 @@ int decision_fill(struct figure *figure, const struct panels *panels)
     int err;
     for (size_t i = 0; i < panels->rows * panels->columns; i++)
         if (panels->list[i].data->features != 2 || panels->list[i].data->task == SPH_TASK_REGRESSION)
-            return sph_fail(SPH_EARG, "%s: decision needs data with 2 features and classes",
-                            panels->list[i].where);
+            return sph_fail_at(SPH_EARG, panels->list[i].where,
+                               "decision needs data with 2 features and classes");
     panels_head(figure, panels->rows, panels->columns);
     if ((err = panels_plane(figure, first, window)) < 0)
         return err;

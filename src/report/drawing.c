@@ -117,7 +117,7 @@ int drawing_sensitivity(struct figure *figure, const struct drawing *d)
     while (axis < e->axis_count && e->axes[axis].id != OPTION_LR)
         axis++;
     if (axis == e->axis_count)
-        return sph_fail(SPH_EARG, "%s: sensitivity needs a grid over lr", e->path);
+        return sph_fail_at(SPH_EARG, e->path, "sensitivity needs a grid over lr");
     size_t rates = e->axes[axis].count, rows = points / rates, columns = e->method_count;
     struct sensitivity_point *all = mem_get(rows * columns * rates, sizeof *all);
     struct sensitivity_line *lines = mem_get(rows * columns, sizeof *lines);

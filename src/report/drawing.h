@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the figures of an experiment, or of one run, are drawn from. */
-#ifndef SPH_EXPERIMENT_DRAWING_H
-#define SPH_EXPERIMENT_DRAWING_H
+#ifndef SPH_REPORT_DRAWING_H
+#define SPH_REPORT_DRAWING_H
 
 #include "compare/reported.h"
 #include "job/recorded.h"

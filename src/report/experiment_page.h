@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the files that write reports of experiments and runs share. */
-#ifndef SPH_EXPERIMENT_EXPERIMENT_REPORT_PARTS_H
-#define SPH_EXPERIMENT_EXPERIMENT_REPORT_PARTS_H
+#ifndef SPH_REPORT_EXPERIMENT_PAGE_H
+#define SPH_REPORT_EXPERIMENT_PAGE_H
 
 #include "file/json.h"
 #include "compare/experiment.h"

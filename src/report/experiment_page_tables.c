@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compare/results.h"
 #include "report/experiment_page.h"
 #include "report/table_grid.h"
 #include "report/sheet.h"
@@ -22,7 +23,7 @@ enum {
 struct input {
     struct comparison_input table;
     struct comparison_method *methods; /* (table.count) */
-    double *value;                /* (table.count, cases) */
+    double *value;                     /* (table.count, cases) */
 };
 
 static void free_input(struct input *input)
@@ -40,8 +41,8 @@ static int read_method(struct comparison_method *out, double *value, const json_
         (err = json_member_array(method, where, "values", &values)) < 0)
         return err;
     if (json_array_size(values) != cases)
-        return sph_fail(SPH_EFORMAT, "%s: \"values\" has %zu numbers, expected %zu", where,
-                        json_array_size(values), cases);
+        return sph_fail_at(SPH_EFORMAT, where, "\"values\" has %zu numbers, expected %zu",
+                           json_array_size(values), cases);
     for (size_t c = 0; c < cases; c++) {
         const json_t *number = json_array_get(values, c);
         value[c] = json_is_number(number) ? json_number_value(number) : (double)NAN;
@@ -70,8 +71,8 @@ static int read_input(struct input *out, const struct report_source *source)
     table->count = json_array_size(methods);
     table->reference_method = experiment_reference(source->experiment);
     if (table->cases != source->experiment->seed_count)
-        return sph_fail(SPH_EFORMAT, "%s: \"cases\" is %zu, expected the experiment's %zu seeds", where,
-                        table->cases, source->experiment->seed_count);
+        return sph_fail_at(SPH_EFORMAT, where, "\"cases\" is %zu, expected the experiment's %zu seeds",
+                           table->cases, source->experiment->seed_count);
     table->methods = out->methods = mem_get(table->count, sizeof *out->methods);
     out->value = mem_get(table->count, table->cases * sizeof *out->value);
     if (!out->methods || !out->value)

@@ -29,7 +29,7 @@ struct drawing_run {
     int words[FIGURE_WORD_COUNT];
 };
 
-static int do_draw(void *self, size_t job, struct pool_slot *slot)
+static int do_draw(void *self, size_t job, struct crew_slot *slot)
 {
     const struct drawing_run *d = self;
     const struct sph_experiment *e = d->run->experiment;
@@ -48,11 +48,11 @@ static int do_draw(void *self, size_t job, struct pool_slot *slot)
     int drawn = experiment_draw(e, d->run->opts->out, wanted, NULL, NULL);
     slot->real = drawn;
     if (drawn > 0)
-        snprintf(slot->message, sizeof slot->message, "%s", sph_error());
+        failure_save(&slot->failure);
     return drawn < 0 ? drawn : 0;
 }
 
-static int draw_ended(void *self, size_t job, const struct pool_slot *slot)
+static int draw_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     const struct drawing_run *d = self;
     sph_experiment_result *result = d->run->result;
@@ -64,22 +64,23 @@ static int draw_ended(void *self, size_t job, const struct pool_slot *slot)
     result->not_drawn += slot->err < 0;
     size_t used = strlen(result->figures_note), room = sizeof result->figures_note - used;
     if (slot->err < 0)
-        snprintf(result->figures_note + used, room, "%s%s: %.480s", used ? "; " : "", what, slot->message);
+        snprintf(result->figures_note + used, room, "%s%s: %.480s", used ? "; " : "", what,
+                 slot->failure.text);
     else if (!used)
-        snprintf(result->figures_note, sizeof result->figures_note, "%.480s", slot->message);
+        snprintf(result->figures_note, sizeof result->figures_note, "%.480s", slot->failure.text);
     return 0;
 }
 
-static int draw_progress(void *self, const struct pool_progress *progress)
+static int draw_progress(void *self, const struct crew_progress *progress)
 {
     const struct drawing_run *d = self;
     struct experiment_run *run = d->run;
     (void)progress;
     sph_progress view = {.all = run->before,
                          .done = run->before,
-                                .share = 1,
-                                .seconds = clock_seconds() - run->began,
-                                .seconds_left = (double)NAN};
+                         .share = 1,
+                         .seconds = clock_seconds() - run->began,
+                         .seconds_left = (double)NAN};
     return run->opts->progress ? run->opts->progress(run->opts->self, &view) : 0;
 }
 
@@ -87,7 +88,7 @@ static int draw_all(struct experiment_run *run)
 {
     const struct sph_experiment *e = run->experiment;
     struct drawing_run d = {.run = run};
-    struct pool pool = {.jobs = 1,
+    struct crew crew = {.jobs = 1,
                         .workers = run->opts->workers,
                         .self = &d,
                         .work = do_draw,
@@ -98,8 +99,8 @@ static int draw_all(struct experiment_run *run)
         return 0;
     for (int i = 0; i < FIGURE_WORD_COUNT; i++)
         if (e->wanted_figures >> i & 1)
-            d.words[pool.jobs++ - 1] = i;
-    return pool_run(&pool, &stopped);
+            d.words[crew.jobs++ - 1] = i;
+    return crew_run(&crew, &stopped);
 }
 
 /* ---------------------------------------------------------------- all */

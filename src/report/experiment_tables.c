@@ -13,7 +13,8 @@
 #include "report/table.h"
 
 /* For each method, means of the last key's values across and of the others' down. */
-static void add_matrices(const struct sph_experiment *e, const struct comparison_input *input, struct text *out)
+static void add_matrices(const struct sph_experiment *e, const struct comparison_input *input,
+                         struct text *out)
 {
     const struct experiment_axis *across = &e->axes[e->axis_count - 1];
     size_t points = experiment_points(e), wide = 10;

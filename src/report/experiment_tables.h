@@ -5,6 +5,7 @@
 #include "compare/results.h"
 
 /* table.txt, .md, .tex, .csv and .json in the experiment's folder. */
-int experiment_write_tables(const struct experiment_results *results, const struct results_comparison *compared);
+int experiment_write_tables(const struct experiment_results *results,
+                            const struct results_comparison *compared);
 
 #endif

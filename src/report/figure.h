@@ -15,8 +15,8 @@
  * $SPHERELU_FIGURES, when set, is a folder whose scripts replace those built in, one by one.
  *
  * What is added gathers in memory: add freely, figure_draw reports a failed allocation. */
-#ifndef SPH_FIGURE_FIGURE_H
-#define SPH_FIGURE_FIGURE_H
+#ifndef SPH_REPORT_FIGURE_H
+#define SPH_REPORT_FIGURE_H
 
 #include <stddef.h>
 

@@ -144,8 +144,8 @@ static int open_experiment(struct drawing *d, const char *dir)
         size_t method = i % d->columns, line = i / d->columns;
         const struct reported *job = reported_find(&d->jobs, e, method, line, 0);
         err = job ? open_panel(d, i, job->folder, e->methods[method].name, job->point)
-                  : sph_fail(SPH_EFORMAT, "%s: " EXPERIMENT_RESULTS ": no job of method '%s' is reported",
-                             dir, e->methods[method].name);
+                  : sph_fail_at(SPH_EFORMAT, dir, EXPERIMENT_RESULTS ": no job of method '%s' is reported",
+                                e->methods[method].name);
     }
     return err;
 }
@@ -197,8 +197,8 @@ static int fill_figure(struct figure *figure, const struct drawing *d, enum figu
         return drawing_convergence(figure, d);
     case FIGURE_SENSITIVITY:
         return d->e ? drawing_sensitivity(figure, d)
-                    : sph_fail(SPH_EARG, "%s: sensitivity needs an experiment with a grid over lr",
-                               d->panels[0].where);
+                    : sph_fail_at(SPH_EARG, d->panels[0].where,
+                                  "sensitivity needs an experiment with a grid over lr");
     default:
         return sph_fail(SPH_EARG, "figure '%s' cannot be drawn yet", figure_names[word]);
     }
@@ -272,10 +272,10 @@ static int check_records(const struct drawing *d, const unsigned char wanted[FIG
         const char *array = !strcmp(record, "patterns") ? "pattern_step" : "frame_step";
         if (wanted[i] && *record && !(recorded && strstr(recorded, record)) &&
             !(d->panels[0].record && panel_has(&d->panels[0], array)))
-            return sph_fail(
-                SPH_EFORMAT,
-                "%s: %s needs record: {%s: epoch} in the experiment's file; run it again with that",
-                d->e->path, figure_names[i], record);
+            return sph_fail_at(
+                SPH_EFORMAT, d->e->path,
+                "%s needs record: {%s: epoch} in the experiment's file; run it again with that",
+                figure_names[i], record);
     }
     return 0;
 }
@@ -284,8 +284,8 @@ static int check_trained(const struct sph_experiment *e, const unsigned char wan
 {
     for (int i = 0; i < FIGURE_WORD_COUNT && !e->method_count; i++)
         if (wanted[i] && !figure_stands_alone((enum figure_word)i))
-            return sph_fail(SPH_EFORMAT, "%s: this experiment trains nothing, and so has no %s", e->path,
-                            figure_names[i]);
+            return sph_fail_at(SPH_EFORMAT, e->path, "this experiment trains nothing, and so has no %s",
+                               figure_names[i]);
     return 0;
 }
 
@@ -318,7 +318,8 @@ static int remove_pictures(const struct drawing *d, const char *name)
 
 /* One figure. Returns 0 drawn, 1 without gnuplot, 2 not drawn: `notes` has grown by the reason, *first is the
  * first such failure; or a failure that stops all. */
-static int draw_one(const struct drawing *d, enum figure_word word, int keep, struct text *notes, int *first)
+static int draw_one(const struct drawing *d, enum figure_word word, int keep, struct text *notes,
+                    struct failure *first)
 {
     int err = draw(d, word);
     if (err == SPH_EMEMORY)
@@ -331,7 +332,8 @@ static int draw_one(const struct drawing *d, enum figure_word word, int keep, st
     if (!reason)
         return SPH_EMEMORY;
     text_add(notes, "%s%s: %s", notes->length ? "; " : "", figure_names[word], reason);
-    *first = *first ? *first : err;
+    if (!first->code)
+        failure_save(first);
     int kept = remove_pictures(d, figure_names[word]);
     if (!kept && keep)
         kept = keep_note(d, figure_names[word], reason);
@@ -340,14 +342,13 @@ static int draw_one(const struct drawing *d, enum figure_word word, int keep, st
 }
 
 /* What was not drawn, in one line: a failure where figures were named or none could be drawn, else a note. */
-static int say_notes(const struct text *notes, size_t failed, size_t drawn, int named, int first)
+static int say_notes(const struct text *notes, size_t failed, size_t drawn, int named,
+                     const struct failure *first)
 {
-    const char *alone = strstr(notes->chars, ": ") + 2;
-    if (named || !drawn)
-        return failed == 1 && !drawn ? sph_fail(first, "%s", alone)
-                                     : sph_fail(first, "not drawn: %.480s", notes->chars);
-    sph_fail(first, "not drawn: %.480s", notes->chars);
-    return 2;
+    if (failed == 1 && !drawn)
+        return failure_set(first);
+    sph_fail(first->code, "not drawn: %.480s", notes->chars);
+    return named || !drawn ? first->code : 2;
 }
 
 static void tell_made(void *self, sph_progress_call *made, const char *path, size_t done)
@@ -364,7 +365,8 @@ static void tell_made(void *self, sph_progress_call *made, const char *path, siz
 static int draw_all(struct drawing *d, const char *dir, const unsigned char wanted[FIGURE_WORD_COUNT],
                     int named, sph_progress_call *made, void *self)
 {
-    int missing = 0, err = 0, first = 0;
+    int missing = 0, err = 0;
+    struct failure first = {0};
     size_t drawn = 0, failed = 0;
     struct text notes = {0};
     d->dir = file_join(dir, EXPERIMENT_FIGURES);
@@ -387,7 +389,7 @@ static int draw_all(struct drawing *d, const char *dir, const unsigned char want
         mem_free(path);
     }
     if (err >= 0 && failed)
-        err = say_notes(&notes, failed, drawn, named, first);
+        err = say_notes(&notes, failed, drawn, named, &first);
     else if (err >= 0)
         err = missing;
     text_free(&notes);
@@ -441,8 +443,7 @@ static int read_names(const char *const *names, size_t count, unsigned char want
     return 0;
 }
 
-int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
-                sph_progress_call *made)
+int sph_figures(const char *dir, const char *const *names, size_t count, void *self, sph_progress_call *made)
 {
     unsigned char wanted[FIGURE_WORD_COUNT] = {0};
     sph_experiment *e = NULL;
@@ -451,8 +452,8 @@ int sph_figures(const char *dir, const char *const *names, size_t count, void *s
     if (!err && file_exists(file))
         err = sph_experiment_open(&e, file);
     if (!err && e && !count && !e->wanted_figures)
-        err = sph_fail(SPH_EARG, "%s: its key figures names none; name some here (%s)", file,
-                       figure_choices + 1);
+        err = sph_fail_at(SPH_EARG, file, "its key figures names none; name some here (%s)",
+                          figure_choices + 1);
     if (!err)
         err = experiment_draw(e, dir, count ? wanted : NULL, made, self);
     if (err >= 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What an experiment file's `figures:` may name, what each needs, and drawing them into DIR/figures/. */
-#ifndef SPH_EXPERIMENT_EXPERIMENT_FIGURES_H
-#define SPH_EXPERIMENT_EXPERIMENT_FIGURES_H
+#ifndef SPH_REPORT_FIGURES_H
+#define SPH_REPORT_FIGURES_H
 
 #include "compare/experiment.h"
 

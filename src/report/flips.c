@@ -25,8 +25,8 @@ static int write_lines(struct figure *figure, const struct panel *panel, const d
     if (!err && shape[0] == moments)
         err = panel_read(panel, distinct, 1, shape, &patterns);
     if (!err && shape[0] != moments)
-        err = sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' has %zu numbers, expected %zu", panel->where,
-                       flips, shape[0], moments);
+        err = sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' has %zu numbers, expected %zu",
+                          flips, shape[0], moments);
     size_t every = (moments + MOMENTS_MOST - 1) / MOMENTS_MOST;
     for (size_t t = 0; t < moments && !err; t++) {
         sum += bits[t];
@@ -52,8 +52,8 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     size_t shape[4], layers = sph_net_layers(panel->first), shown = 0;
     double *step = NULL;
     if (panel->record && !panel_has(panel, "pattern_step"))
-        return sph_fail(SPH_EFORMAT, "%s: no recorded patterns; train it with --record patterns",
-                        panel->where);
+        return sph_fail_at(SPH_EFORMAT, panel->where,
+                           "no recorded patterns; train it with --record patterns");
     int err = panel_read(panel, "pattern_step", 1, shape, &step);
     if (err < 0)
         return err;

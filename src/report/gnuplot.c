@@ -85,13 +85,13 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
     char *arguments[] = {(char *)(uintptr_t)program, "-d", "-e", (char *)(uintptr_t)commands,
                          (char *)(uintptr_t)script,  NULL};
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return sph_fail(SPH_EIO, "%s: cannot run gnuplot: %s", dir, strerror(errno));
+        return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(errno));
     pid_t child = 0;
     int reason = spawn_in(&child, dir, arguments, ends[1]);
     close(ends[1]);
     if (reason) {
         close(ends[0]);
-        return sph_fail(SPH_EIO, "%s: cannot run gnuplot: %s", dir, strerror(reason));
+        return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(reason));
     }
     read_all(&said, ends[0]);
     close(ends[0]);

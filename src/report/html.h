@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Text on its way into HTML, and SVG on its way into a page with other SVGs. */
-#ifndef SPH_FIGURE_HTML_H
-#define SPH_FIGURE_HTML_H
+#ifndef SPH_REPORT_HTML_H
+#define SPH_REPORT_HTML_H
 
 #include "base/text.h"
 

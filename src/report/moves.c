@@ -73,8 +73,8 @@ static int add_layer(const struct panel *panel, const struct motion_of *of, size
     if (!err)
         err = panel_read(panel, name, 2, shape, &own);
     if (!err && (shape[1] != 3 || shape[0] != steps))
-        err = sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' is (%zu, %zu), expected (%zu, 3)", panel->where,
-                       name, shape[0], shape[1], steps);
+        err = sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' is (%zu, %zu), expected (%zu, 3)",
+                          name, shape[0], shape[1], steps);
     for (size_t i = 0; i < steps * 3 && !err; i++)
         value[i] = larger(value[i], own[i] * factor);
     mem_free(own);
@@ -148,7 +148,7 @@ static int find_layers(struct figure *figure, const struct panels *panels, struc
     if (!of->layers)
         return panels_all_empty(panels, "no hyperplanes");
     if (!recorded)
-        return sph_fail(SPH_EARG, "%s: no step was recorded", panels->list[0].where);
+        return sph_fail_at(SPH_EARG, panels->list[0].where, "no step was recorded");
     for (size_t column = 0; column < panels->columns; column++) {
         const struct panel *panel = &panels->list[column];
         int there = 0;

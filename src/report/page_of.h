@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The report of an experiment, or of one run: everything a reader needs, in one HTML file. */
-#ifndef SPH_EXPERIMENT_EXPERIMENT_REPORT_H
-#define SPH_EXPERIMENT_EXPERIMENT_REPORT_H
+#ifndef SPH_REPORT_PAGE_OF_H
+#define SPH_REPORT_PAGE_OF_H
 
 #define EXPERIMENT_REPORT "report.html"
 

@@ -128,22 +128,22 @@ void panels_note(struct figure *figure, size_t number, const char *note)
 int panels_all_empty(const struct panels *panels, const char *note)
 {
     int frames = !strcmp(note, "no frame recorded");
-    return sph_fail(SPH_EFORMAT, "%s: %s%s", panels->list[0].where, note,
-                    frames ? ": the chosen steps never came"
-                           : ": a norm that treats each row on its own (ln) leaves none");
+    return sph_fail_at(SPH_EFORMAT, panels->list[0].where, "%s%s", note,
+                       frames ? ": the chosen steps never came"
+                              : ": a norm that treats each row on its own (ln) leaves none");
 }
 
 int panel_shape(const struct panel *panel, const char *name, size_t ndim, size_t shape[4])
 {
     size_t found = 0;
     if (!panel->record)
-        return sph_fail(SPH_EFORMAT, "%s: no recorded boundaries; train it with --record boundaries",
-                        panel->where);
+        return sph_fail_at(SPH_EFORMAT, panel->where,
+                           "no recorded boundaries; train it with --record boundaries");
     if (!npz_find(panel->record, name, shape, &found))
-        return sph_fail(SPH_EFORMAT, "%s: boundaries.npz: no array '%s'", panel->where, name);
+        return sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: no array '%s'", name);
     if (found != ndim)
-        return sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' has %zu axes, expected %zu", panel->where,
-                        name, found, ndim);
+        return sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' has %zu axes, expected %zu", name,
+                           found, ndim);
     return 0;
 }
 
@@ -155,7 +155,7 @@ int panel_read(const struct panel *panel, const char *name, size_t ndim, size_t 
         return err;
     for (size_t i = 0; i < ndim; i++)
         if (__builtin_mul_overflow(count, shape[i], &count))
-            return sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' is too large", panel->where, name);
+            return sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' is too large", name);
     if (!(*values = mem_get(count, sizeof **values)))
         return SPH_EMEMORY;
     if (count && (err = npz_read(panel->record, name, *values, 0, count)) < 0) {
@@ -173,8 +173,8 @@ static int read_features(const struct panel *panel, const char *name, size_t n, 
         return 0;
     int err = panel_shape(panel, name, 1, shape);
     if (!err && shape[0] != n)
-        err = sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' has %zu numbers, expected %zu", panel->where,
-                       name, shape[0], n);
+        err = sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' has %zu numbers, expected %zu",
+                          name, shape[0], n);
     return err ? err : npz_read(panel->record, name, values, 0, n);
 }
 

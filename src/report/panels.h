@@ -4,8 +4,8 @@
  * figure is made of comes in here, and nothing else: the functions fill a figure (figure.h) and leave drawing
  * it to the caller. Panel i of the list writes the parts p<i>..., and its words and numbers are title_<i>,
  * ... in the script. */
-#ifndef SPH_FIGURE_PANELS_H
-#define SPH_FIGURE_PANELS_H
+#ifndef SPH_REPORT_PANELS_H
+#define SPH_REPORT_PANELS_H
 
 #include <stddef.h>
 

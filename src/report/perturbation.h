@@ -2,8 +2,8 @@
  *
  * Figure 1(b)-(e) of the paper: one unit's boundary, and where it lies when eps is added to each of its
  * learned numbers. */
-#ifndef SPH_FIGURE_PERTURBATION_H
-#define SPH_FIGURE_PERTURBATION_H
+#ifndef SPH_REPORT_PERTURBATION_H
+#define SPH_REPORT_PERTURBATION_H
 
 #include "spherelu.h"
 

@@ -86,8 +86,8 @@ int predictions_fill(struct figure *figure, const struct panels *panels)
         const struct panel *panel = &panels->list[i];
         if (panel->data->features != 1 || panel->data->task != SPH_TASK_REGRESSION ||
             panel->data->targets != 1)
-            return sph_fail(SPH_EARG, "%s: predictions need data with 1 feature and 1 real target",
-                            panel->where);
+            return sph_fail_at(SPH_EARG, panel->where,
+                               "predictions need data with 1 feature and 1 real target");
         panel_name(name, panel, 0, "phi");
         spectrum |= panel_has(panel, name);
     }

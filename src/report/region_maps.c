@@ -45,7 +45,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     if (err < 0) { /* a norm of each row: the other panels are worth drawing */
         panels_title(figure, panel, number);
         panels_text(figure, "count", number, "no map of its regions");
-        sph_fail_in(err, "%s", panel->where);
+        sph_fail_move(err, panel->where, 0, 1);
         return REFUSED;
     }
     size_t count = sph_regions_count(regions);
@@ -71,7 +71,7 @@ int region_maps_fill(struct figure *figure, const struct panels *panels)
     int err;
     for (size_t i = 0; i < panels->rows * panels->columns; i++)
         if (panels->list[i].data->features != 2)
-            return sph_fail(SPH_EARG, "%s: regions needs data with 2 features", panels->list[i].where);
+            return sph_fail_at(SPH_EARG, panels->list[i].where, "regions needs data with 2 features");
     panels_head(figure, panels->rows, panels->columns);
     if ((err = panels_plane(figure, first, window)) < 0)
         return err;

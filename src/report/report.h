@@ -6,8 +6,8 @@
  * Parts are added in the order of reading. Every text is plain text: what HTML would take for markup is
  * escaped, bytes that are no UTF-8 are replaced. A part that cannot be added for want of memory makes
  * report_write fail, so add freely and check once. The same parts give the same bytes. */
-#ifndef SPH_FIGURE_REPORT_H
-#define SPH_FIGURE_REPORT_H
+#ifndef SPH_REPORT_REPORT_H
+#define SPH_REPORT_REPORT_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * paper. Lines, spatial locations and arrows are computed from (theta, lambda), so that a user who edits
  * these in the data files' header can see where each number comes from. Each returns what figure_draw does.
  */
-#ifndef SPH_FIGURE_SCHEMATIC_H
-#define SPH_FIGURE_SCHEMATIC_H
+#ifndef SPH_REPORT_SCHEMATIC_H
+#define SPH_REPORT_SCHEMATIC_H
 
 int schematic_boundary(const char *dir); /* Figure 1(a): one unit on the plane, `boundary` */
 int schematic_points(const char *dir);   /* Figure 5: units on the line, `points`           */

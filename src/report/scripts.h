@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The scripts of figures/, as the build put them into the library (cmake/Scripts.cmake). */
-#ifndef SPH_FIGURE_SCRIPTS_H
-#define SPH_FIGURE_SCRIPTS_H
+#ifndef SPH_REPORT_SCRIPTS_H
+#define SPH_REPORT_SCRIPTS_H
 
 struct figure_script {
     const char *name;           /* of the file, without .gp; "report.css" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A table of a report while it is filled: cells that are appended to in any order. */
-#ifndef SPH_FIGURE_SHEET_H
-#define SPH_FIGURE_SHEET_H
+#ifndef SPH_REPORT_SHEET_H
+#define SPH_REPORT_SHEET_H
 
 #include "base/text.h"
 #include "report/report.h"

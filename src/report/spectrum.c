@@ -28,8 +28,9 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
         (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
         return err;
     if (shape[2] != 1 || !shape[0] || steps[0] != shape[0])
-        return sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, 1)",
-                        panel->where, name, shape[0], shape[1], shape[2], steps[0]);
+        return sph_fail_at(SPH_EFORMAT, panel->where,
+                           "boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, 1)", name, shape[0],
+                           shape[1], shape[2], steps[0]);
     double *phi = mem_get(shape[1], sizeof *phi), step = 0;
     if (!phi)
         return SPH_EMEMORY;
@@ -63,8 +64,8 @@ int spectrum_fill(struct figure *figure, const struct panels *panels)
         const struct panel *panel = &panels->list[i];
         double low, high;
         if (panel->data->features != 1)
-            return sph_fail(SPH_EARG, "%s: a spectrum needs data with 1 feature, found %zu", panel->where,
-                            panel->data->features);
+            return sph_fail_at(SPH_EARG, panel->where, "a spectrum needs data with 1 feature, found %zu",
+                               panel->data->features);
         if (!i) {
             panel_window(panel, 0, 0.025, &low, &high);
             figure_number(figure, "x_low", low);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The bars of one panel, which predictions show as well. */
-#ifndef SPH_FIGURE_SPECTRUM_H
-#define SPH_FIGURE_SPECTRUM_H
+#ifndef SPH_REPORT_SPECTRUM_H
+#define SPH_REPORT_SPECTRUM_H
 
 #include "report/panels.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * gnuplot's SVG, made fit to stand beside others in one page and to be read anywhere. */
-#ifndef SPH_FIGURE_SVG_H
-#define SPH_FIGURE_SVG_H
+#ifndef SPH_REPORT_SVG_H
+#define SPH_REPORT_SVG_H
 
 #include "base/text.h"
 

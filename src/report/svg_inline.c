@@ -51,7 +51,7 @@ static int bad(const struct reader *r, const char *what)
     size_t line = 1;
     for (const char *c = r->begin; c < r->at; c++)
         line += *c == '\n';
-    return sph_fail(SPH_EFORMAT, "%s:%zu: %s", r->where, line, what);
+    return sph_fail_line(SPH_EFORMAT, r->where, line, "%s", what);
 }
 
 /* ---------------------------------------------------------------- what is let through */

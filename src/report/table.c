@@ -10,7 +10,7 @@ int table_write(const struct comparison *comparison, enum table_format format, s
         [TABLE_CSV] = table_add_csv,   [TABLE_JSON] = table_add_json,
     };
     if ((unsigned)format > TABLE_JSON)
-        return sph_fail(SPH_EARG, "table: format %d is unknown", (int)format);
+        return sph_fail_key(SPH_EARG, "table", "format %d is unknown", (int)format);
     int err = writers[format](comparison, out);
     return err < 0 ? err : out->failed ? SPH_EMEMORY : 0;
 }

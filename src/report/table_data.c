@@ -38,7 +38,8 @@ static void add_size(struct text *out, size_t value)
     text_add(out, ",%zu", value);
 }
 
-static void add_pair(struct text *out, const struct comparison *comparison, const struct comparison_pair *pair)
+static void add_pair(struct text *out, const struct comparison *comparison,
+                     const struct comparison_pair *pair)
 {
     if (!pair->verdict.chars) {
         text_add(out, ",,,,,,,,,,,,,,,"); /* as many cells as below */

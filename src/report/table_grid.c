@@ -34,7 +34,8 @@ static void add_mean(struct text *out, double mean, double error)
         text_add_general(out, isnan(error) ? 4 : 6, mean);
         text_add(out, "%s", isnan(error) ? "" : " +- 0");
     } else if (size < 1e-4 || size >= 1e7) {
-        int power = comparison_exponent(size), decimals = clamp_decimals(power - comparison_exponent(error) + 1);
+        int power = comparison_exponent(size),
+            decimals = clamp_decimals(power - comparison_exponent(error) + 1);
         text_add(out, "(");
         text_add_fixed(out, decimals, mean / pow(10, power));
         text_add(out, " +- ");
@@ -213,8 +214,8 @@ void grid_add_notes(struct text *out, const struct comparison *comparison, const
     add_note(out, &note, begin, add);
     if (!comparison->reference)
         return;
-    text_add(&note, "Intervals: %d %% of %d resamples of the splits%s.", COMPARISON_PERCENT, COMPARISON_RESAMPLES,
-             grid->small ? "; of fewer than 10 splits they are too narrow" : "");
+    text_add(&note, "Intervals: %d %% of %d resamples of the splits%s.", COMPARISON_PERCENT,
+             COMPARISON_RESAMPLES, grid->small ? "; of fewer than 10 splits they are too narrow" : "");
     add_note(out, &note, begin, add);
     text_add(&note, "p: Wilcoxon's signed-rank test, two-sided%s%s.",
              grid->approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)" : "",
@@ -227,7 +228,8 @@ void grid_add_notes(struct text *out, const struct comparison *comparison, const
     }
 }
 
-void grid_add_verdicts(struct text *out, const struct comparison *comparison, const char *begin, grid_adder *add)
+void grid_add_verdicts(struct text *out, const struct comparison *comparison, const char *begin,
+                       grid_adder *add)
 {
     for (size_t m = 0; m < comparison->input->count; m++)
         if (comparison->lines[m].pair.verdict.chars) {

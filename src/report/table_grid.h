@@ -2,8 +2,8 @@
  *
  * The table for readers as a grid of cells and a few sentences, which text, Markdown and LaTeX write each in
  * their way. */
-#ifndef SPH_EXPERIMENT_TABLE_GRID_H
-#define SPH_EXPERIMENT_TABLE_GRID_H
+#ifndef SPH_REPORT_TABLE_GRID_H
+#define SPH_REPORT_TABLE_GRID_H
 
 #include "report/table.h"
 
@@ -28,7 +28,8 @@ struct grid {
     int approximate, small;   /* what the notes must explain: a p, an interval */
 };
 
-int grid_make(struct grid *grid, const struct comparison *comparison); /* free with grid_free, unless it fails */
+int grid_make(struct grid *grid,
+              const struct comparison *comparison); /* free with grid_free, unless it fails */
 void grid_free(struct grid *grid);
 size_t grid_shown(const struct grid *grid); /* columns */
 const char *grid_cell(const struct grid *grid, size_t row, size_t column);
@@ -44,6 +45,7 @@ void grid_add_failure(struct text *out, const struct comparison_method *method, 
 /* One sentence a line, each after `begin`. */
 void grid_add_notes(struct text *out, const struct comparison *comparison, const struct grid *grid,
                     const char *begin, grid_adder *add);
-void grid_add_verdicts(struct text *out, const struct comparison *comparison, const char *begin, grid_adder *add);
+void grid_add_verdicts(struct text *out, const struct comparison *comparison, const char *begin,
+                       grid_adder *add);
 
 #endif

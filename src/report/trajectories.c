@@ -37,8 +37,9 @@ static int frames_read(struct frames *out, const struct panel *panel)
         (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
         return err;
     if (shape[2] != n || steps[0] != shape[0])
-        return sph_fail(SPH_EFORMAT, "%s: boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, %zu)",
-                        panel->where, name, shape[0], shape[1], shape[2], steps[0], n);
+        return sph_fail_at(SPH_EFORMAT, panel->where,
+                           "boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, %zu)", name, shape[0],
+                           shape[1], shape[2], steps[0], n);
     size_t every = (shape[0] + FRAMES_MOST - 1) / FRAMES_MOST,
            each = (shape[1] + UNITS_MOST - 1) / UNITS_MOST;
     every += !every;
@@ -173,8 +174,8 @@ int trajectories_fill(struct figure *figure, const struct panels *panels, size_t
         size_t n = panel->data->features;
         struct frames frames;
         if (n < 1 || n > 2)
-            return sph_fail(SPH_EARG, "%s: trajectories need data with 1 or 2 features, found %zu",
-                            panel->where, n);
+            return sph_fail_at(SPH_EARG, panel->where,
+                               "trajectories need data with 1 or 2 features, found %zu", n);
         const char *note = panel_empty(panel);
         double low[2], high[2], window[2] = {1, 1};
         for (size_t k = 0; k < n; k++) {

@@ -32,8 +32,8 @@ static int check_arrays(sph_data *data)
 {
     for (size_t i = 0; i < data->rows * data->features; i++) {
         if (isinf(data->x[i]))
-            return sph_fail(SPH_EARG, "x: row %zu, column %zu is infinite", i / data->features,
-                            i % data->features);
+            return sph_fail_key(SPH_EARG, "x", "row %zu, column %zu is infinite", i / data->features,
+                                i % data->features);
         data->has_missing |= isnan(data->x[i]) != 0;
         data->filled += isnan(data->x[i]) != 0;
     }
@@ -41,13 +41,13 @@ static int check_arrays(sph_data *data)
         double y = data->y[i];
         size_t row = i / data->targets;
         if (!isfinite(y))
-            return sph_fail(SPH_EARG, "y: row %zu, column %zu is not a finite number", row,
-                            i % data->targets);
+            return sph_fail_key(SPH_EARG, "y", "row %zu, column %zu is not a finite number", row,
+                                i % data->targets);
         if (data->task == SPH_TASK_REGRESSION)
             continue;
         if (y < 0.0 || y != floor(y) || y >= 1e6 || (data->task == SPH_TASK_BINARY && y > 1.0))
-            return sph_fail(SPH_EARG, "y: row %zu is %g, expected a class number%s", row, y,
-                            data->task == SPH_TASK_BINARY ? " 0 or 1" : " from 0");
+            return sph_fail_key(SPH_EARG, "y", "row %zu is %g, expected a class number%s", row, y,
+                                data->task == SPH_TASK_BINARY ? " 0 or 1" : " from 0");
         size_t classes = (size_t)y + 1 > 2 ? (size_t)y + 1 : 2;
         if (classes > data->classes)
             data->classes = classes;
@@ -87,13 +87,13 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
     size_t x_count, y_count;
     *out = NULL;
     if (!x || !y || !rows || !features || !targets)
-        return sph_fail(SPH_EARG,
-                        "data: %zu rows of %zu features and %zu targets, expected at least one of each", rows,
-                        features, targets);
+        return sph_fail_key(SPH_EARG, "data",
+                            "%zu rows of %zu features and %zu targets, expected at least one of each", rows,
+                            features, targets);
     if ((unsigned)task >= SPH_TASK_COUNT || (task != SPH_TASK_REGRESSION && targets != 1))
-        return sph_fail(SPH_EARG, "data: a task of classes has one target, not %zu", targets);
+        return sph_fail_key(SPH_EARG, "data", "a task of classes has one target, not %zu", targets);
     if (__builtin_mul_overflow(rows, features, &x_count) || __builtin_mul_overflow(rows, targets, &y_count))
-        return sph_fail(SPH_EARG, "data: %zu rows are too many", rows);
+        return sph_fail_key(SPH_EARG, "data", "%zu rows are too many", rows);
     sph_data *data = mem_get(1, sizeof *data);
     if (!data)
         return SPH_EMEMORY;

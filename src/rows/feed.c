@@ -78,7 +78,7 @@ int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *
     if (data->pixels)
         return image_feed_new(out, data, index, count, net, augment, seed);
     if (augment != SPH_AUGMENT_NONE)
-        return sph_fail(SPH_EARG, "augment: the data are a table, and only images can be augmented");
+        return sph_fail_key(SPH_EARG, "augment", "the data are a table, and only images can be augmented");
     return table_feed_new(out, data, index, count, net);
 }
 

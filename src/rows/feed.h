@@ -2,8 +2,8 @@
  *
  * Rows of a data set, standardised and in a net's dtype, as the trainer takes them. Tables are kept ready in
  * the net's layout (feed.c); images stay bytes and become numbers as they are fetched (image_feed.c). */
-#ifndef SPH_DATA_FEED_H
-#define SPH_DATA_FEED_H
+#ifndef SPH_ROWS_FEED_H
+#define SPH_ROWS_FEED_H
 
 #include "rows/data.h"
 #include "net/net.h"

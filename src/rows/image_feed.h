@@ -5,8 +5,8 @@
  *
  * Flips depend on (seed, epoch, row of the data) and on nothing else: not on batches, threads, or where a run
  * was resumed. */
-#ifndef SPH_DATA_IMAGE_FEED_H
-#define SPH_DATA_IMAGE_FEED_H
+#ifndef SPH_ROWS_IMAGE_FEED_H
+#define SPH_ROWS_IMAGE_FEED_H
 
 #include "rows/feed.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where batches come from, as the trainer sees it: rows by number, standardised, in the net's dtype. */
-#ifndef SPH_TRAIN_SOURCE_H
-#define SPH_TRAIN_SOURCE_H
+#ifndef SPH_ROWS_SOURCE_H
+#define SPH_ROWS_SOURCE_H
 
 #include <stddef.h>
 #include <stdint.h>

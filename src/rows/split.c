@@ -145,7 +145,8 @@ static void split_by_class(sph_split *out, const sph_data *data, size_t rows, ui
 static int split_stratified(sph_split *out, const sph_data *data, size_t rows, uint64_t seed, uint32_t *order)
 {
     if (data->task == SPH_TASK_REGRESSION)
-        return sph_fail(SPH_EARG, "split: stratified needs classes, and the task is regression; use random");
+        return sph_fail_key(SPH_EARG, "split",
+                            "stratified needs classes, and the task is regression; use random");
     struct strata s = {0};
     size_t *counts = mem_get(4 * data->classes, sizeof *counts);
     if (!counts)
@@ -165,7 +166,7 @@ static int check_share(const char *name, double share)
 {
     if (share >= 0.0 && share < 1.0)
         return 0;
-    return sph_fail(SPH_EARG, "%s: a share of %g, expected 0 or more and less than 1", name, share);
+    return sph_fail_key(SPH_EARG, name, "a share of %g, expected 0 or more and less than 1", share);
 }
 
 /* The set's own test part, in its order. */
@@ -191,17 +192,17 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
     if (check_share("test", test) < 0 || check_share("val", val) < 0)
         return SPH_EARG;
     if ((unsigned)kind >= SPH_SPLIT_COUNT)
-        return sph_fail(SPH_EARG, "split: kind %d is unknown", (int)kind);
+        return sph_fail_key(SPH_EARG, "split", "kind %d is unknown", (int)kind);
     if (data->rows > UINT32_MAX)
-        return sph_fail(SPH_EARG, "split: %zu rows, expected fewer than 2^32", data->rows);
+        return sph_fail_key(SPH_EARG, "split", "%zu rows, expected fewer than 2^32", data->rows);
     if (kind == SPH_SPLIT_SKLEARN && seed > UINT32_MAX)
-        return sph_fail(SPH_EARG, "split: scikit-learn's seeds are below 2^32");
+        return sph_fail_key(SPH_EARG, "split", "scikit-learn's seeds are below 2^32");
     out->test_rows = data->test_from ? 0 : part_of(test, rows);
     out->val_rows = part_of(val, rows - out->test_rows);
     if (out->test_rows + out->val_rows >= rows) {
         *out = (sph_split){0};
-        return sph_fail(SPH_EARG, "split: %zu row%s with test %g and val %g leave none to train on", rows,
-                        rows == 1 ? "" : "s", test, val);
+        return sph_fail_key(SPH_EARG, "split", "%zu row%s with test %g and val %g leave none to train on",
+                            rows, rows == 1 ? "" : "s", test, val);
     }
     out->train_rows = rows - out->test_rows - out->val_rows;
     uint32_t *order = mem_get(rows, sizeof *order);
@@ -231,16 +232,16 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
 static int check_folds(size_t count, size_t folds, size_t fold, uint64_t seed)
 {
     if (folds < 2)
-        return sph_fail(SPH_EARG, "folds: %zu, expected 2 or more", folds);
+        return sph_fail_key(SPH_EARG, "folds", "%zu, expected 2 or more", folds);
     if (folds > count)
-        return sph_fail(SPH_EARG, "folds: %zu folds of %zu row%s, expected at most one fold a row", folds,
-                        count, count == 1 ? "" : "s");
+        return sph_fail_key(SPH_EARG, "folds", "%zu folds of %zu row%s, expected at most one fold a row",
+                            folds, count, count == 1 ? "" : "s");
     if (fold >= folds)
-        return sph_fail(SPH_EARG, "folds: fold %zu, expected 0 to %zu", fold, folds - 1);
+        return sph_fail_key(SPH_EARG, "folds", "fold %zu, expected 0 to %zu", fold, folds - 1);
     if (count > UINT32_MAX)
-        return sph_fail(SPH_EARG, "folds: %zu rows, expected fewer than 2^32", count);
+        return sph_fail_key(SPH_EARG, "folds", "%zu rows, expected fewer than 2^32", count);
     if (seed > UINT32_MAX)
-        return sph_fail(SPH_EARG, "folds: scikit-learn's seeds are below 2^32");
+        return sph_fail_key(SPH_EARG, "folds", "scikit-learn's seeds are below 2^32");
     return 0;
 }
 

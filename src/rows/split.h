@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Folds for cross-validation; the splits themselves are sph_split_make in include/spherelu.h. */
-#ifndef SPH_DATA_SPLIT_H
-#define SPH_DATA_SPLIT_H
+#ifndef SPH_ROWS_SPLIT_H
+#define SPH_ROWS_SPLIT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -106,7 +106,7 @@ int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows,
         kind = data->task == SPH_TASK_REGRESSION ? SPH_STANDARDIZE_BOTH : SPH_STANDARDIZE_FEATURES;
     *out = (struct scaling){.features = data->features, .targets = data->targets};
     if (!count)
-        return sph_fail(SPH_EARG, "standardize: no training rows");
+        return sph_fail_key(SPH_EARG, "standardize", "no training rows");
     if (data->pixels)
         return fit_images(out, data, rows, count, kind);
     int err = SPH_EMEMORY, bad;

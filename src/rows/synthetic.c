@@ -68,13 +68,13 @@ int synthetic_make(struct synthetic *out, const char *name, size_t rows, double 
     for (size_t i = 0; i < sizeof sets / sizeof *sets && !row; i++)
         row = strcmp(sets[i].name, name) ? NULL : &sets[i];
     if (!row)
-        return sph_fail(SPH_EARG, "%s: no synthetic set has this name; there are crescents and levy", name);
+        return sph_fail_key(SPH_EARG, name, "no synthetic set has this name; there are crescents and levy");
     if (noise < 0 || isinf(noise))
-        return sph_fail(SPH_EARG, "noise: %g, expected a number, 0 or more", noise);
+        return sph_fail_key(SPH_EARG, "noise", "%g, expected a number, 0 or more", noise);
     size_t train = rows ? rows : row->rows, all, count;
     if (__builtin_add_overflow(train, row->test_rows, &all) ||
         __builtin_mul_overflow(all, row->columns, &count))
-        return sph_fail(SPH_EARG, "%s: %zu rows are too many", name, train);
+        return sph_fail_key(SPH_EARG, name, "%zu rows are too many", train);
     *out = (struct synthetic){.names = row->names,
                               .rows = all,
                               .columns = row->columns,

@@ -113,7 +113,7 @@ static int known_keys(const json_t *object, const char *where, const char *const
     json_object_foreach((json_t *)object, key, value)
     {
         if (text_find(key, keys, count) < 0)
-            return sph_fail(SPH_EFORMAT, "%s: unknown key \"%.80s\"", where, key);
+            return sph_fail_at(SPH_EFORMAT, where, "unknown key \"%.80s\"", key);
     }
     return 0;
 }
@@ -131,14 +131,14 @@ static int word_member(const json_t *object, const char *where, const char *key,
     char list[128] = "";
     for (size_t i = 0, used = 0; i < count; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
-    return sph_fail(SPH_EFORMAT, "%s: \"%s\" is \"%.80s\", expected one of %s", where, key, word, list);
+    return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is \"%.80s\", expected one of %s", key, word, list);
 }
 
 static int earlier_node(size_t from, size_t node, const char *where)
 {
     if (from < node)
         return 0;
-    return sph_fail(SPH_EFORMAT, "%s: \"from\" is %zu, expected an earlier node", where, from);
+    return sph_fail_at(SPH_EFORMAT, where, "\"from\" is %zu, expected an earlier node", from);
 }
 
 /* What dense and conv layers have in common. */
@@ -157,7 +157,7 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
         return err;
     size_t longest = sizeof net->layers->path - 1, length = strlen(layer->path);
     if (!length || length > longest)
-        return sph_fail(SPH_EFORMAT, "%s: \"path\" has %zu bytes, expected 1 to %zu", where, length, longest);
+        return sph_fail_at(SPH_EFORMAT, where, "\"path\" has %zu bytes, expected 1 to %zu", length, longest);
     layer->param = (sph_param)param;
     layer->norm = (sph_norm)norm;
     layer->act = (sph_act)act;
@@ -172,7 +172,7 @@ static int build_dense(sph_net *net, const json_t *node, const char *where)
     if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0)
         return err;
     err = sph_net_dense(net, (int)from, &layer);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int read_window(const json_t *node, const char *where, size_t *kernel, size_t *stride, size_t *pad)
@@ -183,8 +183,8 @@ static int read_window(const json_t *node, const char *where, size_t *kernel, si
         (err = json_member_size(node, where, "pad", pad)) < 0)
         return err;
     if (*kernel > WINDOW_MAX || *stride > WINDOW_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: a window of %zu every %zu pixels, expected at most %d", where,
-                        *kernel, *stride, WINDOW_MAX);
+        return sph_fail_at(SPH_EFORMAT, where, "a window of %zu every %zu pixels, expected at most %d",
+                           *kernel, *stride, WINDOW_MAX);
     return 0;
 }
 
@@ -197,7 +197,7 @@ static int build_conv(sph_net *net, const json_t *node, const char *where)
         (err = read_window(node, where, &layer.kernel, &layer.stride, &layer.pad)) < 0)
         return err;
     err = sph_net_conv(net, (int)from, &layer);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int build_pool(sph_net *net, const json_t *node, const char *where,
@@ -211,7 +211,7 @@ static int build_pool(sph_net *net, const json_t *node, const char *where,
         (pool && (err = read_window(node, where, &kernel, &stride, &pad)) < 0))
         return err;
     err = pool ? pool(net, (int)from, kernel, stride, pad) : sph_net_global_pool(net, (int)from);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int build_max_pool(sph_net *net, const json_t *node, const char *where)
@@ -239,13 +239,13 @@ static int build_add(sph_net *net, const json_t *node, const char *where)
     for (size_t i = 0; i < 2; i++) {
         const json_t *value = json_array_get(from, i);
         if (json_array_size(from) != 2 || !json_is_integer(value) || json_integer_value(value) < 0)
-            return sph_fail(SPH_EFORMAT, "%s: \"from\" of an addition must be two nodes", where);
+            return sph_fail_at(SPH_EFORMAT, where, "\"from\" of an addition must be two nodes");
         if ((err = earlier_node((size_t)json_integer_value(value), net->node_count, where)) < 0)
             return err;
         in[i] = (int)json_integer_value(value);
     }
     err = sph_net_add(net, in[0], in[1]);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int build_act(sph_net *net, const json_t *node, const char *where)
@@ -258,7 +258,7 @@ static int build_act(sph_net *net, const json_t *node, const char *where)
         (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0)
         return err;
     err = sph_net_act(net, (int)from, (sph_act)act);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int build_input(sph_net *net, const json_t *node, const char *where)
@@ -269,7 +269,7 @@ static int build_input(sph_net *net, const json_t *node, const char *where)
         (err = json_member_size(node, where, "features", &features)) < 0)
         return err;
     err = sph_net_input(net, features);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int build_image(sph_net *net, const json_t *node, const char *where)
@@ -282,10 +282,10 @@ static int build_image(sph_net *net, const json_t *node, const char *where)
         (err = json_member_size(node, where, "width", &width)) < 0)
         return err;
     if (channels > WINDOW_MAX || height > WINDOW_MAX || width > WINDOW_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: an image of %zu x %zu x %zu, expected at most %d each", where,
-                        channels, height, width, WINDOW_MAX);
+        return sph_fail_at(SPH_EFORMAT, where, "an image of %zu x %zu x %zu, expected at most %d each",
+                           channels, height, width, WINDOW_MAX);
     err = sph_net_image(net, channels, height, width);
-    return err < 0 ? sph_fail_in(err, "%s", where) : 0;
+    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
 }
 
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
@@ -297,7 +297,7 @@ static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
         build_avg_pool, build_global_pool, build_add,   build_act};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: \"nodes\" is empty", where);
+        return sph_fail_at(SPH_EFORMAT, where, "\"nodes\" is empty");
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         char here[512];
         int kind = 0, err;
@@ -324,10 +324,10 @@ int architecture_build(sph_net **out, int *output, const json_t *architecture, c
         return err;
     err = build_nodes(net, nodes, where);
     if (!err && last + 1 != net->node_count)
-        err = sph_fail(SPH_EFORMAT, "%s: \"output\" is %zu, expected the last node, %zu", where, last,
-                       net->node_count - 1);
+        err = sph_fail_at(SPH_EFORMAT, where, "\"output\" is %zu, expected the last node, %zu", last,
+                          net->node_count - 1);
     if (!err && !net->layer_count)
-        err = sph_fail(SPH_EFORMAT, "%s: the net has no layer", where);
+        err = sph_fail_at(SPH_EFORMAT, where, "the net has no layer");
     if (err < 0) {
         sph_net_free(net);
         return err;

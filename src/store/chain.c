@@ -48,14 +48,14 @@ static int fill_shape(struct chain_layer *layer, const struct st_tensor *lead, i
     enum param_extent extent = param_ops(layer->param)->tensor[0].extent;
     size_t ndim = signs ? 1 : 2;
     if (lead->ndim != ndim)
-        return sph_fail(SPH_EFORMAT, "%s: %.120s has %zu dimensions, expected %s", lead->file, lead->name,
-                        lead->ndim, signs ? "1: units" : "2: units and inputs");
+        return sph_fail_at(SPH_EFORMAT, lead->file, "%.120s has %zu dimensions, expected %s", lead->name,
+                           lead->ndim, signs ? "1: units" : "2: units and inputs");
     layer->shape = (struct param_shape){.m = lead->shape[0], .n = signs ? 1 : lead->shape[1]};
     if (!signs && extent == PARAM_ANGLES)
         layer->shape.n++;
     if (!lead->count)
-        return sph_fail(SPH_EFORMAT, "%s: %.120s is empty: a layer has at least one unit and one input",
-                        lead->file, lead->name);
+        return sph_fail_at(SPH_EFORMAT, lead->file,
+                           "%.120s is empty: a layer has at least one unit and one input", lead->name);
     return 0;
 }
 
@@ -81,8 +81,8 @@ static int read_layer(struct chain_layer *layer, const struct safetensors *file,
         if ((err = find_leaf(file, layer->path, ops->tensor[t].name, &layer->raw[t])) < 0)
             return err;
         if (!layer->raw[t] && !ops->tensor[t].is_bias)
-            return sph_fail(SPH_EFORMAT, "%s: %.120s is there, but no %s beside it", file->path, lead->name,
-                            ops->tensor[t].name);
+            return sph_fail_at(SPH_EFORMAT, file->path, "%.120s is there, but no %s beside it", lead->name,
+                               ops->tensor[t].name);
     }
     layer->shape.has_bias = layer->raw[param_find_bias(ops)] != NULL;
 
@@ -113,17 +113,16 @@ static int read_layers(struct chain *chain, const struct safetensors *file, char
     }
     for (size_t i = 0; i < file->count; i++)
         if (!known[i])
-            return sph_fail(
-                SPH_EFORMAT,
-                "%s: no spherelu metadata, and not dense layers (PATH.weight, PATH.bias) alone: it "
+            return sph_fail_at(
+                SPH_EFORMAT, file->path,
+                "no spherelu metadata, and not dense layers (PATH.weight, PATH.bias) alone: it "
                 "holds %.120s",
-                file->path, file->tensor[i].name);
+                file->tensor[i].name);
     return chain->count
                ? 0
-               : sph_fail(SPH_EFORMAT,
-                          "%s: no spherelu metadata, and no dense layers (PATH.weight, PATH.bias): it "
-                          "holds nothing",
-                          file->path);
+               : sph_fail_at(SPH_EFORMAT, file->path,
+                             "no spherelu metadata, and no dense layers (PATH.weight, PATH.bias): it "
+                             "holds nothing");
 }
 
 /* ---------------------------------------------------------------- their order */
@@ -216,8 +215,9 @@ static int put_in_order(struct chain *chain, const struct safetensors *file)
     qsort(chain->layer, chain->count, sizeof *chain->layer, compare_layers);
     for (size_t k = 1; k < chain->count; k++)
         if (!strcmp(chain->layer[k].path, chain->layer[k - 1].path))
-            return sph_fail(SPH_EFORMAT, "%s: %.120s and %.120s, expected one parameterization of a layer",
-                            file->path, lead_of(&chain->layer[k - 1])->name, lead_of(&chain->layer[k])->name);
+            return sph_fail_at(SPH_EFORMAT, file->path,
+                               "%.120s and %.120s, expected one parameterization of a layer",
+                               lead_of(&chain->layer[k - 1])->name, lead_of(&chain->layer[k])->name);
     for (int i = 0; i < 2; i++) {
         qsort(chain->layer, chain->count, sizeof *chain->layer, orders[first ^ i]);
         if (first_gap(chain) == chain->count)
@@ -225,9 +225,9 @@ static int put_in_order(struct chain *chain, const struct safetensors *file)
     }
     qsort(chain->layer, chain->count, sizeof *chain->layer, orders[first]);
     const struct chain_layer *layer = &chain->layer[first_gap(chain)];
-    return sph_fail(SPH_EFORMAT,
-                    "%s: not a chain of dense layers: %.80s has %zu inputs, %.80s before it %zu units",
-                    file->path, layer->path, layer->shape.n, layer[-1].path, layer[-1].shape.m);
+    return sph_fail_at(SPH_EFORMAT, file->path,
+                       "not a chain of dense layers: %.80s has %zu inputs, %.80s before it %zu units",
+                       layer->path, layer->shape.n, layer[-1].path, layer[-1].shape.m);
 }
 
 /* ---------------------------------------------------------------- the chain */

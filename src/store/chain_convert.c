@@ -157,18 +157,17 @@ static int refuse(const struct work *w, const struct safetensors *file, const st
     size_t j = found->unit;
     switch (found->fault) {
     case ZERO_ROW:
-        return sph_fail(SPH_EARG,
-                        "%s: %s unit %zu: its weights are 0 and its bias is %g: %s has no place for it",
-                        file->path, path, j, found->value, w->to->name);
+        return sph_fail_at(SPH_EARG, file->path,
+                           "%s unit %zu: its weights are 0 and its bias is %g: %s has no place for it", path,
+                           j, found->value, w->to->name);
     case BAD_SIGN:
-        return sph_fail(SPH_EFORMAT, "%s: %s.sign[%zu] is %g, expected 1 or -1", file->path, path, j,
-                        found->value);
+        return sph_fail_at(SPH_EFORMAT, file->path, "%s.sign[%zu] is %g, expected 1 or -1", path, j,
+                           found->value);
     case NOT_FINITE:
-        return sph_fail(SPH_EARG, "%s: %s unit %zu: its weights are not all finite", file->path, path, j);
+        return sph_fail_at(SPH_EARG, file->path, "%s unit %zu: its weights are not all finite", path, j);
     default:
-        return sph_fail(SPH_EARG, "%s: %s unit %zu: its %s would be %g, not a finite number in %s",
-                        file->path, path, j, found->tensor, found->value,
-                        w->layer->dtype == SPH_F64 ? "f64" : "f32");
+        return sph_fail_at(SPH_EARG, file->path, "%s unit %zu: its %s would be %g, not a finite number in %s",
+                           path, j, found->tensor, found->value, w->layer->dtype == SPH_F64 ? "f64" : "f32");
     }
 }
 

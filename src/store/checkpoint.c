@@ -25,11 +25,11 @@ int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *ne
     json_t *architecture = NULL;
     int err = architecture_of(&architecture, net);
     if (err < 0)
-        return sph_fail_in(err, "%s", path);
+        return sph_fail_move(err, path, 0, 1);
     json_t *object =
         json_pack("{s:i, s:b, s:o}", "format", MODEL_FORMAT, "checkpoint", 1, "architecture", architecture);
     if (!object || (extra && json_object_set(object, "extra", (json_t *)extra) < 0))
-        err = sph_fail(SPH_EMEMORY, "%s: out of memory", path);
+        err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err)
         err = json_print(&metadata, object, 0);
     json_decref(object);
@@ -53,9 +53,9 @@ static int check_architecture(const char *path, const json_t *object, const char
     if ((err = json_member_object(object, where, "architecture", &there)) < 0)
         return err;
     if ((err = architecture_of(&here, net)) < 0)
-        return sph_fail_in(err, "%s", path);
+        return sph_fail_move(err, path, 0, 1);
     if (architecture_difference(there, here, difference, sizeof difference))
-        err = sph_fail(SPH_EFORMAT, "%s: checkpoint is of another network: %s", path, difference);
+        err = sph_fail_at(SPH_EFORMAT, path, "checkpoint is of another network: %s", difference);
     json_decref(here);
     return err;
 }
@@ -71,8 +71,8 @@ static int check_scalars(const struct st_tensor *scalars)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         double x = value[counts[i]];
         if (!(x >= 0 && x <= 0x1p53) || x != floor(x))
-            return sph_fail(SPH_EFORMAT, "%s: scalars[%d] is %g, expected a whole number", scalars->file,
-                            (int)counts[i], x);
+            return sph_fail_at(SPH_EFORMAT, scalars->file, "scalars[%d] is %g, expected a whole number",
+                               (int)counts[i], x);
     }
     return 0;
 }
@@ -85,13 +85,13 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         enum st_dtype dtype = span_dtype(&spans[i], net);
         int err = 0;
         if (!found)
-            return sph_fail(SPH_EFORMAT, "%s: %s is missing: other options than the checkpoint's?",
-                            file->path, spans[i].name);
+            return sph_fail_at(SPH_EFORMAT, file->path, "%s is missing: other options than the checkpoint's?",
+                               spans[i].name);
         if (found->dtype != dtype || found->ndim != 1 || found->count != spans[i].count)
-            return sph_fail(SPH_EFORMAT,
-                            "%s: %s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
-                            file->path, spans[i].name, found->count, st_dtype_name(found->dtype), found->ndim,
-                            spans[i].count, st_dtype_name(dtype));
+            return sph_fail_at(SPH_EFORMAT, file->path,
+                               "%s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
+                               spans[i].name, found->count, st_dtype_name(found->dtype), found->ndim,
+                               spans[i].count, st_dtype_name(dtype));
         if (!strcmp(spans[i].name, "scalars") && (err = check_scalars(found)) < 0)
             return err;
     }
@@ -100,10 +100,10 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         while (i < count && strcmp(spans[i].name, file->tensor[t].name) != 0)
             i++;
         if (i == count)
-            return sph_fail(
-                SPH_EFORMAT,
-                "%s: %.120s belongs to no part of this training: other options than the checkpoint's?",
-                file->path, file->tensor[t].name);
+            return sph_fail_at(
+                SPH_EFORMAT, file->path,
+                "%.120s belongs to no part of this training: other options than the checkpoint's?",
+                file->tensor[t].name);
     }
     return 0;
 }
@@ -115,15 +115,15 @@ static int check_metadata(const char *path, const struct safetensors *file, cons
     size_t format = 0;
     int err;
     if (!text)
-        return sph_fail(SPH_EFORMAT, "%s: no spherelu metadata: not a checkpoint", path);
+        return sph_fail_at(SPH_EFORMAT, path, "no spherelu metadata: not a checkpoint");
     snprintf(where, sizeof where, "%.400s: metadata", path);
     if ((err = json_parse(out, where, text, strlen(text))) < 0 ||
         (err = json_member_size(*out, where, "format", &format)) < 0)
         return err;
     if (format != MODEL_FORMAT)
-        return sph_fail(SPH_EFORMAT, "%s: format %zu, this version reads %d", where, format, MODEL_FORMAT);
+        return sph_fail_at(SPH_EFORMAT, where, "format %zu, this version reads %d", format, MODEL_FORMAT);
     if (!json_is_true(json_object_get(*out, "checkpoint")))
-        return sph_fail(SPH_EFORMAT, "%s: a model, expected a checkpoint", path);
+        return sph_fail_at(SPH_EFORMAT, path, "a model, expected a checkpoint");
     return check_architecture(path, *out, where, net);
 }
 

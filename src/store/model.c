@@ -50,14 +50,14 @@ static int put_scaling(json_t *object, const sph_net *net, const char *path)
         for (size_t i = 0; values && i < arrays[a].count; i++)
             if (!isfinite(values[i])) {
                 json_decref(part);
-                return sph_fail(SPH_EARG, "%s: standardisation: %s of column %zu is %g", path, arrays[a].name,
-                                i, values[i]);
+                return sph_fail_at(SPH_EARG, path, "standardisation: %s of column %zu is %g", arrays[a].name,
+                                   i, values[i]);
             }
         if (values)
             missing |= json_object_set_new(part, arrays[a].name, json_numbers(values, arrays[a].count)) < 0;
     }
     missing |= json_object_set_new(object, "standardisation", part) < 0;
-    return missing ? sph_fail(SPH_EMEMORY, "%s: out of memory", path) : 0;
+    return missing ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : 0;
 }
 
 static int get_scaling(sph_net *net, const json_t *object, const char *where)
@@ -68,8 +68,8 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
         (err = json_member_size(object, where, "targets", &scaling->targets)) < 0)
         return err;
     if (scaling->features && scaling->features != sph_net_inputs(net))
-        return sph_fail(SPH_EFORMAT, "%s: standardisation of %zu features, the net has %zu", where,
-                        scaling->features, sph_net_inputs(net));
+        return sph_fail_at(SPH_EFORMAT, where, "standardisation of %zu features, the net has %zu",
+                           scaling->features, sph_net_inputs(net));
     struct scaling_array arrays[SCALING_ARRAYS];
     list_scaling(scaling, arrays);
     for (size_t a = 0; a < SCALING_ARRAYS; a++) {
@@ -77,16 +77,16 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
         if (!json_object_get(object, arrays[a].name))
             continue;
         if (arrays[a].count != expected)
-            return sph_fail(SPH_EFORMAT, "%s: standardisation of %zu columns, the net has %zu", where,
-                            arrays[a].count, expected);
+            return sph_fail_at(SPH_EFORMAT, where, "standardisation of %zu columns, the net has %zu",
+                               arrays[a].count, expected);
         if ((err = json_member_reals(object, where, arrays[a].name, arrays[a].values, &count)) < 0)
             return err;
         if (count != expected)
-            return sph_fail(SPH_EFORMAT, "%s: \"%s\" has %zu numbers, expected %zu", where, arrays[a].name,
-                            count, expected);
+            return sph_fail_at(SPH_EFORMAT, where, "\"%s\" has %zu numbers, expected %zu", arrays[a].name,
+                               count, expected);
         for (size_t i = 0; arrays[a].is_scale && i < count; i++)
             if ((*arrays[a].values)[i] == 0)
-                return sph_fail(SPH_EFORMAT, "%s: \"%s\"[%zu] is 0", where, arrays[a].name, i);
+                return sph_fail_at(SPH_EFORMAT, where, "\"%s\"[%zu] is 0", arrays[a].name, i);
     }
     return 0;
 }
@@ -98,13 +98,13 @@ static int describe(struct text *out, const char *path, const sph_net *net, cons
     json_t *architecture = NULL, *object = NULL;
     int err = architecture_of(&architecture, net);
     if (err < 0)
-        return sph_fail_in(err, "%s", path);
+        return sph_fail_move(err, path, 0, 1);
     object = json_pack("{s:i, s:o}", "format", MODEL_FORMAT, "architecture", architecture);
     if (!object)
-        return sph_fail(SPH_EMEMORY, "%s: out of memory", path);
+        return sph_fail_at(SPH_EMEMORY, path, "out of memory");
     err = put_scaling(object, net, path);
     if (!err && data && json_object_set(object, "data", (json_t *)data) < 0)
-        err = sph_fail(SPH_EMEMORY, "%s: out of memory", path);
+        err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err)
         err = json_print(out, object, 0);
     json_decref(object);
@@ -114,7 +114,7 @@ static int describe(struct text *out, const char *path, const sph_net *net, cons
 int model_save(const char *path, const sph_net *net, const json_t *data)
 {
     if (!net->ready)
-        return sph_fail(SPH_EARG, "%s: the net is not ready: call sph_net_ready first", path);
+        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
     struct text metadata = {0};
     struct st_writer writer = {0};
     size_t largest = tensors_largest(net);
@@ -161,11 +161,11 @@ static int open_described(sph_net **out, json_t **data, const struct safetensors
         (err = json_member_size(object, where, "format", &format)) < 0)
         goto out;
     if (format != MODEL_FORMAT) {
-        err = sph_fail(SPH_EFORMAT, "%s: format %zu, this version reads %d", where, format, MODEL_FORMAT);
+        err = sph_fail_at(SPH_EFORMAT, where, "format %zu, this version reads %d", format, MODEL_FORMAT);
         goto out;
     }
     if (json_object_get(object, "checkpoint")) {
-        err = sph_fail(SPH_EFORMAT, "%s: a checkpoint, expected a model", file->path);
+        err = sph_fail_at(SPH_EFORMAT, file->path, "a checkpoint, expected a model");
         goto out;
     }
     if ((err = json_member_object(object, where, "architecture", &architecture)) < 0 ||
@@ -207,7 +207,7 @@ static int open_chain(sph_net **out, const struct safetensors *file)
                                           .act = k + 1 < chain.count ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
     err = node < 0 ? node : net_finish(net, node);
     if (err < 0)
-        sph_fail_in(err, "%.400s", file->path);
+        sph_fail_move(err, file->path, 0, 1);
     else
         err = tensors_take(net, file, 1, &chain_names);
 out:
@@ -250,9 +250,9 @@ int sph_net_save(const sph_net *net, const char *path)
 int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
 {
     if ((unsigned)names >= SPH_NAMES_COUNT)
-        return sph_fail(SPH_EARG, "%s: unknown names %d", path, (int)names);
+        return sph_fail_at(SPH_EARG, path, "unknown names %d", (int)names);
     if (!net->ready)
-        return sph_fail(SPH_EARG, "%s: the net is not ready: call sph_net_ready first", path);
+        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
     return names == SPH_NAMES_TORCHVISION ? torchvision_save(path, net) : sph_net_save(net, path);
 }
 
@@ -288,7 +288,7 @@ int sph_net_open(sph_net **out, const char *path)
 int sph_net_load_tensors(sph_net *net, const char *path)
 {
     if (!net->ready)
-        return sph_fail(SPH_EARG, "%s: the net is not ready: call sph_net_ready first", path);
+        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
     struct safetensors file;
     int err = safetensors_open(&file, path);
     if (err < 0)

@@ -39,8 +39,8 @@ struct npz {
 static int fail_zip(const struct npz *npz, const char *name, struct archive *zip)
 {
     const char *reason = archive_error_string(zip);
-    return sph_fail(SPH_EFORMAT, "%s: %s%s%s", npz->path, name, *name ? ": " : "",
-                    reason ? reason : "cannot be unpacked");
+    return sph_fail_at(SPH_EFORMAT, npz->path, "%s%s%s", name, *name ? ": " : "",
+                       reason ? reason : "cannot be unpacked");
 }
 
 /* By its directory, which stands at the end: without it the members of a file that was cut short would look
@@ -57,10 +57,10 @@ static int open_zip(struct archive **out, const struct npz *npz)
     *out = NULL;
     int is_zip = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\3\4", 4);
     int is_empty = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\5\6", 4);
-    return sph_fail(SPH_EFORMAT, "%s: %s", npz->path,
-                    is_zip     ? "the file is cut short: its zip directory is missing"
-                    : is_empty ? "an empty zip, expected arrays"
-                               : "not an npz file: it is no zip");
+    return sph_fail_at(SPH_EFORMAT, npz->path, "%s",
+                       is_zip     ? "the file is cut short: its zip directory is missing"
+                       : is_empty ? "an empty zip, expected arrays"
+                                  : "not an npz file: it is no zip");
 }
 
 static int next_entry(const struct npz *npz, struct archive *zip, struct archive_entry **entry)
@@ -79,17 +79,17 @@ static int check_header(const struct npz *npz, const struct member *member)
 {
     const struct npy_header *header = &member->header;
     if (header->ndim > NPZ_DIMS)
-        return sph_fail(SPH_EFORMAT, "%s: %s: an array of %zu dimensions, expected at most %d", npz->path,
-                        member->name, header->ndim, NPZ_DIMS);
+        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: an array of %zu dimensions, expected at most %d",
+                           member->name, header->ndim, NPZ_DIMS);
     if (header->fortran && header->ndim > 1)
-        return sph_fail(SPH_EFORMAT, "%s: %s: numbers in Fortran's order, expected C's", npz->path,
-                        member->name);
+        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: numbers in Fortran's order, expected C's",
+                           member->name);
     if (header->too_big)
-        return sph_fail(SPH_EFORMAT, "%s: %s: the array's shape is too big for any memory", npz->path,
-                        member->name);
+        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: the array's shape is too big for any memory",
+                           member->name);
     for (const struct member *other = npz->member; other < member; other++)
         if (!strcmp(other->name, member->name))
-            return sph_fail(SPH_EFORMAT, "%s: %s: two arrays of this name", npz->path, member->name);
+            return sph_fail_at(SPH_EFORMAT, npz->path, "%s: two arrays of this name", member->name);
     return 0;
 }
 
@@ -230,14 +230,14 @@ static int read_blocks(const struct npz *npz, const struct member *member, struc
         if (status != ARCHIVE_OK)
             return fail_zip(npz, member->name, zip);
         if (length > whole - bytes->used)
-            return sph_fail(SPH_EFORMAT, "%s: %s: more bytes of numbers than the %zu expected", npz->path,
-                            member->name, header->bytes);
+            return sph_fail_at(SPH_EFORMAT, npz->path, "%s: more bytes of numbers than the %zu expected",
+                               member->name, header->bytes);
         if (length && (err = add_block(npz, bytes, block, length)) < 0)
             return err;
     }
     if (bytes->used != whole)
-        return sph_fail(SPH_EFORMAT, "%s: %s: %zu bytes of numbers, expected %zu", npz->path, member->name,
-                        bytes->used - header->start, header->bytes);
+        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: %zu bytes of numbers, expected %zu", member->name,
+                           bytes->used - header->start, header->bytes);
     return 0;
 }
 
@@ -267,11 +267,11 @@ int npz_read(struct npz *npz, const char *name, double *values, size_t first, si
     struct member *member = find(npz, name);
     int err;
     if (!member)
-        return sph_fail(SPH_EARG, "%s: no array named %s", npz->path, name);
+        return sph_fail_at(SPH_EARG, npz->path, "no array named %s", name);
     const struct npy_header *header = &member->header;
     if (first > header->count || count > header->count - first)
-        return sph_fail(SPH_EARG, "%s: %s: %zu numbers from the %zu-th on, but it has %zu", npz->path, name,
-                        count, first, header->count);
+        return sph_fail_at(SPH_EARG, npz->path, "%s: %zu numbers from the %zu-th on, but it has %zu", name,
+                           count, first, header->count);
     if (!member->numbers && (err = load(npz, member)) < 0)
         return err;
     const unsigned char *from = member->numbers + first * header->size;

@@ -59,7 +59,7 @@ static int fail(struct npz_writer **writer)
     const char *reason = w->zip ? archive_error_string(w->zip) : NULL;
     int err = w->failed;
     if (!err)
-        err = sph_fail(SPH_EIO, "%s: cannot write: %s", w->path, reason ? reason : "the zip cannot be made");
+        err = sph_fail_at(SPH_EIO, w->path, "cannot write: %s", reason ? reason : "the zip cannot be made");
     npz_writer_abort(writer);
     return err;
 }

@@ -15,7 +15,7 @@ enum { FLUSH_BYTES = 1 << 20 };
 
 static int out_of_memory(const char *name)
 {
-    return sph_fail(SPH_EMEMORY, "%s: out of memory", name);
+    return sph_fail_at(SPH_EMEMORY, name, "out of memory");
 }
 
 /* ---------------------------------------------------------------- metrics.jsonl */
@@ -131,13 +131,13 @@ static int read_part(uint32_t **out, size_t *count, const json_t *object, const 
         const json_t *value = json_array_get(array, i);
         json_int_t row = json_is_integer(value) ? json_integer_value(value) : -1;
         if (row < 0 || (size_t)row >= rows || row > UINT32_MAX)
-            return sph_fail(SPH_EFORMAT,
-                            "%s: \"%s\"[%zu] is not a row of the data, expected a whole number below %zu",
-                            path, key, i, rows);
+            return sph_fail_at(SPH_EFORMAT, path,
+                               "\"%s\"[%zu] is not a row of the data, expected a whole number below %zu", key,
+                               i, rows);
         if (seen[row]++)
-            return sph_fail(SPH_EFORMAT,
-                            "%s: \"%s\"[%zu] is row %lld, which stood before, expected each row once", path,
-                            key, i, (long long)row);
+            return sph_fail_at(SPH_EFORMAT, path,
+                               "\"%s\"[%zu] is row %lld, which stood before, expected each row once", key, i,
+                               (long long)row);
         (*out)[i] = (uint32_t)row;
     }
     return 0;
@@ -155,7 +155,7 @@ int runfolder_read_split(sph_split *out, const char *dir, size_t rows)
     if ((err = json_read(&object, path)) < 0)
         goto out;
     if (!json_is_object(object)) {
-        err = sph_fail(SPH_EFORMAT, "%s: not an object, expected train, val and test", path);
+        err = sph_fail_at(SPH_EFORMAT, path, "not an object, expected train, val and test");
         goto out;
     }
     if ((err = read_part(&out->train, &out->train_rows, object, path, "train", seen, rows)) < 0)
@@ -187,7 +187,7 @@ int runfolder_check_content(const char *dir, uint64_t content)
     int err = file_exists(path) ? json_read(&object, path) : 0;
     if (!err && json_object_get(object, "content") &&
         !(err = json_member_text(object, path, "content", &then)) && strcmp(then, now) != 0)
-        err = sph_fail(SPH_EFORMAT, "%s: the data changed since the run began", dir);
+        err = sph_fail_at(SPH_EFORMAT, dir, "the data changed since the run began");
     json_decref(object);
     mem_free(path);
     return err;

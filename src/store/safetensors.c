@@ -38,7 +38,7 @@ size_t st_dtype_size(enum st_dtype dtype)
 /* `return fail_tensor(tensor, "found, expected")`; names may be megabytes long, so a message quotes their
  * start. */
 #define fail_tensor(tensor, format, ...)                                                                     \
-    sph_fail(SPH_EFORMAT, "%.400s: tensor \"%.120s\": " format, (tensor)->file, (tensor)->name, __VA_ARGS__)
+    sph_fail_at(SPH_EFORMAT, (tensor)->file, "tensor \"%.120s\": " format, (tensor)->name, __VA_ARGS__)
 
 static const char *shape_text(char buffer[static 256], const struct st_tensor *tensor)
 {
@@ -141,15 +141,14 @@ static int read_tensor(struct st_tensor *tensor, const json_t *entry, const unsi
 static int read_metadata(const struct safetensors *file, const json_t *metadata)
 {
     if (!json_is_object(metadata))
-        return sph_fail(SPH_EFORMAT, "%s: __metadata__ is not an object, expected one of strings",
-                        file->path);
+        return sph_fail_at(SPH_EFORMAT, file->path, "__metadata__ is not an object, expected one of strings");
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)metadata, key, value)
     {
         if (!json_is_string(value))
-            return sph_fail(SPH_EFORMAT, "%.400s: __metadata__ \"%.120s\" is not a string, expected one",
-                            file->path, key);
+            return sph_fail_at(SPH_EFORMAT, file->path,
+                               "__metadata__ \"%.120s\" is not a string, expected one", key);
     }
     return 0;
 }
@@ -187,8 +186,8 @@ static int check_cover(const struct safetensors *file, const unsigned char *data
         expected = begin + tensor->bytes;
     }
     if (expected != length)
-        return sph_fail(SPH_EFORMAT, "%s: %zu bytes of data, expected %zu: the last tensor ends there",
-                        file->path, length, expected);
+        return sph_fail_at(SPH_EFORMAT, file->path,
+                           "%zu bytes of data, expected %zu: the last tensor ends there", length, expected);
     return 0;
 }
 
@@ -198,25 +197,26 @@ static int read_header(struct safetensors *file, const unsigned char **data, siz
     const struct file_map *map = &file->map;
     uint64_t claimed;
     if (map->length < sizeof claimed)
-        return sph_fail(SPH_EFORMAT, "%s: %zu bytes, expected at least 8 for the header's length", file->path,
-                        map->length);
+        return sph_fail_at(SPH_EFORMAT, file->path, "%zu bytes, expected at least 8 for the header's length",
+                           map->length);
     memcpy(&claimed, map->data, sizeof claimed);
     if (claimed > ST_HEADER_MAX)
-        return sph_fail(SPH_EFORMAT, "%s: a header of %llu bytes, expected at most %d", file->path,
-                        (unsigned long long)claimed, ST_HEADER_MAX);
+        return sph_fail_at(SPH_EFORMAT, file->path, "a header of %llu bytes, expected at most %d",
+                           (unsigned long long)claimed, ST_HEADER_MAX);
     size_t after = map->length - sizeof claimed;
     if (claimed > after)
-        return sph_fail(SPH_EFORMAT, "%s: a header of %llu bytes, but only %zu bytes follow its length",
-                        file->path, (unsigned long long)claimed, after);
+        return sph_fail_at(SPH_EFORMAT, file->path,
+                           "a header of %llu bytes, but only %zu bytes follow its length",
+                           (unsigned long long)claimed, after);
     const unsigned char *header = map->data + sizeof claimed;
     if (!claimed)
-        return sph_fail(SPH_EFORMAT, "%s: an empty header, expected '{'", file->path);
+        return sph_fail_at(SPH_EFORMAT, file->path, "an empty header, expected '{'");
     if (*header != '{')
-        return sph_fail(SPH_EFORMAT, "%s: the header begins with byte 0x%02x, expected '{'", file->path,
-                        *header);
+        return sph_fail_at(SPH_EFORMAT, file->path, "the header begins with byte 0x%02x, expected '{'",
+                           *header);
     int err = json_parse(&file->header, "header", (const char *)header, (size_t)claimed);
     if (err)
-        return sph_fail_in(err, "%.400s", file->path);
+        return sph_fail_move(err, file->path, 0, 1);
     *data = header + claimed;
     *length = after - (size_t)claimed;
     return 0;

@@ -20,7 +20,7 @@ static int failed(struct st_writer *writer, int code)
 
 static int out_of_memory(struct st_writer *writer)
 {
-    int err = sph_fail(SPH_EMEMORY, "%.400s: out of memory", writer->file.path);
+    int err = sph_fail_at(SPH_EMEMORY, writer->file.path, "out of memory");
     return failed(writer, err);
 }
 
@@ -39,12 +39,12 @@ int st_writer_metadata(struct st_writer *writer, const char *key, const char *va
 {
     assert(writer->tensors && !writer->data);
     if (!json_is_utf8(key) || !json_is_utf8(value)) {
-        int err = sph_fail(SPH_EARG, "%.400s: metadata \"%.120s\" is not UTF-8, expected UTF-8",
-                           writer->file.path, key);
+        int err =
+            sph_fail_at(SPH_EARG, writer->file.path, "metadata \"%.120s\" is not UTF-8, expected UTF-8", key);
         return failed(writer, err);
     }
     if (json_object_get(writer->metadata, key)) {
-        int err = sph_fail(SPH_EARG, "%.400s: metadata \"%.120s\" given twice", writer->file.path, key);
+        int err = sph_fail_at(SPH_EARG, writer->file.path, "metadata \"%.120s\" given twice", key);
         return failed(writer, err);
     }
     return json_object_set_new(writer->metadata, key, json_string(value)) < 0 ? out_of_memory(writer) : 0;
@@ -85,7 +85,7 @@ int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype d
     if (!fault && (overflow || end > INT64_MAX))
         fault = "too large, expected less than 2^63 bytes in all";
     if (fault) {
-        int err = sph_fail(SPH_EARG, "%.400s: tensor \"%.120s\": %s", writer->file.path, name, fault);
+        int err = sph_fail_at(SPH_EARG, writer->file.path, "tensor \"%.120s\": %s", name, fault);
         return failed(writer, err);
     }
 
@@ -122,8 +122,8 @@ static int write_header(struct st_writer *writer)
         return out_of_memory(writer);
     }
     if (text.length > ST_HEADER_MAX) {
-        err = sph_fail(SPH_EARG, "%.400s: a header of %zu bytes, expected at most %d", writer->file.path,
-                       text.length, ST_HEADER_MAX);
+        err = sph_fail_at(SPH_EARG, writer->file.path, "a header of %zu bytes, expected at most %d",
+                          text.length, ST_HEADER_MAX);
     } else {
         uint64_t length = text.length;
         err = file_replace_write(&writer->file, &length, sizeof length);
@@ -136,8 +136,9 @@ static int write_header(struct st_writer *writer)
 
 static int wrong_amount(struct st_writer *writer, uint64_t bytes)
 {
-    int err = sph_fail(SPH_EARG, "%.400s: %llu bytes of data given, the tensors declared take %llu",
-                       writer->file.path, (unsigned long long)bytes, (unsigned long long)writer->declared);
+    int err =
+        sph_fail_at(SPH_EARG, writer->file.path, "%llu bytes of data given, the tensors declared take %llu",
+                    (unsigned long long)bytes, (unsigned long long)writer->declared);
     return failed(writer, err);
 }
 

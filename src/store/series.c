@@ -71,8 +71,7 @@ static int check_head(const char *path, const struct text *head)
     if (err < 0)
         return err;
     if (map.length >= head->length && memcmp(map.data, head->chars, head->length) != 0)
-        err =
-            sph_fail(SPH_EFORMAT, "%s: cannot go on: its columns are not those that this run records", path);
+        err = sph_fail_at(SPH_EFORMAT, path, "cannot go on: its columns are not those that this run records");
     file_unmap(&map);
     return err;
 }
@@ -99,8 +98,8 @@ int series_open(struct series **out, const char *path, const struct series_colum
     uint64_t keep, length = series->at[count];
     if (__builtin_mul_overflow(keep_rows, length, &keep) ||
         __builtin_add_overflow(keep, series->start, &keep)) {
-        err = sph_fail(SPH_EFORMAT, "%s: cannot go on: %llu rows of %zu bytes are too many", path,
-                       (unsigned long long)keep_rows, (size_t)length);
+        err = sph_fail_at(SPH_EFORMAT, path, "cannot go on: %llu rows of %zu bytes are too many",
+                          (unsigned long long)keep_rows, (size_t)length);
         goto out;
     }
     if ((keep_rows && (err = check_head(path, &head)) < 0) ||
@@ -142,7 +141,7 @@ uint64_t series_rows(const struct series *series)
 static int flush(struct series *series)
 {
     if (series->failed)
-        return sph_fail(series->failed, "%s: an earlier row could not be written", series->log.path);
+        return sph_fail_at(series->failed, series->log.path, "an earlier row could not be written");
     series->failed = file_log_flush(&series->log);
     series->flushed = clock_seconds();
     return series->failed;
@@ -190,8 +189,8 @@ int series_read_row(struct series *series, uint64_t index, void *row)
 {
     int err = flush(series);
     if (!err && index >= series->rows)
-        err = sph_fail(SPH_EARG, "%s: row %llu, expected below %llu", series->log.path,
-                       (unsigned long long)index, (unsigned long long)series->rows);
+        err = sph_fail_at(SPH_EARG, series->log.path, "row %llu, expected below %llu",
+                          (unsigned long long)index, (unsigned long long)series->rows);
     return err ? err : file_log_read(&series->log, offset_of(series, index), row, series_row_bytes(series));
 }
 

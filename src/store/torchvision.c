@@ -92,10 +92,11 @@ static int find_weight(const struct safetensors *file, const char *name, size_t 
 {
     *out = safetensors_find(file, name);
     if (!*out)
-        return sph_fail(SPH_EFORMAT, "%s: %s is missing", file->path, name);
+        return sph_fail_at(SPH_EFORMAT, file->path, "%s is missing", name);
     if ((*out)->ndim != ndim || !(*out)->count)
-        return sph_fail(SPH_EFORMAT, "%s: %s has %zu dimensions and %zu numbers, expected %zu dimensions",
-                        file->path, name, (*out)->ndim, (*out)->count, ndim);
+        return sph_fail_at(SPH_EFORMAT, file->path,
+                           "%s has %zu dimensions and %zu numbers, expected %zu dimensions", name,
+                           (*out)->ndim, (*out)->count, ndim);
     return 0;
 }
 
@@ -129,12 +130,11 @@ int torchvision_open(sph_net **out, const struct safetensors *file)
         if (file->tensor[i].dtype == ST_F64)
             spec.dtype = SPH_F64;
     if (!(spec.scale > 0 && spec.scale <= 64))
-        return sph_fail(
-            SPH_EFORMAT,
-            "%s: a resnet of widths %zu, %zu, %zu, %zu, expected 64, 128, 256, 512 times a factor",
-            file->path, width[0], width[1], width[2], width[3]);
+        return sph_fail_at(SPH_EFORMAT, file->path,
+                           "a resnet of widths %zu, %zu, %zu, %zu, expected 64, 128, 256, 512 times a factor",
+                           width[0], width[1], width[2], width[3]);
     if ((err = build(&net, deep, &spec)) < 0)
-        return sph_fail_in(err, "%.400s", file->path);
+        return sph_fail_move(err, file->path, 0, 1);
     if ((err = tensors_take(net, file, 1, &torchvision_names)) < 0) {
         sph_net_free(net);
         return sph_fail_in(err, "read as torchvision's %s", deep ? "resnet50" : "resnet18");
@@ -162,12 +162,12 @@ static int check_layer(const char *path, const struct net_layer *layer)
 #undef WORD
     const sph_layer *spec = &layer->spec;
     if (spec->param != SPH_PARAM_SP)
-        return sph_fail(SPH_EARG, "%s: %s is %s, and %s", path, layer->path, layer->ops->name, wanted);
+        return sph_fail_at(SPH_EARG, path, "%s is %s, and %s", layer->path, layer->ops->name, wanted);
     if (spec->kernel && spec->norm != SPH_NORM_BN)
-        return sph_fail(SPH_EARG, "%s: %s has norm %s, and %s", path, layer->path, norms[spec->norm], wanted);
+        return sph_fail_at(SPH_EARG, path, "%s has norm %s, and %s", layer->path, norms[spec->norm], wanted);
     if (spec->signs)
-        return sph_fail(SPH_EARG, "%s: %s keeps negative signs as %s.r, and %s", path, layer->path,
-                        layer->path, wanted);
+        return sph_fail_at(SPH_EARG, path, "%s keeps negative signs as %s.r, and %s", layer->path,
+                           layer->path, wanted);
     return 0;
 }
 
@@ -185,7 +185,7 @@ static int check_net(const char *path, const sph_net *net)
         snprintf(name, sizeof name, "layer%zu.0.conv2", i + 1);
         const struct net_layer *layer = find_layer(net, name);
         if (!layer)
-            return sph_fail(SPH_EARG, "%s: the net has no layer %s, and %s", path, name, wanted);
+            return sph_fail_at(SPH_EARG, path, "the net has no layer %s, and %s", name, wanted);
         width[i] = layer->spec.units;
     }
     const struct net_node *image = &net->nodes[0];
@@ -201,14 +201,14 @@ static int check_net(const char *path, const sph_net *net)
     json_t *there = NULL, *here = NULL;
     char difference[256] = "";
     if (!(spec.scale > 0 && spec.scale <= 64))
-        return sph_fail(SPH_EARG, "%s: its widths are not those of a resnet, and %s", path, wanted);
+        return sph_fail_at(SPH_EARG, path, "its widths are not those of a resnet, and %s", wanted);
     int err = build(&model, find_layer(net, "layer1.0.conv3") != NULL, &spec);
     if (!err)
         err = architecture_of(&there, net);
     if (!err)
         err = architecture_of(&here, model);
     if (!err && architecture_difference(there, here, difference, sizeof difference))
-        err = sph_fail(SPH_EARG, "%s: %s, and %s", path, difference, wanted);
+        err = sph_fail_at(SPH_EARG, path, "%s, and %s", difference, wanted);
     json_decref(there);
     json_decref(here);
     sph_net_free(model);

@@ -38,8 +38,8 @@ static int check_part(const char *part, const uint32_t *index, size_t count, siz
 {
     for (size_t i = 0; i < count; i++)
         if (index[i] >= rows)
-            return sph_fail(SPH_EARG, "split: %s holds row %u of data with %zu rows", part,
-                            (unsigned)index[i], rows);
+            return sph_fail_key(SPH_EARG, "split", "%s holds row %u of data with %zu rows", part,
+                                (unsigned)index[i], rows);
     return 0;
 }
 
@@ -56,18 +56,18 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
                         sph_data_outputs(data));
     int classes = opts->loss == SPH_LOSS_CE, binary = opts->loss == SPH_LOSS_BCE;
     if (classes != (data->task == SPH_TASK_CLASSES) || binary != (data->task == SPH_TASK_BINARY))
-        return sph_fail(SPH_EARG,
-                        "loss: %s does not fit the task: regression takes mae or mse, binary bce, classes ce",
-                        classes                      ? "ce"
-                        : binary                     ? "bce"
-                        : opts->loss == SPH_LOSS_MAE ? "mae"
-                                                     : "mse");
+        return sph_fail_key(SPH_EARG, "loss",
+                            "%s does not fit the task: regression takes mae or mse, binary bce, classes ce",
+                            classes                      ? "ce"
+                            : binary                     ? "bce"
+                            : opts->loss == SPH_LOSS_MAE ? "mae"
+                                                         : "mse");
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
-        return sph_fail(SPH_EARG, "augment: kind %d is unknown", (int)opts->augment);
+        return sph_fail_key(SPH_EARG, "augment", "kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
         return sph_fail(SPH_EARG, "the training part has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
-        return sph_fail(SPH_EARG, "standardize: %d is none of the known ways", (int)opts->standardize);
+        return sph_fail_key(SPH_EARG, "standardize", "%d is none of the known ways", (int)opts->standardize);
     int err;
     if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
         (err = check_part("val", split->val, split->val_rows, data->rows)) < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A net, a data set and a split brought together: standardisation, feeds and the trainer. */
-#ifndef SPH_EXPERIMENT_FIT_H
-#define SPH_EXPERIMENT_FIT_H
+#ifndef SPH_TRAIN_FIT_H
+#define SPH_TRAIN_FIT_H
 
 #include "rows/feed.h"
 #include "train/trainer.h"

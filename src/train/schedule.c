@@ -12,9 +12,9 @@ static const double pi = 3.14159265358979323846;
 
 static int bad(const char *text)
 {
-    return sph_fail(
-        SPH_EARG,
-        "schedule: '%s' is none of: none, step:EPOCH,EPOCH,...:FACTOR, plateau:PATIENCE:FACTOR:MIN_DELTA, "
+    return sph_fail_key(
+        SPH_EARG, "schedule",
+        "'%s' is none of: none, step:EPOCH,EPOCH,...:FACTOR, plateau:PATIENCE:FACTOR:MIN_DELTA, "
         "cosine",
         text);
 }
@@ -59,7 +59,7 @@ int schedule_parse(struct schedule *out, const char *text, double warmup)
     char words[256];
     *out = (struct schedule){.warmup = warmup, .best = INFINITY, .lowered = 1, .factor = 1};
     if (!(warmup >= 0) || !isfinite(warmup))
-        return sph_fail(SPH_EARG, "warmup: %g epochs, expected 0 or more", warmup);
+        return sph_fail_key(SPH_EARG, "warmup", "%g epochs, expected 0 or more", warmup);
     if (!text || !strcmp(text, "none"))
         return 0;
     if (strlen(text) >= sizeof words)

@@ -66,21 +66,22 @@ static int plan_batches(struct trainer *t)
     t->batches = (rows + t->batch - 1) / t->batch;
     t->longest = t->batch;
     if (statistic && t->batch == 1)
-        return sph_fail(SPH_EARG,
-                        "batch: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
+        return sph_fail_key(SPH_EARG, "batch",
+                            "1 row has no statistics of its own: bn, mbn and imn need at least 2");
     if (statistic && t->batches > 1 && rows % t->batch == 1) {
         t->batches--;
         t->longest++;
     }
     t->micro = t->opts->micro && t->opts->micro < t->longest ? t->opts->micro : t->longest;
     if (statistic && t->micro == 1)
-        return sph_fail(SPH_EARG,
-                        "micro: 1 row has no statistics of its own: bn, mbn and imn need at least 2");
+        return sph_fail_key(SPH_EARG, "micro",
+                            "1 row has no statistics of its own: bn, mbn and imn need at least 2");
     size_t last = rows - (t->batches - 1) * t->batch, length[] = {t->batches > 1 ? t->batch : last, last};
     for (int i = 0; i < 2; i++)
         if (statistic && length[i] % t->micro == 1)
-            return sph_fail(SPH_EARG, "micro: %zu rows at a time leave a last one alone in a batch of %zu",
-                            t->micro, length[i]);
+            return sph_fail_key(SPH_EARG, "micro",
+                                "%zu rows at a time leave a last one alone in a batch of %zu", t->micro,
+                                length[i]);
     return 0;
 }
 
@@ -101,8 +102,8 @@ static int choose_monitor(struct trainer *t)
         for (size_t i = 0; i < t->values; i++)
             text_add(&known, "%s%s", i ? ", " : "", t->name[i]);
         int err = known.failed ? SPH_EMEMORY
-                               : sph_fail(SPH_EARG, "monitor: no value %s; there are %s%s", wanted,
-                                          known.chars, t->val ? "" : " (no validation part)");
+                               : sph_fail_key(SPH_EARG, "monitor", "no value %s; there are %s%s", wanted,
+                                              known.chars, t->val ? "" : " (no validation part)");
         text_free(&known);
         return err;
     }
@@ -115,9 +116,9 @@ static int choose_monitor(struct trainer *t)
 static int check_words(const sph_train_opts *o)
 {
     if ((unsigned)o->loss >= SPH_LOSS_COUNT)
-        return sph_fail(SPH_EARG, "loss: %d is none of the known ones", (int)o->loss);
+        return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)o->loss);
     if ((unsigned)o->optimizer >= SPH_OPTIMIZER_COUNT)
-        return sph_fail(SPH_EARG, "optimizer: %d is none of the known ones", (int)o->optimizer);
+        return sph_fail_key(SPH_EARG, "optimizer", "%d is none of the known ones", (int)o->optimizer);
     for (int g = 0; g < SPH_GROUP_COUNT; g++)
         if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
             !isfinite(o->group_decay[g]))
@@ -138,23 +139,26 @@ static int check_opts(const sph_train_opts *o, size_t outputs)
         return sph_fail(SPH_EARG, "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1",
                         o->beta1, o->beta2, o->epsilon);
     if (!(o->lr > 0) || !isfinite(o->lr))
-        return sph_fail(SPH_EARG, "lr: %g, expected a number above 0", o->lr);
+        return sph_fail_key(SPH_EARG, "lr", "%g, expected a number above 0", o->lr);
     if (!o->epochs)
-        return sph_fail(SPH_EARG, "epochs: 0, expected at least 1");
+        return sph_fail_key(SPH_EARG, "epochs", "0, expected at least 1");
     if (!(o->momentum >= 0 && o->momentum < 1))
-        return sph_fail(SPH_EARG, "momentum: %g, expected 0 or more and below 1", o->momentum);
+        return sph_fail_key(SPH_EARG, "momentum", "%g, expected 0 or more and below 1", o->momentum);
     if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay))
-        return sph_fail(SPH_EARG, "weight_decay: %g, expected 0 or more", o->weight_decay);
+        return sph_fail_key(SPH_EARG, "weight_decay", "%g, expected 0 or more", o->weight_decay);
     if (!(o->clip >= 0) || !isfinite(o->clip))
-        return sph_fail(SPH_EARG, "clip: %g, expected 0 or more", o->clip);
+        return sph_fail_key(SPH_EARG, "clip", "%g, expected 0 or more", o->clip);
     if (!(o->label_smoothing >= 0 && o->label_smoothing < 1))
-        return sph_fail(SPH_EARG, "label_smoothing: %g, expected 0 or more and below 1", o->label_smoothing);
+        return sph_fail_key(SPH_EARG, "label_smoothing", "%g, expected 0 or more and below 1",
+                            o->label_smoothing);
     if (!(o->norm_momentum > 0 && o->norm_momentum <= 1))
-        return sph_fail(SPH_EARG, "norm_momentum: %g, expected above 0 and at most 1", o->norm_momentum);
+        return sph_fail_key(SPH_EARG, "norm_momentum", "%g, expected above 0 and at most 1",
+                            o->norm_momentum);
     if (o->loss == SPH_LOSS_CE && outputs < 2)
-        return sph_fail(SPH_EARG, "loss: ce needs a net with an output per class, this one has 1; use bce");
+        return sph_fail_key(SPH_EARG, "loss",
+                            "ce needs a net with an output per class, this one has 1; use bce");
     if (o->threads < 1 || (size_t)o->threads > threads_limit())
-        return sph_fail(SPH_EARG, "threads: %d, this build runs 1 to %zu", o->threads, threads_limit());
+        return sph_fail_key(SPH_EARG, "threads", "%d, this build runs 1 to %zu", o->threads, threads_limit());
     return 0;
 }
 
@@ -434,7 +438,7 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
             continue;
         int answer = call(o->self, &view);
         if (answer < 0) /* an observer failed: its message stands, if it has one */
-            return *sph_error() ? answer : sph_fail(answer, "an observer failed");
+            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
         stop |= answer;
     }
     t->stopped |= stop && moment != AT_END;

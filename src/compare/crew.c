@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compare/workers.h"
+#include "compare/crew.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,42 +22,42 @@ struct worker {
     pid_t pid; /* 0: idle */
     int pipe;  /* to its end of which nobody writes: it closes when the process is gone */
     size_t job;
-    struct pool_slot *slot;
+    struct crew_slot *slot;
 };
 
 struct running {
-    const struct pool *pool;
+    const struct crew *crew;
     struct worker *workers; /* (count) */
     struct pollfd *polls;   /* (count) */
-    struct pool_slot *slots;
+    struct crew_slot *slots;
     size_t count, busy, next, ended;
     int stopping;
 };
 
-static void slot_clear(struct pool_slot *slot)
+static void slot_clear(struct crew_slot *slot)
 {
     memset(slot, 0, sizeof *slot);
 }
 
-static void do_job(const struct pool *pool, size_t job, struct pool_slot *slot)
+static void do_job(const struct crew *crew, size_t job, struct crew_slot *slot)
 {
-    slot->err = pool->work(pool->self, job, slot);
+    slot->err = crew->work(crew->self, job, slot);
     if (slot->err < 0)
-        snprintf(slot->message, sizeof slot->message, "%s", sph_error());
+        failure_save(&slot->failure);
     slot->ended = 1;
 }
 
 static int tell_progress(struct running *r)
 {
-    if (!r->pool->progress)
+    if (!r->crew->progress)
         return 0;
-    struct pool_progress progress = {.jobs = r->pool->jobs, .ended = r->ended, .running = r->busy};
+    struct crew_progress progress = {.jobs = r->crew->jobs, .ended = r->ended, .running = r->busy};
     double share = (double)r->ended;
     for (size_t i = 0; i < r->count; i++)
         if (r->workers[i].pid)
             share += atomic_load(&r->slots[i].share);
-    progress.share = share / (double)r->pool->jobs;
-    int answer = r->pool->progress(r->pool->self, &progress);
+    progress.share = share / (double)r->crew->jobs;
+    int answer = r->crew->progress(r->crew->self, &progress);
     if (answer > 0 && !r->stopping) {
         r->stopping = 1;
         for (size_t i = 0; i < r->count; i++)
@@ -71,14 +71,14 @@ static int tell_progress(struct running *r)
 /* A job in this process cannot be watched from outside: it is stopped between jobs only. */
 static int run_here(struct running *r)
 {
-    const struct pool *pool = r->pool;
-    struct pool_slot slot;
+    const struct crew *crew = r->crew;
+    struct crew_slot slot;
     int err = tell_progress(r);
-    for (; r->next < pool->jobs && !r->stopping && !err; r->next++) {
+    for (; r->next < crew->jobs && !r->stopping && !err; r->next++) {
         slot_clear(&slot);
-        do_job(pool, r->next, &slot);
+        do_job(crew, r->next, &slot);
         r->ended++;
-        err = pool->ended(pool->self, r->next, &slot);
+        err = crew->ended(crew->self, r->next, &slot);
         if (!err)
             err = tell_progress(r);
     }
@@ -87,9 +87,9 @@ static int run_here(struct running *r)
 
 /* ---------------------------------------------------------------- in processes of their own */
 
-/* The child. A terminal's Ctrl-C reaches it too: the pool decides what that means. Whatever ends the pool
+/* The child. A terminal's Ctrl-C reaches it too: the crew decides what that means. Whatever ends the crew
  * ends it: nobody would take its result. */
-static void be_worker(const struct pool *pool, size_t job, struct pool_slot *slot, pid_t parent)
+static void be_worker(const struct crew *crew, size_t job, struct crew_slot *slot, pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -99,7 +99,7 @@ static void be_worker(const struct pool *pool, size_t job, struct pool_slot *slo
 #endif
     if (getppid() != parent)
         _exit(1);
-    do_job(pool, job, slot);
+    do_job(crew, job, slot);
     _exit(0);
 }
 
@@ -114,7 +114,7 @@ static int start(struct running *r, struct worker *worker)
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        be_worker(r->pool, worker->job, worker->slot, parent);
+        be_worker(r->crew, worker->job, worker->slot, parent);
     }
     close(ends[1]);
     if (pid < 0) {
@@ -132,7 +132,7 @@ static int start(struct running *r, struct worker *worker)
 /* Starts what fits. Where the system has no process left, those that run are enough. */
 static int start_all(struct running *r)
 {
-    for (size_t i = 0; i < r->count && r->next < r->pool->jobs && !r->stopping; i++) {
+    for (size_t i = 0; i < r->count && r->next < r->crew->jobs && !r->stopping; i++) {
         if (r->workers[i].pid)
             continue;
         int err = start(r, &r->workers[i]);
@@ -153,17 +153,17 @@ static int finish(struct running *r, struct worker *worker)
     worker->pid = 0;
     r->busy--;
     r->ended++;
-    struct pool_slot *slot = worker->slot;
+    struct crew_slot *slot = worker->slot;
     if (!slot->ended) {
-        slot->err = SPH_EIO;
         if (got > 0 && WIFSIGNALED(status))
-            snprintf(slot->message, sizeof slot->message, "the job's process was ended by signal %d (%s)%s",
-                     WTERMSIG(status), strsignal(WTERMSIG(status)),
-                     WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
+            slot->err =
+                sph_fail(SPH_EIO, "the job's process was ended by signal %d (%s)%s", WTERMSIG(status),
+                         strsignal(WTERMSIG(status)), WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
         else
-            snprintf(slot->message, sizeof slot->message, "the job's process ended without a word");
+            slot->err = sph_fail(SPH_EIO, "the job's process ended without saying why");
+        failure_save(&slot->failure);
     }
-    return r->pool->ended(r->pool->self, worker->job, slot);
+    return r->crew->ended(r->crew->self, worker->job, slot);
 }
 
 static int wait_a_little(struct running *r)
@@ -204,31 +204,31 @@ static void end_all(struct running *r)
 static int run_beside(struct running *r)
 {
     int err = 0;
-    while (!err && (r->busy || (r->next < r->pool->jobs && !r->stopping))) {
+    while (!err && (r->busy || (r->next < r->crew->jobs && !r->stopping))) {
         if ((err = start_all(r)) < 0 || (err = wait_a_little(r)) < 0)
             break;
         err = tell_progress(r);
     }
     if (err < 0) {
-        char message[POOL_MESSAGE];
-        snprintf(message, sizeof message, "%s", sph_error());
+        struct failure failure;
+        failure_save(&failure);
         end_all(r);
-        return sph_fail(err, "%s", message);
+        return failure_set(&failure);
     }
     return 0;
 }
 
-int pool_run(const struct pool *pool, int *stopped)
+int crew_run(const struct crew *crew, int *stopped)
 {
-    struct running r = {.pool = pool};
+    struct running r = {.crew = crew};
     int err = 0;
     *stopped = 0;
-    if (!pool->jobs)
+    if (!crew->jobs)
         return 0;
-    if (!pool->workers) {
+    if (!crew->workers) {
         err = run_here(&r);
     } else {
-        r.count = pool->workers < pool->jobs ? pool->workers : pool->jobs;
+        r.count = crew->workers < crew->jobs ? crew->workers : crew->jobs;
         r.workers = mem_get(r.count, sizeof *r.workers);
         r.polls = mem_get(r.count, sizeof *r.polls);
         if (!r.workers || !r.polls) {

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "file/file.h"
-#include "compare/workers.h"
+#include "compare/crew.h"
 #include "fault.h"
 
 enum { JOBS = 12 };
@@ -25,23 +25,23 @@ enum { JOBS = 12 };
 struct log {
     int err[JOBS], ended[JOBS], stopped[JOBS];
     double real[JOBS];
-    char message[JOBS][POOL_MESSAGE];
+    char message[JOBS][sizeof(((struct failure *)0)->text)];
     size_t most_running, calls, stop_after;
     double share;
 };
 
-static int ended(void *self, size_t job, const struct pool_slot *slot)
+static int ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct log *log = self;
     log->ended[job]++;
     log->err[job] = slot->err;
     log->stopped[job] = slot->stopped;
     log->real[job] = slot->real;
-    memcpy(log->message[job], slot->message, sizeof slot->message);
+    memcpy(log->message[job], slot->failure.text, sizeof slot->failure.text);
     return 0;
 }
 
-static int progress(void *self, const struct pool_progress *p)
+static int progress(void *self, const struct crew_progress *p)
 {
     struct log *log = self;
     log->calls++;
@@ -52,7 +52,7 @@ static int progress(void *self, const struct pool_progress *p)
     return log->stop_after && p->ended >= log->stop_after;
 }
 
-static int square(void *self, size_t job, struct pool_slot *slot)
+static int square(void *self, size_t job, struct crew_slot *slot)
 {
     (void)self;
     slot->real = (double)(job * job);
@@ -64,9 +64,9 @@ static void every_job_is_run_once_whatever_the_number_of_workers(void **state)
     (void)state;
     for (size_t workers = 0; workers < 5; workers++) {
         struct log log = {0};
-        struct pool pool = {JOBS, workers, &log, square, ended, progress};
+        struct crew crew = {JOBS, workers, &log, square, ended, progress};
         int stopped = 7;
-        assert_int_equal(pool_run(&pool, &stopped), 0);
+        assert_int_equal(crew_run(&crew, &stopped), 0);
         assert_int_equal(stopped, 0);
         for (size_t i = 0; i < JOBS; i++) {
             assert_int_equal(log.ended[i], 1);
@@ -79,7 +79,7 @@ static void every_job_is_run_once_whatever_the_number_of_workers(void **state)
 }
 
 /* Each dies its own death. */
-static int die(void *self, size_t job, struct pool_slot *slot)
+static int die(void *self, size_t job, struct crew_slot *slot)
 {
     (void)self;
     (void)slot;
@@ -100,9 +100,9 @@ static void a_job_that_dies_is_a_report_and_the_others_go_on(void **state)
 {
     (void)state;
     struct log log = {0};
-    struct pool pool = {JOBS, 2, &log, die, ended, NULL};
+    struct crew crew = {JOBS, 2, &log, die, ended, NULL};
     int stopped;
-    assert_int_equal(pool_run(&pool, &stopped), 0);
+    assert_int_equal(crew_run(&crew, &stopped), 0);
     for (size_t i = 0; i < JOBS; i++) {
         assert_int_equal(log.ended[i], 1);
         int dies = i == 1 || i == 3 || i == 5;
@@ -114,7 +114,7 @@ static void a_job_that_dies_is_a_report_and_the_others_go_on(void **state)
     assert_string_equal(log.message[7], "a reason with 100 % in it");
 }
 
-static int wait_for_stop(void *self, size_t job, struct pool_slot *slot)
+static int wait_for_stop(void *self, size_t job, struct crew_slot *slot)
 {
     (void)self;
     if (job == 0)
@@ -126,14 +126,14 @@ static int wait_for_stop(void *self, size_t job, struct pool_slot *slot)
     return 0;
 }
 
-static void a_pool_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more(void **state)
+static void a_crew_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more(void **state)
 {
     (void)state;
     struct log log = {.stop_after = 1};
-    struct pool pool = {JOBS, 3, &log, wait_for_stop, ended, progress};
+    struct crew crew = {JOBS, 3, &log, wait_for_stop, ended, progress};
     int stopped = 0;
     double began = clock_seconds();
-    assert_int_equal(pool_run(&pool, &stopped), 0);
+    assert_int_equal(crew_run(&crew, &stopped), 0);
     assert_true(clock_seconds() - began < 20);
     assert_int_equal(stopped, 1);
     size_t run = 0, asked = 0;
@@ -145,14 +145,14 @@ static void a_pool_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no
     assert_true(run >= 2 && run <= 5);
 }
 
-static int ended_badly(void *self, size_t job, const struct pool_slot *slot)
+static int ended_badly(void *self, size_t job, const struct crew_slot *slot)
 {
     (void)self;
     (void)slot;
     return job == 2 ? sph_fail(SPH_EIO, "the owner cannot go on") : 0;
 }
 
-static int sleep_but_not_2(void *self, size_t job, struct pool_slot *slot)
+static int sleep_but_not_2(void *self, size_t job, struct crew_slot *slot)
 {
     (void)self;
     (void)slot;
@@ -161,22 +161,22 @@ static int sleep_but_not_2(void *self, size_t job, struct pool_slot *slot)
     return 0;
 }
 
-static void a_pool_whose_owner_fails_leaves_no_process_behind(void **state)
+static void a_crew_whose_owner_fails_leaves_no_process_behind(void **state)
 {
     (void)state;
-    struct pool pool = {JOBS, 3, NULL, sleep_but_not_2, ended_badly, NULL};
+    struct crew crew = {JOBS, 3, NULL, sleep_but_not_2, ended_badly, NULL};
     int stopped;
     double began = clock_seconds();
-    assert_int_equal(pool_run(&pool, &stopped), SPH_EIO);
+    assert_int_equal(crew_run(&crew, &stopped), SPH_EIO);
     assert_string_equal(sph_error(), "the owner cannot go on");
     assert_true(clock_seconds() - began < 20);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
-/* A pool in a process of its own, killed; its jobs would write after a while. */
+/* A crew in a process of its own, killed; its jobs would write after a while. */
 static char mark[64];
 
-static int write_late(void *self, size_t job, struct pool_slot *slot)
+static int write_late(void *self, size_t job, struct crew_slot *slot)
 {
     (void)self;
     (void)slot;
@@ -186,10 +186,10 @@ static int write_late(void *self, size_t job, struct pool_slot *slot)
     return file_replace_with(path, "late", 4);
 }
 
-static void a_pool_that_is_killed_takes_its_jobs_with_it(void **state)
+static void a_crew_that_is_killed_takes_its_jobs_with_it(void **state)
 {
     (void)state;
-    strcpy(mark, "/tmp/spherelu-pool-XXXXXX");
+    strcpy(mark, "/tmp/spherelu-crew-XXXXXX");
     int fd = mkstemp(mark);
     assert_true(fd >= 0);
     close(fd);
@@ -197,9 +197,9 @@ static void a_pool_that_is_killed_takes_its_jobs_with_it(void **state)
     assert_true(pid >= 0);
     if (!pid) {
         struct log log = {0};
-        struct pool pool = {2, 2, &log, write_late, ended, NULL};
+        struct crew crew = {2, 2, &log, write_late, ended, NULL};
         int stopped;
-        pool_run(&pool, &stopped);
+        crew_run(&crew, &stopped);
         _exit(0);
     }
     usleep(500000);
@@ -221,10 +221,10 @@ static void each_allocation_fails_once(void **state)
     (void)state;
     for (size_t n = 0;; n++) {
         struct log log = {0};
-        struct pool pool = {JOBS, 2, &log, square, ended, NULL};
+        struct crew crew = {JOBS, 2, &log, square, ended, NULL};
         int stopped;
         fault_after(n);
-        int err = pool_run(&pool, &stopped), happened = fault_happened();
+        int err = crew_run(&crew, &stopped), happened = fault_happened();
         fault_off();
         assert_int_equal(err, happened ? SPH_EMEMORY : 0);
         if (!happened) {
@@ -239,9 +239,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_is_run_once_whatever_the_number_of_workers),
         cmocka_unit_test(a_job_that_dies_is_a_report_and_the_others_go_on),
-        cmocka_unit_test(a_pool_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more),
-        cmocka_unit_test(a_pool_whose_owner_fails_leaves_no_process_behind),
-        cmocka_unit_test(a_pool_that_is_killed_takes_its_jobs_with_it),
+        cmocka_unit_test(a_crew_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more),
+        cmocka_unit_test(a_crew_whose_owner_fails_leaves_no_process_behind),
+        cmocka_unit_test(a_crew_that_is_killed_takes_its_jobs_with_it),
         cmocka_unit_test(each_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
