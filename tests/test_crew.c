@@ -110,7 +110,7 @@ static void a_job_that_dies_is_a_report_and_the_others_go_on(void **state)
     }
     assert_non_null(strstr(log.message[1], "ended by signal 11 ("));
     assert_non_null(strstr(log.message[3], "ended by signal 9 ("));
-    assert_string_equal(log.message[5], "the job's process ended without a word");
+    assert_string_equal(log.message[5], "the job's process ended without saying why");
     assert_string_equal(log.message[7], "a reason with 100 % in it");
 }
 

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "data/csv.h"
 #include "data/data.h"
-#include "data/table.h"
+#include "data/sheet.h"
 #include "data_files.h"
 #include "spherelu.h"
 

@@ -14,7 +14,7 @@
 #include <archive_entry.h>
 
 #include "data/data.h"
-#include "data/table.h"
+#include "data/sheet.h"
 #include "data_files.h"
 #include "spherelu.h"
 

@@ -48,14 +48,14 @@ static void data_files_hold_what_was_added(void **state)
 {
     (void)state;
     struct figure *figure = new_figure("data", "boundary");
-    figure_part(figure, "curve", "x y");
+    figure_columns(figure, "curve", "x y");
     figure_row(figure, (double[]){1, -0.5}, 2);
     figure_row(figure, (double[]){(double)NAN, (double)INFINITY}, 2);
     figure_gap(figure, 1);
     figure_row(figure, (double[]){1e-300, 123456789}, 2);
     figure_gap(figure, 2);
     figure_words(figure, "as it stands");
-    figure_part(figure, "empty", NULL);
+    figure_columns(figure, "empty", NULL);
     (void)figure_draw(figure); /* the script needs other data */
     figure_free(figure);
     char *text = read_home("data.curve.dat", NULL), *empty = read_home("data.empty.dat", NULL);
@@ -131,7 +131,7 @@ static struct figure *simple_figure(const char *name)
 {
     use_script("simple", simple);
     struct figure *figure = new_figure(name, "simple");
-    figure_part(figure, "d", "x y");
+    figure_columns(figure, "d", "x y");
     for (int i = 0; i < 5; i++)
         figure_row(figure, (double[]){i, i * i}, 2);
     return figure;
@@ -385,7 +385,7 @@ static int make_and_draw(int animate)
     if (err)
         return err;
     figure_text(figure, "words", "some");
-    figure_part(figure, "d", "x y");
+    figure_columns(figure, "d", "x y");
     figure_row(figure, (double[]){0, 1}, 2);
     figure_row(figure, (double[]){1, 3}, 2);
     err = animate ? figure_animate(figure, 2, 0.1) : figure_draw(figure);

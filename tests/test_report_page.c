@@ -7,7 +7,7 @@
 #include "fault.h"
 #include "report/html.h"
 #include "report/report.h"
-#include "report/sheet.h"
+#include "report/page_table.h"
 
 #define HOSTILE "<b onclick='x()'>&amp; \"q\"</b>"
 #define ESCAPED "&lt;b onclick=&#39;x()&#39;&gt;&amp;amp; &quot;q&quot;&lt;/b&gt;"
@@ -256,7 +256,7 @@ static int write_report(const char *path)
     static const char *const header[] = {HOSTILE, "n"}, *const cell[] = {HOSTILE, "1", "b", NULL};
     static const char *const items[] = {HOSTILE, "second"};
     struct report *report;
-    struct sheet sheet;
+    struct page_table table;
     int err = report_new(&report, HOSTILE, HOSTILE);
     if (err < 0)
         return err;
@@ -278,15 +278,15 @@ static int write_report(const char *path)
     report_code(report, HOSTILE, "\n" HOSTILE "\n");
     report_figure(report, in_home("figures"), "one", HOSTILE);
     report_figure(report, in_home("figures"), "two", "again");
-    if (!(err = sheet_new(&sheet, 2, 3))) {
-        sheet_column(&sheet, 0, "name", 0);
-        sheet_column(&sheet, 1, "nothing", 0);
-        sheet_column(&sheet, 2, "value", 1);
-        text_add(sheet_at(&sheet, 0, 0), "first");
-        text_add(sheet_at(&sheet, 1, 2), "22");
-        sheet_mark(&sheet, 1, 2, REPORT_BEST);
-        err = report_sheet(report, &sheet, NULL);
-        sheet_free(&sheet);
+    if (!(err = page_table_new(&table, 2, 3))) {
+        page_table_column(&table, 0, "name", 0);
+        page_table_column(&table, 1, "nothing", 0);
+        page_table_column(&table, 2, "value", 1);
+        text_add(page_table_at(&table, 0, 0), "first");
+        text_add(page_table_at(&table, 1, 2), "22");
+        page_table_mark(&table, 1, 2, REPORT_BEST);
+        err = report_page_table(report, &table, NULL);
+        page_table_free(&table);
     }
     if (!err)
         err = report_write(report, path);

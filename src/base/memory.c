@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-char *mem_text_part(const char *text, size_t length)
+char *mem_text_of(const char *text, size_t length)
 {
     char *copy = mem_get(length + 1, 1);
     if (copy)
@@ -15,7 +15,7 @@ char *mem_text_part(const char *text, size_t length)
 
 char *mem_text(const char *text)
 {
-    return mem_text_part(text, strlen(text));
+    return mem_text_of(text, strlen(text));
 }
 
 char *mem_format(const char *format, ...)

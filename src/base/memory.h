@@ -14,16 +14,16 @@ enum { MEM_ALIGN = 64 };
  * memory). A count of 0 gives a valid pointer. Free with mem_free. */
 void *mem_get(size_t count, size_t size);
 
-/* A larger copy of block: old_count of its elements are kept, the rest is zero; block itself is freed.
- * NULL on failure, block is then untouched. block may be NULL. */
-void *mem_resize(void *block, size_t old_count, size_t new_count, size_t size);
+/* A larger copy of memory: old_count of its elements are kept, the rest is zero; memory itself is freed.
+ * NULL on failure, memory is then untouched. memory may be NULL. */
+void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t size);
 
-void mem_free(void *block);
+void mem_free(void *memory);
 void mem_free_texts(char **texts, size_t count); /* each of them, and the array; NULL is fine */
 
 /* A copy of text, or of its first length bytes. */
 char *mem_text(const char *text);
-char *mem_text_part(const char *text, size_t length);
+char *mem_text_of(const char *text, size_t length);
 
 /* printf into a new string. */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -19,28 +19,28 @@ void *mem_get(size_t count, size_t size)
     size_t bytes = (count * size + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
     if (!bytes)
         bytes = MEM_ALIGN;
-    void *block = aligned_alloc(MEM_ALIGN, bytes);
-    if (!block) {
+    void *memory = aligned_alloc(MEM_ALIGN, bytes);
+    if (!memory) {
         sph_fail(SPH_EMEMORY, "out of memory: %zu bytes", bytes);
         return NULL;
     }
-    memset(block, 0, bytes);
-    return block;
+    memset(memory, 0, bytes);
+    return memory;
 }
 
-void *mem_resize(void *block, size_t old_count, size_t new_count, size_t size)
+void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t size)
 {
     void *grown = mem_get(new_count, size);
     if (!grown)
         return NULL;
     size_t keep = old_count < new_count ? old_count : new_count;
-    if (block && keep)
-        memcpy(grown, block, keep * size);
-    free(block);
+    if (memory && keep)
+        memcpy(grown, memory, keep * size);
+    free(memory);
     return grown;
 }
 
-void mem_free(void *block)
+void mem_free(void *memory)
 {
-    free(block);
+    free(memory);
 }

@@ -170,10 +170,10 @@ static int check_opts(const sph_perturb_opts *opts)
     return err;
 }
 
-/* Everything a result points to lies in one block, and so does what it takes to make it. */
+/* Everything a result points to lies in one memory, and so does what it takes to make it. */
 struct work {
     const sph_perturb_opts *opts;
-    double *next;                         /* free numbers of the block                   */
+    double *next;                         /* free numbers of the memory                   */
     double *base[SPH_PERTURB_TENSORS];    /* of the method in hand                       */
     double *changed[SPH_PERTURB_TENSORS]; /* likewise, eps added; used again by the next */
     double *w, length;                    /* (n) base weight, its length                 */
@@ -181,9 +181,9 @@ struct work {
 
 static double *take(struct work *work, size_t count)
 {
-    double *block = work->next;
+    double *memory = work->next;
     work->next += count;
-    return block;
+    return memory;
 }
 
 static void draw_base(struct work *work)

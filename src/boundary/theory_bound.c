@@ -23,7 +23,7 @@ enum kind {
     KINDS
 };
 
-enum { ROUND = 8 }; /* blocks of each worker between two looks at the progress: milliseconds */
+enum { ROUND = 8 }; /* batches of each worker between two looks at the progress: milliseconds */
 
 static const double shortest = 1e-6, longest = 10; /* |eps|, uniform in its logarithm       */
 static const double ratio_least = 1e-3;            /* |eps| below is rounding more than ratio */
@@ -53,7 +53,7 @@ static void merge(struct found *into, const struct found *from)
 struct bound {
     struct turns *turns; /* (workers) */
     struct found *found; /* (workers) */
-    size_t first, end;   /* blocks of this round, dealt to the workers in turn */
+    size_t first, end;   /* batches of this round, dealt to the workers in turn */
     size_t workers;
     uint64_t seed;
 };
@@ -91,13 +91,13 @@ static void place_eps(struct turns *turns, enum kind kind, struct rng *rng)
     turns_scale_eps(turns, turns->turn);
 }
 
-static void do_block(struct bound *bound, size_t worker, size_t block)
+static void do_batch(struct bound *bound, size_t worker, size_t batch)
 {
     struct turns *turns = &bound->turns[worker];
     struct found *found = &bound->found[worker];
-    enum kind kind = (enum kind)(block % KINDS);
+    enum kind kind = (enum kind)(batch % KINDS);
     struct rng rng =
-        rng_stream(bound->seed ^ (uint64_t)turns->n << 40, RNG_THEORY, 1u << 31 | (uint32_t)block);
+        rng_stream(bound->seed ^ (uint64_t)turns->n << 40, RNG_THEORY, 1u << 31 | (uint32_t)batch);
     place_theta(turns, kind, &rng);
     place_eps(turns, kind, &rng);
     turns_measure(turns);
@@ -115,8 +115,8 @@ static void do_block(struct bound *bound, size_t worker, size_t block)
 static void do_round(void *context, size_t worker)
 {
     struct bound *bound = context;
-    for (size_t block = bound->first + worker; block < bound->end; block += bound->workers)
-        do_block(bound, worker, block);
+    for (size_t batch = bound->first + worker; batch < bound->end; batch += bound->workers)
+        do_batch(bound, worker, batch);
 }
 
 /* How many pairs each dimension has, of a thousand: about the same time each. */
@@ -129,8 +129,8 @@ static size_t pairs_at_once(size_t n)
     return kernel_pad(m > 512 ? 512 : m < KERNEL_PAD ? KERNEL_PAD : m);
 }
 
-/* A whole number of blocks of each kind. */
-static size_t blocks_of(size_t d, size_t samples)
+/* A whole number of batches of each kind. */
+static size_t batches_of(size_t d, size_t samples)
 {
     size_t pairs = samples / 1000 * share[d] + samples % 1000 * share[d] / 1000 + 1,
            at_once = KINDS * pairs_at_once(dims[d]);
@@ -144,7 +144,7 @@ struct course {
 static int run_dimension(struct theory *theory, size_t d, size_t workers, struct found *out,
                          struct course *course)
 {
-    size_t n = dims[d], m = pairs_at_once(n), blocks = blocks_of(d, theory->opts->samples), made = 0;
+    size_t n = dims[d], m = pairs_at_once(n), batches = batches_of(d, theory->opts->samples), made = 0;
     struct bound bound = {.turns = mem_get(workers, sizeof *bound.turns),
                           .found = mem_get(workers, sizeof *bound.found),
                           .workers = workers,
@@ -154,8 +154,8 @@ static int run_dimension(struct theory *theory, size_t d, size_t workers, struct
         err = turns_new(&bound.turns[made], n, m);
         bound.found[made].excess = -INFINITY;
     }
-    for (; bound.first < blocks && !err && !theory->result->stopped; bound.first = bound.end) {
-        size_t left = blocks - bound.first, round = ROUND * workers;
+    for (; bound.first < batches && !err && !theory->result->stopped; bound.first = bound.end) {
+        size_t left = batches - bound.first, round = ROUND * workers;
         bound.end = bound.first + (left < round ? left : round);
         threads_run(workers, do_round, &bound);
         course->done += (double)((bound.end - bound.first) * n * m);
@@ -194,7 +194,7 @@ int theory_bound(struct theory *theory)
     char pairs[32];
     workers = workers > threads_limit() ? threads_limit() : workers;
     for (size_t d = 0; d < THEORY_DIM_COUNT; d++)
-        course.all += (double)(blocks_of(d, theory->opts->samples) * dims[d] * pairs_at_once(dims[d]));
+        course.all += (double)(batches_of(d, theory->opts->samples) * dims[d] * pairs_at_once(dims[d]));
     for (size_t d = 0; d < THEORY_DIM_COUNT; d++) {
         int err = run_dimension(theory, d, workers, &found[d], &course);
         if (err < 0 || theory->result->stopped)

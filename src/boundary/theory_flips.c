@@ -86,15 +86,15 @@ int theory_flips(struct theory *theory)
                  {PERTURB_LN, "LN, shift 0", "-1.001 (w - mean of others)"}};
     static const size_t dims[] = THEORY_DIMS;
     size_t most = dims[THEORY_DIM_COUNT - 1];
-    double *block = mem_get((5 + FLIP_UNITS - 1) * most, sizeof *block);
-    if (!block)
+    double *memory = mem_get((5 + FLIP_UNITS - 1) * most, sizeof *memory);
+    if (!memory)
         return SPH_EMEMORY;
-    struct flip_case flip = {.w = block,
-                             .moved = block + most,
-                             .mean = block + 2 * most,
-                             .before = block + 3 * most,
-                             .after = block + 4 * most,
-                             .others = block + 5 * most};
+    struct flip_case flip = {.w = memory,
+                             .moved = memory + most,
+                             .mean = memory + 2 * most,
+                             .before = memory + 3 * most,
+                             .after = memory + 4 * most,
+                             .others = memory + 5 * most};
     int err = 0;
     for (size_t f = 0; f < sizeof flips / sizeof *flips && !err; f++) {
         struct flip worst = {.turn = 180};
@@ -108,6 +108,6 @@ int theory_flips(struct theory *theory)
         snprintf(row->measured, sizeof row->measured, "%.9f degrees, eps = %s", worst.turn, flips[f].eps);
         snprintf(row->expected, sizeof row->expected, "180, to 1e-6");
     }
-    mem_free(block);
+    mem_free(memory);
     return err;
 }

@@ -33,7 +33,7 @@ int turns_new(struct turns *out, size_t n, size_t m)
 
 void turns_free(struct turns *turns)
 {
-    mem_free(turns->theta); /* the first of the block */
+    mem_free(turns->theta); /* the first of the memory */
     *turns = (struct turns){0};
 }
 

@@ -60,7 +60,7 @@ static int blame(const struct sph_experiment *e, const struct experiment_job *jo
 /* ---------------------------------------------------------------- data and splits */
 
 /* Every class has to be in the rows that are learned from. */
-static int check_classes(const sph_data *data, const sph_split *split, uint64_t seed, int part)
+static int check_classes(const sph_data *data, const sph_split *split, uint64_t seed, int fold)
 {
     if (data->task == SPH_TASK_REGRESSION)
         return 0;
@@ -74,12 +74,12 @@ static int check_classes(const sph_data *data, const sph_split *split, uint64_t 
     mem_free(count);
     if (empty == data->classes)
         return 0;
-    char fold[32] = "";
-    if (part >= 0)
-        snprintf(fold, sizeof fold, ", fold %d,", part);
+    char which[32] = "";
+    if (fold >= 0)
+        snprintf(which, sizeof which, ", fold %d,", fold);
     return sph_fail_key(SPH_EARG, "split",
-                        "with seed %" PRIu64 "%s no row of class '%s' is left to train on%s", seed, fold,
-                        data->labels[empty], part >= 0 ? "" : "; stratified would leave some");
+                        "with seed %" PRIu64 "%s no row of class '%s' is left to train on%s", seed, which,
+                        data->labels[empty], fold >= 0 ? "" : "; stratified would leave some");
 }
 
 static int check_split(const struct sph_experiment *e, struct sph_job *options, const sph_data *data,
@@ -97,7 +97,7 @@ static int check_split(const struct sph_experiment *e, struct sph_job *options, 
         err = sph_fail_key(SPH_EARG, "val",
                            "found 0, expected more: the validation part chooses among the grid");
     else
-        err = check_classes(data, &split, options->options.seed, job->part);
+        err = check_classes(data, &split, options->options.seed, job->fold);
     sph_split_free(&split);
     return err;
 }
@@ -111,11 +111,11 @@ static int depends_on_seed(const struct sph_job *options, const sph_data *data)
 static int check_seed(const struct sph_experiment *e, struct experiment_job *job, sph_data **data,
                       uint64_t *content)
 {
-    size_t folds = experiment_folds(e), parts = folds ? folds : 1;
+    size_t folds = experiment_folds(e), count = folds ? folds : 1;
     int err = 0;
-    for (size_t k = 0; k < parts && !err; k++) {
+    for (size_t k = 0; k < count && !err; k++) {
         struct sph_job *options = NULL;
-        job->part = folds ? (int)k : PART_NONE;
+        job->fold = folds ? (int)k : FOLD_NONE;
         if ((err = experiment_options(e, job, NULL, &options)) < 0)
             return err;
         if (k == 0 && depends_on_seed(options, *data)) {
@@ -184,12 +184,12 @@ static int prepare(const struct sph_experiment *e, const struct experiment_job *
         (err = job_make_net(p->options, data, &p->net)) < 0)
         return err;
     sph_train_opts opts = job_train_opts(p->options);
-    sph_split parts = p->split;
+    sph_split split = p->split;
     if (p->options->options.protocol == PROTOCOL_REFERENCE) {
-        parts.val = parts.test;
-        parts.val_rows = parts.test_rows;
+        split.val = split.test;
+        split.val_rows = split.test_rows;
     }
-    return fit_new(&p->fit, p->net, data, &parts, &opts);
+    return fit_new(&p->fit, p->net, data, &split, &opts);
 }
 
 int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts)
@@ -207,7 +207,7 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
             err = blame(e, &job, 0, err);
     }
     job.seed = 0;
-    job.part = experiment_folds(e) ? 0 : PART_NONE;
+    job.fold = experiment_folds(e) ? 0 : FOLD_NONE;
     size_t points = experiment_points(e);
     for (job.method = 0; job.method < e->method_count && !err; job.method++)
         for (job.point = 0; job.point < points && !err; job.point++) {

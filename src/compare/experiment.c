@@ -172,12 +172,12 @@ static int set_parsed(struct sph_experiment *e, const char *path, yaml_document_
     const char *tail = tail_of(key);
     int whole = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)key, (int)strlen(key),
                                          YAML_PLAIN_SCALAR_STYLE);
-    int part = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)tail, (int)strlen(tail),
+    int last = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)tail, (int)strlen(tail),
                                         YAML_PLAIN_SCALAR_STYLE);
-    if (!whole || !part)
+    if (!whole || !last)
         return sph_fail(SPH_EMEMORY, "out of memory");
     return set_value(e, &(struct change){path, document, yaml_document_get_node(document, whole),
-                                         yaml_document_get_node(document, part),
+                                         yaml_document_get_node(document, last),
                                          yaml_document_get_root_node(document)});
 }
 

@@ -141,11 +141,11 @@ int experiment_write(const struct sph_experiment *e, char **text);
 
 /* ---------------------------------------------------------------- jobs */
 
-enum { PART_NONE = -1, PART_REFIT = -2 }; /* else the number of a fold */
+enum { FOLD_NONE = -1, FOLD_REFIT = -2 }; /* else the number of a fold */
 
 struct experiment_job {
     size_t method, point, seed; /* numbers in the experiment's lists */
-    int part;
+    int fold;
     size_t epochs; /* of a refit */
     char *folder;  /* below the experiment's */
 };

@@ -76,10 +76,10 @@ int experiment_folder(const struct sph_experiment *e, struct experiment_job *job
         text_add(&out, "/");
     }
     text_add(&out, "seed-%llu", (unsigned long long)e->seeds[job->seed]);
-    if (job->part == PART_REFIT)
+    if (job->fold == FOLD_REFIT)
         text_add(&out, "/refit");
-    else if (job->part >= 0)
-        text_add(&out, "/fold-%d", job->part);
+    else if (job->fold >= 0)
+        text_add(&out, "/fold-%d", job->fold);
     if (out.failed) {
         text_free(&out);
         return SPH_EMEMORY;
@@ -120,13 +120,13 @@ int experiment_list(const struct sph_experiment *e, struct experiment_job **out,
     struct experiment_job *jobs = mem_get(all, sizeof *jobs);
     if (!jobs)
         return SPH_EMEMORY;
-    size_t points = experiment_points(e), parts = folds ? folds : 1;
+    size_t points = experiment_points(e), count_folds = folds ? folds : 1;
     for (size_t m = 0; m < e->method_count && !err; m++)
         for (size_t p = 0; p < points && !err; p++)
             for (size_t s = 0; s < e->seed_count && !err; s++)
-                for (size_t k = 0; k < parts && !err; k++, made++) {
+                for (size_t k = 0; k < count_folds && !err; k++, made++) {
                     jobs[made] = (struct experiment_job){
-                        .method = m, .point = p, .seed = s, .part = folds ? (int)k : PART_NONE};
+                        .method = m, .point = p, .seed = s, .fold = folds ? (int)k : FOLD_NONE};
                     err = experiment_folder(e, &jobs[made]);
                 }
     if (err < 0) {
@@ -184,12 +184,12 @@ static int fill_options(const struct sph_experiment *e, const struct experiment_
         err = options_give(job, e->axes[i].id, e->axes[i].values[experiment_value(e, which->point, i)]);
     if (!err)
         err = give_number(job, OPTION_SEED, e->seeds[which->seed]);
-    if (!err && which->part == PART_REFIT)
+    if (!err && which->fold == FOLD_REFIT)
         err = be_refit(job, which);
-    if (!err && which->part >= 0) {
+    if (!err && which->fold >= 0) {
         err = give_number(job, OPTION_FOLDS, experiment_folds(e));
         if (!err)
-            err = give_number(job, OPTION_FOLD, (unsigned long long)which->part);
+            err = give_number(job, OPTION_FOLD, (unsigned long long)which->fold);
     }
     if (!err && out) {
         char *dir = file_join(out, which->folder);

@@ -41,8 +41,7 @@ static int take_steps(struct all_steps *all, struct npz *npz, const char *where,
     int err = values ? 0 : SPH_EMEMORY;
     if (!err && shape[0])
         err = npz_read(npz, name, values, 0, shape[0] * 3);
-    if (!err &&
-        !mem_reserve((void **)&all->value, &all->capacity, all->count + shape[0], sizeof *all->value))
+    if (!err && !mem_reserve((void **)&all->value, &all->capacity, all->count + shape[0], sizeof *all->value))
         err = SPH_EMEMORY;
     for (size_t t = 0; t < shape[0] && !err; t++)
         if (!isnan(values[t * 3]))

@@ -88,9 +88,9 @@ static json_t *job_to_json(const struct experiment_results *r, size_t i)
                                    json_string(e->axes[a].values[experiment_value(e, job->point, a)]));
     bad |= e->axis_count ? json_object_set_new(object, "grid", grid) : (json_decref(grid), 0);
     bad |= json_object_set_new(object, "seed", json_integer((json_int_t)e->seeds[job->seed]));
-    if (job->part >= 0)
-        bad |= json_object_set_new(object, "fold", json_integer(job->part));
-    if (job->part == PART_REFIT)
+    if (job->fold >= 0)
+        bad |= json_object_set_new(object, "fold", json_integer(job->fold));
+    if (job->fold == FOLD_REFIT)
         bad |= json_object_set_new(object, "refit", json_true());
     bad |= json_object_set_new(object, "folder", json_string(job->folder));
     bad |= json_object_set_new(object, "reported", json_boolean(is_final(r, i)));
@@ -123,7 +123,7 @@ static json_t *features_to_json(void)
     int bad = !object;
     for (const char *line = sph_features(); *line && !bad;) {
         size_t length = strcspn(line, "\n"), name = strcspn(line, ":");
-        char *key = mem_text_part(line, name);
+        char *key = mem_text_of(line, name);
         const char *value = line + name + 1 + strspn(line + name + 1, " ");
         bad = !key || json_object_set_new(object, key, json_stringn(value, (size_t)(line + length - value)));
         mem_free(key);
@@ -223,7 +223,7 @@ static int fill_line(const struct experiment_results *r, size_t method, size_t l
         return SPH_EMEMORY;
     for (size_t s = 0; s < e->seed_count; s++) {
         const struct experiment_outcome *outcome = &r->outcomes[final[s]];
-        own->value[s] = r->jobs[final[s]].part >= 0 ? (double)NAN : outcome->test;
+        own->value[s] = r->jobs[final[s]].fold >= 0 ? (double)NAN : outcome->test;
         if (!isnan(own->value[s]))
             continue;
         out->failed++;

@@ -87,7 +87,7 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
     }
     for (size_t i = 0; i < count; i++) {
         seconds[i] = (double)NAN;
-        if (list[i].seed == 0 && list[i].part <= 0)
+        if (list[i].seed == 0 && list[i].fold <= 0)
             samples[sample_count++] = list[i];
     }
     if (timed) {
@@ -125,7 +125,7 @@ int sph_experiment_job_at(const sph_experiment *e, size_t i, sph_experiment_job 
         return SPH_EMEMORY;
     *out = (sph_experiment_job){.method = e->methods[job->method].name,
                                 .seed = e->seeds[job->seed],
-                                .fold = job->part >= 0 ? job->part : -1,
+                                .fold = job->fold >= 0 ? job->fold : -1,
                                 .folder = job->folder,
                                 .seconds = e->listed_seconds[i]};
     snprintf(out->point, sizeof out->point, "%s", point.chars ? point.chars : "");
@@ -277,15 +277,15 @@ struct score {
     double epochs;      /* best ones, mean */
 };
 
-static struct score score_of(const struct experiment_run *run, size_t first, size_t parts)
+static struct score score_of(const struct experiment_run *run, size_t first, size_t jobs)
 {
     struct score score = {0};
     int reference = run->experiment->base->options.protocol == PROTOCOL_REFERENCE;
-    for (size_t k = 0; k < parts; k++) {
+    for (size_t k = 0; k < jobs; k++) {
         const struct experiment_outcome *o = &run->outcomes[first + k];
-        score.value += (reference ? o->test : o->val) / (double)parts;
-        score.loss += (reference ? 0 : o->val_loss) / (double)parts;
-        score.epochs += (double)o->best_epoch / (double)parts;
+        score.value += (reference ? o->test : o->val) / (double)jobs;
+        score.loss += (reference ? 0 : o->val_loss) / (double)jobs;
+        score.epochs += (double)o->best_epoch / (double)jobs;
     }
     return score;
 }
@@ -302,8 +302,8 @@ static int is_better(const struct experiment_run *run, const struct score *a, co
 /* The number of a job in the list. */
 static size_t number_of(const struct sph_experiment *e, size_t method, size_t point, size_t seed)
 {
-    size_t parts = experiment_folds(e) ? experiment_folds(e) : 1;
-    return ((method * experiment_points(e) + point) * e->seed_count + seed) * parts;
+    size_t jobs = experiment_folds(e) ? experiment_folds(e) : 1;
+    return ((method * experiment_points(e) + point) * e->seed_count + seed) * jobs;
 }
 
 static int add_refit(struct experiment_run *run, size_t method, size_t point, size_t seed, double epochs)
@@ -321,7 +321,7 @@ static int add_refit(struct experiment_run *run, size_t method, size_t point, si
     *job = (struct experiment_job){.method = method,
                                    .point = point,
                                    .seed = seed,
-                                   .part = PART_REFIT,
+                                   .fold = FOLD_REFIT,
                                    .epochs = epochs < 1 ? 1 : (size_t)(epochs + 0.5)};
     return experiment_folder(run->experiment, job);
 }
@@ -332,15 +332,15 @@ static int add_refit(struct experiment_run *run, size_t method, size_t point, si
 static int choose(struct experiment_run *run, size_t *final)
 {
     const struct sph_experiment *e = run->experiment;
-    size_t points = experiment_points(e), folds = experiment_folds(e), parts = folds ? folds : 1;
+    size_t points = experiment_points(e), folds = experiment_folds(e), jobs = folds ? folds : 1;
     size_t lines = e->all_points ? points : 1, choices = e->all_points ? 1 : points;
     for (size_t m = 0; m < e->method_count; m++)
         for (size_t line = 0; line < lines; line++)
             for (size_t s = 0; s < e->seed_count; s++) {
                 size_t best = line, *at = &final[(m * lines + line) * e->seed_count + s];
-                struct score best_score = score_of(run, number_of(e, m, best, s), parts);
+                struct score best_score = score_of(run, number_of(e, m, best, s), jobs);
                 for (size_t p = 1; p < choices; p++) {
-                    struct score score = score_of(run, number_of(e, m, p, s), parts);
+                    struct score score = score_of(run, number_of(e, m, p, s), jobs);
                     if (is_better(run, &score, &best_score)) {
                         best = p;
                         best_score = score;

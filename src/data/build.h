@@ -5,21 +5,21 @@
 #define SPH_DATA_BUILD_H
 
 #include "data/data.h"
-#include "data/table.h"
+#include "data/sheet.h"
 
 enum { LEVELS_MAX = 50 }; /* of a text feature */
 
 /* columns.c: sets data's columns, targets, features, and the labels of a text target, from options. A column
  * that is neither dropped nor named as target is a feature. */
-int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts);
+int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts);
 
 /* Gives every feature its place in x; sets features. */
-int columns_place(sph_data *data, const struct table *table);
+int columns_place(sph_data *data, const struct sheet *sheet);
 
 /* fill.c: reads all rows into x and y. from (column_count): the table's column of each of data's, SIZE_MAX:
  * absent. with_targets 0: targets are not read. With data->labels set, class numbers are looked up; else y
  * holds the cells. */
-int fill_rows(sph_data *data, const struct table *table, const size_t *from, int with_targets);
+int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets);
 
 /* Keeps rows of numpy's RandomState(seed).choice(rows, count, replace=False), in that order. */
 int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a cell's text means: missing, a number, infinite, or text. */
-#include "data/table.h"
+#include "data/sheet.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,50 +12,50 @@
 
 /* ---------------------------------------------------------------- roles */
 
-static int unknown_column(const struct table *table, const char *word, const char *option)
+static int unknown_column(const struct sheet *sheet, const char *word, const char *option)
 {
-    const char *near = text_nearest(word, (const char *const *)table->names, table->columns);
-    if (near && table->named)
-        return sph_fail_at(SPH_EARG, table->path, "no column '%s' (%s); do you mean '%s'?", word, option,
+    const char *near = text_nearest(word, (const char *const *)sheet->names, sheet->columns);
+    if (near && sheet->named)
+        return sph_fail_at(SPH_EARG, sheet->path, "no column '%s' (%s); do you mean '%s'?", word, option,
                            near);
     char list[200];
-    if (table->named)
-        return sph_fail_at(SPH_EARG, table->path, "no column '%s' (%s); the columns are %s", word, option,
-                           targets_list(table->names, table->columns, list, sizeof list));
-    return sph_fail_at(SPH_EARG, table->path,
+    if (sheet->named)
+        return sph_fail_at(SPH_EARG, sheet->path, "no column '%s' (%s); the columns are %s", word, option,
+                           targets_list(sheet->names, sheet->columns, list, sizeof list));
+    return sph_fail_at(SPH_EARG, sheet->path,
                        "no column '%s' (%s); the file has no header, its columns are 0 to %zu", word, option,
-                       table->columns - 1);
+                       sheet->columns - 1);
 }
 
 /* By name, else by number; negative ones count from the end. */
-static int find_column(const struct table *table, const char *word, const char *option, size_t *out)
+static int find_column(const struct sheet *sheet, const char *word, const char *option, size_t *out)
 {
-    int found = text_find(word, (const char *const *)table->names, table->columns);
+    int found = text_find(word, (const char *const *)sheet->names, sheet->columns);
     if (found >= 0) {
         *out = (size_t)found;
-        if (table->repeat[found] > 1)
-            return sph_fail_at(SPH_EARG, table->path,
+        if (sheet->repeat[found] > 1)
+            return sph_fail_at(SPH_EARG, sheet->path,
                                "%zu columns are named '%s' (%s); say its number, the first is %d",
-                               table->repeat[found], word, option, found);
+                               sheet->repeat[found], word, option, found);
         return 0;
     }
     size_t number;
     int back = *word == '-';
     if (!text_to_size(word + back, &number) ||
-        (back ? number < 1 || number > table->columns : number >= table->columns))
-        return unknown_column(table, word, option);
-    *out = back ? table->columns - number : number;
+        (back ? number < 1 || number > sheet->columns : number >= sheet->columns))
+        return unknown_column(sheet, word, option);
+    *out = back ? sheet->columns - number : number;
     return 0;
 }
 
-static int find_list(const struct table *table, const char *list, const char *option, size_t *out,
+static int find_list(const struct sheet *sheet, const char *list, const char *option, size_t *out,
                      size_t *count)
 {
     *count = 0;
-    if (text_find(list, (const char *const *)table->names, table->columns) >=
+    if (text_find(list, (const char *const *)sheet->names, sheet->columns) >=
         0) { /* a name with a comma, too */
         *count = 1;
-        return find_column(table, list, option, out);
+        return find_column(sheet, list, option, out);
     }
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ","), head = strspn(p, " ");
@@ -66,11 +66,11 @@ static int find_list(const struct table *table, const char *list, const char *op
         length -= head;
         while (length && p[length - 1] == ' ')
             length--;
-        char *word = mem_text_part(p, length);
+        char *word = mem_text_of(p, length);
         if (!word)
             return SPH_EMEMORY;
-        int err = *count == table->columns ? sph_fail_key(SPH_EARG, option, "more columns than the file has")
-                                           : find_column(table, word, option, &out[*count]);
+        int err = *count == sheet->columns ? sph_fail_key(SPH_EARG, option, "more columns than the file has")
+                                           : find_column(sheet, word, option, &out[*count]);
         mem_free(word);
         if (err < 0)
             return err;
@@ -81,20 +81,20 @@ static int find_list(const struct table *table, const char *list, const char *op
     }
 }
 
-static int set_targets(sph_data *data, const struct table *table, const char *list, size_t *found)
+static int set_targets(sph_data *data, const struct sheet *sheet, const char *list, size_t *found)
 {
     size_t count = 0;
     if (list) {
-        int err = find_list(table, list, "target", found, &count);
+        int err = find_list(sheet, list, "target", found, &count);
         if (err < 0)
             return err;
     } else
-        for (; count < table->default_targets; count++)
-            found[count] = table->columns - table->default_targets + count;
+        for (; count < sheet->default_targets; count++)
+            found[count] = sheet->columns - sheet->default_targets + count;
     for (size_t i = 0; i < count; i++) {
         struct column *column = &data->columns[found[i]];
         if (column->role == COLUMN_TARGET)
-            return sph_fail_at(SPH_EARG, table->path, "column '%s' is named twice (target)", column->name);
+            return sph_fail_at(SPH_EARG, sheet->path, "column '%s' is named twice (target)", column->name);
         column->role = COLUMN_TARGET;
         column->at = i;
     }
@@ -102,30 +102,30 @@ static int set_targets(sph_data *data, const struct table *table, const char *li
     return 0;
 }
 
-static int set_dropped(sph_data *data, const struct table *table, const char *list, int from_user,
+static int set_dropped(sph_data *data, const struct sheet *sheet, const char *list, int from_user,
                        size_t *found)
 {
     size_t count;
-    int err = find_list(table, list, "drop", found, &count);
+    int err = find_list(sheet, list, "drop", found, &count);
     for (size_t i = 0; i < count && !err; i++) {
         struct column *column = &data->columns[found[i]];
         if (column->role != COLUMN_TARGET)
             column->role = COLUMN_DROPPED;
         else if (from_user)
-            err = sph_fail_at(SPH_EARG, table->path, "column '%s' is both target and dropped", column->name);
+            err = sph_fail_at(SPH_EARG, sheet->path, "column '%s' is both target and dropped", column->name);
     }
     return err;
 }
 
-static int set_roles(sph_data *data, const struct table *table, const sph_data_opts *opts)
+static int set_roles(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts)
 {
-    const char *target = opts->target ? opts->target : table->default_target;
-    size_t *found = mem_get(table->columns, sizeof *found);
-    int err = found ? set_targets(data, table, target, found) : SPH_EMEMORY;
-    if (!err && table->default_drop)
-        err = set_dropped(data, table, table->default_drop, 0, found);
+    const char *target = opts->target ? opts->target : sheet->default_target;
+    size_t *found = mem_get(sheet->columns, sizeof *found);
+    int err = found ? set_targets(data, sheet, target, found) : SPH_EMEMORY;
+    if (!err && sheet->default_drop)
+        err = set_dropped(data, sheet, sheet->default_drop, 0, found);
     if (!err && opts->drop && *opts->drop)
-        err = set_dropped(data, table, opts->drop, 1, found);
+        err = set_dropped(data, sheet, opts->drop, 1, found);
     mem_free(found);
     return err;
 }
@@ -135,12 +135,12 @@ static int set_roles(sph_data *data, const struct table *table, const sph_data_o
 struct collect {
     const sph_data *data;
     struct levels *levels; /* (columns) collected where profile has texts */
-    const struct table *table;
+    const struct sheet *sheet;
 };
 
-static int wants_levels(const sph_data *data, const struct table *table, size_t i)
+static int wants_levels(const sph_data *data, const struct sheet *sheet, size_t i)
 {
-    return data->columns[i].role != COLUMN_DROPPED && table->profile[i].texts;
+    return data->columns[i].role != COLUMN_DROPPED && sheet->profile[i].texts;
 }
 
 static int collect_row(void *user, size_t line, const struct cell *cells)
@@ -148,7 +148,7 @@ static int collect_row(void *user, size_t line, const struct cell *cells)
     struct collect *collect = user;
     (void)line;
     for (size_t i = 0; i < collect->data->column_count; i++)
-        if (wants_levels(collect->data, collect->table, i) && cells[i].kind != CELL_MISSING) {
+        if (wants_levels(collect->data, collect->sheet, i) && cells[i].kind != CELL_MISSING) {
             int err = levels_add(&collect->levels[i], cells[i].text);
             if (err < 0)
                 return err;
@@ -176,27 +176,27 @@ static size_t count_words(const struct levels *levels)
     return words;
 }
 
-static int fail_slip(const struct table *table, const struct column *column, const struct profile *profile)
+static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
 {
-    return table_fail(table, profile->text_line, "column '%s' holds '%.60s', expected a number%s",
+    return sheet_fail(sheet, profile->text_line, "column '%s' holds '%.60s', expected a number%s",
                       column->name, profile->text_example,
                       profile->numbers > profile->texts ? " like its other cells" : "");
 }
 
-static int settle_feature(struct column *column, const struct table *table, const struct profile *profile,
+static int settle_feature(struct column *column, const struct sheet *sheet, const struct profile *profile,
                           struct levels *levels)
 {
     if (is_slip(profile, levels, count_words(levels)))
-        return fail_slip(table, column, profile);
+        return fail_slip(sheet, column, profile);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if (levels->overflow)
-        return sph_fail_at(SPH_EFORMAT, table->path,
+        return sph_fail_at(SPH_EFORMAT, sheet->path,
                            "column '%s' is text with more than %d different values: too many for indicator "
                            "columns; leave it out with --drop %s",
                            column->name, LEVELS_MAX, column->name);
     if (levels->count * 2 > cells)
         return sph_fail_at(
-            SPH_EFORMAT, table->path,
+            SPH_EFORMAT, sheet->path,
             "column '%s' is text with %zu different values in %zu rows: too many for indicator "
             "columns; leave it out with --drop %s",
             column->name, levels->count, cells, column->name);
@@ -208,12 +208,12 @@ static int settle_feature(struct column *column, const struct table *table, cons
     return 0;
 }
 
-static int settle_target(sph_data *data, struct column *column, const struct table *table,
+static int settle_target(sph_data *data, struct column *column, const struct sheet *sheet,
                          const struct profile *profile, struct levels *levels, int task)
 {
     if (task == SPH_TASK_REGRESSION || data->targets > 1 ||
         (task < 0 && is_slip(profile, levels, count_words(levels))))
-        return fail_slip(table, column, profile);
+        return fail_slip(sheet, column, profile);
     column->kind = COLUMN_TEXT;
     data->labels = levels->text;
     data->classes = levels->count;
@@ -222,13 +222,13 @@ static int settle_target(sph_data *data, struct column *column, const struct tab
     return 0;
 }
 
-static int settle_kinds(sph_data *data, const struct table *table, int task)
+static int settle_kinds(sph_data *data, const struct sheet *sheet, int task)
 {
     int any = 0, err = 0;
     for (size_t i = 0; i < data->column_count; i++) {
-        const struct profile *profile = &table->profile[i];
+        const struct profile *profile = &sheet->profile[i];
         struct column *column = &data->columns[i];
-        any |= wants_levels(data, table, i);
+        any |= wants_levels(data, sheet, i);
         if (column->role != COLUMN_FEATURE || profile->texts + profile->numbers + profile->infinite)
             continue;
         /* A delimiter at the end of every line makes a column of nothing. */
@@ -237,27 +237,27 @@ static int settle_kinds(sph_data *data, const struct table *table, int task)
         if (!strcmp(column->name, number))
             column->role = COLUMN_DROPPED;
         else
-            return sph_fail_at(SPH_EFORMAT, table->path,
+            return sph_fail_at(SPH_EFORMAT, sheet->path,
                                "column '%s' has no value in any row; leave it out with --drop %s",
                                column->name, column->name);
     }
     if (!any)
         return 0;
-    struct collect collect = {.data = data, .table = table};
+    struct collect collect = {.data = data, .sheet = sheet};
     collect.levels = mem_get(data->column_count, sizeof *collect.levels);
     if (!collect.levels)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         collect.levels[i].limit = data->columns[i].role == COLUMN_FEATURE ? LEVELS_MAX : 0;
-    err = table_scan(table, collect_row, &collect);
+    err = sheet_scan(sheet, collect_row, &collect);
     for (size_t i = 0; i < data->column_count && !err; i++) {
         struct column *column = &data->columns[i];
-        if (!wants_levels(data, table, i))
+        if (!wants_levels(data, sheet, i))
             continue;
         levels_sort(&collect.levels[i]);
         err = column->role == COLUMN_FEATURE
-                  ? settle_feature(column, table, &table->profile[i], &collect.levels[i])
-                  : settle_target(data, column, table, &table->profile[i], &collect.levels[i], task);
+                  ? settle_feature(column, sheet, &sheet->profile[i], &collect.levels[i])
+                  : settle_target(data, column, sheet, &sheet->profile[i], &collect.levels[i], task);
     }
     for (size_t i = 0; i < data->column_count; i++)
         levels_free(&collect.levels[i]);
@@ -265,7 +265,7 @@ static int settle_kinds(sph_data *data, const struct table *table, int task)
     return err;
 }
 
-int columns_place(sph_data *data, const struct table *table)
+int columns_place(sph_data *data, const struct sheet *sheet)
 {
     data->features = 0;
     for (size_t i = 0; i < data->column_count; i++) {
@@ -277,23 +277,23 @@ int columns_place(sph_data *data, const struct table *table)
     }
     if (data->features)
         return 0;
-    return sph_fail_at(SPH_EFORMAT, table->path,
-                       "%zu column%s, none of them a feature: nothing to predict from", table->columns,
-                       table->columns == 1 ? "" : "s");
+    return sph_fail_at(SPH_EFORMAT, sheet->path,
+                       "%zu column%s, none of them a feature: nothing to predict from", sheet->columns,
+                       sheet->columns == 1 ? "" : "s");
 }
 
-int columns_choose(sph_data *data, const struct table *table, const sph_data_opts *opts)
+int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts)
 {
-    data->columns = mem_get(table->columns, sizeof *data->columns);
+    data->columns = mem_get(sheet->columns, sizeof *data->columns);
     if (!data->columns)
         return SPH_EMEMORY;
-    data->column_count = table->columns;
-    data->named = table->named;
-    for (size_t i = 0; i < table->columns; i++)
-        if (!(data->columns[i].name = mem_text(table->names[i])))
+    data->column_count = sheet->columns;
+    data->named = sheet->named;
+    for (size_t i = 0; i < sheet->columns; i++)
+        if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;
-    int err = set_roles(data, table, opts);
-    if (!err && table->is_text)
-        err = settle_kinds(data, table, opts->task);
-    return err < 0 ? err : columns_place(data, table);
+    int err = set_roles(data, sheet, opts);
+    if (!err && sheet->is_text)
+        err = settle_kinds(data, sheet, opts->task);
+    return err < 0 ? err : columns_place(data, sheet);
 }

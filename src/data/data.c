@@ -18,12 +18,12 @@ void sph_data_defaults(sph_data_opts *out)
     *out = (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
 }
 
-static int build(sph_data *data, const struct table *table, const sph_data_opts *opts)
+static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts)
 {
     data->missing = opts->missing;
-    if (table->is_text && (unsigned char)opts->delimiter < 0x80) /* JSON holds no halves of characters */
+    if (sheet->is_text && (unsigned char)opts->delimiter < 0x80) /* JSON holds no halves of characters */
         data->delimiter = opts->delimiter;
-    int err = columns_choose(data, table, opts);
+    int err = columns_choose(data, sheet, opts);
     if (err < 0)
         return err;
     size_t *from = mem_get(data->column_count, sizeof *from);
@@ -31,13 +31,13 @@ static int build(sph_data *data, const struct table *table, const sph_data_opts 
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         from[i] = i;
-    err = fill_rows(data, table, from, 1);
+    err = fill_rows(data, sheet, from, 1);
     mem_free(from);
-    data->test_from = table->test_from;
-    data->made = table->made;
-    if (!err && opts->rows && !table->made)
-        err = fill_choose_rows(data, table->path, opts->rows, opts->seed);
-    return err < 0 ? err : targets_settle(data, table->path, opts->task);
+    data->test_from = sheet->test_from;
+    data->made = sheet->made;
+    if (!err && opts->rows && !sheet->made)
+        err = fill_choose_rows(data, sheet->path, opts->rows, opts->seed);
+    return err < 0 ? err : targets_settle(data, sheet->path, opts->task);
 }
 
 int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
@@ -45,7 +45,7 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
     sph_data_opts defaults;
     sph_data_defaults(&defaults);
     struct images_source images;
-    struct table table;
+    struct sheet sheet;
     *out = NULL;
     if (!source || !*source)
         return sph_fail_key(SPH_EARG, "data", "no file or set is named");
@@ -63,12 +63,12 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
         return err;
     }
     if (!err)
-        err = table_open(&table, source, opts, 1, NULL, 0);
+        err = sheet_open(&sheet, source, opts, 1, NULL, 0);
     if (err < 0)
         return err;
     sph_data *data = mem_get(1, sizeof *data);
-    err = data ? build(data, &table, opts) : SPH_EMEMORY;
-    table_free(&table);
+    err = data ? build(data, &sheet, opts) : SPH_EMEMORY;
+    sheet_free(&sheet);
     if (err < 0) {
         sph_data_free(data);
         return err;

@@ -12,7 +12,7 @@
 
 struct filling {
     sph_data *data;
-    const struct table *table;
+    const struct sheet *sheet;
     const size_t *from;
     int with_targets;
 };
@@ -21,23 +21,23 @@ enum { LEFT_OUT = 1 };
 
 static int fail_missing(const struct filling *f, size_t line, const struct column *column, const char *hint)
 {
-    return table_fail(f->table, line, "column '%s' has a missing cell; %s", column->name, hint);
+    return sheet_fail(f->sheet, line, "column '%s' has a missing cell; %s", column->name, hint);
 }
 
 static int fail_infinite(const struct filling *f, size_t line, const struct column *column,
                          const struct cell *cell)
 {
     if (cell->text)
-        return table_fail(f->table, line, "column '%s' holds '%.60s', expected a finite number", column->name,
+        return sheet_fail(f->sheet, line, "column '%s' holds '%.60s', expected a finite number", column->name,
                           cell->text);
-    return table_fail(f->table, line, "column '%s' holds %g, expected a finite number", column->name,
+    return sheet_fail(f->sheet, line, "column '%s' holds %g, expected a finite number", column->name,
                       cell->value);
 }
 
 static int fail_text(const struct filling *f, size_t line, const struct column *column,
                      const struct cell *cell)
 {
-    return table_fail(f->table, line, "column '%s' holds '%.60s', expected a number", column->name,
+    return sheet_fail(f->sheet, line, "column '%s' holds '%.60s', expected a number", column->name,
                       cell->text);
 }
 
@@ -47,10 +47,10 @@ static int fail_unknown(const struct filling *f, size_t line, const struct colum
     char list[200];
     targets_list(known, count, list, sizeof list);
     if (cell->text)
-        return table_fail(f->table, line,
+        return sheet_fail(f->sheet, line,
                           "column '%s' holds '%.60s', which is not among the known values: %s", column->name,
                           cell->text, list);
-    return table_fail(f->table, line, "column '%s' holds %g, which is not among the known values: %s",
+    return sheet_fail(f->sheet, line, "column '%s' holds %g, which is not among the known values: %s",
                       column->name, cell->value, list);
 }
 
@@ -148,23 +148,23 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
 /* Commas in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
 static int check_commas(const struct filling *f)
 {
-    for (size_t i = 0; f->table->is_text && i < f->data->column_count; i++) {
+    for (size_t i = 0; f->sheet->is_text && i < f->data->column_count; i++) {
         struct column *column = &f->data->columns[i];
         if (column->role == COLUMN_DROPPED || column->kind != COLUMN_NUMBER ||
             (column->role == COLUMN_TARGET && !f->with_targets))
             continue;
-        struct profile *profile = &f->table->profile[f->from[i]];
+        struct profile *profile = &f->sheet->profile[f->from[i]];
         if (profile->comma == COMMA_UNCLEAR && column->decimal_comma)
             profile->comma = COMMA_DECIMAL;
         if (profile->comma == COMMA_UNCLEAR)
-            return table_fail(
-                f->table, profile->comma_line,
+            return sheet_fail(
+                f->sheet, profile->comma_line,
                 "column '%s' holds '%.60s', where the comma may be decimal or part thousands, and no "
                 "cell of the column tells; write a decimal point, or thousands without a comma",
                 column->name, profile->comma_example);
         if (profile->points &&
             (profile->comma == COMMA_DECIMAL || (column->decimal_comma && profile->unclear)))
-            return table_fail(f->table, profile->comma_line,
+            return sheet_fail(f->sheet, profile->comma_line,
                               "column '%s' holds '%.60s' with a decimal comma, and numbers with a decimal "
                               "point; write all with a point",
                               column->name, profile->comma_example);
@@ -173,13 +173,13 @@ static int check_commas(const struct filling *f)
     return 0;
 }
 
-int fill_rows(sph_data *data, const struct table *table, const size_t *from, int with_targets)
+int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets)
 {
-    struct filling f = {.data = data, .table = table, .from = from, .with_targets = with_targets};
+    struct filling f = {.data = data, .sheet = sheet, .from = from, .with_targets = with_targets};
     size_t x_count, y_count;
-    if (__builtin_mul_overflow(table->rows, data->features, &x_count) ||
-        __builtin_mul_overflow(table->rows, data->targets, &y_count))
-        return sph_fail_at(SPH_EMEMORY, table->path, "out of memory: %zu rows of %zu numbers", table->rows,
+    if (__builtin_mul_overflow(sheet->rows, data->features, &x_count) ||
+        __builtin_mul_overflow(sheet->rows, data->targets, &y_count))
+        return sph_fail_at(SPH_EMEMORY, sheet->path, "out of memory: %zu rows of %zu numbers", sheet->rows,
                            data->features);
     data->rows = 0;
     data->x = mem_get(x_count, sizeof *data->x);
@@ -189,11 +189,11 @@ int fill_rows(sph_data *data, const struct table *table, const size_t *from, int
         return SPH_EMEMORY;
     int err = check_commas(&f);
     if (!err)
-        err = table_scan(table, fill_row, &f);
+        err = sheet_scan(sheet, fill_row, &f);
     if (err < 0)
         return err;
     if (!data->rows)
-        return sph_fail_at(SPH_EFORMAT, table->path, "all %zu rows have missing cells and are left out",
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "all %zu rows have missing cells and are left out",
                            data->left_out);
     return 0;
 }

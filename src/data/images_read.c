@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/images.h"
-#include "data/table.h"
+#include "data/sheet.h"
 
 enum { SIDE_MOST = 65536 };
 
@@ -161,9 +161,9 @@ static size_t side_of(size_t pixels)
     return 0;
 }
 
-static int take_arrays(struct images *images, const char *path, const struct table *table)
+static int take_arrays(struct images *images, const char *path, const struct sheet *sheet)
 {
-    const struct array *x = &table->x, *labels = &table->y;
+    const struct array *x = &sheet->x, *labels = &sheet->y;
     size_t side = side_of(x->columns);
     uint8_t *pixels;
     double *y;
@@ -190,13 +190,13 @@ static int take_arrays(struct images *images, const char *path, const struct tab
 
 int images_read_npz(struct images *images, const char *path)
 {
-    struct table table;
+    struct sheet sheet;
     sph_data_opts opts;
     sph_data_defaults(&opts);
-    int err = table_open(&table, path, &opts, images->with_labels, NULL, 0);
+    int err = sheet_open(&sheet, path, &opts, images->with_labels, NULL, 0);
     if (err < 0)
         return err;
-    err = take_arrays(images, path, &table);
-    table_free(&table);
+    err = take_arrays(images, path, &sheet);
+    sheet_free(&sheet);
     return err;
 }

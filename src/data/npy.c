@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/table.h"
+#include "data/sheet.h"
 
 /* ---------------------------------------------------------------- numbers */
 
@@ -259,12 +259,12 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
     return 0;
 }
 
-int npy_open(struct table *table)
+int npy_open(struct sheet *sheet)
 {
-    int err = npy_parse(&table->x, (const unsigned char *)table->bytes, table->length, table->path);
+    int err = npy_parse(&sheet->x, (const unsigned char *)sheet->bytes, sheet->length, sheet->path);
     if (err < 0)
         return err;
-    table->rows = table->x.rows;
-    table->columns = table->x.columns;
-    return table_set_names(table, NULL);
+    sheet->rows = sheet->x.rows;
+    sheet->columns = sheet->x.columns;
+    return sheet_set_names(sheet, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * NPZ: a zip of NPY files by libarchive. x holds the features, y the targets. */
-#include "data/table.h"
+#include "data/sheet.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -42,7 +42,7 @@ fail:
 }
 
 struct npz {
-    struct table *table;
+    struct sheet *sheet;
     struct archive *zip;
     struct text keys;
     size_t length[2];
@@ -54,7 +54,7 @@ static int read_entry(struct npz *npz, struct archive_entry *entry)
     size_t n = path ? strlen(path) : 0;
     if (n < 4 || strcmp(path + n - 4, ".npy") != 0)
         return 0;
-    char *key = mem_text_part(path, n - 4);
+    char *key = mem_text_of(path, n - 4);
     if (!key)
         return SPH_EMEMORY;
     text_add(&npz->keys, "%s%s", npz->keys.length ? ", " : "", key);
@@ -62,9 +62,9 @@ static int read_entry(struct npz *npz, struct archive_entry *entry)
     int is_y = text_find(key, y_keys, sizeof y_keys / sizeof *y_keys) >= 0;
     int err = npz->keys.failed ? SPH_EMEMORY : 0;
     if (!err && (is_x || is_y)) {
-        char *where = mem_format("%s: %s", npz->table->path, key);
-        struct array *array = is_x ? &npz->table->x : &npz->table->y;
-        unsigned char **own = &npz->table->own[is_x ? 0 : 1];
+        char *where = mem_format("%s: %s", npz->sheet->path, key);
+        struct array *array = is_x ? &npz->sheet->x : &npz->sheet->y;
+        unsigned char **own = &npz->sheet->own[is_x ? 0 : 1];
         size_t length = 0;
         if (!where)
             err = SPH_EMEMORY;
@@ -79,61 +79,61 @@ static int read_entry(struct npz *npz, struct archive_entry *entry)
     return err;
 }
 
-static int name_columns(struct table *table)
+static int name_columns(struct sheet *sheet)
 {
-    char **names = mem_get(table->columns, sizeof *names);
+    char **names = mem_get(sheet->columns, sizeof *names);
     int err = names ? 0 : SPH_EMEMORY;
-    for (size_t i = 0; i < table->columns && !err; i++) {
-        if (i < table->x.columns)
+    for (size_t i = 0; i < sheet->columns && !err; i++) {
+        if (i < sheet->x.columns)
             names[i] = mem_format("x%zu", i);
         else
-            names[i] = table->y.columns == 1 ? mem_text("y") : mem_format("y%zu", i - table->x.columns);
+            names[i] = sheet->y.columns == 1 ? mem_text("y") : mem_format("y%zu", i - sheet->x.columns);
         err = names[i] ? 0 : SPH_EMEMORY;
     }
     if (!err)
-        err = table_set_names(table, (const char *const *)names);
-    for (size_t i = 0; names && i < table->columns; i++)
+        err = sheet_set_names(sheet, (const char *const *)names);
+    for (size_t i = 0; names && i < sheet->columns; i++)
         mem_free(names[i]);
     mem_free(names);
-    table->named = 1;
+    sheet->named = 1;
     return err;
 }
 
 static int check(struct npz *npz, int need_targets)
 {
-    struct table *table = npz->table;
+    struct sheet *sheet = npz->sheet;
     const char *keys = npz->keys.chars ? npz->keys.chars : "none";
-    if (!table->own[0])
-        return sph_fail_at(SPH_EFORMAT, table->path, "no array named x or data; found: %s", keys);
-    if (!table->own[1] && need_targets)
-        return sph_fail_at(SPH_EFORMAT, table->path, "no array named y, labels or target; found: %s", keys);
-    if (table->own[1] && table->y.rows != table->x.rows)
-        return sph_fail_at(SPH_EFORMAT, table->path, "%zu rows of features and %zu of targets", table->x.rows,
-                           table->y.rows);
-    table->rows = table->x.rows;
-    if (__builtin_add_overflow(table->x.columns, table->y.columns, &table->columns))
-        return sph_fail_at(SPH_EFORMAT, table->path, "too many columns");
-    table->default_targets = table->y.columns;
-    return name_columns(table);
+    if (!sheet->own[0])
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "no array named x or data; found: %s", keys);
+    if (!sheet->own[1] && need_targets)
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "no array named y, labels or target; found: %s", keys);
+    if (sheet->own[1] && sheet->y.rows != sheet->x.rows)
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu rows of features and %zu of targets", sheet->x.rows,
+                           sheet->y.rows);
+    sheet->rows = sheet->x.rows;
+    if (__builtin_add_overflow(sheet->x.columns, sheet->y.columns, &sheet->columns))
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "too many columns");
+    sheet->default_targets = sheet->y.columns;
+    return name_columns(sheet);
 }
 
-int npz_table_open(struct table *table, int need_targets)
+int npz_sheet_open(struct sheet *sheet, int need_targets)
 {
-    struct npz npz = {.table = table, .zip = archive_read_new()};
+    struct npz npz = {.sheet = sheet, .zip = archive_read_new()};
     struct archive_entry *entry;
     int err = 0, status;
     if (!npz.zip)
-        return sph_fail(SPH_EMEMORY, "out of memory: opening %s", table->path);
+        return sph_fail(SPH_EMEMORY, "out of memory: opening %s", sheet->path);
     if (archive_read_support_format_zip(npz.zip) != ARCHIVE_OK ||
-        archive_read_open_memory(npz.zip, table->bytes, table->length) != ARCHIVE_OK) {
-        err = sph_fail_at(SPH_EFORMAT, table->path, "not a zip file: %s", archive_error_string(npz.zip));
+        archive_read_open_memory(npz.zip, sheet->bytes, sheet->length) != ARCHIVE_OK) {
+        err = sph_fail_at(SPH_EFORMAT, sheet->path, "not a zip file: %s", archive_error_string(npz.zip));
         goto out;
     }
     while ((status = archive_read_next_header(npz.zip, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN)
         if ((err = read_entry(&npz, entry)) < 0)
             goto out;
     if (status != ARCHIVE_EOF)
-        err = sph_fail_at(SPH_EFORMAT, table->path, "not a zip file: %s", archive_error_string(npz.zip));
+        err = sph_fail_at(SPH_EFORMAT, sheet->path, "not a zip file: %s", archive_error_string(npz.zip));
     else
         err = check(&npz, need_targets);
 out:

@@ -131,7 +131,7 @@ int registry_path(char **out, const struct known_set *set)
     while (list && !found) {
         size_t length = strcspn(list, ":");
         if (length) {
-            char *folder = mem_text_part(list, length);
+            char *folder = mem_text_of(list, length);
             found = folder ? look(out, &looked, folder, set) : SPH_EMEMORY;
             mem_free(folder);
         }

@@ -4,7 +4,7 @@
 #ifndef SPH_DATA_REGISTRY_H
 #define SPH_DATA_REGISTRY_H
 
-#include "data/table.h"
+#include "data/sheet.h"
 
 struct known_set {
     const char *name;

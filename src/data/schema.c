@@ -287,22 +287,22 @@ static int schema_has(const sph_data *data, const char *name, const char *suffix
     return 0;
 }
 
-static int match_names(const sph_data *data, const struct table *table, size_t *from, int with_targets)
+static int match_names(const sph_data *data, const struct sheet *sheet, size_t *from, int with_targets)
 {
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
         if (column->role == COLUMN_DROPPED || (column->role == COLUMN_TARGET && !with_targets))
             continue;
-        int found = text_find(column->name, (const char *const *)table->names, table->columns);
+        int found = text_find(column->name, (const char *const *)sheet->names, sheet->columns);
         if (found < 0) {
             char list[200];
-            return sph_fail_at(SPH_EFORMAT, table->path, "no %s column '%s'; the columns are %s",
+            return sph_fail_at(SPH_EFORMAT, sheet->path, "no %s column '%s'; the columns are %s",
                                role_words[column->role], column->name,
-                               targets_list(table->names, table->columns, list, sizeof list));
+                               targets_list(sheet->names, sheet->columns, list, sizeof list));
         }
-        if (table->repeat[found] > 1 && !schema_has(data, column->name, ".1"))
-            return sph_fail_at(SPH_EFORMAT, table->path, "%zu columns are named '%s', expected one",
-                               table->repeat[found], column->name);
+        if (sheet->repeat[found] > 1 && !schema_has(data, column->name, ".1"))
+            return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu columns are named '%s', expected one",
+                               sheet->repeat[found], column->name);
         from[i] = (size_t)found;
     }
     return 0;
@@ -334,13 +334,13 @@ static int same_features(const sph_data *data, const size_t *a, const size_t *b)
     return 1;
 }
 
-static int match_positions(const sph_data *data, const struct table *table, size_t *from, int with_targets)
+static int match_positions(const sph_data *data, const struct sheet *sheet, size_t *from, int with_targets)
 {
     const char *many = data->targets > 1 ? "all but the targets" : "all but the target";
     const struct layout layouts[] = {
         {1, 1, "all"}, {0, 1, "all but the dropped ones"}, {1, 0, many}, {0, 0, "features"}};
     const struct layout *found = NULL;
-    size_t have = table->columns, features = 0;
+    size_t have = sheet->columns, features = 0;
     size_t *other = mem_get(data->column_count, sizeof *other);
     int err = other ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < 4 && !err; i++) {
@@ -352,7 +352,7 @@ static int match_positions(const sph_data *data, const struct table *table, size
             found = &layouts[i];
             memcpy(from, other, data->column_count * sizeof *from);
         } else if (!same_features(data, from, other))
-            err = sph_fail_at(SPH_EFORMAT, table->path,
+            err = sph_fail_at(SPH_EFORMAT, sheet->path,
                               "%zu columns may be %s or %s; give the file %sall %zu columns or the features "
                               "alone",
                               have, layouts[i].name, found->name, data->named ? "a header, " : "",
@@ -364,7 +364,7 @@ static int match_positions(const sph_data *data, const struct table *table, size
     char alone[64] = "";
     if (!with_targets)
         snprintf(alone, sizeof alone, " or %zu features alone", features);
-    return sph_fail_at(SPH_EFORMAT, table->path, "%zu column%s, expected the %zu the model was trained on%s",
+    return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu column%s, expected the %zu the model was trained on%s",
                        have, have == 1 ? "" : "s", data->column_count, alone);
 }
 
@@ -379,26 +379,26 @@ static int expected_names(const sph_data *data, const char ***out, size_t *count
     return 0;
 }
 
-static int read_table(sph_data *data, const struct table *table, int with_targets)
+static int read_sheet(sph_data *data, const struct sheet *sheet, int with_targets)
 {
     size_t *from = mem_get(data->column_count, sizeof *from);
     if (!from)
         return SPH_EMEMORY;
-    int err = data->named && table->named ? match_names(data, table, from, with_targets)
-                                          : match_positions(data, table, from, with_targets);
+    int err = data->named && sheet->named ? match_names(data, sheet, from, with_targets)
+                                          : match_positions(data, sheet, from, with_targets);
     if (!err)
-        err = columns_place(data, table);
+        err = columns_place(data, sheet);
     if (!err)
-        err = fill_rows(data, table, from, with_targets);
+        err = fill_rows(data, sheet, from, with_targets);
     mem_free(from);
     return err;
 }
 
-static int open_table(sph_data *data, const char *source, const json_t *schema, int need_targets)
+static int open_sheet(sph_data *data, const char *source, const json_t *schema, int need_targets)
 {
     sph_data_opts opts;
     sph_data_defaults(&opts);
-    struct table table = {0};
+    struct sheet sheet = {0};
     const char **expected = NULL;
     size_t expected_count = 0;
     int err = read_schema(data, schema);
@@ -406,11 +406,11 @@ static int open_table(sph_data *data, const char *source, const json_t *schema, 
         err = expected_names(data, &expected, &expected_count);
     opts.delimiter = data ? data->delimiter : 0;
     if (!err)
-        err = table_open(&table, source, &opts, need_targets, expected, expected_count);
+        err = sheet_open(&sheet, source, &opts, need_targets, expected, expected_count);
     if (!err) {
-        table_keep_test_part(&table);
-        err = read_table(data, &table, need_targets);
-        table_free(&table);
+        sheet_keep_test_part(&sheet);
+        err = read_sheet(data, &sheet, need_targets);
+        sheet_free(&sheet);
     }
     mem_free(expected);
     return err;
@@ -423,7 +423,7 @@ int data_open_with_schema(sph_data **out, const char *source, const json_t *sche
     if (!data)
         return SPH_EMEMORY;
     int err = json_object_get(schema, "images") ? open_images(data, source, schema, need_targets)
-                                                : open_table(data, source, schema, need_targets);
+                                                : open_sheet(data, source, schema, need_targets);
     if (err < 0) {
         sph_data_free(data);
         return err;

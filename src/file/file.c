@@ -277,7 +277,7 @@ static int open_directory_of(const char *path)
     const char *slash = strrchr(path, '/');
     char *dir = !slash          ? mem_text(".")
                 : slash == path ? mem_text("/")
-                                : mem_text_part(path, (size_t)(slash - path));
+                                : mem_text_of(path, (size_t)(slash - path));
     if (!dir)
         return SPH_EMEMORY;
     int fd = open_retrying(dir, O_RDONLY | O_DIRECTORY);

@@ -80,7 +80,7 @@ int moments_read(struct moments_list *out, const char *text)
     int err = 0;
     *out = (struct moments_list){0};
     for (const char *at = text; at && !err; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
-        char *item = mem_text_part(at, strcspn(at, "+"));
+        char *item = mem_text_of(at, strcspn(at, "+"));
         err = item ? read_item(out, item) : SPH_EMEMORY;
         mem_free(item);
     }

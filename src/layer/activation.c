@@ -43,17 +43,17 @@ static int nothing_to_do(const struct op *op)
 }
 
 /* srelu's numbers lie one kind after the other, (4, m): a block of channels finds its own m apart. */
-static struct act_args panel_args(const struct op *op, const struct tile *tile, size_t p)
+static struct act_args slice_args(const struct op *op, const struct tile *tile, size_t p)
 {
-    struct panel panel = buffer_panel(op->in, tile, p);
+    struct slice slice = buffer_slice(op->in, tile, p);
     const void *s = op->weights->scaled ? op->weights->s : NULL;
     return (struct act_args){
-        .rows = panel.rows,
-        .m = panel.width,
-        .z = panel_at(op->in, op->k, tile, p),
+        .rows = slice.rows,
+        .m = slice.width,
+        .z = slice_at(op->in, op->k, tile, p),
         .ldz = op->in->ld,
-        .s = panel_column(&panel, op->k, s),
-        .shape = panel_column(&panel, op->k, op->weights->act_shape),
+        .s = slice_column(&slice, op->k, s),
+        .shape = slice_column(&slice, op->k, op->weights->act_shape),
         .ld_shape = op->weights->m,
     };
 }
@@ -62,9 +62,9 @@ static void act_forward(const struct op *op, const struct tile *tile)
 {
     if (nothing_to_do(op) || op_relu_in_dense(op))
         return;
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct act_args args = panel_args(op, tile, p);
-        args.y = panel_at(op->out, op->k, tile, p);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct act_args args = slice_args(op, tile, p);
+        args.y = slice_at(op->out, op->k, tile, p);
         args.ldy = op->out->ld;
         op->k->act[op->act](&args);
     }
@@ -75,15 +75,15 @@ static void act_backward(const struct op *op, const struct tile *tile)
     if (nothing_to_do(op))
         return;
     const struct layer_grads *grads = &op->grads[tile->worker];
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        struct act_args args = panel_args(op, tile, p);
-        void *d = panel_at(op->dout, op->k, tile, p);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        struct act_args args = slice_args(op, tile, p);
+        void *d = slice_at(op->dout, op->k, tile, p);
         args.dy = args.dz = d;
         args.lddy = args.lddz = op->dout->ld;
-        args.db = panel_column(&panel, op->k, op_bias_in_act(op) ? grads->db : NULL);
-        args.ds = panel_column(&panel, op->k, op->weights->scaled ? grads->ds : NULL);
-        args.dshape = panel_column(&panel, op->k, grads->dshape);
+        args.db = slice_column(&slice, op->k, op_bias_in_act(op) ? grads->db : NULL);
+        args.ds = slice_column(&slice, op->k, op->weights->scaled ? grads->ds : NULL);
+        args.dshape = slice_column(&slice, op->k, grads->dshape);
         if (op_outer_gradient(op)) {
             args.left = buffer_at(op->reader->dout, op->k, tile);
             args.ld_left = op->reader->dout->ld;
@@ -105,14 +105,14 @@ void op_act(struct op *op)
 
 static void alone_forward(const struct op *op, const struct tile *tile)
 {
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
         op->k->act[op->act](&(struct act_args){
-            .rows = panel.rows,
-            .m = panel.width,
-            .z = panel_at(op->in, op->k, tile, p),
+            .rows = slice.rows,
+            .m = slice.width,
+            .z = slice_at(op->in, op->k, tile, p),
             .ldz = op->in->ld,
-            .y = panel_at(op->out, op->k, tile, p),
+            .y = slice_at(op->out, op->k, tile, p),
             .ldy = op->out->ld,
         });
     }
@@ -123,21 +123,21 @@ static void alone_backward(const struct op *op, const struct tile *tile)
     if (!op->din)
         return;
     const struct buffer *to = op->add_din ? op->dout : op->din;
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        void *d = panel_at(op->dout, op->k, tile, p);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        void *d = slice_at(op->dout, op->k, tile, p);
         op->k->act_grad[op->act](&(struct act_args){
-            .rows = panel.rows,
-            .m = panel.width,
-            .z = panel_at(op->in, op->k, tile, p),
+            .rows = slice.rows,
+            .m = slice.width,
+            .z = slice_at(op->in, op->k, tile, p),
             .ldz = op->in->ld,
             .dy = d,
             .lddy = op->dout->ld,
-            .dz = panel_at(to, op->k, tile, p),
+            .dz = slice_at(to, op->k, tile, p),
             .lddz = to->ld,
         });
         if (op->add_din)
-            op->k->add(panel.rows, panel.width, d, op->dout->ld, panel_at(op->din, op->k, tile, p),
+            op->k->add(slice.rows, slice.width, d, op->dout->ld, slice_at(op->din, op->k, tile, p),
                        op->din->ld);
     }
 }

@@ -83,10 +83,10 @@ static void blocked_backward(const struct op *op, const struct tile *tile)
                            buffer_at(op->din, k, tile), scratch_of(op, tile));
     if (!w->b || op->no_bias || op_bias_in_act(op))
         return;
-    for (size_t p = 0; p < buffer_panels(op->dout, tile); p++) {
-        struct panel panel = buffer_panel(op->dout, tile, p);
-        k->column_sums(panel.rows, panel.width, panel_at(op->dout, k, tile, p), op->dout->ld,
-                       panel_column(&panel, k, grads->db));
+    for (size_t p = 0; p < buffer_slices(op->dout, tile); p++) {
+        struct slice slice = buffer_slice(op->dout, tile, p);
+        k->column_sums(slice.rows, slice.width, slice_at(op->dout, k, tile, p), op->dout->ld,
+                       slice_column(&slice, k, grads->db));
     }
 }
 
@@ -101,11 +101,11 @@ static void enter_forward(const struct op *op, const struct tile *tile)
 {
     if (op->out->data == op->in->data)
         return; /* the images lie so already */
-    for (size_t p = 0; p < buffer_panels(op->out, tile); p++) {
-        struct panel panel = buffer_panel(op->out, tile, p);
-        const char *image = buffer_image(op->in, op->k, tile, panel.image);
-        op->k->column_combine(panel.rows, panel.width, NULL, image + panel.first * op->k->size, op->in->ld,
-                              NULL, NULL, 0, panel_at(op->out, op->k, tile, p), op->out->ld);
+    for (size_t p = 0; p < buffer_slices(op->out, tile); p++) {
+        struct slice slice = buffer_slice(op->out, tile, p);
+        const char *image = buffer_image(op->in, op->k, tile, slice.image);
+        op->k->column_combine(slice.rows, slice.width, NULL, image + slice.first * op->k->size, op->in->ld,
+                              NULL, NULL, 0, slice_at(op->out, op->k, tile, p), op->out->ld);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Normalizations. Batch statistics are gathered in parts, one per tile or, of blocked images, one per image,
+ * Normalizations. Batch statistics are gathered in shares, one per tile or, of blocked images, one per image,
  * and merged in their order, in f64: the result does not depend on which worker ran which tile.
  *
  *   bn   gather: moments of z            apply: y = gamma (z - mean) / sigma + beta, with the relu behind it
@@ -17,12 +17,12 @@
 #include "layer/op.h"
 
 struct norm_state {
-    size_t width, parts;
+    size_t width, shares;
     double momentum;
     sph_norm norm;
     const struct layer_weights *also; /* imn: the second layer that reads the centred input, or NULL   */
-    size_t *part_rows;                /* (parts) */
-    void *part[2];                    /* (parts, width) each: what was gathered                        */
+    size_t *share_rows;               /* (shares) */
+    void *share[2];                   /* (shares, width) each: what was gathered                        */
     double *merged[2], *spare;        /* (width) f64: mean and m2, or the sums of the way back         */
     double *statistic;                /* (width) f64: running statistics on their way                  */
     double *inverse;                  /* (width) f64: 1 / sigma of bn                                  */
@@ -30,18 +30,18 @@ struct norm_state {
     void *factor, *across, *offset;   /* (width) backward                                              */
 };
 
-int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t parts,
+int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t shares,
                    double momentum)
 {
     struct norm_state *state = mem_get(1, sizeof *state);
     if (!state)
         return SPH_EMEMORY;
     state->width = width;
-    state->parts = parts;
+    state->shares = shares;
     state->momentum = momentum;
-    int missing = !(state->part_rows = mem_get(parts, sizeof *state->part_rows));
+    int missing = !(state->share_rows = mem_get(shares, sizeof *state->share_rows));
     for (int i = 0; i < 2; i++) {
-        missing |= !(state->part[i] = mem_get(parts * width, k->size));
+        missing |= !(state->share[i] = mem_get(shares * width, k->size));
         missing |= !(state->merged[i] = mem_get(width, sizeof(double)));
     }
     missing |= !(state->spare = mem_get(width, sizeof(double)));
@@ -63,35 +63,35 @@ void norm_state_free(struct norm_state *state)
 {
     if (!state)
         return;
-    void *owned[] = {state->part_rows, state->part[0],   state->part[1], state->merged[0], state->merged[1],
-                     state->spare,     state->statistic, state->inverse, state->mean,      state->scale,
-                     state->shift,     state->factor,    state->across,  state->offset};
+    void *owned[] = {state->share_rows, state->share[0],  state->share[1], state->merged[0], state->merged[1],
+                     state->spare,      state->statistic, state->inverse,  state->mean,      state->scale,
+                     state->shift,      state->factor,    state->across,   state->offset};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(state);
 }
 
-static void *part_at(const struct op *op, int which, size_t part)
+static void *share_at(const struct op *op, int which, size_t share)
 {
-    return (char *)op->norm->part[which] + part * op->norm->width * op->k->size;
+    return (char *)op->norm->share[which] + share * op->norm->width * op->k->size;
 }
 
-/* The part that a panel of the tile belongs to. */
-static size_t part_of(const struct op *op, const struct tile *tile, const struct panel *panel)
+/* The share that a slice of the tile belongs to. */
+static size_t share_of(const struct op *op, const struct tile *tile, const struct slice *slice)
 {
-    return op->in->blocked ? tile->row + panel->image : tile->index;
+    return op->in->blocked ? tile->row + slice->image : tile->index;
 }
 
-static size_t parts_of(const struct op *op, size_t tiles, size_t rows)
+static size_t shares_of(const struct op *op, size_t tiles, size_t rows)
 {
     return op->in->blocked ? rows : tiles;
 }
 
-static void clear_parts(const struct op *op, int which, const struct tile *tile)
+static void clear_shares(const struct op *op, int which, const struct tile *tile)
 {
-    struct panel first = {0};
+    struct slice first = {0};
     size_t count = op->in->blocked ? tile->rows : 1;
-    memset(part_at(op, which, part_of(op, tile, &first)), 0, count * op->norm->width * op->k->size);
+    memset(share_at(op, which, share_of(op, tile, &first)), 0, count * op->norm->width * op->k->size);
 }
 
 /* ---------------------------------------------------------------- gather: forward */
@@ -99,25 +99,25 @@ static void clear_parts(const struct op *op, int which, const struct tile *tile)
 static void gather_moments(const struct op *op, const struct tile *tile)
 {
     const struct kernels *k = op->k;
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        size_t part = part_of(op, tile, &panel);
-        op->norm->part_rows[part] = panel.rows;
-        k->moments(panel.rows, panel.width, panel_at(op->in, k, tile, p), op->in->ld,
-                   panel_column(&panel, k, part_at(op, 0, part)),
-                   panel_column(&panel, k, part_at(op, 1, part)));
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        size_t share = share_of(op, tile, &slice);
+        op->norm->share_rows[share] = slice.rows;
+        k->moments(slice.rows, slice.width, slice_at(op->in, k, tile, p), op->in->ld,
+                   slice_column(&slice, k, share_at(op, 0, share)),
+                   slice_column(&slice, k, share_at(op, 1, share)));
     }
 }
 
-/* The first parts <- sums of a buffer shaped as op->in. */
+/* The first shares <- sums of a buffer shaped as op->in. */
 static void gather_sums(const struct op *op, const struct tile *tile, const struct buffer *from)
 {
     const struct kernels *k = op->k;
-    clear_parts(op, 0, tile);
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        k->column_sums(panel.rows, panel.width, panel_at(from, k, tile, p), from->ld,
-                       panel_column(&panel, k, part_at(op, 0, part_of(op, tile, &panel))));
+    clear_shares(op, 0, tile);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        k->column_sums(slice.rows, slice.width, slice_at(from, k, tile, p), from->ld,
+                       slice_column(&slice, k, share_at(op, 0, share_of(op, tile, &slice))));
     }
 }
 
@@ -126,29 +126,29 @@ static void gather_mean(const struct op *op, const struct tile *tile)
     gather_sums(op, tile, op->in);
 }
 
-/* merged[which] <- the parts, in f64 and in order */
-static void merge_sums(const struct op *op, int which, size_t parts)
+/* merged[which] <- the shares, in f64 and in order */
+static void merge_sums(const struct op *op, int which, size_t shares)
 {
     struct norm_state *state = op->norm;
     memset(state->merged[which], 0, state->width * sizeof(double));
-    for (size_t t = 0; t < parts; t++) {
-        op->k->to_double(state->width, part_at(op, which, t), state->spare);
+    for (size_t t = 0; t < shares; t++) {
+        op->k->to_double(state->width, share_at(op, which, t), state->spare);
         for (size_t j = 0; j < state->width; j++)
             state->merged[which][j] += state->spare[j];
     }
 }
 
 /* Chan's update: mean and sum of squared deviations of two sets joined. */
-static void merge_moments(const struct op *op, size_t parts)
+static void merge_moments(const struct op *op, size_t shares)
 {
     struct norm_state *state = op->norm;
     double *mean = state->merged[0], *m2 = state->merged[1], seen = 0;
     memset(mean, 0, state->width * sizeof *mean);
     memset(m2, 0, state->width * sizeof *m2);
-    for (size_t t = 0; t < parts; t++) {
-        double rows = (double)state->part_rows[t], all = seen + rows, share = rows / all;
-        op->k->to_double(state->width, part_at(op, 0, t), state->spare);
-        op->k->to_double(state->width, part_at(op, 1, t), state->statistic);
+    for (size_t t = 0; t < shares; t++) {
+        double rows = (double)state->share_rows[t], all = seen + rows, share = rows / all;
+        op->k->to_double(state->width, share_at(op, 0, t), state->spare);
+        op->k->to_double(state->width, share_at(op, 1, t), state->statistic);
         for (size_t j = 0; j < state->width; j++) {
             double delta = state->spare[j] - mean[j];
             mean[j] += delta * share;
@@ -182,7 +182,7 @@ static void set_scale(const struct op *op, const double *var)
 static void join_moments(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
-    merge_moments(op, parts_of(op, tiles, rows));
+    merge_moments(op, shares_of(op, tiles, rows));
     double count = (double)(rows * op->in->pixels), *var = state->merged[1];
     for (size_t j = 0; j < state->width; j++)
         var[j] /= count;
@@ -208,7 +208,7 @@ static void set_shift(const struct op *op, const double *mean)
 static void join_mean(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
-    merge_sums(op, 0, parts_of(op, tiles, rows));
+    merge_sums(op, 0, shares_of(op, tiles, rows));
     for (size_t j = 0; j < state->width; j++)
         state->merged[0][j] /= (double)(rows * op->in->pixels);
     update_running(op, state->merged[0], 1, op->weights->running_mean);
@@ -223,30 +223,30 @@ static void apply_moments(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
     const struct kernels *k = op->k;
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        k->normalize(panel.rows, panel.width, panel_at(op->in, k, tile, p), op->in->ld,
-                     panel_column(&panel, k, state->mean), panel_column(&panel, k, state->scale),
-                     panel_column(&panel, k, op->weights->beta), op_relu_in_norm(op),
-                     panel_at(op->out, k, tile, p), op->out->ld);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        k->normalize(slice.rows, slice.width, slice_at(op->in, k, tile, p), op->in->ld,
+                     slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
+                     slice_column(&slice, k, op->weights->beta), op_relu_in_norm(op),
+                     slice_at(op->out, k, tile, p), op->out->ld);
     }
 }
 
 /* to <- from + shift; both lie as op->in does */
-static void shift_panels(const struct op *op, const struct tile *tile, const struct buffer *from,
+static void shift_slices(const struct op *op, const struct tile *tile, const struct buffer *from,
                          const struct buffer *to)
 {
     const struct kernels *k = op->k;
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        k->shift(panel.rows, panel.width, panel_at(from, k, tile, p), from->ld,
-                 panel_column(&panel, k, op->norm->shift), panel_at(to, k, tile, p), to->ld);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        k->shift(slice.rows, slice.width, slice_at(from, k, tile, p), from->ld,
+                 slice_column(&slice, k, op->norm->shift), slice_at(to, k, tile, p), to->ld);
     }
 }
 
 static void apply_shift(const struct op *op, const struct tile *tile)
 {
-    shift_panels(op, tile, op->in, op->out);
+    shift_slices(op, tile, op->in, op->out);
 }
 
 static void prepare_moments(struct op *op)
@@ -269,16 +269,16 @@ static void gather_moments_back(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
     const struct kernels *k = op->k;
-    clear_parts(op, 0, tile);
-    clear_parts(op, 1, tile);
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        size_t part = part_of(op, tile, &panel);
-        k->normalize_sums(panel.rows, panel.width, panel_at(op->dout, k, tile, p), op->dout->ld,
-                          panel_at(op->in, k, tile, p), op->in->ld, panel_column(&panel, k, state->mean),
-                          panel_column(&panel, k, state->scale), panel_column(&panel, k, op->weights->beta),
-                          op_relu_in_norm(op), panel_column(&panel, k, part_at(op, 0, part)),
-                          panel_column(&panel, k, part_at(op, 1, part)));
+    clear_shares(op, 0, tile);
+    clear_shares(op, 1, tile);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        size_t share = share_of(op, tile, &slice);
+        k->normalize_sums(slice.rows, slice.width, slice_at(op->dout, k, tile, p), op->dout->ld,
+                          slice_at(op->in, k, tile, p), op->in->ld, slice_column(&slice, k, state->mean),
+                          slice_column(&slice, k, state->scale), slice_column(&slice, k, op->weights->beta),
+                          op_relu_in_norm(op), slice_column(&slice, k, share_at(op, 0, share)),
+                          slice_column(&slice, k, share_at(op, 1, share)));
     }
 }
 
@@ -302,8 +302,8 @@ static void join_moments_back(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
     double count = (double)(rows * op->in->pixels), *sum_dy = state->merged[0], *sum_dyz = state->merged[1];
-    merge_sums(op, 0, parts_of(op, tiles, rows));
-    merge_sums(op, 1, parts_of(op, tiles, rows));
+    merge_sums(op, 0, shares_of(op, tiles, rows));
+    merge_sums(op, 1, shares_of(op, tiles, rows));
     for (size_t j = 0; j < state->width; j++)
         sum_dyz[j] *= state->inverse[j];
     add_to(op, sum_dy, op->grads[0].dbeta);
@@ -323,7 +323,7 @@ static void join_moments_back(const struct op *op, size_t tiles, size_t rows)
 static void join_mean_back(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm;
-    merge_sums(op, 0, parts_of(op, tiles, rows));
+    merge_sums(op, 0, shares_of(op, tiles, rows));
     if (state->norm == SPH_NORM_MBN && op->weights->b)
         add_to(op, state->merged[0], op->grads[0].db);
     for (size_t j = 0; j < state->width; j++)
@@ -337,14 +337,14 @@ static void apply_moments_back(const struct op *op, const struct tile *tile)
 {
     const struct norm_state *state = op->norm;
     const struct kernels *k = op->k;
-    for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-        struct panel panel = buffer_panel(op->in, tile, p);
-        void *d = panel_at(op->dout, k, tile, p);
-        k->normalize_grad(panel.rows, panel.width, d, op->dout->ld, panel_at(op->in, k, tile, p), op->in->ld,
-                          panel_column(&panel, k, state->mean), panel_column(&panel, k, state->scale),
-                          panel_column(&panel, k, op->weights->beta), op_relu_in_norm(op),
-                          panel_column(&panel, k, state->factor), panel_column(&panel, k, state->across),
-                          panel_column(&panel, k, state->offset), d, op->dout->ld);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        void *d = slice_at(op->dout, k, tile, p);
+        k->normalize_grad(slice.rows, slice.width, d, op->dout->ld, slice_at(op->in, k, tile, p), op->in->ld,
+                          slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
+                          slice_column(&slice, k, op->weights->beta), op_relu_in_norm(op),
+                          slice_column(&slice, k, state->factor), slice_column(&slice, k, state->across),
+                          slice_column(&slice, k, state->offset), d, op->dout->ld);
     }
 }
 
@@ -352,15 +352,15 @@ static void apply_moments_back(const struct op *op, const struct tile *tile)
 static void apply_shift_back(const struct op *op, const struct tile *tile)
 {
     if (op->norm->norm == SPH_NORM_MBN) {
-        shift_panels(op, tile, op->dout, op->dout);
+        shift_slices(op, tile, op->dout, op->dout);
     } else if (op->din && !op->add_din) {
-        shift_panels(op, tile, op->dout, op->din);
+        shift_slices(op, tile, op->dout, op->din);
     } else if (op->din) {
-        shift_panels(op, tile, op->dout, op->dout);
-        for (size_t p = 0; p < buffer_panels(op->in, tile); p++) {
-            struct panel panel = buffer_panel(op->in, tile, p);
-            op->k->add(panel.rows, panel.width, panel_at(op->dout, op->k, tile, p), op->dout->ld,
-                       panel_at(op->din, op->k, tile, p), op->din->ld);
+        shift_slices(op, tile, op->dout, op->dout);
+        for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+            struct slice slice = buffer_slice(op->in, tile, p);
+            op->k->add(slice.rows, slice.width, slice_at(op->dout, op->k, tile, p), op->dout->ld,
+                       slice_at(op->din, op->k, tile, p), op->din->ld);
         }
     }
 }

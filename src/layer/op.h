@@ -63,40 +63,40 @@ static inline void *buffer_image(const struct buffer *buffer, const struct kerne
 }
 
 /* What a per-channel kernel takes at once: all rows of the tile or, of blocked images, a block of one. Loop:
- * for (size_t p = 0; p < buffer_panels(b, tile); p++). */
-struct panel {
+ * for (size_t p = 0; p < buffer_slices(b, tile); p++). */
+struct slice {
     size_t rows, width;
     size_t first; /* channel of column 0     */
     size_t image; /* of the tile; 0 unless blocked */
 };
 
-static inline size_t buffer_panels(const struct buffer *buffer, const struct tile *tile)
+static inline size_t buffer_slices(const struct buffer *buffer, const struct tile *tile)
 {
     return buffer->blocked ? tile->rows * buffer->blocks : 1;
 }
 
-static inline struct panel buffer_panel(const struct buffer *buffer, const struct tile *tile, size_t p)
+static inline struct slice buffer_slice(const struct buffer *buffer, const struct tile *tile, size_t p)
 {
     if (!buffer->blocked)
-        return (struct panel){.rows = buffer_rows(buffer, tile), .width = buffer->width};
+        return (struct slice){.rows = buffer_rows(buffer, tile), .width = buffer->width};
     size_t first = p % buffer->blocks * buffer->ld, left = buffer->width - first;
-    return (struct panel){.rows = buffer->pixels,
+    return (struct slice){.rows = buffer->pixels,
                           .width = left < buffer->ld ? left : buffer->ld,
                           .first = first,
                           .image = p / buffer->blocks};
 }
 
-/* Where panel p begins, in this buffer or in any other that lies the same way. */
-static inline void *panel_at(const struct buffer *buffer, const struct kernels *k, const struct tile *tile,
+/* Where slice p begins, in this buffer or in any other that lies the same way. */
+static inline void *slice_at(const struct buffer *buffer, const struct kernels *k, const struct tile *tile,
                              size_t p)
 {
     return (char *)buffer_at(buffer, k, tile) + p * buffer->pixels * buffer->ld * k->size;
 }
 
-/* The panel's part of an array of one number per channel; NULL stays NULL. */
-static inline void *panel_column(const struct panel *panel, const struct kernels *k, const void *array)
+/* The slice's part of an array of one number per channel; NULL stays NULL. */
+static inline void *slice_column(const struct slice *slice, const struct kernels *k, const void *array)
 {
-    return array ? (char *)array + panel->first * k->size : NULL;
+    return array ? (char *)array + slice->first * k->size : NULL;
 }
 
 /* A layer's numbers as its ops see them. */
@@ -157,8 +157,8 @@ struct op {
     struct buffer spare;     /* activation: its own output, when the input cannot be overwritten */
 };
 
-/* Statistics of a batch-coupled op pair. parts: most tiles of a batch or, of blocked images, most images. */
-int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t parts,
+/* Statistics of a batch-coupled op pair. shares: most tiles of a batch or, of blocked images, most images. */
+int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t shares,
                    double momentum);
 void norm_state_free(struct norm_state *state);
 /* imn in training: a second layer reads the same centred input and keeps the same running mean. */

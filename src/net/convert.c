@@ -41,10 +41,10 @@ static int read_form(const sph_net *net, size_t l, sph_param to, struct form *fo
     int err = net_layer_values(net, l, &form->values);
     if (err < 0)
         return err;
-    form->block = mem_get(m * n + (5 + SRELU_SHAPE) * m + layer->mean_width, sizeof *form->block);
-    if (!form->block)
+    form->memory = mem_get(m * n + (5 + SRELU_SHAPE) * m + layer->mean_width, sizeof *form->memory);
+    if (!form->memory)
         return SPH_EMEMORY;
-    double *next = form->block;
+    double *next = form->memory;
     form->w = next, next += m * n;
     form->b = next, next += m;
     form->s = next, next += m;
@@ -225,7 +225,7 @@ int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
         err = build(out, &c);
     for (size_t l = 0; c.form && l < layers; l++) {
         net_values_free(&c.form[l].values);
-        mem_free(c.form[l].block);
+        mem_free(c.form[l].memory);
     }
     mem_free(c.form);
     return err;

@@ -16,7 +16,7 @@ struct form {
     int signs;                          /* the converted layer keeps s as PATH.r */
     int rewrite;                        /* w is no longer what from has          */
     struct param_values values;         /* as from has them                      */
-    double *block;                      /* owns the rest                         */
+    double *memory;                     /* owns the rest                         */
     double *w;                          /* (m, n) */
     double *b, *s, *gamma, *beta, *var; /* (m)    */
     double *shape;                      /* (4, m) */

@@ -124,7 +124,7 @@ const struct net_tensor *net_find_tensor(const struct sph_net *net, const char *
 void net_read_tensor(const struct sph_net *net, const struct net_tensor *tensor, double *values);
 void net_write_tensor(struct sph_net *net, const struct net_tensor *tensor, const double *values);
 
-/* One layer's numbers in f64, in a file's order; memory in one block at out->raw[0]..., free with
+/* One layer's numbers in f64, in a file's order; memory in one piece at out->raw[0]..., free with
  * net_values_free. */
 int net_layer_values(const struct sph_net *net, size_t layer, struct param_values *out);
 void net_values_free(struct param_values *values);

@@ -13,16 +13,16 @@ enum { LARGE_LAYER = 48 * 1024 };
 
 /* imn's two, product, bn's two, activation; held buffers, patches or convs, winners, scratch of ln; centred
  * input and its gradient, value, its gradient, normalized, scaled. */
-enum { OPS_PER_NODE = 6, BLOCKS_PER_NODE = 4, BUFFERS_PER_NODE = 6 };
+enum { OPS_PER_NODE = 6, OWNED_PER_NODE = 4, BUFFERS_PER_NODE = 6 };
 
 /* ---------------------------------------------------------------- making */
 
-static void *own_block(struct plan *plan, size_t count)
+static void *own_memory(struct plan *plan, size_t count)
 {
-    void *block = mem_get(count, plan->k->size);
-    if (block)
-        plan->blocks[plan->block_count++] = block;
-    return block;
+    void *memory = mem_get(count, plan->k->size);
+    if (memory)
+        plan->owned[plan->owned_count++] = memory;
+    return memory;
 }
 
 /* Rows that exist at once: of the whole batch, or of the tiles at work. */
@@ -66,8 +66,8 @@ static void new_buffer(struct plan *plan, const struct net_node *like, struct bu
 
 static int new_norm(struct plan *plan, size_t width, struct norm_state **out)
 {
-    size_t parts = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles;
-    int err = norm_state_new(out, plan->k, width, parts, plan->momentum);
+    size_t shares = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles;
+    int err = norm_state_new(out, plan->k, width, shares, plan->momentum);
     if (!err)
         plan->norms[plan->norm_count++] = *out;
     return err;
@@ -120,7 +120,7 @@ static int plan_product(struct plan *plan, const struct net_node *here, struct o
     op->window = here->window;
     if (plan->block)
         return new_convs(plan, op);
-    op->patches = own_block(plan, 2 * plan->workers * node_pixels(here) * op->weights->ldwt);
+    op->patches = own_memory(plan, 2 * plan->workers * node_pixels(here) * op->weights->ldwt);
     if (!op->patches)
         return SPH_EMEMORY;
     op_conv(op);
@@ -174,7 +174,7 @@ static int plan_norm(struct plan *plan, sph_norm norm, struct op *op)
 {
     int train = plan->mode == PLAN_TRAIN, err;
     if (norm == SPH_NORM_LN) {
-        if (!(op->row_scratch = own_block(plan, plan->rows)))
+        if (!(op->row_scratch = own_memory(plan, plan->rows)))
             return SPH_EMEMORY;
         op_layer_norm(new_op(plan, op));
         return 0;
@@ -213,7 +213,7 @@ static int plan_layer(struct plan *plan, size_t node)
     struct buffer *held = mem_get(4, sizeof *held); /* that ops point to: centred x, its gradient, z, y */
     if (!held)
         return SPH_EMEMORY;
-    plan->blocks[plan->block_count++] = held;
+    plan->owned[plan->owned_count++] = held;
     struct buffer *in = &plan->value[from], *z = &held[2],
                   *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
     if (norm == SPH_NORM_IMN && (err = plan_centring(plan, &base, from, held, &in, &din)) < 0)
@@ -305,7 +305,7 @@ static int plan_simple(struct plan *plan, size_t node)
         op.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op.winners);
         if (!op.winners)
             return SPH_EMEMORY;
-        plan->blocks[plan->block_count++] = op.winners;
+        plan->owned[plan->owned_count++] = op.winners;
     }
     struct op *added = new_op(plan, &op);
     if (here->kind == NODE_MAX_POOL)
@@ -446,12 +446,12 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->ops = mem_get(nodes * OPS_PER_NODE, sizeof *plan->ops);
     plan->norms = mem_get(nodes, sizeof *plan->norms);
     plan->convs = mem_get(nodes * plan->workers, sizeof *plan->convs);
-    plan->blocks = mem_get(nodes * BLOCKS_PER_NODE, sizeof *plan->blocks);
+    plan->owned = mem_get(nodes * OWNED_PER_NODE, sizeof *plan->owned);
     plan->requests = mem_get(nodes * BUFFERS_PER_NODE, sizeof *plan->requests);
     plan->tile_sum = mem_get(plan->tiles, sizeof *plan->tile_sum);
     int err = SPH_EMEMORY;
     if (!plan->value || !plan->grad || !plan->centred || !plan->ops || !plan->norms || !plan->convs ||
-        !plan->blocks || !plan->requests || !plan->tile_sum || (err = plan_nodes(plan)) < 0) {
+        !plan->owned || !plan->requests || !plan->tile_sum || (err = plan_nodes(plan)) < 0) {
         plan_free(plan);
         return err;
     }
@@ -467,10 +467,10 @@ void plan_free(struct plan *plan)
         norm_state_free(plan->norms[i]);
     for (size_t i = 0; i < plan->conv_count; i++)
         conv_free(plan->convs[i]);
-    for (size_t i = 0; i < plan->block_count; i++)
-        mem_free(plan->blocks[i]);
-    void *owned[] = {plan->value,  plan->grad,     plan->centred,  plan->ops,    plan->norms,  plan->convs,
-                     plan->blocks, plan->requests, plan->tile_sum, plan->memory, plan->scratch};
+    for (size_t i = 0; i < plan->owned_count; i++)
+        mem_free(plan->owned[i]);
+    void *owned[] = {plan->value, plan->grad,     plan->centred,  plan->ops,    plan->norms,  plan->convs,
+                     plan->owned, plan->requests, plan->tile_sum, plan->memory, plan->scratch};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(plan);

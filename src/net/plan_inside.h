@@ -38,8 +38,8 @@ struct plan {
     size_t norm_count;
     struct conv **convs; /* owned, (conv_count) */
     size_t conv_count;
-    void **blocks; /* owned, (block_count) */
-    size_t block_count;
+    void **owned; /* (owned_count) freed with the plan */
+    size_t owned_count;
     struct request *requests; /* (request_count) */
     size_t request_count;
     void *memory;  /* of all buffers */

@@ -137,11 +137,11 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
                 plan->whole || plan->block ? i : 0; /* a worker's buffers hold its last tile only */
             for (size_t j = first; j <= i; j++)
                 plan->ops[j].forward(&plan->ops[j], &tile);
-            for (size_t p = 0; op->weights && !op->join_forward && p < buffer_panels(op->out, &tile); p++) {
-                struct panel panel = buffer_panel(op->out, &tile, p);
-                const char *out = panel_at(op->out, plan->k, &tile, p);
-                for (size_t r = 0; r < panel.rows; r++)
-                    if (!plan->k->all_finite(panel.width, out + r * op->out->ld * plan->k->size))
+            for (size_t p = 0; op->weights && !op->join_forward && p < buffer_slices(op->out, &tile); p++) {
+                struct slice slice = buffer_slice(op->out, &tile, p);
+                const char *out = slice_at(op->out, plan->k, &tile, p);
+                for (size_t r = 0; r < slice.rows; r++)
+                    if (!plan->k->all_finite(slice.width, out + r * op->out->ld * plan->k->size))
                         return (size_t)(op->weights - plan->weights->layer);
             }
         }

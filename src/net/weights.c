@@ -11,7 +11,7 @@
 /* Below this many units a product runs as dot products: vectors across units would be mostly padding. */
 enum { NARROW = 4 };
 
-/* Hands out pieces of one block: first with base NULL to measure, then for good. Pieces are cache-line
+/* Hands out pieces of one memory: first with base NULL to measure, then for good. Pieces are cache-line
  * aligned. */
 struct carver {
     char *base;
@@ -136,13 +136,13 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
         for (size_t l = 0; l < layers; l++)
             carve_grads(weights, l, worker, &measure_slab, &weights->grads[0]);
     weights->slab_len = measure_slab.used;
-    weights->block = mem_get(measure.used, k->size);
+    weights->memory = mem_get(measure.used, k->size);
     weights->slab = mem_get(weights->slab_len, k->size);
     weights->learned_grad = workers ? mem_get(net->learned, k->size) : NULL;
-    if (!weights->block || !weights->slab || (workers && !weights->learned_grad))
+    if (!weights->memory || !weights->slab || (workers && !weights->learned_grad))
         goto fail;
 
-    struct carver carver = {.base = weights->block, .size = k->size};
+    struct carver carver = {.base = weights->memory, .size = k->size};
     for (size_t l = 0; l < layers; l++)
         carve_layer(weights, l, &carver);
     struct carver slab = {.base = weights->slab, .size = k->size};
@@ -165,7 +165,7 @@ void weights_free(struct weights *weights)
     mem_free(weights->layer);
     mem_free(weights->step);
     mem_free(weights->grads);
-    mem_free(weights->block);
+    mem_free(weights->memory);
     mem_free(weights->slab);
     mem_free(weights->learned_grad);
     mem_free(weights);

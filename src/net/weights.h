@@ -16,7 +16,7 @@ struct weights {
     struct layer_weights *layer; /* (layers) */
     struct layer_grads *grads;   /* (layers, workers) */
     struct param_step *step;     /* (layers) */
-    void *block;                 /* everything materialised      */
+    void *memory;                /* everything materialised      */
     void *slab;                  /* (slab_len) gradients         */
     size_t slab_len;
     void *learned_grad; /* (net->learned) gradients of the learned numbers, NULL in evaluation */

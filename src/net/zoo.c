@@ -104,50 +104,50 @@ int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
 
 enum { STAGES = 4, CONVS_MOST = 3 };
 
-/* One block: convs of which the last has no activation, plus what came in (brought to shape by downsample),
+/* One residual: convs of which the last has no activation, plus what came in (brought to shape by downsample),
  * and the activation of the sum. */
-struct block {
+struct residual {
     struct conv conv[CONVS_MOST];
     size_t convs;
     int downsample;
     size_t stride;
 };
 
-static void add_block(struct builder *b, const char *path, const struct block *block)
+static void add_residual(struct builder *b, const char *path, const struct residual *residual)
 {
     static const char *const names[CONVS_MOST] = {"conv1", "conv2", "conv3"};
     int in = b->node, branch = in, shortcut = in;
-    for (size_t i = 0; branch >= 0 && i < block->convs; i++)
-        branch = add_conv(b, branch, path, names[i], &block->conv[i]);
-    if (branch >= 0 && block->downsample)
-        shortcut =
-            add_conv(b, in, path, "downsample.0",
-                     &(struct conv){block->conv[block->convs - 1].units, 1, block->stride, SPH_ACT_IDENTITY});
+    for (size_t i = 0; branch >= 0 && i < residual->convs; i++)
+        branch = add_conv(b, branch, path, names[i], &residual->conv[i]);
+    if (branch >= 0 && residual->downsample)
+        shortcut = add_conv(
+            b, in, path, "downsample.0",
+            &(struct conv){residual->conv[residual->convs - 1].units, 1, residual->stride, SPH_ACT_IDENTITY});
     b->node = branch < 0 ? branch : shortcut < 0 ? shortcut : sph_net_add(b->net, branch, shortcut);
     if (b->node >= 0)
         b->node = sph_net_act(b->net, b->node, b->spec->act);
 }
 
 /* Two 3x3 convs. */
-static struct block basic(const sph_image_net *spec, size_t units, size_t stride)
+static struct residual basic(const sph_image_net *spec, size_t units, size_t stride)
 {
     size_t m = scaled(spec, units);
-    return (struct block){
+    return (struct residual){
         .conv = {{m, 3, stride, spec->act}, {m, 3, 1, SPH_ACT_IDENTITY}}, .convs = 2, .stride = stride};
 }
 
 /* 1x1, 3x3, 1x1; the stride is the 3x3's, and the last has four times the units. */
-static struct block bottleneck(const sph_image_net *spec, size_t units, size_t stride)
+static struct residual bottleneck(const sph_image_net *spec, size_t units, size_t stride)
 {
     size_t m = scaled(spec, units);
-    return (struct block){
+    return (struct residual){
         .conv = {{m, 1, 1, spec->act}, {m, 3, stride, spec->act}, {4 * m, 1, 1, SPH_ACT_IDENTITY}},
         .convs = 3,
         .stride = stride};
 }
 
 static int resnet(sph_net **out, const sph_image_net *spec, const size_t depth[STAGES],
-                  struct block (*make)(const sph_image_net *spec, size_t units, size_t stride))
+                  struct residual (*make)(const sph_image_net *spec, size_t units, size_t stride))
 {
     struct builder b;
     int err = begin(&b, spec);
@@ -161,10 +161,10 @@ static int resnet(sph_net **out, const sph_image_net *spec, const size_t depth[S
         for (size_t i = 0; b.node >= 0 && i < depth[stage]; i++) {
             char path[32];
             snprintf(path, sizeof path, "layer%zu.%zu.", stage + 1, i);
-            struct block block = make(spec, (size_t)64 << stage, stage && !i ? 2 : 1);
-            size_t units = block.conv[block.convs - 1].units;
-            block.downsample = block.stride != 1 || units != b.net->nodes[b.node].channels;
-            add_block(&b, path, &block);
+            struct residual residual = make(spec, (size_t)64 << stage, stage && !i ? 2 : 1);
+            size_t units = residual.conv[residual.convs - 1].units;
+            residual.downsample = residual.stride != 1 || units != b.net->nodes[b.node].channels;
+            add_residual(&b, path, &residual);
         }
     return finish(&b, "fc", out);
 }

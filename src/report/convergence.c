@@ -159,7 +159,7 @@ static void write_all(struct figure *figure, const struct convergence_line *line
         for (size_t row = 0; row < rows; row++) {
             char tail[16];
             snprintf(tail, sizeof tail, "_%zu", shown);
-            panels_part(figure, row, tail, "epoch, mean, standard error, runs, runs that still trained");
+            panels_columns(figure, row, tail, "epoch, mean, standard error, runs, runs that still trained");
             for (size_t column = 0; column < columns; column++) {
                 size_t runs = lines[row * columns + column].count;
                 write_mean(figure, at, runs, k);

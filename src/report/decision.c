@@ -102,16 +102,16 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     panels_title(figure, panel, number);
     panels_score(figure, panel, number);
     panels_number(figure, "model", number, panel->last != NULL);
-    panels_part(figure, number, "data", "x1 x2 class; training rows, then test rows");
+    panels_columns(figure, number, "data", "x1 x2 class; training rows, then test rows");
     write_rows(figure, panel->data, panel->split->train, panel->split->train_rows);
     write_rows(figure, panel->data, panel->split->test, panel->split->test_rows);
     if (!panel->last)
         return 0;
-    panels_part(figure, number, "stars", "phi1 phi2 unit");
+    panels_columns(figure, number, "stars", "phi1 phi2 unit");
     int err = write_stars(figure, panel);
     if (err < 0)
         return err;
-    panels_part(figure, number, "map", "x1 x2 colour margins: 0 on the line between classes");
+    panels_columns(figure, number, "map", "x1 x2 colour margins: 0 on the line between classes");
     return write_map(figure, panel, low, high);
 }
 

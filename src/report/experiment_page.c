@@ -12,7 +12,7 @@
 #include "report/figures.h"
 #include "report/perturb_write.h"
 #include "report/experiment_page.h"
-#include "report/sheet.h"
+#include "report/page_table.h"
 
 #define FIGURES "figures"
 
@@ -66,7 +66,7 @@ static int add_protocol(const struct report_source *source)
     struct text words = {0};
     text_add(&words, "Protocol %s. %s", e->base->text[OPTION_PROTOCOL], choice_words(e));
     if (e->axis_count && !e->all_points)
-        text_add(&words, " and the point of the grid, for each seed by itself");
+        text_add(&words, " and the point of the listing, for each seed by itself");
     text_add(&words, "%s. All methods see the same rows, and a seed draws the same split for all of them.",
              e->base->options.protocol == PROTOCOL_REFERENCE
                  ? ""
@@ -80,7 +80,7 @@ static int add_methods(const struct report_source *source)
     const struct sph_experiment *e = source->experiment;
     enum option_id shown[OPTION_COUNT];
     size_t count = 0;
-    struct sheet sheet;
+    struct page_table table;
     for (int id = 0; id < OPTION_COUNT; id++) {
         int differs = 0;
         for (size_t m = 0; m < e->method_count; m++)
@@ -88,21 +88,21 @@ static int add_methods(const struct report_source *source)
         if (differs)
             shown[count++] = (enum option_id)id;
     }
-    int err = sheet_new(&sheet, e->method_count, count + 1);
+    int err = page_table_new(&table, e->method_count, count + 1);
     if (err < 0)
         return err;
-    sheet_column(&sheet, 0, "method", 0);
+    page_table_column(&table, 0, "method", 0);
     for (size_t c = 0; c < count; c++)
-        sheet_column(&sheet, c + 1, option_key(shown[c]), 0);
+        page_table_column(&table, c + 1, option_key(shown[c]), 0);
     for (size_t m = 0; m < e->method_count; m++) {
-        text_add(sheet_at(&sheet, m, 0), "%s", e->methods[m].name);
+        text_add(page_table_at(&table, m, 0), "%s", e->methods[m].name);
         for (size_t c = 0; c < count; c++) {
             const struct sph_job *job = e->methods[m].job->given[shown[c]] ? e->methods[m].job : e->base;
-            text_add(sheet_at(&sheet, m, c + 1), "%s", job->text[shown[c]]);
+            text_add(page_table_at(&table, m, c + 1), "%s", job->text[shown[c]]);
         }
     }
-    err = report_sheet(source->report, &sheet, NULL);
-    sheet_free(&sheet);
+    err = report_page_table(source->report, &table, NULL);
+    page_table_free(&table);
     return err;
 }
 
@@ -264,10 +264,10 @@ int report_add_file(struct report *report, const char *dir, const char *name, co
     return err;
 }
 
-static void add_fact(const struct sheet *sheet, size_t *row, const char *name, const char *value)
+static void add_fact(const struct page_table *table, size_t *row, const char *name, const char *value)
 {
-    text_add(sheet_at(sheet, *row, 0), "%s", name);
-    text_add(sheet_at(sheet, *row, 1), "%s", value);
+    text_add(page_table_at(table, *row, 0), "%s", name);
+    text_add(page_table_at(table, *row, 1), "%s", value);
     ++*row;
 }
 
@@ -279,28 +279,28 @@ static int add_versions(const struct report_source *source)
     const char *version = json_string_value(json_object_get(source->results, "version"));
     const char *cpu = json_string_value(json_object_get(source->results, "cpu")), *key;
     const json_t *value;
-    struct sheet sheet;
+    struct page_table table;
     size_t rows = 0, own = e->method_count ? 4 : 2;
     own += e->content ? 1 : 0;
-    int err = sheet_new(&sheet, own + json_object_size(features), 2);
+    int err = page_table_new(&table, own + json_object_size(features), 2);
     if (err < 0)
         return err;
-    sheet_column(&sheet, 0, "what", 0);
-    sheet_column(&sheet, 1, "which", 0);
-    add_fact(&sheet, &rows, "spherelu", version ? version : sph_version());
-    add_fact(&sheet, &rows, "processor", cpu ? cpu : sph_cpu());
+    page_table_column(&table, 0, "what", 0);
+    page_table_column(&table, 1, "which", 0);
+    add_fact(&table, &rows, "spherelu", version ? version : sph_version());
+    add_fact(&table, &rows, "processor", cpu ? cpu : sph_cpu());
     if (e->method_count) {
-        add_fact(&sheet, &rows, "threads of a job", e->base->text[OPTION_THREADS]);
-        add_fact(&sheet, &rows, "precision", e->base->text[OPTION_DTYPE]);
+        add_fact(&table, &rows, "threads of a job", e->base->text[OPTION_THREADS]);
+        add_fact(&table, &rows, "precision", e->base->text[OPTION_DTYPE]);
     }
     if (e->content)
-        add_fact(&sheet, &rows, "content of the data", e->content);
+        add_fact(&table, &rows, "content of the data", e->content);
     json_object_foreach(features, key, value)
     {
-        add_fact(&sheet, &rows, key, json_is_string(value) ? json_string_value(value) : "");
+        add_fact(&table, &rows, key, json_is_string(value) ? json_string_value(value) : "");
     }
-    err = report_sheet(source->report, &sheet, NULL);
-    sheet_free(&sheet);
+    err = report_page_table(source->report, &table, NULL);
+    page_table_free(&table);
     return err;
 }
 

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "report/experiment_page.h"
 #include "report/table.h"
-#include "report/sheet.h"
+#include "report/page_table.h"
 
 const char *report_words(const json_t *object, const char *key)
 {
@@ -73,33 +73,34 @@ static int has_layers(const json_t *rows)
 static int add_motion_rows(struct report *report, const json_t *rows, const json_t *papers)
 {
     static const char *const names[MOTION_FIRST] = {"method", "point", "layer", "runs", "steps"};
-    struct sheet sheet;
+    struct page_table table;
     size_t i;
     const json_t *row;
-    int layers = has_layers(rows), err = sheet_new(&sheet, json_array_size(rows), MOTION_FIRST + 2 * MOTIONS);
+    int layers = has_layers(rows),
+        err = page_table_new(&table, json_array_size(rows), MOTION_FIRST + 2 * MOTIONS);
     if (err < 0)
         return err;
     for (size_t c = 0; c < MOTION_FIRST; c++)
-        sheet_column(&sheet, c, names[c], c > 2);
+        page_table_column(&table, c, names[c], c > 2);
     for (size_t k = 0; k < MOTIONS; k++) {
-        sheet_column(&sheet, MOTION_FIRST + 2 * k, motions[k].header, 1);
-        sheet_column(&sheet, MOTION_FIRST + 2 * k + 1, "papers", 0);
+        page_table_column(&table, MOTION_FIRST + 2 * k, motions[k].header, 1);
+        page_table_column(&table, MOTION_FIRST + 2 * k + 1, "papers", 0);
     }
     json_array_foreach(rows, i, row)
     {
-        add_words_of(sheet_at(&sheet, i, 0), row, "method");
-        add_words_of(sheet_at(&sheet, i, 1), row, "point");
+        add_words_of(page_table_at(&table, i, 0), row, "method");
+        add_words_of(page_table_at(&table, i, 1), row, "point");
         if (layers)
-            add_words_of(sheet_at(&sheet, i, 2), row, "layer");
-        report_add_number(sheet_at(&sheet, i, 3), row, NULL, "runs", 0);
-        report_add_number(sheet_at(&sheet, i, 4), row, NULL, "steps", 0);
+            add_words_of(page_table_at(&table, i, 2), row, "layer");
+        report_add_number(page_table_at(&table, i, 3), row, NULL, "runs", 0);
+        report_add_number(page_table_at(&table, i, 4), row, NULL, "steps", 0);
         for (size_t k = 0; k < MOTIONS; k++) {
-            report_add_number(sheet_at(&sheet, i, MOTION_FIRST + 2 * k), row, NULL, motions[k].key, 3);
-            add_paper(sheet_at(&sheet, i, MOTION_FIRST + 2 * k + 1), papers, row, motions[k].key);
+            report_add_number(page_table_at(&table, i, MOTION_FIRST + 2 * k), row, NULL, motions[k].key, 3);
+            add_paper(page_table_at(&table, i, MOTION_FIRST + 2 * k + 1), papers, row, motions[k].key);
         }
     }
-    err = report_sheet(report, &sheet, NULL);
-    sheet_free(&sheet);
+    err = report_page_table(report, &table, NULL);
+    page_table_free(&table);
     return err;
 }
 
@@ -115,31 +116,32 @@ static int is_motion(const json_t *paper)
 /* What the papers say of scores; of motion only where no row of it was there to say it beside. */
 static int add_papers(struct report *report, const json_t *papers, int with_motion)
 {
-    struct sheet sheet;
+    struct page_table table;
     size_t i, row = 0, rows = 0;
     const json_t *paper;
     json_array_foreach(papers, i, paper) rows += with_motion || !is_motion(paper) ? 1 : 0;
-    int err = rows ? sheet_new(&sheet, rows, 5) : 0;
+    int err = rows ? page_table_new(&table, rows, 5) : 0;
     if (err < 0 || !rows)
         return err;
-    sheet_column(&sheet, 0, "method", 0);
-    sheet_column(&sheet, 1, "point", 0);
-    sheet_column(&sheet, 2, "number", 0);
-    sheet_column(&sheet, 3, "here", 1);
-    sheet_column(&sheet, 4, "papers", 0);
+    page_table_column(&table, 0, "method", 0);
+    page_table_column(&table, 1, "point", 0);
+    page_table_column(&table, 2, "number", 0);
+    page_table_column(&table, 3, "here", 1);
+    page_table_column(&table, 4, "papers", 0);
     json_array_foreach(papers, i, paper)
     {
         if (!with_motion && is_motion(paper))
             continue;
-        add_words_of(sheet_at(&sheet, row, 0), paper, "method");
-        add_words_of(sheet_at(&sheet, row, 1), paper, "point");
-        add_words_of(sheet_at(&sheet, row, 2), paper, "number");
-        report_add_number(sheet_at(&sheet, row, 3), paper, NULL, "here", 3);
-        add_words_of(sheet_at(&sheet, row, 4), paper, "papers");
+        add_words_of(page_table_at(&table, row, 0), paper, "method");
+        add_words_of(page_table_at(&table, row, 1), paper, "point");
+        add_words_of(page_table_at(&table, row, 2), paper, "number");
+        report_add_number(page_table_at(&table, row, 3), paper, NULL, "here", 3);
+        add_words_of(page_table_at(&table, row, 4), paper, "papers");
         row++;
     }
-    err = report_sheet(report, &sheet, with_motion ? NULL : "Scores on the test part beside the papers'");
-    sheet_free(&sheet);
+    err =
+        report_page_table(report, &table, with_motion ? NULL : "Scores on the test part beside the papers'");
+    page_table_free(&table);
     return err;
 }
 

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "compare/results.h"
 #include "report/experiment_page.h"
-#include "report/table_grid.h"
-#include "report/sheet.h"
+#include "report/listing.h"
+#include "report/page_table.h"
 
 enum {
     SEEDS_DOWN = 8,      /* up to so many lines of the table are columns, a seed by a row; above, rows */
@@ -98,16 +98,16 @@ static void add_typeset(struct text *out, const char *text)
 }
 
 /* Rows with the best mean of those with most numbers. */
-static double best_mean(const struct comparison *parts)
+static double best_mean(const struct comparison *comparison)
 {
     double best = (double)NAN;
     size_t most = 0;
-    for (size_t m = 0; m < parts->input->count; m++)
-        most = parts->lines[m].summary.n > most ? parts->lines[m].summary.n : most;
-    for (size_t m = 0; m < parts->input->count; m++) {
-        const struct summary *s = &parts->lines[m].summary;
+    for (size_t m = 0; m < comparison->input->count; m++)
+        most = comparison->lines[m].summary.n > most ? comparison->lines[m].summary.n : most;
+    for (size_t m = 0; m < comparison->input->count; m++) {
+        const struct summary *s = &comparison->lines[m].summary;
         if (s->n == most &&
-            (isnan(best) || (parts->input->larger_is_better ? s->mean > best : s->mean < best)))
+            (isnan(best) || (comparison->input->larger_is_better ? s->mean > best : s->mean < best)))
             best = s->mean;
     }
     return best;
@@ -115,125 +115,128 @@ static double best_mean(const struct comparison *parts)
 
 /* The best mean as one that the table supports: its row is the reference, or there are no more than two, and
  * every verdict is significant; no part that scores has chosen. Else it is a number that happens to lead. */
-static enum report_mark mark_of(const struct comparison *parts, size_t row)
+static enum report_mark mark_of(const struct comparison *comparison, size_t row)
 {
-    const struct comparison_input *input = parts->input;
-    int supported =
-        !input->warning && parts->reference && (input->count == 2 || !parts->lines[row].pair.verdict.chars);
+    const struct comparison_input *input = comparison->input;
+    int supported = !input->warning && comparison->reference &&
+                    (input->count == 2 || !comparison->lines[row].pair.verdict.chars);
     for (size_t m = 0; m < input->count && supported; m++)
-        if (parts->lines[m].pair.verdict.chars)
-            supported = parts->lines[m].pair.significant;
+        if (comparison->lines[m].pair.verdict.chars)
+            supported = comparison->lines[m].pair.significant;
     return supported ? REPORT_BEST : REPORT_LEAD;
 }
 
-static int add_grid(struct report *report, const struct comparison *parts, const struct grid *grid)
+static int add_grid(struct report *report, const struct comparison *comparison, const struct listing *listing)
 {
-    struct sheet sheet;
-    double best = best_mean(parts);
+    struct page_table table;
+    double best = best_mean(comparison);
     size_t column = 0;
     int leads = 0;
-    int err = sheet_new(&sheet, grid->rows - 1, grid_shown(grid));
+    int err = page_table_new(&table, listing->rows - 1, listing_shown(listing));
     if (err < 0)
         return err;
-    for (size_t c = 0; c < GRID_COLUMNS; c++) {
-        if (!grid->shown[c])
+    for (size_t c = 0; c < LISTING_COLUMNS; c++) {
+        if (!listing->shown[c])
             continue;
-        sheet_column(&sheet, column, grid_cell(grid, 0, c), grid->number[c]);
-        for (size_t row = 0; row + 1 < grid->rows; row++) {
-            add_typeset(sheet_at(&sheet, row, column), grid_cell(grid, row + 1, c));
-            if (c == GRID_MEAN && parts->input->count > 1 && parts->lines[row].summary.mean == best) {
-                sheet_mark(&sheet, row, column, mark_of(parts, row));
-                leads |= mark_of(parts, row) == REPORT_LEAD;
+        page_table_column(&table, column, listing_cell(listing, 0, c), listing->number[c]);
+        for (size_t row = 0; row + 1 < listing->rows; row++) {
+            add_typeset(page_table_at(&table, row, column), listing_cell(listing, row + 1, c));
+            if (c == LISTING_MEAN && comparison->input->count > 1 &&
+                comparison->lines[row].summary.mean == best) {
+                page_table_mark(&table, row, column, mark_of(comparison, row));
+                leads |= mark_of(comparison, row) == REPORT_LEAD;
             }
-            if (c == GRID_COUNT && parts->input->methods[row].failed)
-                sheet_mark(&sheet, row, column, REPORT_BAD);
+            if (c == LISTING_COUNT && comparison->input->methods[row].failed)
+                page_table_mark(&table, row, column, REPORT_BAD);
         }
         column++;
     }
-    err = report_sheet(report, &sheet, NULL);
-    sheet_free(&sheet);
+    err = report_page_table(report, &table, NULL);
+    page_table_free(&table);
     if (!err && leads)
-        report_note(report, parts->input->larger_is_better ? "Bold: the largest mean, not a verdict."
-                                                           : "Bold: the smallest mean, not a verdict.");
+        report_note(report, comparison->input->larger_is_better ? "Bold: the largest mean, not a verdict."
+                                                                : "Bold: the smallest mean, not a verdict.");
     return err;
 }
 
 /* For each method, means: the last key's values across, the others' down. With one key, the methods down. */
-static int add_matrix(const struct report_source *source, const struct comparison *parts, size_t first,
+static int add_matrix(const struct report_source *source, const struct comparison *comparison, size_t first,
                       size_t rows, const char *caption)
 {
     const struct sph_experiment *e = source->experiment;
     const struct experiment_axis *across = &e->axes[e->axis_count - 1];
-    struct sheet sheet;
-    double best = best_mean(parts);
-    int err = sheet_new(&sheet, rows, across->count + 1);
+    struct page_table table;
+    double best = best_mean(comparison);
+    int err = page_table_new(&table, rows, across->count + 1);
     if (err < 0)
         return err;
     for (size_t c = 0; c < across->count; c++) {
-        text_add(sheet_head(&sheet, c + 1), "%s %s", option_key(across->id), across->values[c]);
-        sheet.number[c + 1] = 1;
+        text_add(sheet_head(&table, c + 1), "%s %s", option_key(across->id), across->values[c]);
+        table.number[c + 1] = 1;
     }
     for (size_t row = 0; row < rows; row++) {
         size_t point = row * across->count % experiment_points(e);
-        struct text *name = sheet_at(&sheet, row, 0);
+        struct text *name = page_table_at(&table, row, 0);
         if (e->axis_count == 1)
             text_add(name, "%s", e->methods[row].name);
         for (size_t a = 0; a + 1 < e->axis_count; a++)
             text_add(name, "%s%s %s", a ? ", " : "", option_key(e->axes[a].id),
                      e->axes[a].values[experiment_value(e, point, a)]);
         for (size_t c = 0; c < across->count; c++) {
-            const struct summary *s = &parts->lines[first + row * across->count + c].summary;
+            const struct summary *s = &comparison->lines[first + row * across->count + c].summary;
             if (s->n)
-                text_add_general(sheet_at(&sheet, row, c + 1), 4, s->mean);
+                text_add_general(page_table_at(&table, row, c + 1), 4, s->mean);
             else
-                text_add(sheet_at(&sheet, row, c + 1), "-");
+                text_add(page_table_at(&table, row, c + 1), "-");
             if (s->n && s->mean == best)
-                sheet_mark(&sheet, row, c + 1, REPORT_LEAD);
-            else if (s->n < parts->input->cases)
-                sheet_mark(&sheet, row, c + 1, REPORT_BAD);
+                page_table_mark(&table, row, c + 1, REPORT_LEAD);
+            else if (s->n < comparison->input->cases)
+                page_table_mark(&table, row, c + 1, REPORT_BAD);
         }
     }
-    err = report_sheet(source->report, &sheet, caption);
-    sheet_free(&sheet);
+    err = report_page_table(source->report, &table, caption);
+    page_table_free(&table);
     return err;
 }
 
-static int add_matrices(const struct report_source *source, const struct comparison *parts)
+static int add_matrices(const struct report_source *source, const struct comparison *comparison)
 {
     const struct sph_experiment *e = source->experiment;
     const struct experiment_axis *across = &e->axes[e->axis_count - 1];
     size_t points = experiment_points(e);
     int err = 0;
-    if (parts->input->count != e->method_count * points)
-        return sph_fail(SPH_EFORMAT, "table.json: %zu lines, expected %zu", parts->input->count,
+    if (comparison->input->count != e->method_count * points)
+        return sph_fail(SPH_EFORMAT, "table.json: %zu lines, expected %zu", comparison->input->count,
                         e->method_count * points);
     if (e->axis_count == 1) {
-        char *caption = mem_format("mean %s", parts->input->metric);
-        err = caption ? add_matrix(source, parts, 0, e->method_count, caption) : SPH_EMEMORY;
+        char *caption = mem_format("mean %s", comparison->input->metric);
+        err = caption ? add_matrix(source, comparison, 0, e->method_count, caption) : SPH_EMEMORY;
         mem_free(caption);
         return err;
     }
     for (size_t m = 0; m < e->method_count && !err; m++) {
-        char *caption = mem_format("%s: mean %s", e->methods[m].name, parts->input->metric);
-        err = caption ? add_matrix(source, parts, m * points, points / across->count, caption) : SPH_EMEMORY;
+        char *caption = mem_format("%s: mean %s", e->methods[m].name, comparison->input->metric);
+        err = caption ? add_matrix(source, comparison, m * points, points / across->count, caption)
+                      : SPH_EMEMORY;
         mem_free(caption);
     }
     return err;
 }
 
 /* Verdicts as a list, notes as one paragraph. */
-static int add_words(struct report *report, const struct comparison *parts, const struct grid *grid)
+static int add_words(struct report *report, const struct comparison *comparison,
+                     const struct listing *listing)
 {
-    const char **verdict = mem_get(parts->input->count, sizeof *verdict);
+    const char **verdict = mem_get(comparison->input->count, sizeof *verdict);
     struct text lines = {0}, notes = {0};
     size_t count = 0;
     if (!verdict)
         return SPH_EMEMORY;
-    for (size_t m = 0; m < parts->input->count; m++)
-        if (parts->lines[m].pair.verdict.chars)
-            verdict[count++] = parts->lines[m].pair.verdict.chars;
+    for (size_t m = 0; m < comparison->input->count; m++)
+        if (comparison->lines[m].pair.verdict.chars)
+            verdict[count++] = comparison->lines[m].pair.verdict.chars;
     report_list(report, verdict, count);
-    grid_add_notes(&lines, parts, grid, "", grid_add_plain);
+    listing_add_notes(&lines, comparison, listing, "", listing_add_plain);
     for (size_t i = 0; i + 1 < lines.length; i++)
         if (lines.chars[i] == '\n')
             lines.chars[i] = ' ';
@@ -247,25 +250,25 @@ static int add_words(struct report *report, const struct comparison *parts, cons
     return err;
 }
 
-static int add_table(const struct report_source *source, const struct comparison *parts)
+static int add_table(const struct report_source *source, const struct comparison *comparison)
 {
     const struct sph_experiment *e = source->experiment;
     struct report *report = source->report;
-    struct grid grid;
-    int matrices = e->all_points && e->axis_count && parts->input->count > LINES_UNFOLDED;
-    int err = grid_make(&grid, parts);
+    struct listing listing;
+    int matrices = e->all_points && e->axis_count && comparison->input->count > LINES_UNFOLDED;
+    int err = listing_make(&listing, comparison);
     if (err < 0)
         return err;
     if (matrices) {
-        err = add_matrices(source, parts);
+        err = add_matrices(source, comparison);
         report_fold(report, "The same with standard errors, a line for each point");
     }
     if (!err)
-        err = add_grid(report, parts, &grid);
+        err = add_grid(report, comparison, &listing);
     report_unfold(report);
     if (!err)
-        err = add_words(report, parts, &grid);
-    grid_free(&grid);
+        err = add_words(report, comparison, &listing);
+    listing_free(&listing);
     return err;
 }
 
@@ -331,19 +334,19 @@ enum {
     JOB_COLUMNS
 };
 
-static void fill_job(const struct sheet *sheet, size_t row, const json_t *job, const char *metric)
+static void fill_job(const struct page_table *table, size_t row, const json_t *job, const char *metric)
 {
     const char *method = report_words(job, "method");
-    text_add(sheet_at(sheet, row, JOB_METHOD), "%s", method ? method : "");
-    add_point(sheet_at(sheet, row, JOB_POINT), job);
-    report_add_number(sheet_at(sheet, row, JOB_SEED), job, NULL, "seed", 6);
-    add_kind(sheet_at(sheet, row, JOB_KIND), job);
-    report_add_number(sheet_at(sheet, row, JOB_TEST), job, "test", metric, 6);
-    report_add_number(sheet_at(sheet, row, JOB_VAL), job, "val", metric, 6);
-    report_add_number(sheet_at(sheet, row, JOB_EPOCHS), job, NULL, "epochs", 6);
-    report_add_number(sheet_at(sheet, row, JOB_BEST), job, NULL, "best_epoch", 6);
-    text_add(sheet_at(sheet, row, JOB_REPORTED), "%s", is_true(job, "reported") ? "yes" : "");
-    add_reason(sheet_at(sheet, row, JOB_END), job);
+    text_add(page_table_at(table, row, JOB_METHOD), "%s", method ? method : "");
+    add_point(page_table_at(table, row, JOB_POINT), job);
+    report_add_number(page_table_at(table, row, JOB_SEED), job, NULL, "seed", 6);
+    add_kind(page_table_at(table, row, JOB_KIND), job);
+    report_add_number(page_table_at(table, row, JOB_TEST), job, "test", metric, 6);
+    report_add_number(page_table_at(table, row, JOB_VAL), job, "val", metric, 6);
+    report_add_number(page_table_at(table, row, JOB_EPOCHS), job, NULL, "epochs", 6);
+    report_add_number(page_table_at(table, row, JOB_BEST), job, NULL, "best_epoch", 6);
+    text_add(page_table_at(table, row, JOB_REPORTED), "%s", is_true(job, "reported") ? "yes" : "");
+    add_reason(page_table_at(table, row, JOB_END), job);
 }
 
 /* The jobs, or of them those that gave no number. */
@@ -357,26 +360,26 @@ static int add_jobs(const struct report_source *source, const char *metric, int 
                               {"reported", 0}, {"what happened", 0}};
     const json_t *jobs = jobs_of(source), *job;
     size_t i, rows = 0, row = 0;
-    struct sheet sheet;
+    struct page_table table;
     json_array_foreach(jobs, i, job) rows += !only_bad || gave_nothing(job) ? 1 : 0;
-    int cut = rows > ROWS_SHOWN, err = sheet_new(&sheet, cut ? ROWS_SHOWN : rows, JOB_COLUMNS);
+    int cut = rows > ROWS_SHOWN, err = page_table_new(&table, cut ? ROWS_SHOWN : rows, JOB_COLUMNS);
     if (err < 0)
         return err;
     for (size_t c = 0; c < JOB_COLUMNS; c++)
-        sheet_column(&sheet, c, columns[c].header, columns[c].number);
+        page_table_column(&table, c, columns[c].header, columns[c].number);
     json_array_foreach(jobs, i, job)
     {
-        if (row == sheet.rows || (only_bad && !gave_nothing(job)))
+        if (row == table.rows || (only_bad && !gave_nothing(job)))
             continue;
-        fill_job(&sheet, row, job, metric);
+        fill_job(&table, row, job, metric);
         for (size_t c = 0; gave_nothing(job) && c < JOB_COLUMNS; c++)
-            sheet_mark(&sheet, row, c, c == JOB_END ? REPORT_BAD : REPORT_PLAIN);
+            page_table_mark(&table, row, c, c == JOB_END ? REPORT_BAD : REPORT_PLAIN);
         row++;
     }
-    err = report_sheet(source->report, &sheet, NULL);
+    err = report_page_table(source->report, &table, NULL);
     if (cut)
         report_note(source->report, "These are the first thousand; results.json has them all.");
-    sheet_free(&sheet);
+    page_table_free(&table);
     return err;
 }
 
@@ -451,21 +454,21 @@ static int common_decimals(const struct comparison_input *input)
     return most;
 }
 
-static void fill_seed(struct sheet *sheet, size_t row, size_t column, const struct comparison_input *input,
-                      size_t line, size_t seed, int decimals)
+static void fill_seed(struct page_table *table, size_t row, size_t column,
+                      const struct comparison_input *input, size_t line, size_t seed, int decimals)
 {
     double value = input->methods[line].value[seed];
     if (isnan(value)) {
-        text_add(sheet_at(sheet, row, column), "-");
-        sheet_mark(sheet, row, column, REPORT_BAD);
+        text_add(page_table_at(table, row, column), "-");
+        page_table_mark(table, row, column, REPORT_BAD);
         return;
     }
     if (decimals < 0)
-        text_add_general(sheet_at(sheet, row, column), 6, value);
+        text_add_general(page_table_at(table, row, column), 6, value);
     else
-        text_add_fixed(sheet_at(sheet, row, column), decimals, value);
+        text_add_fixed(page_table_at(table, row, column), decimals, value);
     if (is_best(input, line, seed))
-        sheet_mark(sheet, row, column, REPORT_LEAD);
+        page_table_mark(table, row, column, REPORT_LEAD);
 }
 
 static int add_seeds(const struct report_source *source, const struct comparison_input *input)
@@ -473,22 +476,23 @@ static int add_seeds(const struct report_source *source, const struct comparison
     const struct sph_experiment *e = source->experiment;
     int down = input->count <= SEEDS_DOWN, decimals = common_decimals(input);
     size_t rows = down ? input->cases : input->count, columns = down ? input->count : input->cases;
-    struct sheet sheet;
-    int err = sheet_new(&sheet, rows, columns + 1);
+    struct page_table table;
+    int err = page_table_new(&table, rows, columns + 1);
     if (err < 0)
         return err;
-    sheet_column(&sheet, 0, down ? "seed" : "method", 0);
+    page_table_column(&table, 0, down ? "seed" : "method", 0);
     for (size_t m = 0; m < input->count; m++)
-        text_add(down ? sheet_head(&sheet, m + 1) : sheet_at(&sheet, m, 0), "%s", input->methods[m].name);
+        text_add(down ? sheet_head(&table, m + 1) : page_table_at(&table, m, 0), "%s",
+                 input->methods[m].name);
     for (size_t s = 0; s < input->cases; s++)
-        text_add(down ? sheet_at(&sheet, s, 0) : sheet_head(&sheet, s + 1), down ? "%llu" : "seed %llu",
+        text_add(down ? page_table_at(&table, s, 0) : sheet_head(&table, s + 1), down ? "%llu" : "seed %llu",
                  (unsigned long long)e->seeds[s]);
-    memset(sheet.number + 1, 1, columns);
+    memset(table.number + 1, 1, columns);
     for (size_t m = 0; m < input->count; m++)
         for (size_t s = 0; s < input->cases; s++)
-            fill_seed(&sheet, down ? s : m, down ? m + 1 : s + 1, input, m, s, decimals);
-    err = report_sheet(source->report, &sheet, NULL);
-    sheet_free(&sheet);
+            fill_seed(&table, down ? s : m, down ? m + 1 : s + 1, input, m, s, decimals);
+    err = report_page_table(source->report, &table, NULL);
+    page_table_free(&table);
     return err;
 }
 
@@ -497,7 +501,7 @@ static int add_seeds(const struct report_source *source, const struct comparison
 int report_add_result(const struct report_source *source)
 {
     struct input input;
-    struct comparison parts;
+    struct comparison comparison;
     struct text title = {0};
     if (!source->table)
         return 0;
@@ -505,19 +509,19 @@ int report_add_result(const struct report_source *source)
     if (err < 0)
         return err;
     report_section(source->report, "Result");
-    err = comparison_make(&parts, &input.table);
+    err = comparison_make(&comparison, &input.table);
     text_add(&title, "The %s on the test part; %s is better.", input.table.metric,
              input.table.larger_is_better ? "larger" : "smaller");
     if (!err)
         err = title.failed ? SPH_EMEMORY : 0;
     if (!err) {
         report_paragraph(source->report, title.chars);
-        err = add_table(source, &parts);
+        err = add_table(source, &comparison);
     }
     if (!err)
         err = add_failures(source, input.table.metric);
     text_free(&title);
-    comparison_free(&parts);
+    comparison_free(&comparison);
     free_input(&input);
     return err;
 }

@@ -112,7 +112,7 @@ static struct text *data_of(struct figure *figure)
     return figure->failed ? NULL : &figure->parts[figure->count - 1].data;
 }
 
-void figure_part(struct figure *figure, const char *part, const char *header)
+void figure_columns(struct figure *figure, const char *part, const char *header)
 {
     assert(is_plain(part));
     char *name = mem_text(part);

@@ -32,7 +32,7 @@ void figure_text(struct figure *figure, const char *key, const char *value);
 
 /* Begins NAME.PART.dat; header: what its columns are, one line, or NULL. The functions below add to the part
  * begun last. */
-void figure_part(struct figure *figure, const char *part, const char *header);
+void figure_columns(struct figure *figure, const char *part, const char *header);
 void figure_row(struct figure *figure, const double *values, size_t count); /* what is not finite is a gap */
 void figure_words(struct figure *figure, const char *line);                 /* a line as it stands */
 void figure_gap(struct figure *figure, int lines); /* 1: a new block; 2: a new data set (index) */

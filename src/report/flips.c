@@ -58,7 +58,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     if (err < 0)
         return err;
     panels_title(figure, panel, number);
-    panels_part(figure, number, "", "step, bits that flipped since the one before, distinct patterns");
+    panels_columns(figure, number, "", "step, bits that flipped since the one before, distinct patterns");
     for (size_t layer = 0; layer < layers && !err; layer++) {
         panel_name(flips, panel, layer, "flips");
         panel_name(distinct, panel, layer, "distinct");

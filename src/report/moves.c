@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How far a step moves boundaries, and how far it turns them: the largest of all units of all layers, step by
- * step, and of each layer where they are few. One panel for each point of the grid, one line for each method.
+ * step, and of each layer where they are few. One panel for each point of the listing, one line for each method.
  */
 #include <math.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static int write_panel(struct figure *figure, const struct panel *row, size_t co
 {
     double most = (double)NAN;
     int err = 0;
-    panels_part(figure, number, "", of->header);
+    panels_columns(figure, number, "", of->header);
     for (size_t column = 0; column < columns && !err; column++)
         err = write_line(figure, &row[column], of, layer, count, &most);
     panels_text(figure, "note", number, "%s",

@@ -31,11 +31,11 @@ void panels_number(struct figure *figure, const char *key, size_t number, double
     figure_number(figure, name, value);
 }
 
-void panels_part(struct figure *figure, size_t number, const char *tail, const char *header)
+void panels_columns(struct figure *figure, size_t number, const char *tail, const char *header)
 {
     char name[64];
     snprintf(name, sizeof name, "p%zu%s", number, tail);
-    figure_part(figure, name, header);
+    figure_columns(figure, name, header);
 }
 
 void panels_head(struct figure *figure, size_t rows, size_t columns)

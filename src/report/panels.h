@@ -77,7 +77,7 @@ void panels_head(struct figure *figure, size_t rows, size_t columns);
 void panels_text(struct figure *figure, const char *key, size_t number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void panels_number(struct figure *figure, const char *key, size_t number, double value);
-void panels_part(struct figure *figure, size_t number, const char *tail, const char *header);
+void panels_columns(struct figure *figure, size_t number, const char *tail, const char *header);
 
 /* "GmP, lr 0.1" under title_<number>; "test accuracy 0.885" under score_<number>. */
 void panels_title(struct figure *figure, const struct panel *panel, size_t number);

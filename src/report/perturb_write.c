@@ -8,7 +8,7 @@
 #include "file/file.h"
 #include "file/json.h"
 #include "report/perturb_write.h"
-#include "report/sheet.h"
+#include "report/page_table.h"
 
 static void add_table(struct text *out, const struct sph_experiment *e, const sph_perturb_result *result)
 {
@@ -110,22 +110,23 @@ int experiment_write_perturb(const struct sph_experiment *e, const char *dir)
 
 static int add_sheet(struct report *report, const sph_perturb_result *result, int shift)
 {
-    struct sheet sheet;
-    int err = sheet_new(&sheet, result->count, 1 + SPH_PERTURB_METHODS);
+    struct page_table table;
+    int err = page_table_new(&table, result->count, 1 + SPH_PERTURB_METHODS);
     if (err < 0)
         return err;
-    sheet_column(&sheet, 0, "ε", 1);
+    page_table_column(&table, 0, "ε", 1);
     for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
-        sheet_column(&sheet, m + 1, result->method[m].name, 1);
+        page_table_column(&table, m + 1, result->method[m].name, 1);
     for (size_t i = 0; i < result->count; i++) {
-        text_add(sheet_at(&sheet, i, 0), "%g", result->method[0].after[i].eps);
+        text_add(page_table_at(&table, i, 0), "%g", result->method[0].after[i].eps);
         for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
             const sph_perturb_plane *plane = &result->method[m].after[i];
-            text_add(sheet_at(&sheet, i, m + 1), "%.3g", shift ? plane->shift : fabs(plane->turn));
+            text_add(page_table_at(&table, i, m + 1), "%.3g", shift ? plane->shift : fabs(plane->turn));
         }
     }
-    err = report_sheet(report, &sheet, shift ? "How far φ moves" : "How far the boundary turns, in degrees");
-    sheet_free(&sheet);
+    err = report_page_table(report, &table,
+                            shift ? "How far φ moves" : "How far the boundary turns, in degrees");
+    page_table_free(&table);
     return err;
 }
 

@@ -28,8 +28,8 @@ static void add_methods(struct figure *figure, const sph_perturb_result *result)
 
 static void add_boundaries(struct figure *figure, const sph_perturb_result *result)
 {
-    figure_part(figure, "phi",
-                "eps phi_1 phi_2 u_1 u_2 turn/degrees shift; one data set per method, the base first");
+    figure_columns(figure, "phi",
+                   "eps phi_1 phi_2 u_1 u_2 turn/degrees shift; one data set per method, the base first");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
         for (size_t k = 0; k <= result->count; k++) {
             const sph_perturb_plane *plane = plane_at(&result->method[i], k);
@@ -41,7 +41,8 @@ static void add_boundaries(struct figure *figure, const sph_perturb_result *resu
         }
         figure_gap(figure, 2);
     }
-    figure_part(figure, "boundary", "x_1 x_2: two points of a boundary; one data set per method and plane");
+    figure_columns(figure, "boundary",
+                   "x_1 x_2: two points of a boundary; one data set per method and plane");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++)
         for (size_t k = 0; k <= result->count; k++) {
             const sph_perturb_plane *plane = plane_at(&result->method[i], k);
@@ -57,7 +58,7 @@ static void add_boundaries(struct figure *figure, const sph_perturb_result *resu
 
 static void add_turns(struct figure *figure, const sph_perturb_result *result)
 {
-    figure_part(figure, "turn", "eps turn/degrees shift; one data set per method");
+    figure_columns(figure, "turn", "eps turn/degrees shift; one data set per method");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
         for (size_t k = 0; k < result->count; k++) {
             const sph_perturb_plane *plane = &result->method[i].after[k];

@@ -55,7 +55,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     int err = predict(panel->first, x, before);
     if (!err)
         err = predict(panel->last, x, after);
-    panels_part(figure, number, "", "x, prediction before training, prediction after");
+    panels_columns(figure, number, "", "x, prediction before training, prediction after");
     for (size_t i = 0; i < POINTS && !err; i++)
         figure_row(figure, (double[]){x[i], before[i], after[i]}, 3);
     return err;
@@ -98,9 +98,9 @@ int predictions_fill(struct figure *figure, const struct panels *panels)
     figure_number(figure, "spectrum", spectrum);
     figure_number(figure, "is_function",
                   first->data->made && first->data->test_from); /* no noise in that part */
-    figure_part(figure, "train", "x y of the training rows");
+    figure_columns(figure, "train", "x y of the training rows");
     err = write_rows(figure, first->data, first->split->train, first->split->train_rows);
-    figure_part(figure, "test", "x y of the test rows");
+    figure_columns(figure, "test", "x y of the test rows");
     if (!err)
         err = write_rows(figure, first->data, first->split->test, first->split->test_rows);
     for (size_t i = 0; i < panels->rows * panels->columns && !err; i++) {

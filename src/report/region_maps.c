@@ -13,7 +13,7 @@ static void write_data(struct figure *figure, const struct panel *panel, size_t 
     const sph_data *data = panel->data;
     const sph_split *split = panel->split;
     size_t every = split->train_rows / POINTS_MOST + 1;
-    panels_part(figure, number, "data", "x1 x2 class: training rows");
+    panels_columns(figure, number, "data", "x1 x2 class: training rows");
     for (size_t i = 0; i < split->train_rows; i += every) {
         const double *x = data->x + (size_t)split->train[i] * 2;
         double class = data->task == SPH_TASK_REGRESSION ? 0 : data->y[split->train[i]];
@@ -52,10 +52,10 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     *most = count > *most ? count : *most;
     panels_title(figure, panel, number);
     panels_text(figure, "count", number, "%zu regions", count);
-    panels_part(figure, number, "polygon",
-                "x1 x2 active: a block per region, its first corner again at its end");
+    panels_columns(figure, number, "polygon",
+                   "x1 x2 active: a block per region, its first corner again at its end");
     regions_add_polygons(figure, regions);
-    panels_part(figure, number, "decision", "x1 x2: a block per piece of the line between classes");
+    panels_columns(figure, number, "decision", "x1 x2: a block per piece of the line between classes");
     regions_add_decision(figure, regions);
     panels_number(figure, "pieces", number,
                   (double)sph_regions_segments(regions, &(const sph_segment *){NULL}));

@@ -41,7 +41,7 @@ void regions_add_decision(struct figure *figure, const sph_regions *regions)
 
 static void add_data(struct figure *figure, const sph_regions *regions)
 {
-    figure_part(figure, "data", "s t class row, class and row from 0");
+    figure_columns(figure, "data", "s t class row, class and row from 0");
     for (size_t i = 0; i < regions->about.points; i++)
         figure_row(figure, regions->about.point + 4 * i, 4);
 }
@@ -100,7 +100,7 @@ static int add_map(struct figure *figure, const sph_regions *regions)
         sph_regions_at(regions, r, &region);
         fill_pixels(&region, w, rows, value);
     }
-    figure_part(figure, "map", "s t output");
+    figure_columns(figure, "map", "s t output");
     for (size_t i = 0; i < rows * MAP_WIDE; i++) {
         double s = w[0] + ((double)(i % MAP_WIDE) + 0.5) * (w[1] - w[0]) / MAP_WIDE,
                t = w[2] + ((double)(i / MAP_WIDE) + 0.5) * (w[3] - w[2]) / (double)rows;
@@ -149,9 +149,9 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
     if (err < 0)
         return err;
     add_words(figure, regions);
-    figure_part(figure, "polygon", "s t active: a block per region, its first corner again at its end");
+    figure_columns(figure, "polygon", "s t active: a block per region, its first corner again at its end");
     regions_add_polygons(figure, regions);
-    figure_part(figure, "decision", "s t: a block per piece of the decision boundary");
+    figure_columns(figure, "decision", "s t: a block per piece of the decision boundary");
     regions_add_decision(figure, regions);
     add_data(figure, regions);
     err = regions->about.output ? add_map(figure, regions) : 0;

@@ -320,7 +320,7 @@ static void add_page(struct report *report, struct text *out)
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                  "<meta http-equiv=\"Content-Security-Policy\" content=\REPORT_POLICY "\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"" REPORT_POLICY "\">\n"
                   "<meta name=\"generator\" content=\"spherelu\">\n");
     add_element(out, "<title>", report->title, "</title>");
     text_add(out, "<style>\n%s</style>\n</head>\n<body>\n<header>\n", style());

@@ -11,7 +11,7 @@
 #include "report/page_of.h"
 #include "report/experiment_page.h"
 #include "report/table.h"
-#include "report/sheet.h"
+#include "report/page_table.h"
 #include "store/runfolder.h"
 
 /* What a shell takes for one word and nothing else. */
@@ -62,35 +62,35 @@ static int add_scores(struct report *report, const json_t *result)
                                                                                    "test"};
     json_t *first = json_object_get(result, "train"), *value;
     const char *key;
-    struct sheet sheet;
+    struct page_table table;
     size_t column = 1, row = 0, rows = 0;
     for (size_t p = 0; p < 3; p++)
         rows += json_object_get(result, parts[p]) ? 1 : 0;
-    int err = sheet_new(&sheet, rows, json_object_size(first) + 1);
+    int err = page_table_new(&table, rows, json_object_size(first) + 1);
     if (err < 0)
         return err;
-    sheet_column(&sheet, 0, "part", 0);
+    page_table_column(&table, 0, "part", 0);
     json_object_foreach(first, key, value)
     {
-        sheet_column(&sheet, column++, key, 1);
+        page_table_column(&table, column++, key, 1);
     }
     for (size_t p = 0; p < 3; p++) {
         const json_t *part = json_object_get(result, parts[p]);
         if (!part)
             continue;
-        text_add(sheet_at(&sheet, row, 0), "%s", names[p]);
+        text_add(page_table_at(&table, row, 0), "%s", names[p]);
         column = 1;
         json_object_foreach(first, key, value)
         {
             const json_t *number = json_object_get(part, key);
             if (json_is_number(number))
-                text_add_general(sheet_at(&sheet, row, column), 5, json_number_value(number));
+                text_add_general(page_table_at(&table, row, column), 5, json_number_value(number));
             column++;
         }
         row++;
     }
-    err = report_sheet(report, &sheet, NULL);
-    sheet_free(&sheet);
+    err = report_page_table(report, &table, NULL);
+    page_table_free(&table);
     return err;
 }
 

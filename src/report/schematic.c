@@ -54,13 +54,13 @@ static void add_planes(struct figure *figure, struct window window, const struct
 {
     for (int what = 0; what < 3; what++) {
         if (what == 0)
-            figure_part(figure, "unit", "theta/degrees lambda u_1 u_2 phi_1 phi_2");
+            figure_columns(figure, "unit", "theta/degrees lambda u_1 u_2 phi_1 phi_2");
         else if (what == 1)
-            figure_part(figure, "line",
-                        "x_1 x_2: the ends of the boundary in the window, one data set per unit");
+            figure_columns(figure, "line",
+                           "x_1 x_2: the ends of the boundary in the window, one data set per unit");
         else
-            figure_part(figure, "arrow",
-                        "x_1 x_2 dx_1 dx_2 side: 1 active, -1 inactive; one data set per unit");
+            figure_columns(figure, "arrow",
+                           "x_1 x_2 dx_1 dx_2 side: 1 active, -1 inactive; one data set per unit");
         for (size_t i = 0; i < count; i++) {
             double theta = unit[i].degrees * 3.14159265358979323846 / 180, lambda = unit[i].lambda, ends[2];
             double u[2] = {cos(theta), sin(theta)}, phi[2] = {-lambda * u[0], -lambda * u[1]};
@@ -116,13 +116,13 @@ int schematic_points(const char *dir)
     int err = figure_new(&figure, dir, "points", "points");
     if (err)
         return err;
-    figure_part(figure, "unit", "theta/degrees lambda u phi");
+    figure_columns(figure, "unit", "theta/degrees lambda u phi");
     for (size_t i = 0; i < COUNT(unit); i++) {
         double u =
             unit[i].degrees > 90 ? -1 : 1; /* theta is 0 or 180 degrees: the two directions of a line */
         figure_row(figure, (double[]){unit[i].degrees, unit[i].lambda, u, -unit[i].lambda * u}, 4);
     }
-    figure_part(figure, "response", "x z: relu(u x + lambda), one data set per unit");
+    figure_columns(figure, "response", "x z: relu(u x + lambda), one data set per unit");
     for (size_t i = 0; i < COUNT(unit); i++) {
         double u = unit[i].degrees > 90 ? -1 : 1, phi = -unit[i].lambda * u;
         double x[3] = {window.low, phi, window.high};

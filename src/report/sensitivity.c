@@ -15,7 +15,7 @@ int sensitivity_fill(struct figure *figure, const struct sensitivity_line *lines
         panels_method(figure, column, lines[column].method, "");
     for (size_t row = 0; row < rows; row++) {
         panels_text(figure, "title", row, "%s", lines[row * columns].point);
-        panels_part(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
+        panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
         for (size_t column = 0; column < columns; column++) {
             const struct sensitivity_line *line = &lines[row * columns + column];
             for (size_t i = 0; i < line->count; i++) {

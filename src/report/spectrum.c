@@ -36,7 +36,7 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
         return SPH_EMEMORY;
     size_t bars = shape[0] < BARS ? shape[0] : BARS;
     panel_window(panel, 0, 0.025, &low, &high);
-    panels_part(figure, number, "spectrum", "phi bar step outside: units whose phi is not in the window");
+    panels_columns(figure, number, "spectrum", "phi bar step outside: units whose phi is not in the window");
     for (size_t bar = 0; bar < bars && !err; bar++) {
         size_t frame = bars > 1 ? (shape[0] - 1) * bar / (bars - 1) : 0;
         double outside = 0;

@@ -3,12 +3,12 @@
  * The table in LaTeX, with the rules of booktabs. */
 #include <string.h>
 
-#include "report/table_grid.h"
+#include "report/listing.h"
 
 static void add_tex(struct text *out, const char *text)
 {
     for (; *text; text++) {
-        char c = grid_printable(*text);
+        char c = listing_printable(*text);
         if (c == '\\')
             text_add(out, "\\textbackslash{}");
         else if (c == '~')
@@ -75,23 +75,23 @@ static void begin_span(struct text *out, size_t columns)
 int table_add_latex(const struct comparison *comparison, struct text *out)
 {
     const struct comparison_input *input = comparison->input;
-    struct grid grid;
-    int err = grid_make(&grid, comparison);
+    struct listing listing;
+    int err = listing_make(&listing, comparison);
     if (err < 0)
         return err;
-    size_t columns = grid_shown(&grid);
+    size_t columns = listing_shown(&listing);
     text_add(out, "%% ");
-    grid_add_title(out, comparison, grid_add_plain);
+    listing_add_title(out, comparison, listing_add_plain);
     text_add(out, "\n%% needs \\usepackage{booktabs}\n\\begin{tabular}{");
-    for (int c = 0; c < GRID_COLUMNS; c++)
-        if (grid.shown[c])
-            text_add(out, grid.number[c] ? "r" : "l");
+    for (int c = 0; c < LISTING_COLUMNS; c++)
+        if (listing.shown[c])
+            text_add(out, listing.number[c] ? "r" : "l");
     text_add(out, "}\n\\toprule\n");
-    for (size_t row = 0; row < grid.rows; row++) {
-        for (int c = 0; c < GRID_COLUMNS; c++)
-            if (grid.shown[c]) {
+    for (size_t row = 0; row < listing.rows; row++) {
+        for (int c = 0; c < LISTING_COLUMNS; c++)
+            if (listing.shown[c]) {
                 text_add(out, "%s", c ? " & " : "");
-                (row && grid.number[c] ? add_math : add_tex)(out, grid_cell(&grid, row, (size_t)c));
+                (row && listing.number[c] ? add_math : add_tex)(out, listing_cell(&listing, row, (size_t)c));
             }
         text_add(out, " \\\\\n");
         if (!row)
@@ -99,7 +99,7 @@ int table_add_latex(const struct comparison *comparison, struct text *out)
         else if (input->methods[row - 1].failed) {
             begin_span(out, columns);
             text_add(out, "\\quad ");
-            grid_add_failure(out, &input->methods[row - 1], add_tex);
+            listing_add_failure(out, &input->methods[row - 1], add_tex);
             text_add(out, "} \\\\\n");
         }
     }
@@ -111,8 +111,8 @@ int table_add_latex(const struct comparison *comparison, struct text *out)
         text_add(out, "} \\\\\n");
     }
     text_add(out, "\\bottomrule\n\\end{tabular}\n");
-    grid_add_notes(out, comparison, &grid, "% ", grid_add_plain);
-    grid_add_verdicts(out, comparison, "% ", grid_add_plain);
-    grid_free(&grid);
+    listing_add_notes(out, comparison, &listing, "% ", listing_add_plain);
+    listing_add_verdicts(out, comparison, "% ", listing_add_plain);
+    listing_free(&listing);
     return 0;
 }

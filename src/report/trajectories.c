@@ -119,7 +119,7 @@ static int write_units(struct figure *figure, const struct frames *f, const doub
 /* The last frame. */
 static void write_ends(struct figure *figure, const struct frames *f, size_t number)
 {
-    panels_part(figure, number, "ends", f->n == 2 ? "phi1 phi2 unit" : "phi step unit");
+    panels_columns(figure, number, "ends", f->n == 2 ? "phi1 phi2 unit" : "phi step unit");
     for (size_t j = 0; f->count && j < f->units; j++) {
         const double *phi = &f->phi[((f->count - 1) * f->units + j) * f->n];
         figure_row(figure, (double[]){phi[0], f->n == 2 ? phi[1] : f->step[f->count - 1], (double)j}, 3);
@@ -131,7 +131,7 @@ static void write_heads(struct figure *figure, const struct frames *f, size_t nu
                         double most)
 {
     size_t k = 0;
-    panels_part(figure, number, "heads", f->n == 2 ? "phi1 phi2 unit step" : "phi step unit step");
+    panels_columns(figure, number, "heads", f->n == 2 ? "phi1 phi2 unit step" : "phi step unit step");
     for (size_t page = 1; page <= pages; page++) {
         double share = (double)page / (double)pages, now = most * share * share;
         while (k + 1 < f->count && f->step[k + 1] <= now)
@@ -202,7 +202,7 @@ int trajectories_fill(struct figure *figure, const struct panels *panels, size_t
         if ((err = frames_read(&frames, panel)) < 0)
             return err;
         panels_number(figure, "units", i, (double)frames.units);
-        panels_part(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
+        panels_columns(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
         err = write_units(figure, &frames, window);
         write_ends(figure, &frames, i);
         if (pages)

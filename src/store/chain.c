@@ -67,7 +67,7 @@ static int read_layer(struct chain_layer *layer, const struct safetensors *file,
     const char *leaf = leaf_of(lead->name);
     int signs = ops->has_sign && !strcmp(leaf, "sign"), err;
     layer->param = (sph_param)param;
-    layer->path = mem_text_part(lead->name, leaf == lead->name ? 0 : (size_t)(leaf - lead->name - 1));
+    layer->path = mem_text_of(lead->name, leaf == lead->name ? 0 : (size_t)(leaf - lead->name - 1));
     if (!layer->path)
         return SPH_EMEMORY;
     if ((err = fill_shape(layer, lead, signs)) < 0)

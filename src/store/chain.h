@@ -37,7 +37,7 @@ void chain_order(const struct chain *chain, char *out, size_t size);
 
 extern const struct tensor_names chain_names; /* biases may be absent */
 
-/* Streams the chain to the file out in another parameterization: one block of units at a time, so that
+/* Streams the chain to the file out in another parameterization: one piece of units at a time, so that
  * neither file has to fit in memory. The last layer stays plain. Negative scales that the target cannot hold
  * turn the weights of the next layer. *learned <- numbers written. */
 int chain_convert(const struct safetensors *file, const struct chain *chain, const char *out, sph_param to,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A chain from file to file, a block of units at a time. In memory are one block's rows as read and as
+ * A chain from file to file, a piece of units at a time. In memory are one piece's rows as read and as
  * written, one layer's vectors, and the signs it hands to the next. */
 #include <float.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "compute/threads.h"
 #include "store/chain.h"
 
-enum { BLOCK_NUMBERS = 1 << 20, COPY_NUMBERS = 1 << 16 };
+enum { PIECE_NUMBERS = 1 << 20, COPY_NUMBERS = 1 << 16 };
 
 /* Why a unit cannot be written. */
 enum fault { FINE, ZERO_ROW, NOT_FINITE, BAD_SIGN, OUT_OF_RANGE };
@@ -35,8 +35,8 @@ struct work {
     double *vector[PARAM_TENSORS]; /* (m) of the target's tensors with one number a unit  */
     double *sign;                  /* (m) of one-input units                              */
 
-    size_t threads, most;  /* units of a block at most */
-    size_t first, units;   /* the block at hand        */
+    size_t threads, most;  /* units of a piece at most */
+    size_t first, units;   /* the piece at hand        */
     double *rows;          /* (most, n) as read        */
     double *wide;          /* (most, n) as written     */
     double *weights;       /* (threads, n)             */
@@ -64,7 +64,7 @@ static void narrow(const struct chain_layer *layer, size_t count, const double *
 /* out (count) <- the tensor's numbers from the given one on. Cannot fail: they are real. */
 static void read_part(const struct st_tensor *tensor, size_t from, size_t count, double *out)
 {
-    struct st_tensor part = safetensors_part(tensor, from, count);
+    struct st_tensor part = safetensors_span(tensor, from, count);
     safetensors_to_double(&part, out);
 }
 
@@ -137,7 +137,7 @@ static struct finding convert_unit(const struct work *w, size_t j, double *weigh
     return (radius ? to_radius(w, j, weight, b, s, unit) : to_plain(w, j, weight, b, s, unit));
 }
 
-/* A worker's share of the block: neighbours, so that the first worker's finding is the first unit's. */
+/* A worker's share of the piece: neighbours, so that the first worker's finding is the first unit's. */
 static void convert_share(void *context, size_t worker)
 {
     const struct work *w = context;
@@ -180,14 +180,14 @@ static int write_numbers(struct st_writer *writer, const struct chain_layer *lay
     return st_writer_data(writer, values, count * number_size(layer));
 }
 
-static int convert_block(struct work *w, const struct safetensors *file, struct st_writer *writer)
+static int convert_piece(struct work *w, const struct safetensors *file, struct st_writer *writer)
 {
     threads_run(w->threads, convert_share, w);
     for (size_t i = 0; i < w->threads; i++)
         if (w->found[i].fault != FINE)
             return refuse(w, file, &w->found[i]);
     if (w->read) {
-        struct st_tensor part = safetensors_part(w->layer->raw[0], w->first * w->read, w->units * w->read);
+        struct st_tensor part = safetensors_span(w->layer->raw[0], w->first * w->read, w->units * w->read);
         file_map_done(&file->map, part.data, part.bytes);
     }
     int err = w->written ? write_numbers(writer, w->layer, w->wide, w->units * w->written) : 0;
@@ -199,7 +199,7 @@ static int convert_block(struct work *w, const struct safetensors *file, struct 
 static int get_room(struct work *w)
 {
     const struct param_shape *shape = &w->layer->shape;
-    size_t units = BLOCK_NUMBERS / shape->n;
+    size_t units = PIECE_NUMBERS / shape->n;
     w->most = units < w->threads ? w->threads : units > shape->m ? shape->m : units;
     int missing = !(w->rows = mem_get(w->most * w->read, sizeof(double))) ||
                   !(w->wide = mem_get(w->most * w->written, sizeof(double))) ||
@@ -232,7 +232,7 @@ static int convert_layer(struct work *w, const struct safetensors *file, struct 
     int err = get_room(w);
     for (w->first = 0; w->first < m && !err; w->first += w->units) {
         w->units = m - w->first < w->most ? m - w->first : w->most;
-        err = convert_block(w, file, writer);
+        err = convert_piece(w, file, writer);
     }
     for (size_t t = 1; t < PARAM_TENSORS && !err; t++)
         if (w->vector[t])
@@ -254,7 +254,7 @@ static int copy_layer(const struct chain_layer *layer, const struct safetensors 
     for (size_t t = 0; t <= PARAM_TENSORS; t++)
         for (size_t i = 0; all[t] && i < all[t]->count && !err; i += COPY_NUMBERS) {
             size_t count = all[t]->count - i < COPY_NUMBERS ? all[t]->count - i : COPY_NUMBERS;
-            struct st_tensor part = safetensors_part(all[t], i, count);
+            struct st_tensor part = safetensors_span(all[t], i, count);
             read_part(all[t], i, count, values);
             file_map_done(&file->map, part.data, part.bytes);
             err = write_numbers(writer, layer, values, count);

@@ -16,7 +16,7 @@ _Static_assert((int)NPZ_DIMS == (int)NPY_DIMS, "every shape that is read can be 
 
 enum {
     HEADER_MOST = 1 << 17, /* bytes of a member that are searched for its NPY header       */
-    BLOCK = 1 << 24        /* shown to libarchive at a time: it cannot sum more than 4 GB */
+    PIECE = 1 << 24        /* shown to libarchive at a time: it cannot sum more than 4 GB */
 };
 
 struct member {
@@ -51,7 +51,7 @@ static int open_zip(struct archive **out, const struct npz *npz)
     if (!zip)
         return sph_fail(SPH_EMEMORY, "out of memory: opening %s", npz->path);
     if (archive_read_support_format_zip_seekable(zip) == ARCHIVE_OK &&
-        archive_read_open_memory2(zip, npz->map.data, npz->map.length, BLOCK) == ARCHIVE_OK)
+        archive_read_open_memory2(zip, npz->map.data, npz->map.length, PIECE) == ARCHIVE_OK)
         return 0;
     archive_read_free(zip);
     *out = NULL;
@@ -121,7 +121,7 @@ static int add_member(struct npz *npz, size_t place, struct archive *zip, struct
     if (!mem_reserve((void **)&npz->member, &npz->capacity, npz->count + 1, sizeof *npz->member))
         return SPH_EMEMORY;
     struct member *member = &npz->member[npz->count];
-    *member = (struct member){.name = mem_text_part(path, n - 4), .entry = place};
+    *member = (struct member){.name = mem_text_of(path, n - 4), .entry = place};
     if (!member->name)
         return SPH_EMEMORY;
     npz->count++;
@@ -196,35 +196,35 @@ struct bytes {
     size_t used, capacity;
 };
 
-static int add_block(const struct npz *npz, struct bytes *bytes, const void *block, size_t length)
+static int add_piece(const struct npz *npz, struct bytes *bytes, const void *piece, size_t length)
 {
-    uintptr_t file = (uintptr_t)npz->map.data, at = (uintptr_t)block;
+    uintptr_t file = (uintptr_t)npz->map.data, at = (uintptr_t)piece;
     int in_file = at >= file && at - file <= npz->map.length && length <= npz->map.length - (at - file);
-    if (!bytes->own && in_file && (!bytes->used || block == bytes->first + bytes->used)) {
-        bytes->first = bytes->used ? bytes->first : block;
+    if (!bytes->own && in_file && (!bytes->used || piece == bytes->first + bytes->used)) {
+        bytes->first = bytes->used ? bytes->first : piece;
     } else {
         int begins = !bytes->own;
         if (!mem_reserve((void **)&bytes->own, &bytes->capacity, bytes->used + length, 1))
             return SPH_EMEMORY;
         if (begins && bytes->used)
             memcpy(bytes->own, bytes->first, bytes->used);
-        memcpy(bytes->own + bytes->used, block, length);
+        memcpy(bytes->own + bytes->used, piece, length);
     }
     bytes->used += length;
     return 0;
 }
 
 /* Every byte goes by, so that the zip's sum is checked. */
-static int read_blocks(const struct npz *npz, const struct member *member, struct archive *zip,
+static int read_pieces(const struct npz *npz, const struct member *member, struct archive *zip,
                        struct bytes *bytes)
 {
     const struct npy_header *header = &member->header;
     size_t whole = header->start + header->bytes;
     for (;;) {
-        const void *block;
+        const void *piece;
         size_t length;
         la_int64_t offset;
-        int err, status = archive_read_data_block(zip, &block, &length, &offset);
+        int err, status = archive_read_data_block(zip, &piece, &length, &offset);
         if (status == ARCHIVE_EOF)
             break;
         if (status != ARCHIVE_OK)
@@ -232,7 +232,7 @@ static int read_blocks(const struct npz *npz, const struct member *member, struc
         if (length > whole - bytes->used)
             return sph_fail_at(SPH_EFORMAT, npz->path, "%s: more bytes of numbers than the %zu expected",
                                member->name, header->bytes);
-        if (length && (err = add_block(npz, bytes, block, length)) < 0)
+        if (length && (err = add_piece(npz, bytes, piece, length)) < 0)
             return err;
     }
     if (bytes->used != whole)
@@ -251,7 +251,7 @@ static int load(const struct npz *npz, struct member *member)
         return err;
     for (size_t place = 0; more > 0 && place <= member->entry; place++)
         more = next_entry(npz, zip, &entry);
-    err = more < 0 ? more : read_blocks(npz, member, zip, &bytes);
+    err = more < 0 ? more : read_pieces(npz, member, zip, &bytes);
     archive_read_free(zip);
     if (err) {
         mem_free(bytes.own);

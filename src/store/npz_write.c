@@ -15,7 +15,7 @@
 #include "store/npz.h"
 #include "store/npz_names.h"
 
-enum { BLOCK = 1 << 16, HEADER_ALIGN = 64, HEADER_MAX = 256 };
+enum { PIECE = 1 << 16, HEADER_ALIGN = 64, HEADER_MAX = 256 };
 
 struct npz_writer {
     struct file_replace file;
@@ -40,7 +40,7 @@ size_t npz_array_bytes(const struct npz_array *array)
 }
 
 /* libarchive writes what is left when it is freed: after a failure that goes nowhere. */
-static la_ssize_t write_block(struct archive *zip, void *self, const void *bytes, size_t length)
+static la_ssize_t write_piece(struct archive *zip, void *self, const void *bytes, size_t length)
 {
     struct npz_writer *writer = self;
     if (!writer->failed)
@@ -81,9 +81,9 @@ int npz_writer_begin(struct npz_writer **out, const char *path)
     /* A file is as long as its bytes: no padding to whole blocks. */
     if (archive_write_set_format_zip(writer->zip) != ARCHIVE_OK ||
         archive_write_set_options(writer->zip, "zip:compression=store") != ARCHIVE_OK ||
-        archive_write_set_bytes_per_block(writer->zip, BLOCK) != ARCHIVE_OK ||
+        archive_write_set_bytes_per_block(writer->zip, PIECE) != ARCHIVE_OK ||
         archive_write_set_bytes_in_last_block(writer->zip, 1) != ARCHIVE_OK ||
-        archive_write_open(writer->zip, writer, NULL, write_block, NULL) != ARCHIVE_OK)
+        archive_write_open(writer->zip, writer, NULL, write_piece, NULL) != ARCHIVE_OK)
         return fail(out);
     return 0;
 fail:

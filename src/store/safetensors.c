@@ -378,7 +378,7 @@ int st_dtype_is_real(enum st_dtype dtype)
     return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16;
 }
 
-struct st_tensor safetensors_part(const struct st_tensor *tensor, size_t from, size_t count)
+struct st_tensor safetensors_span(const struct st_tensor *tensor, size_t from, size_t count)
 {
     struct st_tensor part = *tensor;
     size_t size = dtype_sizes[tensor->dtype];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opening a source as a table, whatever it is, and going through its rows. */
-#include "data/table.h"
+ * Opening a source as a sheet, whatever it is, and going through its rows. */
+#include "data/sheet.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,16 +17,16 @@
 #include "data/data.h"
 #include "data/registry.h"
 
-int table_fail(const struct table *table, size_t line, const char *format, ...)
+int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
 {
     char text[700];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (table->is_text)
-        return sph_fail_line(SPH_EFORMAT, table->path, line, "%s", text);
-    return sph_fail_at(SPH_EFORMAT, table->path, "row %zu: %s", line, text);
+    if (sheet->is_text)
+        return sph_fail_line(SPH_EFORMAT, sheet->path, line, "%s", text);
+    return sph_fail_at(SPH_EFORMAT, sheet->path, "row %zu: %s", line, text);
 }
 
 /* ---------------------------------------------------------------- names */
@@ -40,15 +40,15 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* repeat of the first of equal names counts them, that of the others is 0, and they are renamed. */
-static int part_repetitions(struct table *table)
+static int part_repetitions(struct sheet *sheet)
 {
-    size_t n = table->columns;
+    size_t n = sheet->columns;
     int err = 0;
     char ***order = mem_get(n, sizeof *order); /* into names, sorted */
     if (!order)
         return SPH_EMEMORY;
     for (size_t i = 0; i < n; i++)
-        order[i] = &table->names[i];
+        order[i] = &sheet->names[i];
     qsort(order, n, sizeof *order, compare_names);
     for (size_t i = 0, end; i < n && !err; i = end) {
         for (end = i + 1; end < n && !strcmp(*order[end], *order[i]); end++) {
@@ -60,53 +60,53 @@ static int part_repetitions(struct table *table)
             mem_free(*order[end]);
             *order[end] = renamed;
         }
-        table->repeat[order[i] - table->names] = end - i;
+        sheet->repeat[order[i] - sheet->names] = end - i;
     }
     if (!err) {
         qsort(order, n, sizeof *order, compare_names);
         for (size_t i = 1; i < n && !err; i++)
             if (!strcmp(*order[i], *order[i - 1]))
-                err = sph_fail_at(SPH_EFORMAT, table->path, "more than one column is named '%s'", *order[i]);
+                err = sph_fail_at(SPH_EFORMAT, sheet->path, "more than one column is named '%s'", *order[i]);
     }
     mem_free(order);
     return err;
 }
 
-static void free_names(struct table *table)
+static void free_names(struct sheet *sheet)
 {
-    for (size_t i = 0; table->names && i < table->columns; i++)
-        mem_free(table->names[i]);
-    mem_free(table->names);
-    mem_free(table->repeat);
-    table->names = NULL;
-    table->repeat = NULL;
+    for (size_t i = 0; sheet->names && i < sheet->columns; i++)
+        mem_free(sheet->names[i]);
+    mem_free(sheet->names);
+    mem_free(sheet->repeat);
+    sheet->names = NULL;
+    sheet->repeat = NULL;
 }
 
-int table_set_names(struct table *table, const char *const *names)
+int sheet_set_names(struct sheet *sheet, const char *const *names)
 {
-    free_names(table);
-    table->names = mem_get(table->columns, sizeof *table->names);
-    table->repeat = mem_get(table->columns, sizeof *table->repeat);
-    if (!table->names || !table->repeat)
+    free_names(sheet);
+    sheet->names = mem_get(sheet->columns, sizeof *sheet->names);
+    sheet->repeat = mem_get(sheet->columns, sizeof *sheet->repeat);
+    if (!sheet->names || !sheet->repeat)
         return SPH_EMEMORY;
-    for (size_t i = 0; i < table->columns; i++) {
-        table->names[i] = names && *names[i] ? mem_text(names[i]) : mem_format("%zu", i);
-        if (!table->names[i])
+    for (size_t i = 0; i < sheet->columns; i++) {
+        sheet->names[i] = names && *names[i] ? mem_text(names[i]) : mem_format("%zu", i);
+        if (!sheet->names[i])
             return SPH_EMEMORY;
     }
-    return part_repetitions(table);
+    return part_repetitions(sheet);
 }
 
 /* The names a known set's columns have, when the file has as many columns and no header. */
-static int set_known_names(struct table *table, const char *list)
+static int set_known_names(struct sheet *sheet, const char *list)
 {
-    if (table->header)
+    if (sheet->header)
         return 0;
     size_t count = 1;
     for (const char *p = list; (p = strchr(p, ',')); p++)
         count++;
-    if (count != table->columns)
-        return sph_fail_at(SPH_EFORMAT, table->path, "%zu columns, expected %zu", table->columns, count);
+    if (count != sheet->columns)
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu columns, expected %zu", sheet->columns, count);
     char *copy = mem_text(list);
     const char **names = mem_get(count, sizeof *names);
     int err = copy && names ? 0 : SPH_EMEMORY;
@@ -117,8 +117,8 @@ static int set_known_names(struct table *table, const char *list)
             p += strcspn(p, ",");
             *p++ = '\0';
         }
-        err = table_set_names(table, names);
-        table->named = 1;
+        err = sheet_set_names(sheet, names);
+        sheet->named = 1;
     }
     mem_free(copy);
     mem_free(names);
@@ -143,20 +143,20 @@ static int unknown_source(const char *source)
     return err;
 }
 
-static int read_bytes(struct table *table)
+static int read_bytes(struct sheet *sheet)
 {
     struct stat info;
     int err;
-    if (!stat(table->path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        if ((err = file_read(&table->pipe, &table->length, table->path)) < 0)
+    if (!stat(sheet->path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        if ((err = file_read(&sheet->pipe, &sheet->length, sheet->path)) < 0)
             return err;
-        table->bytes = table->pipe;
+        sheet->bytes = sheet->pipe;
         return 0;
     }
-    if ((err = file_map(&table->map, table->path)) < 0)
+    if ((err = file_map(&sheet->map, sheet->path)) < 0)
         return err;
-    table->bytes = (const char *)table->map.data;
-    table->length = table->map.length;
+    sheet->bytes = (const char *)sheet->map.data;
+    sheet->length = sheet->map.length;
     return 0;
 }
 
@@ -166,23 +166,23 @@ static int ends_with(const char *text, const char *end)
     return n >= m && !strcasecmp(text + n - m, end);
 }
 
-static int open_bytes(struct table *table, char delimiter, int need_targets, const char *const *expected,
+static int open_bytes(struct sheet *sheet, char delimiter, int need_targets, const char *const *expected,
                       size_t expected_count)
 {
-    int err = read_bytes(table);
+    int err = read_bytes(sheet);
     if (err < 0)
         return err;
-    if (ends_with(table->path, ".npy") || (table->length >= 6 && !memcmp(table->bytes, "\x93NUMPY", 6)))
-        return npy_open(table);
-    if (ends_with(table->path, ".npz") || (table->length >= 4 && !memcmp(table->bytes, "PK\3\4", 4)))
-        return npz_table_open(table, need_targets);
-    return text_table_open(table, delimiter, expected, expected_count);
+    if (ends_with(sheet->path, ".npy") || (sheet->length >= 6 && !memcmp(sheet->bytes, "\x93NUMPY", 6)))
+        return npy_open(sheet);
+    if (ends_with(sheet->path, ".npz") || (sheet->length >= 4 && !memcmp(sheet->bytes, "PK\3\4", 4)))
+        return npz_sheet_open(sheet, need_targets);
+    return text_sheet_open(sheet, delimiter, expected, expected_count);
 }
 
-int table_open(struct table *out, const char *source, const sph_data_opts *opts, int need_targets,
+int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts, int need_targets,
                const char *const *expected, size_t expected_count)
 {
-    *out = (struct table){.default_targets = 1};
+    *out = (struct sheet){.default_targets = 1};
     const struct known_set *set = registry_find(source);
     struct stat info;
     if (set && !stat(source, &info) && S_ISREG(info.st_mode))
@@ -203,7 +203,7 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     else if (!(out->path = mem_text(source)))
         err = SPH_EMEMORY;
     if (!err)
-        err = set && set->made ? synthetic_table(out, set->name, opts)
+        err = set && set->made ? synthetic_sheet(out, set->name, opts)
                                : open_bytes(out, opts->delimiter, need_targets, expected, expected_count);
     if (!err && set && set->names)
         err = set_known_names(out, set->names);
@@ -211,49 +211,49 @@ int table_open(struct table *out, const char *source, const sph_data_opts *opts,
     if (!err && !out->rows)
         err = sph_fail_at(SPH_EFORMAT, out->path, "%s", out->header ? "a header and no rows" : "no rows");
     if (err < 0)
-        table_free(out);
+        sheet_free(out);
     return err;
 }
 
-void table_free(struct table *table)
+void sheet_free(struct sheet *sheet)
 {
-    free_names(table);
-    for (size_t i = 0; table->profile && i < table->columns; i++) {
-        mem_free(table->profile[i].text_example);
-        mem_free(table->profile[i].comma_example);
+    free_names(sheet);
+    for (size_t i = 0; sheet->profile && i < sheet->columns; i++) {
+        mem_free(sheet->profile[i].text_example);
+        mem_free(sheet->profile[i].comma_example);
     }
-    mem_free(table->profile);
-    mem_free(table->own[0]);
-    mem_free(table->own[1]);
-    mem_free(table->pipe);
-    mem_free(table->path);
-    if (table->map.data)
-        file_unmap(&table->map);
-    *table = (struct table){0};
+    mem_free(sheet->profile);
+    mem_free(sheet->own[0]);
+    mem_free(sheet->own[1]);
+    mem_free(sheet->pipe);
+    mem_free(sheet->path);
+    if (sheet->map.data)
+        file_unmap(&sheet->map);
+    *sheet = (struct sheet){0};
 }
 
-void table_keep_test_part(struct table *table)
+void sheet_keep_test_part(struct sheet *sheet)
 {
-    if (!table->test_from)
+    if (!sheet->test_from)
         return;
-    table->x.bytes += table->test_from * table->x.columns * table->x.size;
-    table->rows -= table->test_from;
-    table->x.rows = table->rows;
-    table->test_from = 0;
+    sheet->x.bytes += sheet->test_from * sheet->x.columns * sheet->x.size;
+    sheet->rows -= sheet->test_from;
+    sheet->x.rows = sheet->rows;
+    sheet->test_from = 0;
 }
 
 /* ---------------------------------------------------------------- rows */
 
-static int scan_numbers(const struct table *table, table_row *row, void *user)
+static int scan_numbers(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    struct cell *cells = mem_get(table->columns, sizeof *cells);
+    struct cell *cells = mem_get(sheet->columns, sizeof *cells);
     if (!cells)
         return SPH_EMEMORY;
     int err = 0;
-    for (size_t i = 0; i < table->rows && !err; i++) {
-        for (size_t j = 0; j < table->columns; j++) {
-            double value = j < table->x.columns ? array_at(&table->x, i, j)
-                                                : array_at(&table->y, i, j - table->x.columns);
+    for (size_t i = 0; i < sheet->rows && !err; i++) {
+        for (size_t j = 0; j < sheet->columns; j++) {
+            double value = j < sheet->x.columns ? array_at(&sheet->x, i, j)
+                                                : array_at(&sheet->y, i, j - sheet->x.columns);
             cells[j].value = value;
             cells[j].kind = isnan(value) ? CELL_MISSING : isinf(value) ? CELL_INFINITE : CELL_NUMBER;
         }
@@ -263,7 +263,7 @@ static int scan_numbers(const struct table *table, table_row *row, void *user)
     return err;
 }
 
-int table_scan(const struct table *table, table_row *row, void *user)
+int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    return table->is_text ? text_table_scan(table, row, user) : scan_numbers(table, row, user);
+    return sheet->is_text ? text_sheet_scan(sheet, row, user) : scan_numbers(sheet, row, user);
 }

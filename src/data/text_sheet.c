@@ -2,7 +2,7 @@
  *
  * A text file as a table: the first pass finds its shape, whether it has a header, and what each column
  * holds. */
-#include "data/table.h"
+#include "data/sheet.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
 /* ---------------------------------------------------------------- the first pass */
 
 struct first_pass {
-    struct table *table;
+    struct sheet *sheet;
     char **first; /* (columns) the first row's fields */
     size_t first_line;
     size_t *again; /* (columns) how often a later cell equals the first */
@@ -90,20 +90,20 @@ static int keep_first(struct first_pass *pass, size_t line, const char *const *f
     pass->first_line = line;
     pass->first = mem_get(count, sizeof *pass->first);
     pass->again = mem_get(count, sizeof *pass->again);
-    pass->table->profile = mem_get(count, sizeof *pass->table->profile);
-    if (!pass->first || !pass->again || !pass->table->profile)
+    pass->sheet->profile = mem_get(count, sizeof *pass->sheet->profile);
+    if (!pass->first || !pass->again || !pass->sheet->profile)
         return SPH_EMEMORY;
-    pass->width = pass->table->columns = count;
+    pass->width = pass->sheet->columns = count;
     for (size_t i = 0; i < count; i++)
         if (!(pass->first[i] = mem_text(fields[i])))
             return SPH_EMEMORY;
     return 0;
 }
 
-static int wrong_width(const struct table *table, size_t line, size_t count)
+static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
 {
-    return table_fail(table, line, "%zu column%s, expected %zu as in the first row", count,
-                      count == 1 ? "" : "s", table->columns);
+    return sheet_fail(sheet, line, "%zu column%s, expected %zu as in the first row", count,
+                      count == 1 ? "" : "s", sheet->columns);
 }
 
 static int first_row(void *user, size_t line, const char *const *fields, size_t count)
@@ -113,12 +113,12 @@ static int first_row(void *user, size_t line, const char *const *fields, size_t 
     if (!pass->rows++)
         return keep_first(pass, line, fields, count);
     if (count != pass->width)
-        return wrong_width(pass->table, line, count);
-    int commas = pass->table->delimiter != ',';
+        return wrong_width(pass->sheet, line, count);
+    int commas = pass->sheet->delimiter != ',';
     for (size_t i = 0; i < count; i++) {
         struct cell cell;
         cell_read(&cell, fields[i]);
-        if ((err = add_to_profile(&pass->table->profile[i], line, &cell, commas)) < 0)
+        if ((err = add_to_profile(&pass->sheet->profile[i], line, &cell, commas)) < 0)
             return err;
         pass->again[i] += !strcmp(fields[i], pass->first[i]);
     }
@@ -133,12 +133,12 @@ static int has_header(const struct first_pass *pass, const char *const *expected
     for (size_t i = 0; i < pass->width; i++) {
         struct cell cell;
         cell_read(&cell, pass->first[i]);
-        if (pass->table->delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
+        if (pass->sheet->delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
             cell.kind = CELL_NUMBER;
         if (expected && cell.kind == CELL_TEXT && text_find(pass->first[i], expected, expected_count) >= 0 &&
             !pass->again[i])
             return 1;
-        const struct profile *profile = &pass->table->profile[i];
+        const struct profile *profile = &pass->sheet->profile[i];
         /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a
          * value. */
         int numbers = profile->numbers + profile->decimal > profile->texts;
@@ -157,59 +157,59 @@ static int has_header(const struct first_pass *pass, const char *const *expected
 
 static int finish(struct first_pass *pass, const char *const *expected, size_t expected_count)
 {
-    struct table *table = pass->table;
+    struct sheet *sheet = pass->sheet;
     if (!pass->rows)
-        return sph_fail_at(SPH_EFORMAT, table->path, "no rows, only empty lines");
-    table->header = has_header(pass, expected, expected_count);
-    table->rows = pass->rows - (size_t)table->header;
-    table->named = table->header;
-    if (!table->header) {
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "no rows, only empty lines");
+    sheet->header = has_header(pass, expected, expected_count);
+    sheet->rows = pass->rows - (size_t)sheet->header;
+    sheet->named = sheet->header;
+    if (!sheet->header) {
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             cell_read(&cell, pass->first[i]);
-            int err = add_to_profile(&table->profile[i], pass->first_line, &cell, table->delimiter != ',');
+            int err = add_to_profile(&sheet->profile[i], pass->first_line, &cell, sheet->delimiter != ',');
             if (err < 0)
                 return err;
         }
     }
     for (size_t i = 0; i < pass->width; i++) {
-        int err = settle_commas(&table->profile[i]);
+        int err = settle_commas(&sheet->profile[i]);
         if (err < 0)
             return err;
     }
-    return table_set_names(table, table->header ? (const char *const *)pass->first : NULL);
+    return sheet_set_names(sheet, sheet->header ? (const char *const *)pass->first : NULL);
 }
 
 /* ---------------------------------------------------------------- opening */
 
-static int check_bytes(struct table *table)
+static int check_bytes(struct sheet *sheet)
 {
-    const unsigned char *b = (const unsigned char *)table->bytes;
-    if (!table->length)
-        return sph_fail_at(SPH_EFORMAT, table->path, "the file is empty");
-    if (table->length >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF)))
-        return sph_fail_at(SPH_EFORMAT, table->path, "the text is UTF-16: save it as UTF-8");
-    const unsigned char *nul = memchr(b, 0, table->length);
+    const unsigned char *b = (const unsigned char *)sheet->bytes;
+    if (!sheet->length)
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "the file is empty");
+    if (sheet->length >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF)))
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "the text is UTF-16: save it as UTF-8");
+    const unsigned char *nul = memchr(b, 0, sheet->length);
     if (nul)
-        return sph_fail_at(SPH_EFORMAT, table->path, "not a text table: byte %zu is zero", (size_t)(nul - b));
-    if (table->length >= 3 && !memcmp(b, "\xEF\xBB\xBF", 3)) {
-        table->bytes += 3;
-        table->length -= 3;
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "not a text table: byte %zu is zero", (size_t)(nul - b));
+    if (sheet->length >= 3 && !memcmp(b, "\xEF\xBB\xBF", 3)) {
+        sheet->bytes += 3;
+        sheet->length -= 3;
     }
     return 0;
 }
 
-int text_table_open(struct table *table, char delimiter, const char *const *expected, size_t expected_count)
+int text_sheet_open(struct sheet *sheet, char delimiter, const char *const *expected, size_t expected_count)
 {
-    struct first_pass pass = {.table = table};
-    int err = check_bytes(table);
+    struct first_pass pass = {.sheet = sheet};
+    int err = check_bytes(sheet);
     if (err < 0)
         return err;
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
         return sph_fail_key(SPH_EARG, "delimiter", "a quote or line end cannot be one");
-    table->is_text = 1;
-    table->delimiter = delimiter && !expected ? delimiter : csv_sniff(table->bytes, table->length, delimiter);
-    err = csv_read(table->path, table->bytes, table->length, table->delimiter, first_row, &pass);
+    sheet->is_text = 1;
+    sheet->delimiter = delimiter && !expected ? delimiter : csv_sniff(sheet->bytes, sheet->length, delimiter);
+    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_row, &pass);
     if (!err)
         err = finish(&pass, expected, expected_count);
     for (size_t i = 0; i < pass.width && pass.first; i++)
@@ -222,9 +222,9 @@ int text_table_open(struct table *table, char delimiter, const char *const *expe
 /* ---------------------------------------------------------------- later passes */
 
 struct later_pass {
-    const struct table *table;
+    const struct sheet *sheet;
     struct cell *cells;
-    table_row *row;
+    sheet_row *row;
     void *user;
     size_t rows;
 };
@@ -232,25 +232,25 @@ struct later_pass {
 static int later_row(void *user, size_t line, const char *const *fields, size_t count)
 {
     struct later_pass *pass = user;
-    if (!pass->rows++ && pass->table->header)
+    if (!pass->rows++ && pass->sheet->header)
         return 0;
-    if (count != pass->table->columns) /* a file that changes while it is read */
-        return wrong_width(pass->table, line, count);
+    if (count != pass->sheet->columns) /* a file that changes while it is read */
+        return wrong_width(pass->sheet, line, count);
     for (size_t i = 0; i < count; i++)
-        if (pass->table->profile[i].comma == COMMA_DECIMAL)
+        if (pass->sheet->profile[i].comma == COMMA_DECIMAL)
             cell_read_decimal(&pass->cells[i], fields[i]);
         else
             cell_read(&pass->cells[i], fields[i]);
     return pass->row(pass->user, line, pass->cells);
 }
 
-int text_table_scan(const struct table *table, table_row *row, void *user)
+int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    struct later_pass pass = {.table = table, .row = row, .user = user};
-    pass.cells = mem_get(table->columns, sizeof *pass.cells);
+    struct later_pass pass = {.sheet = sheet, .row = row, .user = user};
+    pass.cells = mem_get(sheet->columns, sizeof *pass.cells);
     if (!pass.cells)
         return SPH_EMEMORY;
-    int err = csv_read(table->path, table->bytes, table->length, table->delimiter, later_row, &pass);
+    int err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, later_row, &pass);
     mem_free(pass.cells);
     return err;
 }

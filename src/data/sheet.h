@@ -2,8 +2,8 @@
  *
  * A table as its source holds it: rows of cells, scanned front to back as often as needed and never stored
  * whole. Text tables come from CSV-like files, number tables from .npy, .npz and the synthetic sets. */
-#ifndef SPH_DATA_TABLE_H
-#define SPH_DATA_TABLE_H
+#ifndef SPH_DATA_SHEET_H
+#define SPH_DATA_SHEET_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@ struct profile {
     char *comma_example;
 };
 
-struct table {
+struct sheet {
     char *path;          /* for messages */
     struct file_map map; /* the file, or: */
     char *pipe;          /* what a source that cannot be mapped gave */
@@ -84,38 +84,38 @@ struct table {
 /* source: a file or a known set. need_targets 0: an .npz may lack y. expected: names a header is likely to
  * have, since the data were seen before, or NULL; with them, opts' delimiter is but the likely one. A failure
  * leaves nothing to free. */
-int table_open(struct table *out, const char *source, const sph_data_opts *opts, int need_targets,
+int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts, int need_targets,
                const char *const *expected, size_t expected_count);
-void table_free(struct table *table);
+void sheet_free(struct sheet *sheet);
 
 /* Calls row for every data row. line: of the file (text, from 1) or row number (numbers, from 0). A negative
  * return ends the scan and is returned. */
-typedef int table_row(void *user, size_t line, const struct cell *cells);
-int table_scan(const struct table *table, table_row *row, void *user);
+typedef int sheet_row(void *user, size_t line, const struct cell *cells);
+int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
 /* Fails with "path:line: ..." or "path: row N: ...". */
-int table_fail(const struct table *table, size_t line, const char *format, ...)
+int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
 /* Names all columns after `names`, or by number where names is NULL or a name is "". Later repetitions of a
  * name get .1, .2, ... after it. */
-int table_set_names(struct table *table, const char *const *names);
+int sheet_set_names(struct sheet *sheet, const char *const *names);
 
-/* text_table.c: reads the bytes once for their shape, header and profile. */
-int text_table_open(struct table *table, char delimiter, const char *const *expected, size_t expected_count);
-int text_table_scan(const struct table *table, table_row *row, void *user);
+/* text_sheet.c: reads the bytes once for their shape, header and profile. */
+int text_sheet_open(struct sheet *sheet, char delimiter, const char *const *expected, size_t expected_count);
+int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
 /* npy.c, npz.c */
-int npy_open(struct table *table);
-int npz_table_open(struct table *table, int need_targets);
+int npy_open(struct sheet *sheet);
+int npz_sheet_open(struct sheet *sheet, int need_targets);
 int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where);
 double array_at(const struct array *array, size_t row, size_t column);
 
 /* Leaves a made table its own test part and no more, where it has one. */
-void table_keep_test_part(struct table *table);
+void sheet_keep_test_part(struct sheet *sheet);
 
 /* synthetic.c: fills the number table of a synthetic set by opts' rows (0: the set's own number), seed and
  * noise. */
-int synthetic_table(struct table *table, const char *name, const sph_data_opts *opts);
+int synthetic_sheet(struct sheet *sheet, const char *name, const sph_data_opts *opts);
 
 #endif
