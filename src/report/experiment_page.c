@@ -66,7 +66,7 @@ static int add_protocol(const struct report_source *source)
     struct text words = {0};
     text_add(&words, "Protocol %s. %s", e->base->text[OPTION_PROTOCOL], choice_words(e));
     if (e->axis_count && !e->all_points)
-        text_add(&words, " and the point of the listing, for each seed by itself");
+        text_add(&words, " and the point of the grid, for each seed by itself");
     text_add(&words, "%s. All methods see the same rows, and a seed draws the same split for all of them.",
              e->base->options.protocol == PROTOCOL_REFERENCE
                  ? ""
