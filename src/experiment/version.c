@@ -4,8 +4,12 @@
 #include <archive.h>
 #include <csv.h>
 #include <jansson.h>
+#ifdef SPH_BLAS
 #include <openblas_config.h>
+#endif
+#ifdef SPH_SLEEF
 #include <sleef.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -42,14 +46,26 @@
 #define CONVOLUTIONS "plain"
 #endif
 
+#ifdef SPH_SLEEF
+#define SINES "SLEEF " DOTTED(SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR)
+#else
+#define SINES "libm"
+#endif
+
+#ifdef SPH_BLAS
+#define MATRICES OPENBLAS_VERSION "(cblas)" /* begins and ends with a blank */
+#else
+#define MATRICES " built in"
+#endif
+
 /* One constant text per kernel table, so that nothing has to be built or kept. */
 /* clang-format off */
 #define FEATURES(kernels)                                                  \
     "kernels: " kernels "\n"                                               \
     "threads: " THREADS "\n"                                               \
     "convolutions: " CONVOLUTIONS "\n"                                     \
-    "sines: SLEEF " DOTTED(SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR) "\n"  \
-    "matrices:" OPENBLAS_VERSION "(cblas)\n"                               \
+    "sines: " SINES "\n"                                                   \
+    "matrices:" MATRICES "\n"                                              \
     "csv: libcsv " DOTTED(CSV_MAJOR, CSV_MINOR) "\n"                       \
     "archives: " ARCHIVE_VERSION_STRING "\n"                               \
     "json: jansson " JANSSON_VERSION "\n"                                  \
