@@ -17,22 +17,23 @@ BUILD ?= build
 core  := $(BUILD)/core$(if $(wasm),-wasm)
 
 # ---------------------------------------------------------------- sources
-rooms    := base compute param layer net train boundary
+rooms    := base compute param layer net rows train boundary
 included := $(shell sed -n 's:.*"\(compute/.*\.c\)".*:src/\1:p' src/compute/variant.c)
-sources  := $(filter-out $(included) src/compute/variant.c src/base/file% src/base/json%,\
-              $(sort $(wildcard $(rooms:%=src/%/*.c))))
+sources  := $(filter-out $(included) src/compute/variant.c,$(sort $(wildcard $(rooms:%=src/%/*.c))))
 
 # The tests that need nothing but these rooms.
-tests := test_arena test_conv test_conv_convert test_conv_gradients test_convert test_gradients test_hyperplane \
-         test_kernels_act test_kernels_angles test_kernels_image test_kernels_loss test_kernels_matrix \
-         test_kernels_moves test_kernels_norm test_kernels_unit test_param test_perturb test_plan test_random \
-         test_regions_cases test_text test_theory test_tracker test_train_loop test_train_schedule \
-         test_train_scores test_train_stop test_winograd test_zoo
+tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradients test_convert test_data_scaling \
+         test_golden test_golden_conv test_gradients test_hyperplane test_kernels_act test_kernels_angles \
+         test_kernels_image test_kernels_loss test_kernels_matrix test_kernels_moves test_kernels_norm \
+         test_kernels_unit test_onednn test_param test_perturb test_plan test_random test_regions \
+         test_regions_cases test_split test_text test_theory test_tracker test_train_loop test_train_schedule \
+         test_train_scores test_train_stop test_watch test_winograd test_zoo
 
 # ---------------------------------------------------------------- flags
 CFLAGS ?=
 variants := plain base $(filter avx2,$(patsubst x86_64-%,avx2,$(filter-out %x32,$(machine))))
-flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -D_GNU_SOURCE=1 -Iinclude -Isrc \
+version := $(shell sed -n 's/^project.spherelu VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
          -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror) \
          $(if $(filter avx2,$(variants)),-DSPH_HAVE_AVX2)
 plain := -O2 -ffp-contract=off
@@ -42,7 +43,7 @@ test_flags := -ffp-contract=off -Itests/stand_in -Itests -DSPH_TESTS_DIR='"$(CUR
 compile = @mkdir -p $(@D); $(CC) $(flags) $(1) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # ---------------------------------------------------------------- rules
-.PHONY: all library FORCE
+.PHONY: all library smoke
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -50,9 +51,11 @@ all: $(if $(wasm),library,$(core)/summary)
 library: $(core)/libspherelu-core.a
 
 # Compiled anew when the compiler or its flags are others.
-$(core)/flags: FORCE
-	@mkdir -p $(@D); echo '$(CC) $(flags) $(CFLAGS) $(plain) $(avx2) $(LDLIBS)' | cmp -s - $@ || \
-	    echo '$(CC) $(flags) $(CFLAGS) $(plain) $(avx2) $(LDLIBS)' >$@
+stamp := $(CC) $(flags) $(CFLAGS) $(plain) $(avx2) $(LDLIBS)
+ifneq ($(strip $(stamp)),$(strip $(file <$(core)/flags)))
+$(shell mkdir -p $(core))
+$(file >$(core)/flags,$(stamp))
+endif
 
 kernels := $(foreach v,$(variants),$(v)_f32 $(v)_f64)
 objects := $(sources:src/%.c=$(core)/%.o) $(kernels:%=$(core)/compute/kernels_%.o)
@@ -65,7 +68,7 @@ $(core)/tests/%.o: tests/%.c $(core)/flags
 	$(call compile,$(test_flags))
 
 $(core)/libspherelu-core.a: $(objects)
-	@echo "core: $@ ($(words $(objects)) objects, kernels $(variants))"
+	@echo "core: $@ ($(words $(objects)) objects, kernels $(strip $(variants)))"
 	@rm -f $@; $(AR) rcs $@ $^
 
 $(tests:%=$(core)/tests/%): %: %.o $(core)/tests/fault.o $(core)/libspherelu-core.a
@@ -80,4 +83,11 @@ $(core)/summary: $(tests:%=$(core)/tests/%.log)
 	@cat $^ >$@; echo "core: $(words $(tests)) test programs passed," \
 	    "$$(grep -c '^\[       OK' $@) cases and $$(grep -c '^\[  SKIPPED' $@) skipped"
 
--include $(wildcard $(core)/*/*.d)
+# The same training here and in node: scripts/check-wasm compares. The module is read at once: newer nodes have a fetch,
+# which emscripten 3.1 takes for a browser's.
+link_wasm := -sALLOW_MEMORY_GROWTH=1 -sWASM_ASYNC_COMPILATION=0
+smoke: $(core)/tests/wasm/smoke$(if $(wasm),.js)
+$(core)/tests/wasm/smoke $(core)/tests/wasm/smoke.js: $(core)/tests/wasm/smoke.o $(core)/libspherelu-core.a
+	@$(CC) $(CFLAGS) $(if $(WERROR),-Werror) $^ $(LDLIBS) -lm $(if $(wasm),$(link_wasm),-pthread) -o $@
+
+-include $(wildcard $(core)/*/*.d $(core)/tests/wasm/*.d)

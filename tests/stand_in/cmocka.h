@@ -21,24 +21,15 @@ struct CMUnitTest {
     const char *name;
     void (*test)(void **state);
     stand_in_fixture *setup, *teardown; /* or NULL */
+    void *initial_state;                /* NULL: the group's */
 };
 
-#define cmocka_unit_test_setup_teardown(test, setup, teardown)                                               \
-    {                                                                                                        \
-#test, test, setup, teardown                                                                         \
-    }
-#define cmocka_unit_test_setup(test, setup)                                                                  \
-    {                                                                                                        \
-#test, test, setup, NULL                                                                             \
-    }
-#define cmocka_unit_test_teardown(test, teardown)                                                            \
-    {                                                                                                        \
-#test, test, NULL, teardown                                                                          \
-    }
-#define cmocka_unit_test(test)                                                                               \
-    {                                                                                                        \
-#test, test, NULL, NULL                                                                              \
-    }
+/* clang-format off */
+#define cmocka_unit_test_setup_teardown(test, setup, teardown) {#test, test, setup, teardown, NULL}
+/* clang-format on */
+#define cmocka_unit_test_setup(test, setup)       cmocka_unit_test_setup_teardown(test, setup, NULL)
+#define cmocka_unit_test_teardown(test, teardown) cmocka_unit_test_setup_teardown(test, NULL, teardown)
+#define cmocka_unit_test(test)                    cmocka_unit_test_setup_teardown(test, NULL, NULL)
 
 /* ---------------------------------------------------------------- leaving a test */
 
@@ -166,7 +157,7 @@ STAND_IN int stand_in_group(const char *name, const struct CMUnitTest *tests, si
     }
     for (size_t i = 0; i < count; i++) {
         printf("[ RUN      ] %s\n", tests[i].name);
-        void *own = state;
+        void *own = tests[i].initial_state ? tests[i].initial_state : state;
         int outcome = stand_in_run(&tests[i], &own);
         tally[outcome]++;
         printf("[ %s ] %s\n", word[outcome], tests[i].name);
