@@ -19,7 +19,7 @@ sets   := build figures $(if $(findstring clang,$(CC)),clang) $(if $(findstring 
 ctest  := ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
 sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)
 
-.PHONY: all tool configure run figures test check test-long bench install clean format tidy fuzz deps
+.PHONY: all tool configure run figures test check test-long bench install clean format tidy fuzz deps core
 
 all: configure
 	@cmake --build $(BUILD) -j$(JOBS)
@@ -81,6 +81,9 @@ fuzz:
 	    build-fuzz/tests/fuzz_$$reader -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
 	        build-fuzz/corpus/$$reader tests/bad/$$reader || exit 1; \
 	done
+
+core:
+	@$(MAKE) --no-print-directory -f core.mk $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
 install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -47,7 +47,8 @@ static void gemm_matches_twin_and_sums(void **state)
     (void)state;
     static const size_t shapes[][3] = {{1, 1, 1},      {2, 7, 3},      {3, 8, 2},      {5, 9, 17},
                                        {13, 100, 47},  {6, 17, 1},     {47, 24, 9},    {404, 100, 13},
-                                       {13, 100, 404}, {2, 513, 4608}, {404, 64, 100}, {1, 3, 0}};
+                                       {13, 100, 404}, {2, 513, 4608}, {404, 64, 100}, {250, 70, 130},
+                                       {1, 3, 0}};
     for (int p = 0; p < PAIRS; p++) {
         struct pair on = pair_of(p);
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)

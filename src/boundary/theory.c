@@ -48,7 +48,7 @@ int sph_theory(sph_theory_result *out, const sph_theory_opts *opts)
     *out = (sph_theory_result){0};
     if (opts->threads < 1)
         return sph_fail_key(SPH_EARG, "threads", "found %d, expected 1 or more", opts->threads);
-    if (opts->samples < 1 || opts->samples > 1000000000000)
+    if (opts->samples < 1 || (uint64_t)opts->samples > 1000000000000)
         return sph_fail_key(SPH_EARG, "samples", "found %zu, expected 1 to 1000000000000", opts->samples);
     if ((err = theory_flips(&theory)) < 0 || (err = theory_metric(&theory)) < 0 ||
         (err = theory_small(&theory)) < 0)

@@ -55,9 +55,14 @@ KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *c
 
 #include "compute/simd.h"
 
-/* 3.5 ulp in f32: the rounding of the products hides the difference to 1 ulp, and it takes half the time. */
-static inline void sleef_sincos(vec x, vec *sine, vec *cosine)
+/* Of angles of any size, by SLEEF or by libm. 3.5 ulp in f32: the rounding of the products hides the
+ * difference to 1 ulp, and it takes half the time. */
+static inline void any_sincos(vec x, vec *sine, vec *cosine)
 {
+#ifndef SPH_SLEEF
+    *sine = ELEMENTARY(sin, x);
+    *cosine = ELEMENTARY(cos, x);
+#else
 #if REAL_BITS == 64 && defined(__AVX2__)
     Sleef___m256d_2 both = Sleef_sincosd4_u10avx2((__m256d)x);
 #elif REAL_BITS == 64 && defined(__SSE2__)
@@ -73,26 +78,58 @@ static inline void sleef_sincos(vec x, vec *sine, vec *cosine)
 #endif
     *sine = (vec)both.x;
     *cosine = (vec)both.y;
+#endif
 }
 
-#if REAL_BITS == 32 && defined(__AVX2__)
+#if REAL_BITS == 32 && (defined(__AVX2__) || !defined(SPH_SLEEF))
 
 typedef uint32_t vec_bits __attribute__((vector_size(VEC_BYTES)));
+
+#ifdef __AVX2__
+static inline int all_true(vec_mask where)
+{
+    return _mm256_movemask_ps((__m256)where) == 0xFF;
+}
+static inline vec nearest(vec x)
+{
+    return (vec)_mm256_round_ps((__m256)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+static inline vec_mask to_int(vec whole)
+{
+    return (vec_mask)_mm256_cvtps_epi32((__m256)whole);
+}
+#else
+static inline int all_true(vec_mask where)
+{
+    int all = -1;
+    for (int i = 0; i < LANES; i++)
+        all &= where[i];
+    return all;
+}
+/* Up to 2^22: there the sum has no room for a fraction. */
+static inline vec nearest(vec x)
+{
+    return (x + 0x1.8p23f) - 0x1.8p23f;
+}
+static inline vec_mask to_int(vec whole)
+{
+    return __builtin_convertvector(whole, vec_mask);
+}
+#endif
 
 /* Angles live within a few turns. There the work is twenty operations, less than the call of a library
  * function that must serve every argument: x minus the nearest multiple of pi/2, in three parts so that
  * nothing is lost, then the two series on +-pi/4 (Cephes' coefficients, within 1 ulp of 1), then the
- * quadrant's exchange and signs. Anything larger, infinite or not a number goes to SLEEF. */
+ * quadrant's exchange and signs. Anything larger, infinite or not a number goes to the library. */
 static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 {
     static const real most = 256; /* the products with the parts of pi/2 stay exact */
-    if (_mm256_movemask_ps((__m256)(vec_abs(x) <= most)) != 0xFF) {
-        sleef_sincos(x, sine, cosine);
+    if (!all_true((vec_mask)(vec_abs(x) <= most))) {
+        any_sincos(x, sine, cosine);
         return;
     }
-    vec turns =
-        (vec)_mm256_round_ps((__m256)(x * 0.636619772f), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    vec_mask quadrant = (vec_mask)_mm256_cvtps_epi32((__m256)turns);
+    vec turns = nearest(x * 0.636619772f);
+    vec_mask quadrant = to_int(turns);
     vec r = x - turns * 1.5703125f;
     r -= turns * 4.837512969970703125e-4f;
     r -= turns * 7.549789948768648e-8f;
@@ -110,7 +147,7 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 
 static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 {
-    sleef_sincos(x, sine, cosine);
+    any_sincos(x, sine, cosine);
 }
 
 #endif

@@ -29,7 +29,11 @@ KERNEL void plain_sincos(size_t count, const void *angle, void *sine, void *cosi
 
 static inline vec vec_atan2(vec y, vec x)
 {
-#if REAL_BITS == 64 && VEC_BYTES == 32
+#ifndef SPH_SLEEF
+    for (int i = 0; i < LANES; i++)
+        y[i] = real_atan2(y[i], x[i]);
+    return y;
+#elif REAL_BITS == 64 && VEC_BYTES == 32
     return (vec)Sleef_atan2d4_u10avx2((__m256d)y, (__m256d)x);
 #elif REAL_BITS == 64 && defined(__SSE2__)
     return (vec)Sleef_atan2d2_u10sse2((__m128d)y, (__m128d)x);

@@ -37,13 +37,13 @@
 #ifdef SPH_SLEEF
 #define FEATURES_SINES "SLEEF " FEATURES_DOTTED(SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR)
 #else
-#define FEATURES_SINES "plain"
+#define FEATURES_SINES "libm"
 #endif
 
 #ifdef SPH_BLAS
 #define FEATURES_MATRICES "matrices:" OPENBLAS_VERSION "(cblas)\n"
 #else
-#define FEATURES_MATRICES "matrices: plain\n"
+#define FEATURES_MATRICES "matrices: built in\n"
 #endif
 
 #define FEATURES_BEGIN(kernels)                                                                              \

@@ -2,13 +2,14 @@
  *
  * Matrix products and transposition. Small products run in a register-tiled kernel without packing: the
  * networks of tabular data have n and m of a few tens or hundreds, where a BLAS call costs more than it
- * brings. Large ones go to OpenBLAS. */
+ * brings. Large ones go to OpenBLAS or, in a build without it, to the same tiles block by block. */
 #include "compute/real.h"
-
-#include <cblas.h>
 
 #ifdef KERNELS_FAST
 #include "compute/simd.h"
+#ifdef SPH_BLAS
+#include <cblas.h>
+#endif
 #endif
 
 /* ---------------------------------------------------------------- plain */
@@ -62,7 +63,7 @@ KERNEL void plain_dots(size_t rows, size_t m, size_t n, const void *x, size_t ld
 enum { TILE_ROWS = 6, WIDE_VECS = 6 };
 
 /* From this many multiplications on, packing pays: measured on 256 rows, square layers. */
-static const double blas_from = 1.5e6;
+static const double large_from = 1.5e6;
 
 /* c = a b + ... as a product of small tiles. */
 struct gemm {
@@ -199,7 +200,14 @@ static void outer_product(const struct gemm *g, size_t rows, size_t cols)
     }
 }
 
-static void blas_gemm(const struct gemm *g, size_t rows, size_t cols)
+#ifdef SPH_BLAS
+
+static int large_applies(size_t a_row, size_t a_step)
+{
+    return a_step == 1 || a_row == 1;
+}
+
+static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
 {
     real *c = g->c;
     if (g->bias)
@@ -227,12 +235,51 @@ static void blas_gemm(const struct gemm *g, size_t rows, size_t cols)
                 c[j] = c[j] < 0 ? 0 : c[j];
 }
 
+#else
+
+static int large_applies(size_t a_row, size_t a_step)
+{
+    (void)a_row, (void)a_step;
+    return 1;
+}
+
+/* Blocks of b are copied side by side, so that their rows share no places in the cache, and stay in L1 while
+ * a block of a's rows, which stays in L2, passes by. */
+enum { BLOCK_INNER = 128, BLOCK_COLS = 8 * LANES, BLOCK_ROWS = 240 };
+
+static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
+{
+    real packed[BLOCK_INNER * BLOCK_COLS];
+    for (size_t p = 0; p < g->inner; p += BLOCK_INNER) {
+        int first = p == 0, last = p + BLOCK_INNER >= g->inner;
+        for (size_t j = 0; j < cols; j += BLOCK_COLS) {
+            size_t depth = smaller(g->inner - p, BLOCK_INNER), width = smaller(cols - j, BLOCK_COLS);
+            for (size_t q = 0; q < depth; q++)
+                memcpy(packed + q * BLOCK_COLS, g->b + (p + q) * g->ldb + j,
+                       kernel_pad(width) * sizeof(real));
+            for (size_t i = 0; i < rows; i += BLOCK_ROWS) {
+                struct gemm block = *g;
+                block.inner = depth;
+                block.a = g->a + i * g->a_row + p * g->a_step;
+                block.b = packed;
+                block.ldb = BLOCK_COLS;
+                block.c = g->c + i * g->ldc + j;
+                block.bias = first && g->bias ? g->bias + j : NULL;
+                block.how = (first ? g->how & GEMM_ADD : GEMM_ADD) | (last ? g->how & GEMM_RELU : 0);
+                micro_gemm(&block, smaller(rows - i, BLOCK_ROWS), width);
+            }
+        }
+    }
+}
+
+#endif
+
 KERNEL void fast_gemm(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step,
                       const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int how)
 {
     struct gemm g = {inner, a, a_row, a_step, b, ldb, c, ldc, bias, how};
-    if ((double)rows * (double)cols * (double)inner >= blas_from && (a_step == 1 || a_row == 1))
-        blas_gemm(&g, rows, cols);
+    if ((double)rows * (double)cols * (double)inner >= large_from && large_applies(a_row, a_step))
+        large_gemm(&g, rows, cols);
     else if (inner == 1 && !bias && !(how & GEMM_RELU))
         outer_product(&g, rows, cols);
     else

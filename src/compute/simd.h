@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the fast kernels need beyond real.h's arithmetic on `vec`: choosing lanes, elementary functions
- * (SLEEF, within 1 ulp), and reading or writing the (m) arrays, which have exactly m numbers while matrices
- * are padded. */
+ * (SLEEF's, within 1 ulp, or libm's), and reading or writing the (m) arrays, which have exactly m numbers
+ * while matrices are padded. */
 #ifndef SPH_COMPUTE_SIMD_H
 #define SPH_COMPUTE_SIMD_H
 
 #include "compute/real.h"
 
 #ifdef KERNELS_FAST
+#ifdef SPH_SLEEF
 #include <sleef.h>
+#endif
 
 /* A function that is compiled anew for each constant it is called with. */
 #define KERNEL_INLINE static inline __attribute__((always_inline, unused))
@@ -35,31 +37,41 @@ KERNEL_INLINE vec vec_abs(vec v)
     return vec_drop((vec_mask)vec_all((real)-0.0), v); /* clears the sign bit */
 }
 
-#if VEC_BYTES == 32 && REAL_BITS == 64
-#define SLEEF_CALL(name, v) ((vec)Sleef_##name##d4_u10avx2((__m256d)(v)))
+/* ---- elementary functions: ELEMENTARY(exp, v). Without SLEEF libm computes them, lane by lane. */
+
+#ifndef SPH_SLEEF
+KERNEL_INLINE vec vec_each(real (*function)(real), vec v)
+{
+    for (int i = 0; i < LANES; i++)
+        v[i] = function(v[i]);
+    return v;
+}
+#define ELEMENTARY(name, v) vec_each(real_##name, v)
+#elif VEC_BYTES == 32 && REAL_BITS == 64
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##d4_u10avx2((__m256d)(v)))
 #elif VEC_BYTES == 32
-#define SLEEF_CALL(name, v) ((vec)Sleef_##name##f8_u10avx2((__m256)(v)))
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##f8_u10avx2((__m256)(v)))
 #elif defined(__SSE2__) && REAL_BITS == 64
-#define SLEEF_CALL(name, v) ((vec)Sleef_##name##d2_u10sse2((__m128d)(v)))
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##d2_u10sse2((__m128d)(v)))
 #elif defined(__SSE2__)
-#define SLEEF_CALL(name, v) ((vec)Sleef_##name##f4_u10sse2((__m128)(v)))
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##f4_u10sse2((__m128)(v)))
 #elif REAL_BITS == 64
-#define SLEEF_CALL(name, v) ((vec)Sleef_##name##d2_u10((float64x2_t)(v)))
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##d2_u10((float64x2_t)(v)))
 #else
-#define SLEEF_CALL(name, v) ((vec)Sleef_##name##f4_u10((float32x4_t)(v)))
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##f4_u10((float32x4_t)(v)))
 #endif
 
 KERNEL_INLINE vec vec_exp(vec v)
 {
-    return SLEEF_CALL(exp, v);
+    return ELEMENTARY(exp, v);
 }
 KERNEL_INLINE vec vec_expm1(vec v)
 {
-    return SLEEF_CALL(expm1, v);
+    return ELEMENTARY(expm1, v);
 }
 KERNEL_INLINE vec vec_log1p(vec v)
 {
-    return SLEEF_CALL(log1p, v);
+    return ELEMENTARY(log1p, v);
 }
 
 /* ---- an array of exactly m numbers, a vector of it at column j < m */
