@@ -215,8 +215,8 @@ KERNEL_INLINE void fast_values(const struct act_args *args, sph_act act)
             vec_store(y + i * ldy + j, act_value(act, vec_load(z + i * ldz + j)));
 }
 
-KERNEL_INLINE void scale_block(const struct act_args *args, sph_act act, size_t top, size_t rows, size_t j,
-                               int vecs)
+KERNEL_INLINE void scale_stripe(const struct act_args *args, sph_act act, size_t top, size_t rows, size_t j,
+                                int vecs)
 {
     const real *z = (const real *)args->z + top * args->ldz + j,
                *dy = (const real *)args->dy + top * args->lddy + j;
@@ -233,20 +233,20 @@ KERNEL_INLINE void scale_block(const struct act_args *args, sph_act act, size_t 
 KERNEL_INLINE void scale_grad(const struct act_args *args, sph_act act, size_t top, size_t rows)
 {
     for (size_t j = 0; j < args->m;) {
-        int vecs = columns_block(j, args->m);
+        int vecs = columns_at_once(j, args->m);
         if (vecs == 4)
-            scale_block(args, act, top, rows, j, 4);
+            scale_stripe(args, act, top, rows, j, 4);
         else if (vecs == 2)
-            scale_block(args, act, top, rows, j, 2);
+            scale_stripe(args, act, top, rows, j, 2);
         else
-            scale_block(args, act, top, rows, j, 1);
+            scale_stripe(args, act, top, rows, j, 1);
         j += (size_t)vecs * LANES;
     }
 }
 
 /* dz of some columns of a tile, and their sums. scale is s, times right where dy is an outer product. */
-KERNEL_INLINE void slopes_block(const struct act_args *args, sph_act act, size_t top, size_t rows, size_t j,
-                                const vec *scale, int vecs, int outer)
+KERNEL_INLINE void slopes_stripe(const struct act_args *args, sph_act act, size_t top, size_t rows, size_t j,
+                                 const vec *scale, int vecs, int outer)
 {
     const real *z = (const real *)args->z + top * args->ldz + j;
     const real *dy = outer ? (const real *)args->left + top * args->ld_left
@@ -274,7 +274,7 @@ KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, siz
     const real *s = args->s, *right = args->right;
     vec tail = s ? columns_tail(s, args->m) : vec_all(1);
     for (size_t j = 0; j < args->m;) {
-        int vecs = columns_block(j, args->m);
+        int vecs = columns_at_once(j, args->m);
         vec scale[4];
         for (int v = 0; v < 4; v++) {
             size_t at = j + (size_t)v * LANES;
@@ -283,11 +283,11 @@ KERNEL_INLINE void slopes_and_sums(const struct act_args *args, sph_act act, siz
                 scale[v] *= vec_load(right + at);
         }
         if (vecs == 4)
-            slopes_block(args, act, top, rows, j, scale, 4, outer);
+            slopes_stripe(args, act, top, rows, j, scale, 4, outer);
         else if (vecs == 2)
-            slopes_block(args, act, top, rows, j, scale, 2, outer);
+            slopes_stripe(args, act, top, rows, j, scale, 2, outer);
         else
-            slopes_block(args, act, top, rows, j, scale, 1, outer);
+            slopes_stripe(args, act, top, rows, j, scale, 1, outer);
         j += (size_t)vecs * LANES;
     }
 }

@@ -175,12 +175,12 @@ KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale,
             vec_store(product + j, p * s);
         }
         if (rest) {
-            vec_sincos(vec_load_part(from + whole, rest), &s, &c);
-            vec p = vec_load_part(product + whole, rest);
-            vec_store_part(sin_out + whole, s, rest);
-            vec_store_part(cos_out + whole, c, rest);
-            vec_store_part(out + whole, p * c, rest);
-            vec_store_part(product + whole, p * s, rest);
+            vec_sincos(vec_load_few(from + whole, rest), &s, &c);
+            vec p = vec_load_few(product + whole, rest);
+            vec_store_few(sin_out + whole, s, rest);
+            vec_store_few(cos_out + whole, c, rest);
+            vec_store_few(out + whole, p * c, rest);
+            vec_store_few(product + whole, p * s, rest);
         }
     }
 }

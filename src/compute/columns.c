@@ -51,7 +51,7 @@ KERNEL_INLINE int columns_narrow(size_t m)
 {
     return m <= NARROW_VECS * LANES;
 }
-/* Rows that a block of accumulators runs down. */
+/* Rows that a stripe of accumulators runs down. */
 KERNEL_INLINE size_t sum_pass(size_t m)
 {
     return columns_narrow(m) ? NARROW_ROWS : PASS_ROWS;
@@ -67,8 +67,8 @@ KERNEL_INLINE void sums_fold(vec *sums, int vecs, int count)
 /* dots[j..] += the products of `vecs` vectors of columns. Raw parameters are not padded: a whole vector can
  * be read from all rows but the last few, where it would pass the end of the matrix; `whole` counts the safe
  * ones. */
-KERNEL_INLINE void dots_block(size_t n, const real *a, size_t lda, size_t whole, const real *b, size_t ldb,
-                              size_t width, real *dots, int vecs)
+KERNEL_INLINE void dots_stripe(size_t n, const real *a, size_t lda, size_t whole, const real *b, size_t ldb,
+                               size_t width, real *dots, int vecs)
 {
     vec sums[4] = {{0}};
     size_t i = 0;
@@ -76,7 +76,7 @@ KERNEL_INLINE void dots_block(size_t n, const real *a, size_t lda, size_t whole,
         for (int v = 0; v < vecs; v++)
             sums[v] += vec_load(a + i * lda + v * LANES) * vec_load(b + i * ldb + v * LANES);
     for (; i < n; i++)
-        sums[0] += vec_load_part(a + i * lda, width) * vec_load_part(b + i * ldb, width);
+        sums[0] += vec_load_few(a + i * lda, width) * vec_load_few(b + i * ldb, width);
     for (int v = 0; v < vecs; v++)
         columns_add(dots, (size_t)v * LANES, width, sums[v]);
 }
@@ -100,21 +100,21 @@ KERNEL void fast_column_dots(size_t n, size_t m, const void *a, size_t lda, cons
         for (size_t j = 0; j < m;) {
             size_t left = m - j;
             if (left >= 4 * LANES) {
-                dots_block(rows, ra + j, lda, rows, rb + j, ldb, 4 * LANES, dots + j, 4);
+                dots_stripe(rows, ra + j, lda, rows, rb + j, ldb, 4 * LANES, dots + j, 4);
                 j += 4 * LANES;
                 continue;
             }
             size_t safe = rows;
             if (left < LANES)
                 safe = smaller(smaller(rows, whole_rows(rows, left, lda)), whole_rows(rows, left, ldb));
-            dots_block(rows, ra + j, lda, safe, rb + j, ldb, smaller(left, LANES), dots + j, 1);
+            dots_stripe(rows, ra + j, lda, safe, rb + j, ldb, smaller(left, LANES), dots + j, 1);
             j += LANES;
         }
     }
 }
 
-KERNEL_INLINE void combine_block(size_t n, const real *alpha, const real *a, size_t lda, const real *beta,
-                                 const real *b, size_t ldb, real *y, size_t ldy, int vecs)
+KERNEL_INLINE void combine_stripe(size_t n, const real *alpha, const real *a, size_t lda, const real *beta,
+                                  const real *b, size_t ldb, real *y, size_t ldy, int vecs)
 {
     vec by_a[4] = {{0}}, by_b[4] = {{0}};
     for (int v = 0; v < vecs; v++) {
@@ -140,13 +140,13 @@ KERNEL_INLINE void combine_narrow(size_t n, size_t m, const real *alpha, const r
 {
     for (size_t j = 0; j < m;) {
         const real *ca = alpha ? alpha + j : NULL, *cb = b ? beta + j : NULL, *rb = b ? b + j : NULL;
-        int vecs = columns_block(j, m);
+        int vecs = columns_at_once(j, m);
         if (vecs == 4)
-            combine_block(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 4);
+            combine_stripe(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 4);
         else if (vecs == 2)
-            combine_block(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 2);
+            combine_stripe(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 2);
         else
-            combine_block(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 1);
+            combine_stripe(n, ca, a + j, lda, cb, rb, ldb, y + j, ldy, 1);
         j += (size_t)vecs * LANES;
     }
 }
@@ -171,10 +171,10 @@ KERNEL_INLINE void combine(size_t n, size_t m, const real *alpha, const real *a,
             vec_store(y + j, value);
         }
         if (rest) {
-            vec value = alpha_tail * vec_load_part(a + whole, rest);
+            vec value = alpha_tail * vec_load_few(a + whole, rest);
             if (b)
-                value += beta_tail * vec_load_part(b + i * ldb + whole, rest);
-            vec_store_part(y + whole, value, rest);
+                value += beta_tail * vec_load_few(b + i * ldb + whole, rest);
+            vec_store_few(y + whole, value, rest);
         }
     }
 }
@@ -192,7 +192,7 @@ KERNEL void fast_column_combine(size_t n, size_t m, const void *alpha, const voi
         combine(n, m, NULL, a, lda, NULL, NULL, 0, y, ldy);
 }
 
-KERNEL_INLINE void sums_block(size_t rows, size_t width, const real *x, size_t ldx, real *sum, int vecs)
+KERNEL_INLINE void sums_stripe(size_t rows, size_t width, const real *x, size_t ldx, real *sum, int vecs)
 {
     int ways = vecs == 4 ? 1 : 8 / vecs;
     vec sums[8] = {{0}};
@@ -216,13 +216,13 @@ KERNEL void fast_column_sums(size_t rows, size_t m, const void *x, size_t ldx, v
         const real *from = (const real *)x + top * ldx;
         for (size_t j = 0; j < m;) {
             real *to = (real *)sum + j;
-            int vecs = columns_block(j, m);
+            int vecs = columns_at_once(j, m);
             if (vecs == 4)
-                sums_block(tile, m - j, from + j, ldx, to, 4);
+                sums_stripe(tile, m - j, from + j, ldx, to, 4);
             else if (vecs == 2)
-                sums_block(tile, m - j, from + j, ldx, to, 2);
+                sums_stripe(tile, m - j, from + j, ldx, to, 2);
             else
-                sums_block(tile, m - j, from + j, ldx, to, 1);
+                sums_stripe(tile, m - j, from + j, ldx, to, 1);
             j += (size_t)vecs * LANES;
         }
     }

@@ -93,7 +93,7 @@ KERNEL void fast_add(size_t rows, size_t m, const void *a, size_t lda, void *y, 
         for (; j + LANES <= m; j += LANES)
             vec_store(to + j, vec_load(to + j) + vec_load(from + j));
         if (j < m)
-            vec_store_part(to + j, vec_load_part(to + j, m - j) + vec_load_part(from + j, m - j), m - j);
+            vec_store_few(to + j, vec_load_few(to + j, m - j) + vec_load_few(from + j, m - j), m - j);
     }
 }
 

@@ -444,8 +444,8 @@ KERNEL_INLINE void strip_pulls(const struct strip *s, size_t pixels, const real 
     static const struct normal none[IMAGE_VECS];
     for (size_t top = 0; top < pixels; top += NARROW_ROWS) {
         vec sums[IMAGE_VECS], products[IMAGE_VECS];
-        pulls_block(smaller(pixels - top, NARROW_ROWS), dy + top * lddy, lddy, xhat + top * ldx, ldx, none, 0,
-                    sums, products, vecs);
+        pulls_stripe(smaller(pixels - top, NARROW_ROWS), dy + top * lddy, lddy, xhat + top * ldx, ldx, none,
+                     0, sums, products, vecs);
         for (int v = 0; v < vecs; v++) {
             size_t at = (size_t)v * LANES;
             vec scale = columns_load(gamma + s->c, at, s->left);

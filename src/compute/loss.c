@@ -128,10 +128,10 @@ KERNEL_INLINE void loss_span(sph_loss loss, struct loss_terms *terms, size_t cou
     }
     if (i < count) {
         vec value =
-            loss_at(loss, terms, vec_load_part(p + i, count - i), vec_load_part(t + i, count - i), &grad);
+            loss_at(loss, terms, vec_load_few(p + i, count - i), vec_load_few(t + i, count - i), &grad);
         sum += vec_first(value, count - i);
         if (dp)
-            vec_store_part(dp + i, grad, count - i);
+            vec_store_few(dp + i, grad, count - i);
     }
     for (size_t lane = 0; lane < LANES; lane++)
         terms->sum[lane] += (double)sum[lane];

@@ -2,7 +2,7 @@
  *
  * Matrix products and transposition. Small products run in a register-tiled kernel without packing: the
  * networks of tabular data have n and m of a few tens or hundreds, where a BLAS call costs more than it
- * brings. Large ones go to OpenBLAS or, in a build without it, to the same tiles block by block. */
+ * brings. Large ones go to OpenBLAS or, in a build without it, to the same tiles block by chunk. */
 #include "compute/real.h"
 
 #ifdef KERNELS_FAST
@@ -244,29 +244,29 @@ static int large_applies(size_t a_row, size_t a_step)
 }
 
 /* Blocks of b are copied side by side, so that their rows share no places in the cache, and stay in L1 while
- * a block of a's rows, which stays in L2, passes by. */
-enum { BLOCK_INNER = 128, BLOCK_COLS = 8 * LANES, BLOCK_ROWS = 240 };
+ * a chunk of a's rows, which stays in L2, passes by. */
+enum { CHUNK_INNER = 128, CHUNK_COLS = 8 * LANES, CHUNK_ROWS = 240 };
 
 static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
 {
-    real packed[BLOCK_INNER * BLOCK_COLS];
-    for (size_t p = 0; p < g->inner; p += BLOCK_INNER) {
-        int first = p == 0, last = p + BLOCK_INNER >= g->inner;
-        for (size_t j = 0; j < cols; j += BLOCK_COLS) {
-            size_t depth = smaller(g->inner - p, BLOCK_INNER), width = smaller(cols - j, BLOCK_COLS);
+    real packed[CHUNK_INNER * CHUNK_COLS];
+    for (size_t p = 0; p < g->inner; p += CHUNK_INNER) {
+        int first = p == 0, last = p + CHUNK_INNER >= g->inner;
+        for (size_t j = 0; j < cols; j += CHUNK_COLS) {
+            size_t depth = smaller(g->inner - p, CHUNK_INNER), width = smaller(cols - j, CHUNK_COLS);
             for (size_t q = 0; q < depth; q++)
-                memcpy(packed + q * BLOCK_COLS, g->b + (p + q) * g->ldb + j,
+                memcpy(packed + q * CHUNK_COLS, g->b + (p + q) * g->ldb + j,
                        kernel_pad(width) * sizeof(real));
-            for (size_t i = 0; i < rows; i += BLOCK_ROWS) {
-                struct gemm block = *g;
-                block.inner = depth;
-                block.a = g->a + i * g->a_row + p * g->a_step;
-                block.b = packed;
-                block.ldb = BLOCK_COLS;
-                block.c = g->c + i * g->ldc + j;
-                block.bias = first && g->bias ? g->bias + j : NULL;
-                block.how = (first ? g->how & GEMM_ADD : GEMM_ADD) | (last ? g->how & GEMM_RELU : 0);
-                micro_gemm(&block, smaller(rows - i, BLOCK_ROWS), width);
+            for (size_t i = 0; i < rows; i += CHUNK_ROWS) {
+                struct gemm chunk = *g;
+                chunk.inner = depth;
+                chunk.a = g->a + i * g->a_row + p * g->a_step;
+                chunk.b = packed;
+                chunk.ldb = CHUNK_COLS;
+                chunk.c = g->c + i * g->ldc + j;
+                chunk.bias = first && g->bias ? g->bias + j : NULL;
+                chunk.how = (first ? g->how & GEMM_ADD : GEMM_ADD) | (last ? g->how & GEMM_RELU : 0);
+                micro_gemm(&chunk, smaller(rows - i, CHUNK_ROWS), width);
             }
         }
     }
@@ -300,7 +300,7 @@ static inline __attribute__((always_inline)) void dot_rows(size_t count, size_t 
             acc[i] += vec_load(x + i * ldx + p) * weight;
     }
     if (whole < n) {
-        vec weight = vec_load_part(w + whole, n - whole);
+        vec weight = vec_load_few(w + whole, n - whole);
         for (size_t i = 0; i < count; i++)
             acc[i] += vec_first(vec_load(x + i * ldx + whole), n - whole) * weight;
     }

@@ -237,7 +237,7 @@ KERNEL_INLINE void moves_turn(size_t n, const real *w, size_t ldw, real *u, size
 }
 
 /* Units j .. j + vecs * LANES - 1. */
-KERNEL_INLINE void moves_block(const struct moves_args *a, size_t j, int vecs)
+KERNEL_INLINE void moves_stripe(const struct moves_args *a, size_t j, int vecs)
 {
     const real *w = (const real *)a->w + j;
     real *u = (real *)a->u + j;
@@ -274,13 +274,13 @@ KERNEL_INLINE void moves_block(const struct moves_args *a, size_t j, int vecs)
 KERNEL void fast_moves(const struct moves_args *a)
 {
     for (size_t j = 0; j < a->m;) {
-        int vecs = columns_block(j, a->m);
+        int vecs = columns_at_once(j, a->m);
         if (vecs == 4)
-            moves_block(a, j, 4);
+            moves_stripe(a, j, 4);
         else if (vecs == 2)
-            moves_block(a, j, 2);
+            moves_stripe(a, j, 2);
         else
-            moves_block(a, j, 1);
+            moves_stripe(a, j, 1);
         j += (size_t)vecs * LANES;
     }
     for (size_t j = columns_padded(a->m); j < kernel_pad(a->m); j++)

@@ -132,8 +132,8 @@ KERNEL void plain_layer_norm_grad(size_t rows, size_t m, const void *dy, size_t 
 }
 
 #ifdef KERNELS_FAST
-KERNEL_INLINE void spread_block(size_t rows, size_t width, const real *x, size_t ldx, const real *mean,
-                                real *m2, int vecs)
+KERNEL_INLINE void spread_stripe(size_t rows, size_t width, const real *x, size_t ldx, const real *mean,
+                                 real *m2, int vecs)
 {
     int ways = vecs == 4 ? 1 : 8 / vecs;
     vec sums[8] = {{0}}, middle[4] = {{0}};
@@ -168,20 +168,20 @@ KERNEL void fast_moments(size_t rows, size_t m, const void *x, size_t ldx, void 
         size_t tile = smaller(rows - top, pass);
         const real *from = (const real *)x + top * ldx;
         for (size_t j = 0; j < m;) {
-            int vecs = columns_block(j, m);
+            int vecs = columns_at_once(j, m);
             if (vecs == 4)
-                spread_block(tile, m - j, from + j, ldx, means + j, spreads + j, 4);
+                spread_stripe(tile, m - j, from + j, ldx, means + j, spreads + j, 4);
             else if (vecs == 2)
-                spread_block(tile, m - j, from + j, ldx, means + j, spreads + j, 2);
+                spread_stripe(tile, m - j, from + j, ldx, means + j, spreads + j, 2);
             else
-                spread_block(tile, m - j, from + j, ldx, means + j, spreads + j, 1);
+                spread_stripe(tile, m - j, from + j, ldx, means + j, spreads + j, 1);
             j += (size_t)vecs * LANES;
         }
     }
 }
 
-KERNEL_INLINE void shift_block(size_t rows, size_t width, const real *x, size_t ldx, const real *shift,
-                               real *y, size_t ldy, int vecs)
+KERNEL_INLINE void shift_stripe(size_t rows, size_t width, const real *x, size_t ldx, const real *shift,
+                                real *y, size_t ldy, int vecs)
 {
     vec by[4] = {{0}};
     for (int v = 0; v < vecs; v++)
@@ -200,13 +200,13 @@ KERNEL void fast_shift(size_t rows, size_t m, const void *x, size_t ldx, const v
     size_t padded = columns_padded(m);
     if (columns_narrow(m)) {
         for (size_t j = 0; j < m;) {
-            int vecs = columns_block(j, m);
+            int vecs = columns_at_once(j, m);
             if (vecs == 4)
-                shift_block(rows, m - j, from + j, ldx, by + j, to + j, ldy, 4);
+                shift_stripe(rows, m - j, from + j, ldx, by + j, to + j, ldy, 4);
             else if (vecs == 2)
-                shift_block(rows, m - j, from + j, ldx, by + j, to + j, ldy, 2);
+                shift_stripe(rows, m - j, from + j, ldx, by + j, to + j, ldy, 2);
             else
-                shift_block(rows, m - j, from + j, ldx, by + j, to + j, ldy, 1);
+                shift_stripe(rows, m - j, from + j, ldx, by + j, to + j, ldy, 1);
             j += (size_t)vecs * LANES;
         }
         return;
@@ -253,9 +253,9 @@ KERNEL_INLINE vec normal_pull(const struct normal *n, vec off, vec dy, int relu)
     return relu ? vec_keep((vec_mask)(normal_value(n, off) > 0), dy) : dy;
 }
 
-KERNEL_INLINE void normalize_block(size_t rows, size_t width, const real *z, size_t ldz, const real *mean,
-                                   const real *scale, const real *shift, int relu, real *y, size_t ldy,
-                                   int vecs)
+KERNEL_INLINE void normalize_stripe(size_t rows, size_t width, const real *z, size_t ldz, const real *mean,
+                                    const real *scale, const real *shift, int relu, real *y, size_t ldy,
+                                    int vecs)
 {
     struct normal by[4];
     for (int v = 0; v < vecs; v++)
@@ -273,13 +273,16 @@ KERNEL_INLINE void normalize_all(size_t rows, size_t m, const real *z, size_t ld
     size_t padded = columns_padded(m);
     if (columns_narrow(m)) {
         for (size_t j = 0; j < m;) {
-            int vecs = columns_block(j, m);
+            int vecs = columns_at_once(j, m);
             if (vecs == 4)
-                normalize_block(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy, 4);
+                normalize_stripe(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy,
+                                 4);
             else if (vecs == 2)
-                normalize_block(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy, 2);
+                normalize_stripe(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy,
+                                 2);
             else
-                normalize_block(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy, 1);
+                normalize_stripe(rows, m - j, z + j, ldz, mean + j, scale + j, shift + j, relu, y + j, ldy,
+                                 1);
             j += (size_t)vecs * LANES;
         }
         return;
@@ -302,8 +305,8 @@ KERNEL void fast_normalize(size_t rows, size_t m, const void *z, size_t ldz, con
 }
 
 /* sums and products (vecs) of these rows; each row's vectors in turn go to one of `ways` accumulators. */
-KERNEL_INLINE void pulls_block(size_t rows, const real *dy, size_t lddy, const real *z, size_t ldz,
-                               const struct normal *by, int relu, vec *sum_dy, vec *sum_dyz, int vecs)
+KERNEL_INLINE void pulls_stripe(size_t rows, const real *dy, size_t lddy, const real *z, size_t ldz,
+                                const struct normal *by, int relu, vec *sum_dy, vec *sum_dyz, int vecs)
 {
     int ways = 4 / vecs;
     vec sums[4] = {{0}}, products[4] = {{0}};
@@ -331,16 +334,16 @@ KERNEL_INLINE void pulls_block(size_t rows, const real *dy, size_t lddy, const r
 }
 
 /* mean, scale and shift NULL: none, products are with z itself. */
-KERNEL_INLINE void normalize_sums_block(size_t rows, size_t width, const real *dy, size_t lddy, const real *z,
-                                        size_t ldz, const real *mean, const real *scale, const real *shift,
-                                        int relu, real *sum_dy, real *sum_dyz, int vecs)
+KERNEL_INLINE void normalize_sums_stripe(size_t rows, size_t width, const real *dy, size_t lddy,
+                                         const real *z, size_t ldz, const real *mean, const real *scale,
+                                         const real *shift, int relu, real *sum_dy, real *sum_dyz, int vecs)
 {
     struct normal by[4];
     vec sums[4], products[4];
     for (int v = 0; v < vecs; v++)
         by[v] =
             mean ? normal_load(mean, scale, shift, (size_t)v * LANES, width) : (struct normal){{0}, {0}, {0}};
-    pulls_block(rows, dy, lddy, z, ldz, by, relu, sums, products, vecs);
+    pulls_stripe(rows, dy, lddy, z, ldz, by, relu, sums, products, vecs);
     for (int v = 0; v < vecs; v++) {
         columns_add(sum_dy, (size_t)v * LANES, width, sums[v]);
         columns_add(sum_dyz, (size_t)v * LANES, width, products[v]);
@@ -358,16 +361,16 @@ KERNEL_INLINE void normalize_sums_all(size_t rows, size_t m, const real *dy, siz
             const real *rdy = dy + top * lddy + j, *rz = z + top * ldz + j;
             const real *middle = mean ? mean + j : NULL, *by = mean ? scale + j : NULL,
                        *plus = mean ? shift + j : NULL;
-            int vecs = columns_block(j, m);
+            int vecs = columns_at_once(j, m);
             if (vecs == 4)
-                normalize_sums_block(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
-                                     sum_dyz + j, 4);
+                normalize_sums_stripe(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
+                                      sum_dyz + j, 4);
             else if (vecs == 2)
-                normalize_sums_block(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
-                                     sum_dyz + j, 2);
+                normalize_sums_stripe(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
+                                      sum_dyz + j, 2);
             else
-                normalize_sums_block(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
-                                     sum_dyz + j, 1);
+                normalize_sums_stripe(tile, m - j, rdy, lddy, rz, ldz, middle, by, plus, relu, sum_dy + j,
+                                      sum_dyz + j, 1);
             j += (size_t)vecs * LANES;
         }
     }
@@ -419,9 +422,9 @@ KERNEL_INLINE vec normal_grad_value(const struct normal_grad *n, vec z, vec dy, 
     return n->factor * normal_pull(&n->by, off, dy, relu) + (n->across * off + n->offset);
 }
 
-KERNEL_INLINE void normalize_grad_block(size_t rows, size_t j, size_t m, const real *dy, size_t lddy,
-                                        const real *z, size_t ldz, const struct normal_grad_args *args,
-                                        int relu, real *dz, size_t lddz, int vecs)
+KERNEL_INLINE void normalize_grad_stripe(size_t rows, size_t j, size_t m, const real *dy, size_t lddy,
+                                         const real *z, size_t ldz, const struct normal_grad_args *args,
+                                         int relu, real *dz, size_t lddz, int vecs)
 {
     struct normal_grad tail = normal_grad_tail(args, m), by[2];
     for (int v = 0; v < vecs; v++)
@@ -443,9 +446,9 @@ KERNEL_INLINE void normalize_grad_all(size_t rows, size_t m, const real *dy, siz
     size_t padded = columns_padded(m), j = 0;
     if (columns_narrow(m)) {
         for (; j + 2 * LANES <= padded; j += 2 * LANES)
-            normalize_grad_block(rows, j, m, dy, lddy, z, ldz, args, relu, dz, lddz, 2);
+            normalize_grad_stripe(rows, j, m, dy, lddy, z, ldz, args, relu, dz, lddz, 2);
         if (j < padded)
-            normalize_grad_block(rows, j, m, dy, lddy, z, ldz, args, relu, dz, lddz, 1);
+            normalize_grad_stripe(rows, j, m, dy, lddy, z, ldz, args, relu, dz, lddz, 1);
         return;
     }
     struct normal_grad tail = normal_grad_tail(args, m);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * A kernel file is written once over `real` and compiled once per variant (CMakeLists.txt lists them), inside
- * one translation unit, variant.c, which defines: REAL_BITS      32 or 64 KERNELS_FAST   defined for the fast
- * variants; without it only the plain twins are compiled into the table KERNELS_TABLE  the table's symbol:
- * kernels_plain_f32, kernels_base_f32, kernels_avx2_f32, ..._f64 All functions of a kernel file are `KERNEL`
- * (static), named plain_xxx and fast_xxx. */
+ * one translation unit, variant.c, which defines:
+ *
+ *   REAL_BITS      32 or 64
+ *   KERNELS_FAST   defined for the fast variants; without it only the plain twins are compiled into the table
+ *   KERNELS_TABLE  the table's symbol: kernels_plain_f32, kernels_base_f32, kernels_avx2_f32, ..._f64
+ *
+ * All functions of a kernel file are `KERNEL` (static), named plain_xxx and fast_xxx. */
 #ifndef SPH_COMPUTE_REAL_H
 #define SPH_COMPUTE_REAL_H
 
@@ -43,7 +46,7 @@ typedef float real;
 #define KERNEL static __attribute__((unused))
 
 /* Vectors of the variant's natural width, as a GNU vector type: + - * / and comparisons work on it as on
- * numbers. vec_load and vec_store take any alignment; vec_load_part and vec_store_part touch only the first
+ * numbers. vec_load and vec_store take any alignment; vec_load_few and vec_store_few touch only the first
  * count lanes (others read as 0). */
 #ifdef KERNELS_FAST
 #if defined(__AVX2__) && defined(__FMA__)
@@ -101,7 +104,7 @@ static inline vec vec_first(vec v, size_t count)
 {
     return (vec)(vec_lanes(count) & (vec_mask)v);
 }
-static inline vec vec_load_part(const real *p, size_t count)
+static inline vec vec_load_few(const real *p, size_t count)
 {
 #if VEC_BYTES == 32 && REAL_BITS == 64
     return (vec)_mm256_maskload_pd(p, (__m256i)vec_lanes(count));
@@ -114,7 +117,7 @@ static inline vec vec_load_part(const real *p, size_t count)
     return v;
 #endif
 }
-static inline void vec_store_part(real *p, vec v, size_t count)
+static inline void vec_store_few(real *p, vec v, size_t count)
 {
     real lanes[LANES];
     memcpy(lanes, &v, sizeof v);

@@ -16,7 +16,7 @@
 /* A function that is compiled anew for each constant it is called with. */
 #define KERNEL_INLINE static inline __attribute__((always_inline, unused))
 
-/* Rows that a block of accumulators runs down before it moves on to the next columns: what they touch stays
+/* Rows that a stripe of accumulators runs down before it moves on to the next columns: what they touch stays
  * in L1. */
 enum { PASS_ROWS = 64 };
 
@@ -79,7 +79,7 @@ KERNEL_INLINE vec vec_log1p(vec v)
 /* The last, partial vector of p; all zeros where LANES divides m. */
 KERNEL_INLINE vec columns_tail(const real *p, size_t m)
 {
-    return vec_load_part(p + m / LANES * LANES, m % LANES);
+    return vec_load_few(p + m / LANES * LANES, m % LANES);
 }
 /* Columns j .. j+LANES-1 of p, given its tail: for loops that come back to each column once per row. */
 KERNEL_INLINE vec columns_at(const real *p, size_t j, size_t m, vec tail)
@@ -95,7 +95,7 @@ KERNEL_INLINE void columns_store(real *p, size_t j, size_t m, vec v)
     if (j + LANES <= m)
         vec_store(p + j, v);
     else
-        vec_store_part(p + j, v, m - j);
+        vec_store_few(p + j, v, m - j);
 }
 KERNEL_INLINE void columns_add(real *p, size_t j, size_t m, vec v)
 {
@@ -106,8 +106,8 @@ KERNEL_INLINE size_t columns_padded(size_t m)
 {
     return (m + LANES - 1) / LANES * LANES;
 }
-/* How many vectors side by side a block of accumulators takes at column j. */
-KERNEL_INLINE int columns_block(size_t j, size_t m)
+/* How many vectors side by side a stripe of accumulators takes at column j. */
+KERNEL_INLINE int columns_at_once(size_t j, size_t m)
 {
     size_t left = columns_padded(m) - j;
     return left >= 4 * LANES ? 4 : left >= 2 * LANES ? 2 : 1;

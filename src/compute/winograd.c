@@ -6,7 +6,7 @@
  *
  * Tiles are taken in chunks. Transformed tiles lie as (place, group of 6 tiles, block of 8 channels, tile,
  * channel): six tiles times sixteen units are one register tile of the product, which then reads its operand
- * from front to back. Transformed weights are made for one panel of units at a time, right before their use:
+ * from front to back. Transformed weights are made for one register tile of units at a time, right before their use:
  * that costs a few per cent of the products and saves writing four times the weights to memory. */
 #include "compute/real.h"
 #include "compute/simd.h"
@@ -19,12 +19,12 @@ enum {
     PATCH = 6,   /* input pixels, each way            */
     PLACES = 36, /* of a transformed tile             */
     TAPS = 9,
-    GROUP = 6,  /* tiles of a register tile      */
-    OCTET = 8,  /* channels side by side         */
-    PANEL = 16, /* units of a register tile      */
-    PANELS = 2, /* register tiles side by side for one pass over the tiles */
-    STRIP = 3,  /* octets of units in a register tile of the weights' gradient */
-    HALF = 4,   /* channels of it                */
+    GROUP = 6,       /* tiles of a register tile      */
+    OCTET = 8,       /* channels side by side         */
+    TILE_UNITS = 16, /* units of a register tile      */
+    TILES_WIDE = 2,  /* register tiles side by side for one pass over the tiles */
+    STRIP = 3,       /* octets of units in a register tile of the weights' gradient */
+    HALF = 4,        /* channels of it                */
     CHUNK_LEAST = 128,
     CHUNK_MOST = 384, /* tiles */
     CHUNK_BYTES = 4 << 20
@@ -204,22 +204,23 @@ KERNEL_INLINE void transform_tiles(const struct winograd_args *args, const struc
         }
 }
 
-/* y <- the products m (place, panel, group, GROUP, PANEL) of a chunk, units first_unit ... */
+/* y <- the products m (place, transformed, group, GROUP, TILE_UNITS) of a chunk, units first_unit ... */
 KERNEL_INLINE void finish_tiles(const struct winograd_args *args, const struct tiling *t, size_t first,
-                                size_t count, size_t first_unit, size_t panels, const real *m)
+                                size_t count, size_t first_unit, size_t pieces, const real *m)
 {
-    size_t groups = ceil_to(count, GROUP), step = panels * groups * GROUP * PANEL;
+    size_t groups = ceil_to(count, GROUP), step = pieces * groups * GROUP * TILE_UNITS;
     size_t pixels = args->out_height * args->out_width;
     size_t padded = ceil_to(args->units, args->block) * args->block; /* a block is written whole */
-    for (size_t unit = 0; unit < panels * PANEL && first_unit + unit < padded; unit += OCTET)
+    for (size_t unit = 0; unit < pieces * TILE_UNITS && first_unit + unit < padded; unit += OCTET)
         for (size_t lane = 0; lane < OCTET; lane += LANES) {
             size_t column = first_unit + unit + lane;
             vec bias = args->bias && column < args->units
-                           ? vec_load_part(args->bias + column, smaller(args->units - column, LANES))
+                           ? vec_load_few(args->bias + column, smaller(args->units - column, LANES))
                            : vec_all(0);
             for (size_t i = 0; i < count; i++) {
-                const real *from = m + ((unit / PANEL * groups + i / GROUP) * GROUP + i % GROUP) * PANEL +
-                                   unit % PANEL + lane;
+                const real *from =
+                    m + ((unit / TILE_UNITS * groups + i / GROUP) * GROUP + i % GROUP) * TILE_UNITS +
+                    unit % TILE_UNITS + lane;
                 struct place place = place_of(t, first + i);
                 vec d[PLACES];
                 for (size_t p = 0; p < PLACES; p++)
@@ -251,64 +252,65 @@ KERNEL_INLINE void finish_tiles(const struct winograd_args *args, const struct t
 
 /* ---------------------------------------------------------------- weights */
 
-/* taps (channels, TAPS, PANEL) of units first_unit ..., zeros beyond the last. */
+/* taps (channels, TAPS, TILE_UNITS) of units first_unit ..., zeros beyond the last. */
 KERNEL void gather_taps(const struct winograd_args *args, size_t first_unit, real *taps)
 {
-    size_t width = smaller(args->units - first_unit, PANEL);
-    if (width < PANEL)
-        memset(taps, 0, args->channels * TAPS * PANEL * sizeof *taps);
+    size_t width = smaller(args->units - first_unit, TILE_UNITS);
+    if (width < TILE_UNITS)
+        memset(taps, 0, args->channels * TAPS * TILE_UNITS * sizeof *taps);
     if (!args->transposed) {
         for (size_t i = 0; i < args->channels * TAPS; i++)
-            memcpy(taps + i * PANEL, args->w + i * args->ldw + first_unit, width * sizeof *taps);
+            memcpy(taps + i * TILE_UNITS, args->w + i * args->ldw + first_unit, width * sizeof *taps);
         return;
     }
     for (size_t u = 0; u < width; u++)
         for (size_t tap = 0; tap < TAPS; tap++) {
             const real *from = args->w + ((first_unit + u) * TAPS + tap) * args->ldw;
-            real *to = taps + (TAPS - 1 - tap) * PANEL + u; /* turned by 180 degrees */
+            real *to = taps + (TAPS - 1 - tap) * TILE_UNITS + u; /* turned by 180 degrees */
             for (size_t c = 0; c < args->channels; c++)
-                to[c * TAPS * PANEL] = from[c];
+                to[c * TAPS * TILE_UNITS] = from[c];
         }
 }
 
-/* out (place, octets * OCTET, PANEL) <- taps; the channels that fill up the last octet are 0 */
+/* out (place, octets * OCTET, TILE_UNITS) <- taps; the channels that fill up the last octet are 0 */
 KERNEL void transform_weights(size_t channels, size_t octets, const real *taps, real *out)
 {
-    size_t step = octets * OCTET * PANEL;
+    size_t step = octets * OCTET * TILE_UNITS;
     for (size_t c = 0; c < octets * OCTET; c++)
-        for (size_t lane = 0; lane < PANEL; lane += LANES) {
+        for (size_t lane = 0; lane < TILE_UNITS; lane += LANES) {
             vec g[PLACES];
             for (size_t i = 0; i < 3; i++)
                 for (size_t j = 0; j < 3; j++)
-                    g[i * PATCH + j] =
-                        c < channels ? vec_load(taps + (c * TAPS + i * 3 + j) * PANEL + lane) : vec_all(0);
+                    g[i * PATCH + j] = c < channels
+                                           ? vec_load(taps + (c * TAPS + i * 3 + j) * TILE_UNITS + lane)
+                                           : vec_all(0);
             for (size_t j = 0; j < 3; j++)
                 weight_line(g + j, PATCH);
             for (size_t j = 0; j < PATCH; j++)
                 weight_line(g + j * PATCH, 1);
-            store_places(g, out + c * PANEL + lane, step);
+            store_places(g, out + c * TILE_UNITS + lane, step);
         }
 }
 
 /* ---------------------------------------------------------------- products */
 
-/* m (GROUP, PANEL) = v (octets, GROUP, OCTET) . u (octets * OCTET, PANEL) */
+/* m (GROUP, TILE_UNITS) = v (octets, GROUP, OCTET) . u (octets * OCTET, TILE_UNITS) */
 KERNEL_INLINE void product_tile(size_t octets, const real *v, const real *u, real *m)
 {
-    enum { VECS = PANEL / LANES };
+    enum { VECS = TILE_UNITS / LANES };
     vec sum[GROUP][VECS] = {{{0}}};
-    for (size_t octet = 0; octet < octets; octet++, v += GROUP * OCTET, u += OCTET * PANEL)
+    for (size_t octet = 0; octet < octets; octet++, v += GROUP * OCTET, u += OCTET * TILE_UNITS)
         for (size_t c = 0; c < OCTET; c++) {
             vec b[VECS];
             for (int j = 0; j < VECS; j++)
-                b[j] = vec_load(u + c * PANEL + j * LANES);
+                b[j] = vec_load(u + c * TILE_UNITS + j * LANES);
             for (int i = 0; i < GROUP; i++)
                 for (int j = 0; j < VECS; j++)
                     sum[i][j] += v[(size_t)i * OCTET + c] * b[j];
         }
     for (int i = 0; i < GROUP; i++)
         for (int j = 0; j < VECS; j++)
-            vec_store(m + i * PANEL + j * LANES, sum[i][j]);
+            vec_store(m + i * TILE_UNITS + j * LANES, sum[i][j]);
 }
 
 /* du (OCTET, STRIP * OCTET) = sum over tiles of v (HALF channels) times d (wide octets of units) */
@@ -336,7 +338,7 @@ KERNEL_INLINE void gradient_tile(size_t groups, const real *v, size_t v_step, co
 
 /* Pieces of scratch, in numbers; each a whole number of cache lines. */
 struct pieces {
-    size_t tiles, grads, panel, products, taps;
+    size_t tiles, grads, transformed, products, taps;
 };
 
 KERNEL struct pieces pieces_of(const struct winograd_args *args)
@@ -345,42 +347,42 @@ KERNEL struct pieces pieces_of(const struct winograd_args *args)
     return (struct pieces){
         .tiles = PLACES * t.room * t.octets * OCTET,
         .grads = PLACES * t.room * t.unit_octets * OCTET,
-        .panel =
-            PLACES * t.octets * OCTET * (PANELS * PANEL > STRIP * OCTET ? PANELS * PANEL : STRIP * OCTET),
-        .products = PLACES * t.room * PANELS * PANEL,
-        .taps = args->channels * TAPS * PANEL,
+        .transformed = PLACES * t.octets * OCTET *
+                       (TILES_WIDE * TILE_UNITS > STRIP * OCTET ? TILES_WIDE * TILE_UNITS : STRIP * OCTET),
+        .products = PLACES * t.room * TILES_WIDE * TILE_UNITS,
+        .taps = args->channels * TAPS * TILE_UNITS,
     };
 }
 
 KERNEL size_t fast_winograd_scratch(const struct winograd_args *args, int gradient)
 {
     struct pieces p = pieces_of(args);
-    return (p.tiles + p.panel + (gradient ? p.grads : p.products + p.taps)) * sizeof(real);
+    return (p.tiles + p.transformed + (gradient ? p.grads : p.products + p.taps)) * sizeof(real);
 }
 
 KERNEL void fast_winograd(const struct winograd_args *args)
 {
     struct tiling t = tiling_of(args);
     struct pieces p = pieces_of(args);
-    real *tiles = args->scratch, *panel = tiles + p.tiles, *products = panel + p.panel,
+    real *tiles = args->scratch, *transformed = tiles + p.tiles, *products = transformed + p.transformed,
          *taps = products + p.products;
-    size_t panel_length = PLACES * t.octets * OCTET * PANEL;
+    size_t tile_length = PLACES * t.octets * OCTET * TILE_UNITS;
     for (size_t first = 0; first < t.count; first += t.chunk) {
         size_t count = smaller(t.count - first, t.chunk), groups = ceil_to(count, GROUP);
         transform_tiles(args, &t, first, count, 0, tiles);
-        for (size_t unit = 0; unit < args->units; unit += PANELS * PANEL) {
-            size_t panels = smaller(ceil_to(args->units - unit, PANEL), PANELS);
-            for (size_t half = 0; half < panels; half++) {
-                gather_taps(args, unit + half * PANEL, taps);
-                transform_weights(args->channels, t.octets, taps, panel + half * panel_length);
+        for (size_t unit = 0; unit < args->units; unit += TILES_WIDE * TILE_UNITS) {
+            size_t pieces = smaller(ceil_to(args->units - unit, TILE_UNITS), TILES_WIDE);
+            for (size_t half = 0; half < pieces; half++) {
+                gather_taps(args, unit + half * TILE_UNITS, taps);
+                transform_weights(args->channels, t.octets, taps, transformed + half * tile_length);
             }
             for (size_t place = 0; place < PLACES; place++)
                 for (size_t g = 0; g < groups; g++)
-                    for (size_t half = 0; half < panels; half++)
+                    for (size_t half = 0; half < pieces; half++)
                         product_tile(t.octets, tiles + (place * groups + g) * t.octets * GROUP * OCTET,
-                                     panel + half * panel_length + place * t.octets * OCTET * PANEL,
-                                     products + ((place * panels + half) * groups + g) * GROUP * PANEL);
-            finish_tiles(args, &t, first, count, unit, panels, products);
+                                     transformed + half * tile_length + place * t.octets * OCTET * TILE_UNITS,
+                                     products + ((place * pieces + half) * groups + g) * GROUP * TILE_UNITS);
+            finish_tiles(args, &t, first, count, unit, pieces, products);
         }
     }
 }
@@ -409,7 +411,7 @@ KERNEL void fast_winograd_weights(const struct winograd_args *args)
 {
     struct tiling t = tiling_of(args);
     struct pieces p = pieces_of(args);
-    real *tiles = args->scratch, *panel = tiles + p.tiles, *grads = panel + p.panel;
+    real *tiles = args->scratch, *transformed = tiles + p.tiles, *grads = transformed + p.transformed;
     for (size_t first = 0; first < t.count; first += t.chunk) {
         size_t count = smaller(t.count - first, t.chunk), groups = ceil_to(count, GROUP);
         size_t v_step = t.octets * GROUP * OCTET, d_step = t.unit_octets * GROUP * OCTET;
@@ -421,7 +423,7 @@ KERNEL void fast_winograd_weights(const struct winograd_args *args)
                 for (size_t c = 0; c < t.octets * OCTET; c += HALF) {
                     const real *v = tiles + place * groups * v_step + c / OCTET * GROUP * OCTET + c % OCTET;
                     const real *d = grads + place * groups * d_step + octet * GROUP * OCTET;
-                    real *du = panel + (place * t.octets * OCTET + c) * STRIP * OCTET;
+                    real *du = transformed + (place * t.octets * OCTET + c) * STRIP * OCTET;
                     if (wide == 3)
                         gradient_tile(groups, v, v_step, d, d_step, 3, du);
                     else if (wide == 2)
@@ -429,7 +431,7 @@ KERNEL void fast_winograd_weights(const struct winograd_args *args)
                     else
                         gradient_tile(groups, v, v_step, d, d_step, 1, du);
                 }
-            add_weight_gradient(args, &t, octet, wide, panel);
+            add_weight_gradient(args, &t, octet, wide, transformed);
         }
     }
 }
