@@ -37,7 +37,7 @@ void sph_net_free(sph_net *net)
     mem_free(net->params);
     mem_free(net->state);
     scaling_free(&net->scaling);
-    mem_free(net->schema);
+    mem_free(net->note);
     mem_free(net);
 }
 
@@ -442,13 +442,28 @@ int net_copy_graph(sph_net **out, const sph_net *net, net_adapt *adapt, void *se
         err = copy_node(copy, net, &net->nodes[i], adapt, self);
     if (err >= 0 && (err = net_finish(copy, net->output)) >= 0)
         err = scaling_copy(&copy->scaling, &net->scaling);
-    if (err >= 0 && net->schema && !(copy->schema = mem_text(net->schema)))
+    if (err >= 0 && net->note && !(copy->note = mem_text(net->note)))
         err = SPH_EMEMORY;
     if (err < 0) {
         sph_net_free(copy);
         return err;
     }
     *out = copy;
+    return 0;
+}
+
+const char *sph_net_note(const sph_net *net)
+{
+    return net->note ? net->note : "";
+}
+
+int sph_net_set_note(sph_net *net, const char *text)
+{
+    char *note = text && *text ? mem_text(text) : NULL;
+    if (text && *text && !note)
+        return SPH_EMEMORY;
+    mem_free(net->note);
+    net->note = note;
     return 0;
 }
 

@@ -77,7 +77,7 @@ struct sph_net {
     void *state;                          /* (state_len) signs, running statistics */
     size_t state_len;
 
-    char *schema;           /* JSON about the columns of its data, carried from file to file; NULL: none */
+    char *note;             /* its owner's words, which go where it goes; never read here; NULL: none */
     struct scaling scaling; /* between a user's units and the net's; empty: none */
 };
 
@@ -135,7 +135,7 @@ void net_set_layer_values(struct sph_net *net, size_t layer, const struct param_
  * (graph.c) */
 int net_add_like(struct sph_net *net, const struct net_node *node, const int in[2], const sph_layer *spec);
 
-/* The same nodes and layers, ready, with the same scaling and schema, values 0 and to be set; adapt may
+/* The same nodes and layers, ready, with the same scaling and note, values 0 and to be set; adapt may
  * change a layer's description on the way. (graph.c) */
 typedef void net_adapt(void *self, size_t layer, sph_layer *spec);
 int net_copy_graph(struct sph_net **out, const struct sph_net *net, net_adapt *adapt, void *self);

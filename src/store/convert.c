@@ -25,7 +25,7 @@ static int convert_net(const char *in, const char *out, const sph_convert_opts *
     result->layers = sph_net_layers(converted);
     result->learned = sph_net_learned(converted);
     result->dropped = opts->names != SPH_NAMES_SPHERELU &&
-                      (converted->schema || converted->scaling.features || converted->scaling.targets);
+                      (converted->note || converted->scaling.features || converted->scaling.targets);
     return 0;
 }
 

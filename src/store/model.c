@@ -240,7 +240,9 @@ int model_open(sph_net **out, json_t **data, const char *path)
 int sph_net_save(const sph_net *net, const char *path)
 {
     json_t *data = NULL;
-    int err = net->schema ? json_parse(&data, path, net->schema, strlen(net->schema)) : 0;
+    int err = net->note ? json_parse(&data, path, net->note, strlen(net->note)) : 0;
+    if (!err && data && !json_is_object(data))
+        err = sph_fail_at(SPH_EARG, path, "the net's note is not a JSON object, and a file keeps no other");
     if (!err)
         err = model_save(path, net, data);
     json_decref(data);
@@ -258,14 +260,14 @@ int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
 
 /* What the file says about its data stays with the net, so that a converted or edited model still predicts.
  */
-static int keep_schema(sph_net *net, const json_t *data)
+static int keep_note(sph_net *net, const json_t *data)
 {
     struct text text = {0};
     int err = json_print(&text, data, 0);
     if (err < 0)
         text_free(&text);
     else
-        net->schema = text.chars;
+        net->note = text.chars;
     return err;
 }
 
@@ -275,7 +277,7 @@ int sph_net_open(sph_net **out, const char *path)
     sph_net *net = NULL;
     int err = model_open(&net, &data, path);
     if (!err && data)
-        err = keep_schema(net, data);
+        err = keep_note(net, data);
     json_decref(data);
     if (err < 0) {
         sph_net_free(net);
