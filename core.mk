@@ -22,18 +22,18 @@ included := $(shell sed -n 's:.*"\(compute/.*\.c\)".*:src/\1:p' src/compute/vari
 sources  := $(filter-out $(included) src/compute/variant.c,$(sort $(wildcard $(rooms:%=src/%/*.c))))
 
 # The tests that need nothing but these rooms.
-tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradients test_convert \
+tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradients test_convert test_data_scaling \
          test_golden test_golden_conv test_gradients test_hyperplane test_kernels_act test_kernels_angles \
          test_kernels_image test_kernels_loss test_kernels_matrix test_kernels_moves test_kernels_norm \
          test_kernels_unit test_onednn test_param test_perturb test_plan test_random test_regions \
-         test_regions_cases test_text test_theory test_tracker test_train_loop test_train_schedule \
+         test_regions_cases test_split test_text test_theory test_tracker test_train_loop test_train_schedule \
          test_train_scores test_train_stop test_watch test_winograd test_zoo
 
 # ---------------------------------------------------------------- flags
 CFLAGS ?=
 variants := plain base $(filter avx2,$(patsubst x86_64-%,avx2,$(filter-out %x32,$(machine))))
 version := $(shell sed -n 's/^project.spherelu VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
+flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -DSPH_BUILD_SHARED -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
          -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror) \
          $(if $(filter avx2,$(variants)),-DSPH_HAVE_AVX2)
 plain := -O2 -ffp-contract=off
@@ -47,7 +47,7 @@ compile = @mkdir -p $(@D); $(CC) $(flags) $(1) $(CFLAGS) -MMD -MP -c $< -o $@
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-all: $(if $(wasm),library,summary)
+all: library $(if $(wasm),,summary)
 library: $(core)/libspherelu-core.a
 
 # Compiled anew when the compiler or its flags are others.
@@ -67,11 +67,19 @@ $(kernels:%=$(core)/compute/kernels_%.o): $(core)/compute/kernels_%.o: src/compu
 $(core)/tests/%.o: tests/%.c $(core)/flags
 	$(call compile,$(test_flags))
 
+# What is installed shows sph_ names only: all objects become one, in which hidden names are local. Tests see them all.
+$(core)/internals.a: $(objects)
+	@rm -f $@; $(AR) rcs $@ $^
 $(core)/libspherelu-core.a: $(objects)
 	@echo "core: $@ ($(words $(objects)) objects, kernels $(strip $(variants)))"
+ifneq ($(wasm),)
 	@rm -f $@; $(AR) rcs $@ $^
+else
+	@$(CC) -r -nostdlib -o $(core)/whole.o $^ && objcopy --localize-hidden $(core)/whole.o
+	@rm -f $@; $(AR) rcs $@ $(core)/whole.o; rm $(core)/whole.o
+endif
 
-$(tests:%=$(core)/tests/%): %: %.o $(core)/tests/fault.o $(core)/libspherelu-core.a
+$(tests:%=$(core)/tests/%): %: %.o $(core)/tests/fault.o $(core)/internals.a
 	@$(CC) $(CFLAGS) -Wl,--wrap=mem_get -Wl,--wrap=mem_resize $^ $(LDLIBS) -lm -pthread -o $@
 
 # A test's log is there once it has passed; 77 says that there is nothing to test here.
@@ -87,7 +95,7 @@ summary: $(tests:%=$(core)/tests/%.log)
 # which emscripten 3.1 takes for a browser's.
 link_wasm := -sALLOW_MEMORY_GROWTH=1 -sWASM_ASYNC_COMPILATION=0
 smoke: $(core)/tests/wasm/smoke$(if $(wasm),.js)
-$(core)/tests/wasm/smoke $(core)/tests/wasm/smoke.js: $(core)/tests/wasm/smoke.o $(core)/libspherelu-core.a
+$(core)/tests/wasm/smoke $(core)/tests/wasm/smoke.js: $(core)/tests/wasm/smoke.o $(core)/internals.a
 	@$(CC) $(CFLAGS) $(if $(WERROR),-Werror) $^ $(LDLIBS) -lm $(if $(wasm),$(link_wasm),-pthread) -o $@
 
 -include $(wildcard $(core)/*/*.d $(core)/tests/wasm/*.d)

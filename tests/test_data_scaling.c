@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "data/data.h"
+#include "rows/data.h"
 
 /* Columns: plain, constant, constant but for rounding, with a missing cell. Rows 4 and 5 are not for
  * training. */

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/mt19937.h"
-#include "data/data.h"
+#include "rows/data.h"
 #include "rows/split.h"
 #include "fault.h"
 
