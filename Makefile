@@ -5,40 +5,52 @@
 #   make test      build, all tests but the long ones        make check       the quick ones, in seconds
 #   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each
+#   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
+#   make release   -O3 -DNDEBUG -flto, in build-release; other targets do with RELEASE=1: make install RELEASE=1
 #
+# One line per stage; what a stage said stands in BUILD/*.log, and is shown when it fails. V=1 shows all as it comes.
 # CC=clang, SAN=address,undefined or SAN=thread (builds in build-SAN), WERROR=1 (warnings are errors), BUILD=dir
 ifeq ($(origin CC),default)
 CC := $(if $(findstring thread,$(SAN)),clang,gcc)
 endif
 comma  := ,
-BUILD  ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+BUILD  ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(RELEASE),-release)
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+export V
 sets   := build figures $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$(SAN)),thread)
-ctest  := ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
+build   = @scripts/stage $(BUILD)/build.log "build     " cmake --build $(BUILD) -j$(JOBS)
+test   := @scripts/run-tests $(BUILD) -j$(JOBS)
 sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)
+options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
+           $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test check test-long bench install clean format tidy fuzz deps core
+.PHONY: all tool configure run figures test check test-long bench install release clean format tidy fuzz deps core wasm
 
 all: configure
-	@cmake --build $(BUILD) -j$(JOBS)
+	$(build)
 
 tool: configure
-	@cmake --build $(BUILD) -j$(JOBS) --target spherelu
+	$(build) --target spherelu
 
+# Once, and when the options change: a build looks by itself whether CMakeLists.txt did.
 configure: deps
-	@cmake -S . -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
-	    -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) $(if $(WERROR),-DSPH_WERROR=ON) >$(BUILD).log 2>&1 || \
-	    { cat $(BUILD).log; exit 1; }
-	@mv $(BUILD).log $(BUILD)/configure.log
+	@[ -e $(BUILD)/CMakeCache.txt ] && [ "$$(cat $(BUILD)/options 2>/dev/null)" = "$(strip $(options))" ] || { \
+	    scripts/stage $(BUILD)/configure.log "configure " cmake -S . -B $(BUILD) \
+	        $(if $(wildcard $(BUILD)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) $(options) && \
+	    echo "$(strip $(options))" >$(BUILD)/options; }
 
 deps:
-	@scripts/install-deps $(sets)
+	@LOG=$(BUILD)/packages.log scripts/install-deps $(sets)
+
+release:
+	@$(MAKE) --no-print-directory all RELEASE=1
 
 run: tool
 	@rm -rf $(BUILD)/run/crescents
-	$(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents
+	@echo "run        $(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents"
+	@$(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents
 
 # The experiments that draw something, the quick ones first. One that cannot run (banana needs banana.csv in
 # SPHERELU_DATA) does not keep the others from it.
@@ -52,13 +64,15 @@ figures: tool
 	    [ -z "$$failed" ] || { echo "not made:$$failed"; exit 1; }
 
 test: all
-	$(ctest) -LE long
+	$(test) -LE long
 
-check: all
-	$(ctest) -L quick
+# Builds only what it runs; the tests take a part of their cases (tests/quick.h).
+check: configure
+	$(build) --target check_programs
+	@SPH_QUICK=1 $(test:@%=%) -L quick
 
 test-long: all
-	$(ctest)
+	$(test)
 	$(MAKE) test SAN=address,undefined
 	$(MAKE) test SAN=thread
 	$(MAKE) fuzz
@@ -74,8 +88,9 @@ FUZZ_SECONDS ?= 60
 fuzzed := safetensors npz
 fuzz:
 	@scripts/install-deps build clang
-	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON >/dev/null
-	@cmake --build build-fuzz -j$(JOBS) $(fuzzed:%=--target fuzz_%)
+	@scripts/stage build-fuzz/configure.log "configure " \
+	    cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON
+	@scripts/stage build-fuzz/build.log "build     " cmake --build build-fuzz -j$(JOBS) $(fuzzed:%=--target fuzz_%)
 	@for reader in $(fuzzed); do \
 	    mkdir -p build-fuzz/corpus/$$reader && \
 	    build-fuzz/tests/fuzz_$$reader -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
@@ -85,8 +100,13 @@ fuzz:
 core:
 	@$(MAKE) --no-print-directory -f core.mk $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
+wasm:
+	@LOG=$(BUILD)/packages.log scripts/install-deps wasm
+	@scripts/check-wasm $(BUILD)
+
 install: all
-	cmake --install $(BUILD) --prefix $(PREFIX)
+	@scripts/stage $(BUILD)/install.log "install   " cmake --install $(BUILD) --prefix $(PREFIX)
+	@echo "installed under $(PREFIX); $(BUILD)/install_manifest.txt names each file"
 
 clean:
 	rm -rf build build-*

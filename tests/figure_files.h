@@ -11,6 +11,7 @@
 
 #include "file/file.h"
 #include "report/gnuplot.h"
+#include "skip.h"
 
 static char home[64];
 
@@ -78,6 +79,6 @@ SUPPORT int same_files(const char *a, const char *b)
 
 #define NEEDS_GNUPLOT()                                                                                      \
     if (!gnuplot_found())                                                                                    \
-    skip()
+    skip_because("there is no gnuplot")
 
 #endif

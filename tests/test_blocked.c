@@ -289,7 +289,7 @@ int main(void)
         cmocka_unit_test(blocked_evaluation_follows_plain),
     };
     if (!conv_block(kernels_pick(SPH_F32, KERNELS_FASTEST))) {
-        print_message("[  SKIPPED ] built without oneDNN: there are no blocked images\n");
+        print_message("skipped: built without oneDNN: there are no blocked images\n");
         return 77;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

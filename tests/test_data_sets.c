@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "data/data.h"
 #include "data/registry.h"
+#include "skip.h"
 #include "spherelu.h"
 
 static sph_data *opened(const char *name, const sph_data_opts *opts)
@@ -163,10 +164,8 @@ static void crescents_are_two_interleaved_half_circles(void **state)
 static void need(const char *name)
 {
     char *path = NULL;
-    if (registry_path(&path, registry_find(name)) < 0) {
-        print_message("skipped: %s\n", sph_error());
-        skip();
-    }
+    if (registry_path(&path, registry_find(name)) < 0)
+        skip_because("%s", sph_error());
     mem_free(path);
 }
 

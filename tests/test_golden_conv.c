@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "quick.h"
 #include "spherelu.h"
 
 enum {
@@ -422,5 +423,6 @@ int main(void)
     if (read_csv(SPH_TESTS_DIR "/golden/trajectories_conv.csv", "net,method,step,value\n", take_loss) < 0 ||
         read_csv(SPH_TESTS_DIR "/golden/logits.csv", "net,row,class,value\n", take_logit) < 0)
         return 1;
-    return cmocka_run_group_tests_name("golden conv", tests, NULL, NULL);
+    size_t count = quick_step(2) > 1 ? RUNS : RUNS + 2; /* the large nets take most of the time */
+    return _cmocka_run_group_tests("golden conv", tests, count, NULL, NULL);
 }

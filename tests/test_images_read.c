@@ -5,6 +5,7 @@
 
 #include "data/registry.h"
 #include "fault.h"
+#include "skip.h"
 #include "spherelu.h"
 
 #define FOLDER SPH_TESTS_DIR "/bad/images/"
@@ -125,10 +126,8 @@ static void idx_is_read_packed_or_not_whatever_its_parts(void **state)
 static sph_data *known(const char *name)
 {
     char *path;
-    if (registry_path(&path, registry_find(name)) < 0) {
-        print_message("%s\n", sph_error());
-        skip();
-    }
+    if (registry_path(&path, registry_find(name)) < 0)
+        skip_because("%s", sph_error());
     mem_free(path);
     return opened(name, 0);
 }
@@ -187,7 +186,7 @@ static void the_imagenet32_subset_has_its_published_statistics(void **state)
     (void)state;
     sph_data *data = known("imagenet32");
     if (data->rows != 15000) /* the whole of it */
-        skip();
+        skip_because("this is not the subset, it has %zu rows", data->rows);
     assert_int_equal(data->test_from, 12500);
     assert_int_equal(data->classes, 50);
     assert_string_equal(sph_data_class(data, 0), "goldfish, Carassius auratus");

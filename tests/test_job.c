@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "spherelu.h"
+#include "skip.h"
 
 /* ---------------------------------------------------------------- a folder for each test */
 
@@ -460,10 +461,8 @@ static void known_set_or_skip(const char *name)
     char file[PATH_LENGTH];
     const char *root = getenv("SPHERELU_DATA");
     snprintf(file, sizeof file, "%s/uci/%s.txt", root ? root : "", name);
-    if (!root || !file_exists(file)) {
-        print_message("    SPHERELU_DATA has no uci/%s.txt\n", name);
-        skip();
-    }
+    if (!root || !file_exists(file))
+        skip_because("SPHERELU_DATA has no uci/%s.txt", name);
 }
 
 static void the_defaults_beat_linear_regression_on_boston(void **state)

@@ -52,7 +52,7 @@ static void gemm_matches_twin_and_sums(void **state)
     for (int p = 0; p < PAIRS; p++) {
         struct pair on = pair_of(p);
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            for (int form = 0; form < 16; form++)
+            for (int form = (int)s % (int)quick_step(5); form < 16; form += (int)quick_step(5))
                 compare_gemm(&on, shapes[s][0], shapes[s][1], shapes[s][2], form & 1, form & 2, form >> 2);
     }
 }

@@ -70,7 +70,7 @@ static void no_kernel_reads_beyond_an_array(void **state)
     for (int p = 0; p < PAIRS; p++) {
         struct pair on = pair_of(p);
         for (size_t r = 0; r < sizeof row_counts / sizeof *row_counts; r++)
-            for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            for (size_t c = r % quick_step(3); c < sizeof columns / sizeof *columns; c += quick_step(3)) {
                 for (size_t f = 0; f < sizeof all / sizeof *all; f++)
                     all[f](&on, row_counts[r], columns[c], 0);
                 for (int form = 0; form < 16; form++)

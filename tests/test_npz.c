@@ -22,6 +22,7 @@
 #include "short_memory.h"
 #include "spherelu.h"
 #include "store/npz.h"
+#include "skip.h"
 
 static char path[64];
 
@@ -138,10 +139,8 @@ static void the_same_arrays_give_the_same_bytes_at_any_time_and_place(void **sta
 static void numpy_reads_it(void **state)
 {
     (void)state;
-    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0) {
-        print_message("skipped: /usr/bin/python3 has no numpy\n");
-        skip();
-    }
+    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+        skip_because("/usr/bin/python3 has no numpy");
     char command[1024];
     assert_int_equal(write_in(0), 0);
     snprintf(

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "spherelu.h"
 #include "store/npz.h"
+#include "skip.h"
 
 enum { PIECES = 560, PIECE = 1000000 }; /* doubles: 4.48 GB */
 
@@ -23,10 +24,8 @@ static void arrays_beyond_four_gigabytes_are_written_and_read(void **state)
 {
     (void)state;
     struct statvfs disk;
-    if (statvfs("/var/tmp", &disk) || (double)disk.f_bavail * (double)disk.f_frsize < 8e9) {
-        print_message("skipped: /var/tmp has less than 8 GB left\n");
-        skip();
-    }
+    if (statvfs("/var/tmp", &disk) || (double)disk.f_bavail * (double)disk.f_frsize < 8e9)
+        skip_because("/var/tmp has less than 8 GB left");
     char path[64];
     snprintf(path, sizeof path, "/var/tmp/spherelu-npz-%d.npz", (int)getpid());
     struct npz_writer *writer;

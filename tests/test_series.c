@@ -14,6 +14,7 @@
 #include "fault_system.h"
 #include "spherelu.h"
 #include "store/series.h"
+#include "skip.h"
 
 static char part[64], other[64], out[64];
 
@@ -125,10 +126,8 @@ static void rows_become_arrays(void **state)
 static void numpy_reads_the_columns(void **state)
 {
     (void)state;
-    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0) {
-        print_message("skipped: /usr/bin/python3 has no numpy\n");
-        skip();
-    }
+    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+        skip_because("/usr/bin/python3 has no numpy");
     struct series *all[2] = {series_with(0, 1000)};
     static const struct series_column small = {"frame_step", "<u8", {0}, 0};
     assert_int_equal(series_open(&all[1], other, &small, 1, 0), 0);
@@ -426,10 +425,8 @@ static void memory_stays_flat_over_many_rows(void **state)
 {
     (void)state;
     const char *sanitizer = getenv("SPH_SAN");
-    if (sanitizer && *sanitizer) {
-        print_message("skipped: a sanitizer keeps what was freed\n");
-        skip();
-    }
+    if (sanitizer && *sanitizer)
+        skip_because("a sanitizer keeps what was freed");
     struct series *series = series_with(0, 20000); /* the buffers have their size */
     assert_int_equal(series_save_npz(out, &series, 1, NULL, 0), 0);
     long before = resident_most();

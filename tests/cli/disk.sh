@@ -6,7 +6,7 @@
 
 case "${SPH_SAN:-}" in
 *thread*)
-    echo "skipped: the thread sanitizer does not live under a file size limit"
+    skipped "the thread sanitizer does not live under a file size limit"
     exit 77
     ;;
 esac

@@ -7,7 +7,7 @@
 for file in "$SOURCE_DIR"/experiments/*.yaml; do
     name=$(basename "$file" .yaml)
     if [ "$name" = banana ] && [ ! -e "${SPHERELU_DATA:-/nowhere}/banana.csv" ]; then
-        echo "SKIPPED: banana.csv is not in SPHERELU_DATA"
+        skipped "banana.csv is not in SPHERELU_DATA"
         continue
     fi
     [ "$name" = fig1 ] && continue # trains nothing: figures_gnuplot.sh

@@ -50,11 +50,11 @@ if [ -e "${SPHERELU_DATA:-/nowhere}/banana.csv" ]; then
             more "$(row banana/motion.csv $method 'lr 0.1' | cut -d, -f8)" 30
     done
 else
-    echo "SKIPPED: banana.csv is not in SPHERELU_DATA"
+    skipped "banana.csv is not in SPHERELU_DATA"
 fi
 
 if ! command -v gnuplot >/dev/null; then
-    echo "SKIPPED: there is no gnuplot"
+    skipped "there is no gnuplot"
     finish
 fi
 

@@ -45,7 +45,7 @@ run 1 run none.yaml --out bad
 says "none.yaml: key 'name' of section 'data:' is missing"
 
 if ! command -v gnuplot >/dev/null; then
-    echo "SKIPPED: no gnuplot"
+    skipped "no gnuplot"
     finish
 fi
 

@@ -161,7 +161,7 @@ says "ten/test_batch.bin: 100000 bytes, expected whole images of 3073"
 
 # ---- the known sets
 for set in cifar10 fashion-mnist imagenet32; do
-    [ -n "$(find ${SPHERELU_DATA//:/ } -maxdepth 1 -name "$set*" 2>/dev/null)" ] || { echo "skipped: $set is not in SPHERELU_DATA" && continue; }
+    [ -n "$(find ${SPHERELU_DATA//:/ } -maxdepth 1 -name "$set*" 2>/dev/null)" ] || { skipped "$set is not in SPHERELU_DATA" && continue; }
     run 0 train --quiet --data $set "${small[@]}" --rows 200 --epochs 1 --out known-$set
     shows "data      $set: "
 done

@@ -8,7 +8,7 @@
 
 uci=${SPHERELU_DATA%%:*}/uci
 if [ ! -r "$uci/boston.txt" ] || [ ! -r "$uci/wine.txt" ]; then
-    echo "SKIPPED: SPHERELU_DATA has no uci/boston.txt and uci/wine.txt"
+    skipped "SPHERELU_DATA has no uci/boston.txt and uci/wine.txt"
     exit 77
 fi
 

@@ -6,7 +6,7 @@
 
 python=/usr/bin/python3
 if ! $python -c 'import numpy' 2>/dev/null; then
-    echo "SKIPPED: what numpy reads in boundaries.npz ($python has no numpy)"
+    skipped "what numpy reads in boundaries.npz ($python has no numpy)"
     python=
 fi
 
@@ -142,7 +142,7 @@ done
 kill -KILL $child 2>/dev/null
 wait $child 2>/dev/null
 if [ -e again/result.json ]; then
-    echo "SKIPPED: the run was over before its kill"
+    skipped "the run was over before its kill"
 else
     absent again/boundaries.npz
 fi

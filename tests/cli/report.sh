@@ -23,7 +23,7 @@ well_formed() {
     if command -v python3 >/dev/null; then
         check "$1 is not well-formed" python3 "$here/../browser/check_html.py" "$1"
     else
-        echo "SKIPPED: no python3 to read $1"
+        skipped "no python3 to read $1"
     fi
     check "$1 names an address" [ "$(grep -cE 'https?:|//[a-z]|<script|<link|@import|javascript:' "$1")" -eq 0 ]
 }
