@@ -431,6 +431,7 @@ void onednn_conv_forward(struct onednn_conv *conv, const float *x, const float *
     char *room = scratch, *pad = room + conv->pad_at;
     int threads = alone();
     assert(ldw == conv->ldw && pass->primitive);
+    (void)ldw;
     const void *src = reordered(conv, SRC_FOR_FORWARD, x, room, pad);
     const void *weights = reordered(conv, WEIGHTS_FOR_FORWARD, w, room + conv->weights_at, pad);
     pass_run(pass, conv->stream, (const void *[DATA_MOST]){src, weights, bias ? bias : conv->zeros, y}, pad);
@@ -444,6 +445,7 @@ void onednn_conv_backward_data(struct onednn_conv *conv, const float *dy, const 
     char *room = scratch, *pad = room + conv->pad_at;
     int threads = alone();
     assert(ldw == conv->ldw && pass->primitive);
+    (void)ldw;
     const void *weights = reordered(conv, WEIGHTS_FOR_DATA, w, room + conv->weights_at, pad);
     pass_run(pass, conv->stream, (const void *[DATA_MOST]){dy, weights, dx}, pad);
     together(threads);
@@ -456,6 +458,7 @@ void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, cons
     char *room = scratch, *pad = room + conv->pad_at, *diff = room + conv->weights_at;
     int threads = alone();
     assert(ldw == conv->ldw && pass->primitive);
+    (void)ldw;
     const void *src = reordered(conv, SRC_FOR_WEIGHTS, x, room, pad);
     pass_run(pass, conv->stream, (const void *[DATA_MOST]){src, dy, diff}, pad);
     pass_run(&conv->pass[ADD_WEIGHTS], conv->stream, (const void *[DATA_MOST]){diff, dw}, pad);

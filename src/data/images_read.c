@@ -115,7 +115,7 @@ static char *labels_path(const char *path)
 static int read_labels(struct images *images, const char *path, size_t rows, double *y)
 {
     struct images_bytes bytes = {0};
-    size_t count;
+    size_t count = 0;
     char *beside = labels_path(path);
     int err = beside ? 0 : SPH_EMEMORY;
     if (!err && (!file_exists(beside) || !strcmp(beside, path)))

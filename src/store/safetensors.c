@@ -89,7 +89,7 @@ static int read_shape(struct st_tensor *tensor, const json_t *shape)
 static int read_offsets(struct st_tensor *tensor, const json_t *offsets, const unsigned char *data,
                         size_t length)
 {
-    size_t begin, end;
+    size_t begin = 0, end = 0;
     if (!json_is_array(offsets) || json_array_size(offsets) != 2)
         return fail_tensor(tensor, "%s, expected [begin, end]",
                            offsets ? "data_offsets is something else" : "no data_offsets");
