@@ -156,6 +156,12 @@ static void broken_npy_files_are_refused_with_the_reason(void **state)
     fails(npy_f8("(1152921504606846975, 2)", numbers, 6),
           ": 48 bytes of numbers, expected 18446744073709551600 (1152921504606846975 x 2 of 8 bytes)");
     fails(npy_f8("(0, 2)", numbers, 0), ": no rows");
+    fails(npy_f8("(0, 400000000)", numbers, 0), ": no rows"); /* and no memory for so many names */
+    fails(npy_f8("(3, 0)", numbers, 0), ": no columns");
+    fails(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), 'shape': (300, 1)}", numbers, 48),
+          ": the NPY header is not understood near byte 76");
+    fails(npy(1, "{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}", numbers, 48),
+          ": the NPY header is not understood near byte 35");
     fails(npy(1, "{'descr': '<f8', 'shape': (3, 2), }", numbers, 48),
           ": the NPY header is not understood near byte 45");
     fails(npy(1, "nonsense", numbers, 48), ": the NPY header is not understood near byte 10");
@@ -255,6 +261,16 @@ static void broken_npz_files_are_refused_with_the_reason(void **state)
               ": y: not an NPY file: it does not begin with \\x93NUMPY");
     npz_fails(npz_with(1, 2, (const char *[]){"x.npy", "data.npy"}, (struct bytes[]){x, x}),
               ": data: a second array that could be the features");
+    npz_fails(
+        npz_with(1, 2, (const char *[]){"x.npy", "y.npy"}, (struct bytes[]){x, npy_f8("(3, 0)", six, 0)}),
+        ": y: no columns");
+    npz_fails(npz_with(1, 2, (const char *[]){"x.npy", "y.npy"},
+                       (struct bytes[]){npy(1,
+                                            "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), "
+                                            "'shape': (300, 1)}",
+                                            six, 48),
+                                        y}),
+              ": x: the NPY header is not understood near byte 76");
     npz_fails(file_with(".npz", "junk", 4), ": not a zip file: Unrecognized archive format");
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "data/sheet.h"
 
 /* ---------------------------------------------------------------- numbers */
@@ -142,16 +143,30 @@ static int take_shape(struct literal *in, struct description *out)
     return 1;
 }
 
+/* A key that comes again would undo what was checked of the first. */
+static int take_key(struct literal *in, int *key, int *seen)
+{
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    char word[32];
+    if (!take_string(in, word, sizeof word) || !take(in, ':'))
+        return 0;
+    *key = text_find(word, keys, 3);
+    if (*key < 0 || *seen & 1 << *key)
+        return 0;
+    *seen |= 1 << *key;
+    return 1;
+}
+
 static int take_header(struct literal *in, struct description *out)
 {
-    int seen = 0;
+    enum { DESCR, FORTRAN_ORDER, SHAPE };
+    int seen = 0, key;
     if (!take(in, '{'))
         return 0;
     while (!take(in, '}')) {
-        char key[32];
-        if (!take_string(in, key, sizeof key) || !take(in, ':'))
+        if (!take_key(in, &key, &seen))
             return 0;
-        if (!strcmp(key, "descr")) {
+        if (key == DESCR) {
             /* A list describes a record; it is refused below like any other foreign type. */
             if (take(in, '[')) {
                 memcpy(out->descr, "record", 7);
@@ -159,19 +174,14 @@ static int take_header(struct literal *in, struct description *out)
             }
             if (!take_string(in, out->descr, sizeof out->descr))
                 return 0;
-            seen |= 1;
-        } else if (!strcmp(key, "fortran_order")) {
+        } else if (key == FORTRAN_ORDER) {
             if (take_word(in, "True"))
                 out->fortran = 1;
             else if (!take_word(in, "False"))
                 return 0;
-            seen |= 2;
-        } else if (!strcmp(key, "shape")) {
-            if (!take_shape(in, out))
-                return 0;
-            seen |= 4;
-        } else
+        } else if (!take_shape(in, out)) {
             return 0;
+        }
         if (!take(in, ',')) {
             if (!take(in, '}'))
                 return 0;
@@ -251,6 +261,8 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
                           .fortran = header.fortran};
     if (header.too_big)
         return sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
+    if (!header.count)
+        return sph_fail_at(SPH_EFORMAT, where, "no %s", out->rows ? "columns" : "rows");
     size_t held = length - header.start;
     if (held != header.bytes)
         return sph_fail_at(SPH_EFORMAT, where, "%zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)",

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "job/config.h"
 #include "job/job.h"
+#include "job/run.h"
 #include "net/net.h"
 #include "store/model.h"
 #include "store/runfolder.h"
@@ -62,7 +63,8 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
         (err = scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,
                            (sph_standardize)r->job->options.standardize)) < 0)
         return err;
-    if (file_exists(model) && (err = model_open(&r->last, NULL, model)) < 0)
+    if (file_exists(model) &&
+        ((err = model_open(&r->last, NULL, model)) < 0 || (err = run_check_net(r->last, r->data, model)) < 0))
         return err;
     snprintf(r->metric, sizeof r->metric, "%s",
              metric                                 ? metric

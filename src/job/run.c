@@ -77,15 +77,38 @@ const sph_net *sph_run_net(const sph_run *run)
     return run->net;
 }
 
+int run_check_net(const sph_net *net, const sph_data *data, const char *path)
+{
+    size_t outputs = data->task == SPH_TASK_REGRESSION ? data->targets
+                     : data->task == SPH_TASK_BINARY   ? 1
+                                                       : data->classes;
+    if (sph_net_inputs(net) != data->features)
+        return sph_fail_at(SPH_EFORMAT, path, "the net takes %zu inputs, and the data have %zu features",
+                           sph_net_inputs(net), data->features);
+    if (sph_net_outputs(net) != outputs)
+        return sph_fail_at(SPH_EFORMAT, path, "the net gives %zu outputs, and the data ask for %zu",
+                           sph_net_outputs(net), outputs);
+    return 0;
+}
+
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
 {
-    if (source)
-        return data_open_with_schema(out, source, run->schema, need_targets);
-    int err = job_open_data(run->job, out);
-    if (!err && (err = runfolder_check_content(run->dir, job_content(*out))) < 0) {
-        sph_data_free(*out);
-        *out = NULL;
-    }
+    sph_data *data = NULL;
+    char *model = file_join(run->dir, RUNFOLDER_MODEL);
+    int err = model ? 0 : SPH_EMEMORY;
+    *out = NULL;
+    if (!err)
+        err = source ? data_open_with_schema(&data, source, run->schema, need_targets)
+                     : job_open_data(run->job, &data);
+    if (!err && !source)
+        err = runfolder_check_content(run->dir, job_content(data));
+    if (!err)
+        err = run_check_net(run->net, data, model);
+    mem_free(model);
+    if (err < 0)
+        sph_data_free(data);
+    else
+        *out = data;
     return err;
 }
 

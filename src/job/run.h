@@ -20,4 +20,8 @@ struct sph_run {
  * with sph_data_free. */
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out);
 
+/* SPH_EFORMAT where the net takes or gives another number of columns than the data have: its file may say
+ * anything. */
+int run_check_net(const sph_net *net, const sph_data *data, const char *path);
+
 #endif

@@ -28,11 +28,7 @@ int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const c
     int err = run_open_data(run, source, 0, &data);
     if (err < 0)
         return err;
-    if (data->features != sph_net_inputs(run->net))
-        err = sph_fail_at(SPH_EFORMAT, run->job->options.data,
-                          "found %zu features, expected %zu: the data changed since the run", data->features,
-                          sph_net_inputs(run->net));
-    else if (!(err = choose_rows(run, data, !source, &split)))
+    if (!(err = choose_rows(run, data, !source, &split)))
         err = sph_boundaries_new(out, run->net, layer, 1, data, split.train,
                                  rows && rows < split.train_rows ? rows : split.train_rows);
     sph_split_free(&split);

@@ -57,13 +57,7 @@ static int open_data(struct aim *aim)
         err = run_open_data(aim->run, o->data, 0, &aim->data);
     if (err < 0 && err != SPH_EMEMORY && !o->data && o->window && !o->plane)
         return 0;
-    if (err < 0)
-        return o->data ? err : run_lost_data(aim->run, err);
-    if (aim->data->features == sph_net_inputs(aim->run->net))
-        return 0;
-    return sph_fail_at(SPH_EFORMAT, o->data ? o->data : aim->run->job->options.data,
-                       "found %zu features, expected %zu: the data changed since the run",
-                       aim->data->features, sph_net_inputs(aim->run->net));
+    return !err || o->data ? err : run_lost_data(aim->run, err);
 }
 
 /* ---------------------------------------------------------------- plane and window */

@@ -85,6 +85,17 @@ static int plan_batches(struct trainer *t)
     return 0;
 }
 
+enum { STEP_BITS = 53 }; /* steps are counted in a double */
+
+static int check_steps(const struct trainer *t)
+{
+    uint64_t steps;
+    if (__builtin_mul_overflow((uint64_t)t->opts->epochs, t->batches, &steps) || steps >> STEP_BITS)
+        return sph_fail_key(SPH_EARG, "epochs", "%zu of %zu steps each, expected at most 2^%d steps in all",
+                            t->opts->epochs, t->batches, STEP_BITS);
+    return 0;
+}
+
 static int choose_monitor(struct trainer *t)
 {
     const char *scores[SPH_METRICS_MAX];
@@ -182,7 +193,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->ldy = kernel_pad(t->targets);
     t->scalar[TRAINER_BEST] = INFINITY;
     if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
-        (err = plan_batches(t)) < 0 || (err = choose_monitor(t)) < 0)
+        (err = plan_batches(t)) < 0 || (err = check_steps(t)) < 0 || (err = choose_monitor(t)) < 0)
         goto fail;
     size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))

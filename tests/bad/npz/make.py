@@ -88,6 +88,8 @@ array("version-9", npy(version=9), "a: NPY version 9, expected 1, 2 or 3")
 array("header-cut", npy()[:40], "a: the file ends within its NPY header")
 array("header-not-a-dict", npy(dict="[1, 2, 3]"), "a: the NPY header is not understood near byte 10")
 array("no-shape", npy(dict="{'descr': '<f8', 'fortran_order': False}"), "a: the NPY header is not understood near byte 50")
+array("shape-twice", npy(dict="{'descr': '<f8', 'fortran_order': False, 'shape': (3,), 'shape': (300,)}"),
+      "a: the NPY header is not understood near byte 74")
 array("records", npy(descr="[('x', '<f8')]"), "a: records (a structured type), expected plain numbers")
 array("objects", npy(descr="'|O'"), "a: numbers of type '|O', expected floats, integers or bool")
 array("text-array", npy(descr="'<U5'"), "a: numbers of type '<U5', expected floats, integers or bool")
