@@ -1,95 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu predict: a run's predictions for new rows, as CSV. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
-
-/* A file appears whole or not at all: it is written beside its place and renamed. */
-struct output {
-    const char *path;
-    char *temporary; /* NULL: written in place, for pipes and devices */
-    FILE *file;
-};
-
-static int cannot_write(const struct command *command, const char *path)
-{
-    return cli_fail(command, EXIT_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-static void output_abort(struct output *output)
-{
-    if (output->file)
-        fclose(output->file);
-    if (output->temporary) {
-        unlink(output->temporary);
-        free(output->temporary);
-    }
-    *output = (struct output){0};
-}
-
-static int output_open(struct output *output, const char *path, const struct command *command)
-{
-    static const char suffix[] = ".XXXXXX";
-    struct stat status;
-    size_t length = strlen(path);
-
-    *output = (struct output){.path = path};
-    if (!stat(path, &status) && S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
-        return cannot_write(command, path);
-    }
-    if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
-        output->file = fopen(path, "w");
-        return output->file ? 0 : cannot_write(command, path);
-    }
-    char *temporary = malloc(length + sizeof suffix);
-    if (!temporary)
-        return cli_fail(command, EXIT_FAILED, "out of memory");
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, suffix, sizeof suffix);
-    int fd = mkstemp(temporary);
-    if (fd < 0) {
-        free(temporary);
-        return cannot_write(command, path);
-    }
-    output->temporary = temporary;
-    mode_t mask = umask(0);
-    umask(mask);
-    if (!fchmod(fd, 0666 & ~mask))
-        output->file = fdopen(fd, "w");
-    if (!output->file) {
-        int code = cannot_write(command, path);
-        close(fd);
-        output_abort(output);
-        return code;
-    }
-    return 0;
-}
-
-static int output_commit(struct output *output, const struct command *command)
-{
-    int failed = ferror(output->file) || fflush(output->file);
-    if (!failed && output->temporary)
-        failed = fsync(fileno(output->file));
-    failed |= fclose(output->file);
-    output->file = NULL;
-    if (!failed && output->temporary)
-        failed = rename(output->temporary, output->path);
-    if (failed) {
-        int code = cannot_write(command, output->path);
-        output_abort(output);
-        return code;
-    }
-    free(output->temporary);
-    *output = (struct output){0};
-    return 0;
-}
 
 /* Whether path names one of the files a run consists of, in this run, there or not. */
 static int is_run_file(const char *run, const char *path)
@@ -111,21 +28,15 @@ static int is_run_file(const char *run, const char *path)
 
 static int predict(const struct args *args, sph_run *run, const char *data, const char *out)
 {
-    struct output output;
-    int err, code;
     if (!out) {
-        err = sph_run_predict(run, data, &(sph_sink){stdout, cli_write});
+        int err = sph_run_predict(run, data, &(sph_sink){stdout, cli_write});
         return cli_written(args->command, err, stdout, "the predictions");
     }
-    if ((code = output_open(&output, out, args->command)))
-        return code;
-    err = sph_run_predict(run, data, &(sph_sink){output.file, cli_write});
-    if ((code = cli_written(args->command, err, output.file, "the predictions"))) {
-        output_abort(&output);
-        return code;
-    }
-    if ((code = output_commit(&output, args->command)) || !args_on(args, "json"))
-        return code;
+    int err = sph_run_predict_file(run, data, out);
+    if (err < 0)
+        return cli_fail_with(args->command, err);
+    if (!args_on(args, "json"))
+        return 0;
     json_t *object = json_object();
     json_object_set_new(object, "out", json_string(out));
     return cli_print_json(args->command, object, 17);

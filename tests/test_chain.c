@@ -18,11 +18,12 @@
 #include "net/net.h"
 #include "store/chain.h"
 #include "spherelu.h"
+#include "temporaries.h"
 
 /* ---------------------------------------------------------------- files */
 
 static char folder[] = "/tmp/spherelu-chain-XXXXXX";
-static char in_path[64], out_path[64], back_path[64], temporary[72];
+static char in_path[64], out_path[64], back_path[64];
 
 static int clean(void **state)
 {
@@ -32,7 +33,7 @@ static int clean(void **state)
     unlink(in_path);
     unlink(out_path);
     unlink(back_path);
-    unlink(temporary);
+    temporaries_in(folder, "", 1);
     return 0;
 }
 
@@ -96,7 +97,7 @@ static void streaming_says(sph_param to, int code, const char *message)
         fail_msg("said \"%s\", expected \"%s\"", sph_error(), message);
     assert_null(strchr(sph_error(), '\n'));
     assert_false(file_exists(out_path));
-    assert_false(file_exists(temporary));
+    assert_int_equal(temporaries_in(folder, "", 0), 0);
 }
 
 /* ---------------------------------------------------------------- the same function */
@@ -443,7 +444,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
         }
         assert_int_equal(err, SPH_EIO);
         assert_non_null(strstr(sph_error(), "No space left"));
-        assert_false(file_exists(temporary));
+        assert_int_equal(temporaries_in(folder, "", 0), 0);
         if (!is(out_path, "old", 3)) { /* the sync of the folder, after the rename */
             assert_int_equal(file_replace_with(out_path, "old", 3), 0);
         }
@@ -504,7 +505,7 @@ static void every_allocation_may_fail(void **state)
         fault_off();
         assert_int_equal(err, happened ? SPH_EMEMORY : 0);
         assert_int_equal(is(out_path, "old", 3), err != 0);
-        assert_false(file_exists(temporary));
+        assert_int_equal(temporaries_in(folder, "", 0), 0);
     }
     assert_true(n > 40);
 }
@@ -529,7 +530,6 @@ int main(void)
     snprintf(in_path, sizeof in_path, "%s/in", folder);
     snprintf(out_path, sizeof out_path, "%s/out", folder);
     snprintf(back_path, sizeof back_path, "%s/back", folder);
-    snprintf(temporary, sizeof temporary, "%s.tmp", out_path);
     int failed = cmocka_run_group_tests_name("chain", tests, NULL, NULL);
     rmdir(folder);
     return failed;

@@ -24,6 +24,7 @@
 #include "fault.h"
 #include "fault_system.h"
 #include "sinks.h"
+#include "temporaries.h"
 #include "spherelu.h"
 
 /* ---------------------------------------------------------------- jansson, made to fail */
@@ -65,9 +66,8 @@ static void empty_folder(const char *dir)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
         unlink(path);
-        snprintf(path, sizeof path, "%s/%s.tmp", dir, names[i]);
-        unlink(path);
     }
+    temporaries_in(dir, "", 1);
     rmdir(dir);
 }
 
@@ -198,12 +198,8 @@ static void assert_same_run(const char *a, const char *b)
 /* After a failure nothing is half-written, and a resume ends as if it had not been. */
 static void assert_usable(const struct setting *settings, const char *data)
 {
-    static const char *const names[] = {
-        "config.yaml.tmp",       "split.json.tmp",  "checkpoint.safetensors.tmp",
-        "model.safetensors.tmp", "result.json.tmp", "boundaries.npz.tmp"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (has(run_dir, names[i]))
-            fail_msg("%s was left behind", names[i]);
+    if (temporaries_in(run_dir, "", 0))
+        fail_msg("a temporary was left behind");
     int err = run_job(settings, data, run_dir, 1);
     if (err)
         fail_msg("resume: %d %s", err, sph_error());

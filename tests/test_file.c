@@ -25,6 +25,7 @@
 #include "file/file_sys.h"
 #include "base/memory.h"
 #include "short_memory.h"
+#include "temporaries.h"
 
 /* ---------------------------------------------------------------- the system, made to fail */
 
@@ -275,6 +276,30 @@ static void directories_are_made_with_their_parents(void **state)
     assert_int_equal(file_make_directory(""), SPH_EIO);
 }
 
+static void each_folder_that_is_made_is_synced_into_its_parent(void **state)
+{
+    (void)state;
+    sys_plan(0, PASS, 0);
+    assert_int_equal(file_make_directory(in_folder("p/q//r/")), 0);
+    assert_int_equal(sys.calls, 3);
+    assert_int_equal(file_make_directory(in_folder("p/q/r")), 0);
+    assert_int_equal(sys.calls, 3); /* nothing was made */
+    for (int at = 1; at <= 2; at++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d/t", at);
+        sys_plan(at, FAIL, EIO);
+        assert_int_equal(file_make_directory(in_folder(name)), SPH_EIO);
+        assert_non_null(strstr(sph_error(), ": cannot sync its directory: Input/output error"));
+    }
+    char held[256];
+    assert_non_null(getcwd(held, sizeof held));
+    assert_int_equal(chdir(dir), 0);
+    sys_plan(0, PASS, 0);
+    assert_int_equal(file_make_directory("here"), 0);
+    assert_int_equal(sys.calls, 1);
+    assert_int_equal(chdir(held), 0);
+}
+
 static void join_puts_one_slash_between(void **state)
 {
     (void)state;
@@ -301,30 +326,97 @@ static void replace_shows_the_new_file_only_after_commit(void **state)
     assert_int_equal(file_replace_write(&file, "wer", 3), 0);
     assert_int_equal(file_replace_commit(&file), 0);
     assert_holds(path, "newer");
-    assert_false(file_exists(in_folder("a.tmp")));
+    assert_int_equal(temporaries_in(dir, "a.", 0), 0);
     file_replace_abort(&file); /* after commit: nothing */
     assert_holds(path, "newer");
 
     assert_int_equal(file_replace_begin(&file, path), 0);
     assert_int_equal(file_replace_write(&file, "x", 1), 0);
-    assert_true(file_exists(in_folder("a.tmp")));
+    assert_int_equal(temporaries_in(dir, "a.", 0), 1);
     file_replace_abort(&file);
     file_replace_abort(&file);
-    assert_false(file_exists(in_folder("a.tmp")));
+    assert_int_equal(temporaries_in(dir, "a.", 0), 0);
     assert_holds(path, "newer");
     struct file_replace zero = {0};
     file_replace_abort(&zero); /* must not close descriptor 0 */
     assert_int_equal(open_files(), files);
 }
 
-static void a_left_over_temporary_does_not_show_in_the_new_file(void **state)
+static void others_files_stay_and_links_are_not_followed(void **state)
 {
     (void)state;
-    FILE *left = fopen(in_folder("a.tmp"), "w");
-    fputs("a long left-over text", left);
-    fclose(left);
+    struct stat info;
+    assert_int_equal(file_replace_with(in_folder("a.tmp"), "mine", 4), 0);
+    assert_int_equal(file_replace_with(in_folder("outside"), "old", 3), 0);
+    assert_int_equal(symlink("outside", path), 0);
     assert_int_equal(file_replace_with(path, "new", 3), 0);
     assert_holds(path, "new");
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    assert_holds(in_folder("outside"), "old");
+    assert_holds(in_folder("a.tmp"), "mine");
+}
+
+static void temporaries_are_new_files_of_names_that_differ(void **state)
+{
+    (void)state;
+    struct file_replace one, other;
+    assert_int_equal(file_replace_begin(&one, path), 0);
+    assert_int_equal(file_replace_begin(&other, path), 0); /* does not sweep away what is being written */
+    assert_string_not_equal(one.temporary, other.temporary);
+    assert_int_equal(file_replace_write(&one, "one", 3), 0);
+    assert_int_equal(file_replace_write(&other, "other", 5), 0);
+    assert_int_equal(file_replace_commit(&other), 0);
+    assert_holds(path, "other");
+    assert_int_equal(file_replace_commit(&one), 0);
+    assert_holds(path, "one");
+    assert_int_equal(temporaries_in(dir, "a.", 0), 0);
+
+    char name[257], longest[400];
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    snprintf(longest, sizeof longest, "%s/%s", dir, name);
+    assert_int_equal(file_replace_with(longest, "x", 1), 0);
+    assert_holds(longest, "x");
+}
+
+static void the_temporary_of_a_killed_writer_goes_with_the_next(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct file_replace file;
+        if (!file_replace_begin(&file, path) && !file_replace_write(&file, "half", 4))
+            raise(SIGKILL);
+        _exit(1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(temporaries_in(dir, "a.", 0), 1);
+    assert_int_equal(file_replace_with(in_folder("ab"), "other", 5), 0); /* of another file */
+    assert_int_equal(temporaries_in(dir, "a.", 0), 1);
+    assert_int_equal(file_replace_with(path, "new", 3), 0);
+    assert_int_equal(temporaries_in(dir, "a.", 0), 0);
+}
+
+static void what_the_user_names_may_be_a_pipe_but_no_folder(void **state)
+{
+    (void)state;
+    struct file_replace file;
+    assert_int_equal(file_replace_begin_any(&file, path), 0);
+    assert_int_equal(file_replace_write(&file, "file", 4), 0);
+    assert_int_equal(file_replace_commit(&file), 0);
+    assert_holds(path, "file");
+    assert_int_equal(file_replace_begin_any(&file, "/dev/null"), 0);
+    assert_null(file.temporary);
+    assert_int_equal(file_replace_write(&file, "gone", 4), 0);
+    assert_int_equal(file_replace_commit(&file), 0);
+    assert_int_equal(file_replace_begin_any(&file, "/dev/full"), 0);
+    assert_int_equal(file_replace_write(&file, "gone", 4), SPH_EIO);
+    assert_message("/dev/full", "cannot write: No space left on device");
+    assert_int_equal(file_replace_begin_any(&file, dir), SPH_EIO);
+    assert_message(dir, "cannot write: it is a directory");
 }
 
 static void short_and_interrupted_writes_are_carried_on(void **state)
@@ -374,7 +466,7 @@ static void each_call_that_fails_once_leaves_the_old_file_and_no_temporary(void 
             assert_message(path, messages[at - 1]);
         }
         assert_holds(path, at >= REPLACE_CALLS ? "new" : "old");
-        assert_false(file_exists(in_folder("a.tmp")));
+        assert_int_equal(temporaries_in(dir, "a.", 0), 0);
         assert_int_equal(open_files(), files);
     }
 }
@@ -397,20 +489,8 @@ static void killed_at_any_call_the_file_is_the_old_or_the_new_one(void **state)
             assert_holds(path, at == 5 || (at == 4 && after) ? "new" : "old");
             assert_int_equal(file_replace_with(path, "next", 4), 0);
             assert_holds(path, "next");
-            assert_false(file_exists(in_folder("a.tmp")));
+            assert_int_equal(temporaries_in(dir, "a.", 0), 0);
         }
-}
-
-static void a_full_disk_gives_one_clear_line_and_the_old_file(void **state)
-{
-    (void)state;
-    assert_int_equal(file_replace_with(path, "old", 3), 0);
-    assert_int_equal(symlink("/dev/full", in_folder("a.tmp")), 0);
-    assert_int_equal(file_replace_with(path, "new", 3), SPH_EIO);
-    assert_message(path, "cannot write: No space left on device");
-    assert_holds(path, "old");
-    struct stat info;
-    assert_int_equal(lstat(in_folder("a.tmp"), &info), -1);
 }
 
 static void a_limit_on_file_sizes_is_an_ordinary_failure(void **state)
@@ -429,7 +509,7 @@ static void a_limit_on_file_sizes_is_an_ordinary_failure(void **state)
     assert_int_equal(err, SPH_EIO);
     assert_message(path, "cannot write: File too large");
     assert_holds(path, "old");
-    assert_false(file_exists(in_folder("a.tmp")));
+    assert_int_equal(temporaries_in(dir, "a.", 0), 0);
 }
 
 static void a_place_that_takes_no_file_is_refused_at_begin(void **state)
@@ -440,9 +520,7 @@ static void a_place_that_takes_no_file_is_refused_at_begin(void **state)
     assert_message(in_folder("none/a"), "cannot create: No such file or directory");
     assert_int_equal(file_replace_with(dir, "x", 1), SPH_EIO);
     assert_message(dir, "cannot replace: Is a directory");
-    char temporary[80];
-    snprintf(temporary, sizeof temporary, "%s.tmp", dir);
-    assert_false(file_exists(temporary));
+    assert_int_equal(temporaries_in("/tmp", strrchr(dir, '/') + 1, 0), 0);
 }
 
 /* ---------------------------------------------------------------- logs */
@@ -505,14 +583,25 @@ static void a_failed_flush_leaves_whole_lines_and_can_be_repeated(void **state)
     assert_int_equal(file_log_sync(&log), SPH_EIO);
     assert_message(path, "cannot sync: Input/output error");
     file_log_close(&log);
+}
 
-    assert_int_equal(symlink("/dev/full", in_folder("full")), 0);
-    sys_plan(0, PASS, 0);
-    assert_int_equal(file_log_open(&log, in_folder("full"), 0), 0);
-    assert_int_equal(file_log_add(&log, "one\n", 4), 0);
-    assert_int_equal(file_log_flush(&log), SPH_EIO);
-    assert_message(in_folder("full"), "cannot write: No space left on device");
-    file_log_close(&log);
+static void a_log_is_a_file_and_no_link_to_one(void **state)
+{
+    (void)state;
+    struct file_log log;
+    int files = open_files();
+    assert_int_equal(file_replace_with(in_folder("outside"), "kept", 4), 0);
+    assert_int_equal(symlink("outside", path), 0);
+    assert_int_equal(file_log_open(&log, path, 0), SPH_EIO);
+    assert_message(path, "cannot open: it is a symbolic link");
+    assert_holds(in_folder("outside"), "kept");
+    assert_int_equal(symlink("absent", in_folder("b")), 0);
+    assert_int_equal(file_log_open(&log, in_folder("b"), 0), SPH_EIO);
+    assert_false(file_exists(in_folder("absent")));
+    assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
+    assert_int_equal(file_log_open(&log, in_folder("fifo"), 0), SPH_EIO);
+    assert_message(in_folder("fifo"), "cannot open: not a regular file");
+    assert_int_equal(open_files(), files);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -540,7 +629,7 @@ static void each_allocation_that_fails_leaves_nothing_open_or_half_written(void 
     assert_int_equal(log.length, 4);
     file_log_close(&log);
     SHORT_OF_MEMORY(failures, err, err = replace_in_two_pieces();
-                    assert_false(file_exists(in_folder("a.tmp"))));
+                    assert_int_equal(temporaries_in(dir, "a.", 0), 0));
     assert_true(failures >= 3);
     assert_holds(path, "new");
     assert_int_equal(open_files(), files);
@@ -565,17 +654,21 @@ int main(void)
         in_a_folder(what_cannot_be_read_is_named_with_its_reason),
         in_a_folder(map_shows_the_bytes_and_an_empty_file_is_no_exception),
         in_a_folder(directories_are_made_with_their_parents),
+        in_a_folder(each_folder_that_is_made_is_synced_into_its_parent),
         in_a_folder(join_puts_one_slash_between),
         in_a_folder(replace_shows_the_new_file_only_after_commit),
-        in_a_folder(a_left_over_temporary_does_not_show_in_the_new_file),
+        in_a_folder(others_files_stay_and_links_are_not_followed),
+        in_a_folder(temporaries_are_new_files_of_names_that_differ),
+        in_a_folder(the_temporary_of_a_killed_writer_goes_with_the_next),
+        in_a_folder(what_the_user_names_may_be_a_pipe_but_no_folder),
         in_a_folder(short_and_interrupted_writes_are_carried_on),
         in_a_folder(each_call_that_fails_once_leaves_the_old_file_and_no_temporary),
         in_a_folder(killed_at_any_call_the_file_is_the_old_or_the_new_one),
-        in_a_folder(a_full_disk_gives_one_clear_line_and_the_old_file),
         in_a_folder(a_limit_on_file_sizes_is_an_ordinary_failure),
         in_a_folder(a_place_that_takes_no_file_is_refused_at_begin),
         in_a_folder(log_appends_on_flush_and_is_cut_to_an_offset),
         in_a_folder(a_failed_flush_leaves_whole_lines_and_can_be_repeated),
+        in_a_folder(a_log_is_a_file_and_no_link_to_one),
         in_a_folder(each_allocation_that_fails_leaves_nothing_open_or_half_written),
         cmocka_unit_test(clock_does_not_run_backwards),
     };

@@ -15,6 +15,7 @@
 #include "spherelu.h"
 #include "store/series.h"
 #include "skip.h"
+#include "temporaries.h"
 
 static char part[64], other[64], out[64];
 
@@ -320,9 +321,7 @@ static int is_old(void)
 
 static void no_temporary_is_left(void)
 {
-    char name[80];
-    snprintf(name, sizeof name, "%s.tmp", out);
-    assert_false(file_exists(name));
+    assert_int_equal(temporaries_in("/tmp", strrchr(out, '/') + 1, 0), 0);
 }
 
 static void a_failing_write_sync_or_rename_leaves_the_old_file_or_the_new(void **state)

@@ -59,6 +59,9 @@ SPH_API int sph_run_eval(sph_run *run, const char *source, sph_scores *scores);
 /* Predictions as CSV: a header, then a line per row. */
 SPH_API int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv);
 
+/* The same into a file, which is replaced whole when all is there, or into a pipe or device. */
+SPH_API int sph_run_predict_file(sph_run *run, const char *source, const char *path);
+
 /* Of a run, in raw units. source: other data with the run's columns; NULL: the rows it was trained on, opened
  * as config.yaml names them. rows: look at the first so many; 0: at all. */
 SPH_API int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source,

@@ -13,16 +13,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "file/file_inside.h"
 #include "file/file_sys.h"
 #include "base/memory.h"
 
-/* "path: cannot open: reason" from errno. */
-static int fail_to(const char *what, const char *path)
+int file_fail_to(const char *what, const char *path)
 {
     return sph_fail_at(SPH_EIO, path, "cannot %s: %s", what, strerror(errno));
 }
 
-static int open_retrying(const char *path, int flags)
+int file_open_retrying(const char *path, int flags)
 {
     int fd;
     do
@@ -31,7 +31,7 @@ static int open_retrying(const char *path, int flags)
     return fd;
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
+int file_write_all(int fd, const char *bytes, size_t length)
 {
     while (length) {
         ssize_t written = file_sys_write(fd, bytes, length);
@@ -47,7 +47,7 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-static int sync_retrying(int fd)
+int file_sync_retrying(int fd)
 {
     int err;
     do
@@ -56,15 +56,39 @@ static int sync_retrying(int fd)
     return err;
 }
 
+/* Slashes at the end do not count. */
+int file_open_parent(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length && path[length - 1] != '/')
+        length--;
+    char *dir = length ? mem_text_of(path, length) : mem_text(".");
+    if (!dir)
+        return SPH_EMEMORY;
+    int fd = file_open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        fd = file_fail_to("open directory", dir);
+    mem_free(dir);
+    return fd;
+}
+
+int file_sync_directory(int fd, const char *path)
+{
+    /* EINVAL: a file system that has no such sync */
+    return file_sync_retrying(fd) < 0 && errno != EINVAL ? file_fail_to("sync its directory", path) : 0;
+}
+
 /* ---------------------------------------------------------------- reading */
 
 static int open_for_reading(const char *path, struct stat *info)
 {
-    int fd = open_retrying(path, O_RDONLY);
+    int fd = file_open_retrying(path, O_RDONLY);
     if (fd < 0)
-        return fail_to("open", path);
+        return file_fail_to("open", path);
     if (fstat(fd, info) < 0) {
-        fail_to("examine", path);
+        file_fail_to("examine", path);
         close(fd);
         return SPH_EIO;
     }
@@ -97,7 +121,7 @@ int file_read(char **out, size_t *length, const char *path)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            err = fail_to("read", path);
+            err = file_fail_to("read", path);
             goto out;
         }
         if (got == 0)
@@ -134,7 +158,7 @@ int file_map(struct file_map *out, const char *path)
     }
     void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {
-        err = fail_to("map", path);
+        err = file_fail_to("map", path);
         goto out;
     }
     *out = (struct file_map){.data = data, .length = (size_t)info.st_size};
@@ -172,6 +196,22 @@ int file_is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* A directory that was made is on the disk when the one that names it is. */
+static int make_one(const char *path)
+{
+    if (mkdir(path, 0777) < 0) {
+        int reason = errno;
+        if (file_is_directory(path))
+            return 0;
+        errno = reason;
+        return file_fail_to("make directory", path);
+    }
+    int parent = file_open_parent(path), err = parent < 0 ? parent : file_sync_directory(parent, path);
+    if (parent >= 0)
+        close(parent);
+    return err;
+}
+
 int file_make_directory(const char *path)
 {
     char *prefix = mem_text(path);
@@ -184,13 +224,7 @@ int file_make_directory(const char *path)
             continue;
         char held = prefix[i];
         prefix[i] = '\0';
-        if (mkdir(prefix, 0777) < 0) {
-            int reason = errno;
-            if (!file_is_directory(prefix)) {
-                errno = reason;
-                err = fail_to("make directory", prefix);
-            }
-        }
+        err = make_one(prefix);
         prefix[i] = held;
     }
     if (!length)
@@ -202,10 +236,10 @@ int file_make_directory(const char *path)
 int file_hold(int *out, const char *dir, double patience)
 {
     double end = clock_seconds() + patience;
-    int fd = open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    int fd = file_open_retrying(dir, O_RDONLY | O_DIRECTORY);
     *out = -1;
     if (fd < 0)
-        return fail_to("open", dir);
+        return file_fail_to("open", dir);
     while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         int busy = errno == EWOULDBLOCK;
         if (errno == EINTR)
@@ -234,116 +268,6 @@ char *file_join(const char *dir, const char *name)
     return mem_format("%s%s%s", dir, between, name);
 }
 
-/* ---------------------------------------------------------------- replacing */
-
-int file_replace_begin(struct file_replace *out, const char *path)
-{
-    *out = (struct file_replace){.fd = -1};
-    out->path = mem_text(path);
-    out->temporary = mem_format("%s.tmp", path);
-    if (!out->path || !out->temporary) {
-        mem_free(out->temporary);
-        out->temporary = NULL; /* nothing to remove yet */
-        file_replace_abort(out);
-        return SPH_EMEMORY;
-    }
-    out->fd = open_retrying(out->temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (out->fd < 0) {
-        int err = fail_to("create", path);
-        mem_free(out->temporary);
-        out->temporary = NULL;
-        file_replace_abort(out);
-        return err;
-    }
-    return 0;
-}
-
-static int replace_failed(struct file_replace *file, const char *what)
-{
-    int err = fail_to(what, file->path);
-    file_replace_abort(file);
-    return err;
-}
-
-int file_replace_write(struct file_replace *file, const void *bytes, size_t length)
-{
-    assert(file->path);
-    return write_all(file->fd, bytes, length) < 0 ? replace_failed(file, "write") : 0;
-}
-
-/* The new name lives in the directory, which has a sync of its own. */
-static int open_directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *dir = !slash          ? mem_text(".")
-                : slash == path ? mem_text("/")
-                                : mem_text_of(path, (size_t)(slash - path));
-    if (!dir)
-        return SPH_EMEMORY;
-    int fd = open_retrying(dir, O_RDONLY | O_DIRECTORY);
-    if (fd < 0)
-        fd = fail_to("open directory", dir);
-    mem_free(dir);
-    return fd;
-}
-
-void file_replace_push(struct file_replace *file)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-    sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-#else
-    (void)file;
-#endif
-}
-
-int file_replace_commit(struct file_replace *file)
-{
-    assert(file->path);
-    if (sync_retrying(file->fd) < 0)
-        return replace_failed(file, "sync");
-    int dir = open_directory_of(file->path), err = 0; /* now: after the rename it would be too late to fail */
-    if (dir < 0) {
-        file_replace_abort(file);
-        return dir;
-    }
-    if (file_sys_rename(file->temporary, file->path) < 0) {
-        err = fail_to("replace", file->path);
-    } else {
-        mem_free(file->temporary);
-        file->temporary = NULL; /* it has become path */
-        /* EINVAL: a file system that has no such sync */
-        if (sync_retrying(dir) < 0 && errno != EINVAL)
-            err = fail_to("sync its directory", file->path);
-    }
-    close(dir);
-    file_replace_abort(file);
-    return err;
-}
-
-void file_replace_abort(struct file_replace *file)
-{
-    if (file->path || file->temporary) {
-        if (file->fd >= 0)
-            close(file->fd);
-        if (file->temporary)
-            unlink(file->temporary);
-    }
-    mem_free(file->path);
-    mem_free(file->temporary);
-    *file = (struct file_replace){.fd = -1};
-}
-
-int file_replace_with(const char *path, const void *bytes, size_t length)
-{
-    struct file_replace file;
-    int err = file_replace_begin(&file, path);
-    if (!err)
-        err = file_replace_write(&file, bytes, length);
-    if (!err)
-        err = file_replace_commit(&file);
-    return err;
-}
-
 /* ---------------------------------------------------------------- logs */
 
 int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
@@ -356,14 +280,19 @@ int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
         goto out;
     }
     /* O_APPEND: after a cut the next write lands at the end without a seek. */
-    out->fd = open_retrying(path, O_RDWR | O_CREAT | O_APPEND);
+    out->fd = file_open_retrying(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
     if (out->fd < 0) {
-        err = fail_to("open", path);
+        err = errno == ELOOP ? sph_fail_at(SPH_EIO, path, "cannot open: it is a symbolic link")
+                             : file_fail_to("open", path);
         goto out;
     }
     struct stat info;
     if (fstat(out->fd, &info) < 0) {
-        err = fail_to("examine", path);
+        err = file_fail_to("examine", path);
+        goto out;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        err = sph_fail_at(SPH_EIO, path, "cannot open: not a regular file");
         goto out;
     }
     uint64_t held = info.st_size > 0 ? (uint64_t)info.st_size : 0;
@@ -371,7 +300,7 @@ int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
         err = sph_fail_at(SPH_EIO, path, "cannot go on: it has %llu bytes, expected at least %llu",
                           (unsigned long long)held, (unsigned long long)keep_bytes);
     else if (held > keep_bytes && ftruncate(out->fd, (off_t)keep_bytes) < 0)
-        err = fail_to("cut", path);
+        err = file_fail_to("cut", path);
 out:
     if (err)
         file_log_close(out);
@@ -391,8 +320,8 @@ int file_log_add(struct file_log *log, const char *bytes, size_t length)
 
 int file_log_flush(struct file_log *log)
 {
-    if (write_all(log->fd, log->pending, log->length) < 0) {
-        int err = fail_to("write", log->path);
+    if (file_write_all(log->fd, log->pending, log->length) < 0) {
+        int err = file_fail_to("write", log->path);
         (void)!ftruncate(log->fd, (off_t)log->offset); /* the write's reason is the one to tell */
         return err;
     }
@@ -404,8 +333,8 @@ int file_log_flush(struct file_log *log)
 int file_log_sync(struct file_log *log)
 {
     int err = file_log_flush(log);
-    if (!err && sync_retrying(log->fd) < 0)
-        err = fail_to("sync", log->path);
+    if (!err && file_sync_retrying(log->fd) < 0)
+        err = file_fail_to("sync", log->path);
     return err;
 }
 
@@ -418,7 +347,7 @@ int file_log_read(const struct file_log *log, uint64_t offset, void *bytes, size
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return fail_to("read", log->path);
+            return file_fail_to("read", log->path);
         if (got == 0)
             return sph_fail_at(SPH_EIO, log->path,
                                "cannot read: it ends after %llu bytes, expected at least %llu",

@@ -29,7 +29,7 @@ void file_map_done(const struct file_map *map, const void *from, size_t length);
 
 int file_exists(const char *path);
 int file_is_directory(const char *path);
-int file_make_directory(const char *path); /* with parents; existing is fine */
+int file_make_directory(const char *path); /* with parents, each on the disk; existing is fine */
 
 /* Names of all that lies in a directory, in the order of their bytes. Caller frees. */
 int file_list(char ***out, size_t *count, const char *dir);
@@ -44,15 +44,21 @@ void file_let_go(int held); /* -1 is fine */
 /* dir/name, caller frees. */
 char *file_join(const char *dir, const char *name);
 
-/* Replace a file: begin writes to "path.tmp", commit syncs, renames onto path and syncs the directory, abort
- * removes the temporary. A failing write or commit has already aborted: the old file stands and no temporary
- * is left. (Only when the very last step, the sync of the directory, fails is the new file in place already.)
- * abort after commit, after a failure, or of zeroes does nothing. */
+/* Replace a file: begin creates "path.NUMBER.tmp", a new file of a name that cannot be guessed, commit syncs,
+ * renames onto path (a link there is replaced, not followed) and syncs the directory, abort removes the
+ * temporary. A failing write or commit has already aborted: the old file stands and no temporary is left.
+ * (Only when the very last step, the sync of the directory, fails is the new file in place already.) abort
+ * after commit, after a failure, or of zeroes does nothing. The temporary of a writer that was killed is
+ * removed by the next one of the same path; two that write it side by side do not meet. */
 struct file_replace {
     char *path, *temporary;
     int fd;
 };
 int file_replace_begin(struct file_replace *out, const char *path);
+
+/* The same, but what is there and neither file nor folder, a pipe or a device, is written as it is. For names
+ * that come from the user. */
+int file_replace_begin_any(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);
 
@@ -63,7 +69,8 @@ void file_replace_abort(struct file_replace *file);
 /* begin, write, commit. */
 int file_replace_with(const char *path, const void *bytes, size_t length);
 
-/* An append-only log: text gathers in memory and reaches the file when flushed; cut to an offset on resume.
+/* An append-only log: text gathers in memory and reaches the file when flushed; cut to an offset on resume. A
+ * symbolic link is not followed, and what is no regular file is refused.
  * A failed flush cuts the file back to what it held before and keeps the text pending. */
 struct file_log {
     char *path;

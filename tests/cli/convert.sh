@@ -44,7 +44,8 @@ says 'tensor "0.bias": dtype "F8_E4M3", expected one of'
 printf '\1\2\3\4\5\6\7\10' | st integers.safetensors "{$(tensor 0.weight I8 2,4 0,8)}"
 run 1 convert integers.safetensors o.safetensors --to gmp
 says "integers.safetensors: 0.weight is I8, expected F32, F64, F16 or BF16"
-absent o.safetensors o.safetensors.tmp
+absent o.safetensors
+no_temporaries .
 
 # ---- bn, folded and kept
 run 0 train --data crescents --param sp --norm bn --hidden 8 --epochs 3 --out bn --quiet

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one way in which files are written whole. The temporary lies beside its place under a name that nobody
+ * can guess, is created by this call or not at all, and is never reached through a link: whoever may write
+ * into the folder cannot make us write elsewhere. */
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "file/file.h"
+#include "file/file_inside.h"
+#include "file/file_sys.h"
+
+enum {
+    STEM_MOST = 200, /* bytes of the name that stand in the temporary's: file systems take 255 */
+    DIGITS = 16
+};
+static const char suffix[] = ".tmp";
+
+/* ---------------------------------------------------------------- what a killed writer left */
+
+static int is_temporary_of(const char *stem, size_t length, const char *name)
+{
+    if (strncmp(name, stem, length) != 0 || name[length] != '.')
+        return 0;
+    name += length + 1;
+    return strspn(name, "0123456789abcdef") == DIGITS && !strcmp(name + DIGITS, suffix);
+}
+
+/* A writer at work holds a lock on its temporary, and the system lets go when it dies. */
+static void remove_if_left(int dir, const char *name)
+{
+    struct stat info;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+        !flock(fd, LOCK_EX | LOCK_NB))
+        unlinkat(dir, name, 0);
+    close(fd);
+}
+
+static void remove_left(const char *dir, const char *stem, size_t length)
+{
+    DIR *open = opendir(dir);
+    if (!open)
+        return;
+    for (struct dirent *entry; (entry = readdir(open));)
+        if (is_temporary_of(stem, length, entry->d_name))
+            remove_if_left(dirfd(open), entry->d_name);
+    closedir(open);
+}
+
+/* ---------------------------------------------------------------- replacing */
+
+/* Creates out->temporary beside path. */
+static int create(struct file_replace *out, const char *dir, const char *stem, size_t length)
+{
+    for (;;) {
+        uint64_t number;
+        if (getrandom(&number, sizeof number, 0) != sizeof number)
+            return file_fail_to("create", out->path);
+        out->temporary = mem_format("%s%.*s.%016" PRIx64 "%s", dir, (int)length, stem, number, suffix);
+        if (!out->temporary)
+            return SPH_EMEMORY;
+        out->fd = file_open_retrying(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+        struct stat info = {.st_nlink = 1};
+        if (out->fd >= 0 && (flock(out->fd, LOCK_EX) < 0 || (!fstat(out->fd, &info) && info.st_nlink)))
+            return 0;
+        /* taken already, or swept away before it was locked: another name */
+        int again = out->fd >= 0 || errno == EEXIST, err = again ? 0 : file_fail_to("create", out->path);
+        if (out->fd >= 0)
+            close(out->fd);
+        out->fd = -1;
+        mem_free(out->temporary);
+        out->temporary = NULL;
+        if (!again)
+            return err;
+    }
+}
+
+int file_replace_begin(struct file_replace *out, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path;
+    size_t length = strlen(stem) < STEM_MOST ? strlen(stem) : STEM_MOST;
+    *out = (struct file_replace){.fd = -1};
+    out->path = mem_text(path);
+    char *dir = mem_text_of(path, (size_t)(stem - path));
+    int err = out->path && dir ? 0 : SPH_EMEMORY;
+    if (!err) {
+        remove_left(*dir ? dir : ".", stem, length);
+        err = create(out, dir, stem, length);
+    }
+    mem_free(dir);
+    if (err < 0)
+        file_replace_abort(out);
+    return err;
+}
+
+int file_replace_begin_any(struct file_replace *out, const char *path)
+{
+    struct stat info;
+    int there = !stat(path, &info);
+    *out = (struct file_replace){.fd = -1};
+    if (there && S_ISDIR(info.st_mode))
+        return sph_fail_at(SPH_EIO, path, "cannot write: it is a directory");
+    if (!there || S_ISREG(info.st_mode))
+        return file_replace_begin(out, path);
+    out->path = mem_text(path);
+    if (!out->path)
+        return SPH_EMEMORY;
+    out->fd = file_open_retrying(path, O_WRONLY);
+    int err = out->fd < 0 ? file_fail_to("open", path) : 0;
+    if (err < 0)
+        file_replace_abort(out);
+    return err;
+}
+
+static int replace_failed(struct file_replace *file, const char *what)
+{
+    int err = file_fail_to(what, file->path);
+    file_replace_abort(file);
+    return err;
+}
+
+int file_replace_write(struct file_replace *file, const void *bytes, size_t length)
+{
+    assert(file->path);
+    return file_write_all(file->fd, bytes, length) < 0 ? replace_failed(file, "write") : 0;
+}
+
+void file_replace_push(struct file_replace *file)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)file;
+#endif
+}
+
+int file_replace_commit(struct file_replace *file)
+{
+    assert(file->path);
+    if (!file->temporary) { /* a pipe or a device: it has all there is */
+        file_replace_abort(file);
+        return 0;
+    }
+    if (file_sync_retrying(file->fd) < 0)
+        return replace_failed(file, "sync");
+    int dir = file_open_parent(file->path), err = 0; /* now: after the rename it would be too late to fail */
+    if (dir < 0) {
+        file_replace_abort(file);
+        return dir;
+    }
+    if (file_sys_rename(file->temporary, file->path) < 0) {
+        err = file_fail_to("replace", file->path);
+    } else {
+        mem_free(file->temporary);
+        file->temporary = NULL; /* it has become path */
+        err = file_sync_directory(dir, file->path);
+    }
+    close(dir);
+    file_replace_abort(file);
+    return err;
+}
+
+void file_replace_abort(struct file_replace *file)
+{
+    if (file->path && file->fd >= 0)
+        close(file->fd);
+    if (file->temporary)
+        unlink(file->temporary);
+    mem_free(file->path);
+    mem_free(file->temporary);
+    *file = (struct file_replace){.fd = -1};
+}
+
+int file_replace_with(const char *path, const void *bytes, size_t length)
+{
+    struct file_replace file;
+    int err = file_replace_begin(&file, path);
+    if (!err)
+        err = file_replace_write(&file, bytes, length);
+    if (!err)
+        err = file_replace_commit(&file);
+    return err;
+}

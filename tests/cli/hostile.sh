@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Files and options made to harm: each is refused in one line, with the exit code of a refusal, not of a crash.
+. "$(dirname "$0")/lib.bash"
+
+{
+    echo "a,b,price"
+    for i in $(seq 40); do echo "$i,$((i * i)),$((i * 3))"; done
+} >ok.csv
+run 0 train --data ok.csv --epochs 2 --out run
+
+# ---- a model that says another number of columns than its net takes
+cp -r run narrow
+LC_ALL=C sed -i 's/\\"feature\\"/\\"dropped\\"/' narrow/model.safetensors
+for command in "predict narrow" "eval narrow" "boundaries narrow" "regions narrow"; do
+    run 1 $command --data ok.csv
+    says "narrow/model.safetensors: the net takes 2 inputs, and the data have 1 features"
+done
+
+# ---- numbers whose product wraps
+run 2 train --data ok.csv --epochs 18446744073709551615 --batch 20 --out refused
+says "epochs: 18446744073709551615 of 2 steps each, expected at most 2^53 steps in all"
+run 2 train --data ok.csv --epochs 9223372036854775808 --batch 20 --out refused
+says "epochs: 9223372036854775808 of 2 steps each"
+absent refused
+
+# ---- links in a run folder that lead out of it, and files of others beside ours
+echo mine >outside
+mkdir trap
+for name in config.yaml.tmp model.safetensors.tmp checkpoint.safetensors.tmp result.json.tmp split.json.tmp; do
+    ln -s ../outside "trap/$name"
+done
+run 0 train --data ok.csv --epochs 2 --out trap
+check "a file outside of the run folder was written" [ "$(cat outside)" = mine ]
+mkdir log
+ln -s ../outside log/metrics.jsonl
+run 1 train --data ok.csv --epochs 2 --out log
+says "log/metrics.jsonl: cannot open: it is a symbolic link"
+check "a log was written through a link" [ "$(cat outside)" = mine ]
+echo mine >keep.safetensors.tmp
+run 0 convert run/model.safetensors keep.safetensors --to gmp
+check "convert overwrote keep.safetensors.tmp" [ "$(cat keep.safetensors.tmp)" = mine ]
+finish
