@@ -129,22 +129,18 @@ static void describe_units(sph_boundary *out, const struct hyperplanes *planes)
     }
 }
 
-/* The last angle turns a full circle and has no pole. */
 static int measure_poles(sph_boundary *out, const sph_net *net)
 {
+    const struct net_layer *layer = &net->layers[out->layer];
     struct param_values values;
-    if (net->layers[out->layer].spec.param != SPH_PARAM_GMP || out->n < 3)
+    if (!layer->ops->pole)
         return 0;
     int err = net_layer_values(net, out->layer, &values);
-    for (size_t j = 0; !err && j < out->m; j++) {
-        double least = INFINITY;
-        for (size_t k = 0; k + 2 < out->n; k++)
-            least = fmin(least, fabs(sin(values.raw[0][j * (out->n - 1) + k])));
-        out->pole[j] = least;
-    }
-    if (!err)
-        net_values_free(&values);
-    return err;
+    if (err < 0)
+        return err;
+    param_poles(layer->ops, &layer->shape, &values, out->pole);
+    net_values_free(&values);
+    return 0;
 }
 
 static int describe_layer(sph_boundary *out, const sph_net *net, size_t layer, int raw)

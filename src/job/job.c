@@ -93,7 +93,7 @@ int job_settle(struct sph_job *job, const sph_data *data)
     if (!err && job->options.standardize < 0)
         err = options_put(job, OPTION_STANDARDIZE, data->task == SPH_TASK_REGRESSION ? "both" : "features");
     if (!err && !job->options.init)
-        err = options_put(job, OPTION_INIT, job->options.param == SPH_PARAM_GMP ? "paper" : "glorot");
+        err = options_put(job, OPTION_INIT, init_words[param_ops((sph_param)job->options.param)->first_init]);
     return err;
 }
 
@@ -218,29 +218,22 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
 /* Lengths of hidden layers; the output layer stays as drawn. */
 static int scale_net(sph_net *net, double scale)
 {
-    const char *output = net->layers[net->layer_count - 1].path;
-    size_t length = strlen(output), count = sph_net_tensors(net);
-    int err = 0;
-    for (size_t i = 0; i < count && !err; i++) {
-        sph_tensor tensor;
-        if ((err = sph_net_tensor(net, i, &tensor)) < 0)
-            break;
-        int scales = tensor.group == SPH_GROUP_WEIGHT || tensor.group == SPH_GROUP_V ||
-                     tensor.group == SPH_GROUP_G || tensor.group == SPH_GROUP_R;
-        if (!tensor.learned || !scales ||
-            (!strncmp(tensor.name, output, length) && tensor.name[length] == '.'))
-            continue;
-        double *values = mem_get(tensor.count, sizeof *values);
-        if (!values)
-            return SPH_EMEMORY;
-        err = sph_net_get(net, tensor.name, values, tensor.count);
-        for (size_t k = 0; k < tensor.count && !err; k++)
-            values[k] *= scale;
-        if (!err)
-            err = sph_net_set(net, tensor.name, values, tensor.count);
-        mem_free(values);
+    for (size_t l = 0; l + 1 < net->layer_count; l++) {
+        const struct param_ops *ops = net->layers[l].ops;
+        const struct param_shape *shape = &net->layers[l].shape;
+        struct param_values values;
+        int err = net_layer_values(net, l, &values);
+        if (err < 0)
+            return err;
+        for (size_t t = 0; t < ops->tensors; t++) {
+            size_t count = ops->tensor[t].is_length ? shape->m * param_per_unit(ops, t, shape) : 0;
+            for (size_t i = 0; i < count; i++)
+                values.raw[t][i] *= scale;
+        }
+        net_set_layer_values(net, l, &values);
+        net_values_free(&values);
     }
-    return err;
+    return 0;
 }
 
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)

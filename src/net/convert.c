@@ -167,15 +167,9 @@ static int is_output(const sph_net *net, const struct net_layer *layer)
     return layer->node == output || (in_sum && layer->spec.act == SPH_ACT_IDENTITY);
 }
 
-/* The output layer is plain and stays as it is; what was built otherwise follows the hidden ones. */
 static sph_param choose(const sph_net *net, const struct net_layer *layer, sph_param to)
 {
-    int radius = param_has_radius(layer->spec.param);
-    if (to == SPH_PARAM_SP || !is_output(net, layer))
-        return to;
-    if (!radius)
-        return layer->spec.param;
-    return to == SPH_PARAM_WN ? SPH_PARAM_SP : to;
+    return is_output(net, layer) ? param_of_output(layer->spec.param, to) : to;
 }
 
 static int is_copy(const sph_net *net, sph_param to, int strict, int fold)

@@ -95,7 +95,7 @@ static int check_layer(const sph_layer *spec, const char *path)
     if ((unsigned)spec->param >= SPH_PARAM_COUNT || (unsigned)spec->norm >= SPH_NORM_COUNT ||
         (unsigned)spec->act >= SPH_ACT_COUNT || (unsigned)spec->init >= SPH_INIT_COUNT)
         return sph_fail_key(SPH_EARG, path, "a word of its description is not one of the known values");
-    int has_radius = spec->param == SPH_PARAM_GMP || spec->param == SPH_PARAM_SPHERE;
+    int has_radius = param_has_radius(spec->param);
     if (spec->init == SPH_INIT_PAPER && !has_radius)
         return sph_fail_key(SPH_EARG, path,
                             "init paper draws directions and sets r to 1: it is for gmp and sphere only");

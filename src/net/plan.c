@@ -187,11 +187,10 @@ static int plan_norm(struct plan *plan, sph_norm norm, struct op *op)
     return 0;
 }
 
-/* Scales are 1 as long as the net lives: sp and wn without signs. */
+/* Scales are 1 as long as the net lives: neither a radius nor signs of a conversion. */
 static int never_scaled(const struct net_layer *layer)
 {
-    return (layer->spec.param == SPH_PARAM_SP || layer->spec.param == SPH_PARAM_WN) &&
-           layer->output_sign == NET_NOWHERE;
+    return !param_has_radius(layer->spec.param) && layer->output_sign == NET_NOWHERE;
 }
 
 /* imn (gather, apply) | dense or conv | bn, mbn (gather, apply) or ln | activation */

@@ -104,11 +104,21 @@ static void gmp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const
     *s = *unit[R];
 }
 
+/* Where the sine of an angle is 0 the angles behind it turn nothing. The last one turns a full circle and has
+ * no pole: none is left of two inputs. */
+static double gmp_pole(size_t n, const double *const unit[PARAM_TENSORS])
+{
+    double least = INFINITY;
+    for (size_t a = 0; a + 2 < n; a++)
+        least = fmin(least, fabs(sin(unit[THETA][a])));
+    return n < 3 ? (double)NAN : least;
+}
+
 const struct param_ops param_gmp = {
     .name = "gmp",
-    .tensor = {{"theta", SPH_GROUP_THETA, PARAM_ANGLES, 0},
-               {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, 1},
-               {"r", SPH_GROUP_R, PARAM_ONE, 0}},
+    .tensor = {{"theta", SPH_GROUP_THETA, PARAM_ANGLES},
+               {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},
+               {"r", SPH_GROUP_R, PARAM_ONE, .is_length = 1, .decays = 1}},
     .tensors = 3,
     .has_sign = 1,
     .first_init = SPH_INIT_PAPER,
@@ -117,4 +127,5 @@ const struct param_ops param_gmp = {
     .pull_grad = gmp_pull_grad,
     .from_unit = gmp_from_unit,
     .to_unit = gmp_to_unit,
+    .pole = gmp_pole,
 };

@@ -39,6 +39,15 @@ int param_has_radius(sph_param param)
     return param_find_group(param_ops(param), SPH_GROUP_R) >= 0;
 }
 
+sph_param param_of_output(sph_param from, sph_param to)
+{
+    if (to == SPH_PARAM_SP)
+        return to;
+    if (!param_has_radius(from))
+        return from;
+    return param_has_radius(to) ? to : SPH_PARAM_SP;
+}
+
 double param_length(size_t n, const double *w)
 {
     double square = 0, length = 0;
@@ -135,5 +144,15 @@ void param_to_weight(const struct param_ops *ops, const struct param_shape *shap
         find_unit(ops, shape, j, values, &absent, unit);
         ops->to_unit(shape->n, (const double *const *)unit, values->sign ? values->sign + j : NULL,
                      w + j * shape->n, b + j, s + j);
+    }
+}
+
+void param_poles(const struct param_ops *ops, const struct param_shape *shape,
+                 const struct param_values *values, double *pole)
+{
+    for (size_t j = 0; j < shape->m; j++) {
+        double absent = 0, *unit[PARAM_TENSORS] = {0};
+        find_unit(ops, shape, j, values, &absent, unit);
+        pole[j] = ops->pole(shape->n, (const double *const *)unit);
     }
 }

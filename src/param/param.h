@@ -31,7 +31,9 @@ struct param_tensor {
     const char *name; /* "theta": the file's name for it after the layer's path */
     sph_group group;
     enum param_extent extent;
-    int is_bias; /* absent when the shape has no bias */
+    int is_bias;   /* absent when the shape has no bias                    */
+    int is_length; /* the weight's length grows with it: first values may be scaled by it */
+    int decays;    /* weight decay touches it, unless a group says otherwise */
 };
 
 /* One layer's numbers in a step, in the dtype of the kernel table. */
@@ -73,6 +75,10 @@ struct param_ops {
                       double *sign);
     void (*to_unit)(size_t n, const double *const unit[PARAM_TENSORS], const double *sign,
                     double *w /* (n) */, double *b, double *s);
+
+    /* How far a unit is from a place where its coordinates break down, 0 (there) to 1; NaN: there is no such
+     * place at this n. NULL: nowhere. */
+    double (*pole)(size_t n, const double *const unit[PARAM_TENSORS]);
 };
 
 /* The row of a parameterization; never NULL. */
@@ -80,6 +86,10 @@ const struct param_ops *param_ops(sph_param param);
 
 /* Whether units of the row have a scale r of their own, behind the activation. */
 int param_has_radius(sph_param param);
+
+/* What an output layer becomes when a net is converted: it is plain and stays as it is; what was built
+ * otherwise follows the hidden layers. */
+sph_param param_of_output(sph_param from, sph_param to);
 
 /* Which tensor of the row belongs to a group, or is its bias; -1: none. */
 int param_find_group(const struct param_ops *ops, sph_group group);
@@ -106,6 +116,10 @@ void param_from_weight(const struct param_ops *ops, const struct param_shape *sh
 /* w (m, n), b (m), s (m) <- raw. */
 void param_to_weight(const struct param_ops *ops, const struct param_shape *shape,
                      const struct param_values *values, double *w, double *b, double *s);
+
+/* pole (m) <- raw, for rows that have such places. */
+void param_poles(const struct param_ops *ops, const struct param_shape *shape,
+                 const struct param_values *values, double *pole);
 
 /* |w|, without overflow or loss. */
 double param_length(size_t n, const double *w);

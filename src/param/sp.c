@@ -53,7 +53,8 @@ static void sp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const 
 
 const struct param_ops param_sp = {
     .name = "sp",
-    .tensor = {{"weight", SPH_GROUP_WEIGHT, PARAM_WEIGHTS, 0}, {"bias", SPH_GROUP_BIAS, PARAM_ONE, 1}},
+    .tensor = {{"weight", SPH_GROUP_WEIGHT, PARAM_WEIGHTS, .is_length = 1, .decays = 1},
+               {"bias", SPH_GROUP_BIAS, PARAM_ONE, .is_bias = 1}},
     .tensors = 2,
     .raw_is_weight = 1,
     .first_init = SPH_INIT_GLOROT,

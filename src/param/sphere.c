@@ -68,9 +68,9 @@ static void sphere_to_unit(size_t n, const double *const unit[PARAM_TENSORS], co
 
 const struct param_ops param_sphere = {
     .name = "sphere",
-    .tensor = {{"u", SPH_GROUP_THETA, PARAM_WEIGHTS, 0},
-               {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, 1},
-               {"r", SPH_GROUP_R, PARAM_ONE, 0}},
+    .tensor = {{"u", SPH_GROUP_THETA, PARAM_WEIGHTS},
+               {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},
+               {"r", SPH_GROUP_R, PARAM_ONE, .is_length = 1, .decays = 1}},
     .tensors = 3,
     .first_init = SPH_INIT_GLOROT,
     .scratch_len = sphere_scratch_len,

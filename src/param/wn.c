@@ -59,9 +59,9 @@ static void wn_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const 
 
 const struct param_ops param_wn = {
     .name = "wn",
-    .tensor = {{"v", SPH_GROUP_V, PARAM_WEIGHTS, 0},
-               {"g", SPH_GROUP_G, PARAM_ONE, 0},
-               {"bias", SPH_GROUP_BIAS, PARAM_ONE, 1}},
+    .tensor = {{"v", SPH_GROUP_V, PARAM_WEIGHTS, .is_length = 1},
+               {"g", SPH_GROUP_G, PARAM_ONE, .is_length = 1, .decays = 1},
+               {"bias", SPH_GROUP_BIAS, PARAM_ONE, .is_bias = 1}},
     .tensors = 3,
     .first_init = SPH_INIT_GLOROT,
     .scratch_len = wn_scratch_len,

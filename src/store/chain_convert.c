@@ -265,15 +265,9 @@ static int copy_layer(const struct chain_layer *layer, const struct safetensors 
 
 /* ---------------------------------------------------------------- the chain */
 
-/* The last layer is plain and stays as it is; what was built otherwise follows the others. */
 static sph_param target(const struct chain *chain, size_t k, sph_param to)
 {
-    sph_param from = chain->layer[k].param;
-    if (k + 1 < chain->count || to == SPH_PARAM_SP)
-        return to;
-    if (!param_has_radius(from))
-        return from;
-    return param_has_radius(to) ? to : SPH_PARAM_SP;
+    return k + 1 < chain->count ? to : param_of_output(chain->layer[k].param, to);
 }
 
 static int declare(struct st_writer *writer, const struct chain_layer *layer, sph_param to, size_t *learned)

@@ -31,7 +31,11 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
     };
     for (int g = 0; g < SPH_GROUP_COUNT; g++)
         out->group_lr[g] = 1;
-    out->group_decay[SPH_GROUP_WEIGHT] = out->group_decay[SPH_GROUP_G] = out->group_decay[SPH_GROUP_R] = 1;
+    for (int p = 0; p < SPH_PARAM_COUNT; p++) {
+        const struct param_ops *ops = param_ops((sph_param)p);
+        for (size_t t = 0; t < ops->tensors; t++)
+            out->group_decay[ops->tensor[t].group] = ops->tensor[t].decays;
+    }
 }
 
 static int check_part(const char *part, const uint32_t *index, size_t count, size_t rows)
