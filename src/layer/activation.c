@@ -4,42 +4,10 @@
  * and no memory is touched twice. */
 #include "layer/op.h"
 
-static int can_overwrite(const struct op *op)
-{
-    return !op->weights->scaled &&
-           (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU || op->act == SPH_ACT_IDENTITY);
-}
-
-int op_relu_in_dense(const struct op *op)
-{
-    return op->act_follows && op->act == SPH_ACT_RELU && !op->weights->narrow && can_overwrite(op);
-}
-
-int op_relu_in_norm(const struct op *op)
-{
-    return op->act_in_norm && !op->weights->scaled;
-}
-
-int op_bias_in_act(const struct op *op)
-{
-    return op->act_follows && op->weights->b &&
-           (op->act == SPH_ACT_RELU || op->act == SPH_ACT_LEAKY_RELU || op->act == SPH_ACT_ELU);
-}
-
-int op_outer_gradient(const struct op *act)
-{
-    return act->reader && op_bias_in_act(act) && !act->weights->scaled;
-}
-
 /* Whether some s is not 1 changes from step to step, as scales change sign. */
 static void act_prepare(struct op *op)
 {
-    *op->out = can_overwrite(op) ? *op->in : op->spare;
-}
-
-static int nothing_to_do(const struct op *op)
-{
-    return (op->act == SPH_ACT_IDENTITY && !op->weights->scaled) || op_relu_in_norm(op);
+    *op->out = op->fused->in_place ? *op->in : op->spare;
 }
 
 /* srelu's numbers lie one kind after the other, (4, m): a block of channels finds its own m apart. */
@@ -60,46 +28,43 @@ static struct act_args slice_args(const struct op *op, const struct tile *tile, 
 
 static void act_forward(const struct op *op, const struct tile *tile)
 {
-    if (nothing_to_do(op) || op_relu_in_dense(op))
+    if (op->fused->idle || op->fused->relu_in_product)
         return;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct act_args args = slice_args(op, tile, p);
         args.y = slice_at(op->out, op->k, tile, p);
         args.ldy = op->out->ld;
-        op->k->act[op->act](&args);
+        op->k->act[op->act.act](&args);
     }
 }
 
 static void act_backward(const struct op *op, const struct tile *tile)
 {
-    if (nothing_to_do(op))
+    if (op->fused->idle)
         return;
     const struct layer_grads *grads = &op->grads[tile->worker];
+    const struct op *outer = op->fused->outer;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         struct act_args args = slice_args(op, tile, p);
         void *d = slice_at(op->dout, op->k, tile, p);
         args.dy = args.dz = d;
         args.lddy = args.lddz = op->dout->ld;
-        args.db = slice_column(&slice, op->k, op_bias_in_act(op) ? grads->db : NULL);
+        args.db = slice_column(&slice, op->k, op->fused->bias_in_act ? grads->db : NULL);
         args.ds = slice_column(&slice, op->k, op->weights->scaled ? grads->ds : NULL);
         args.dshape = slice_column(&slice, op->k, grads->dshape);
-        if (op_outer_gradient(op)) {
-            args.left = buffer_at(op->reader->dout, op->k, tile);
-            args.ld_left = op->reader->dout->ld;
-            args.right = op->reader->weights->wt;
+        if (outer) {
+            args.left = buffer_at(outer->dout, op->k, tile);
+            args.ld_left = outer->dout->ld;
+            args.right = outer->weights->wt;
         }
-        op->k->act_grad[op->act](&args);
+        op->k->act_grad[op->act.act](&args);
     }
 }
 
-void op_act(struct op *op)
-{
-    op->prepare = act_prepare;
-    op->forward = act_forward;
-    op->backward = act_backward;
-    op->back_in = 1;
-}
+const struct op_kind op_act = {
+    .prepare = act_prepare, .forward = act_forward, .backward = act_backward, .back_in = 1};
+const struct op_kind op_act_idle = {.prepare = act_prepare};
 
 /* ---------------------------------------------------------------- an activation by itself */
 
@@ -107,7 +72,7 @@ static void alone_forward(const struct op *op, const struct tile *tile)
 {
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
-        op->k->act[op->act](&(struct act_args){
+        op->k->act[op->act.act](&(struct act_args){
             .rows = slice.rows,
             .m = slice.width,
             .z = slice_at(op->in, op->k, tile, p),
@@ -126,7 +91,7 @@ static void alone_backward(const struct op *op, const struct tile *tile)
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         void *d = slice_at(op->dout, op->k, tile, p);
-        op->k->act_grad[op->act](&(struct act_args){
+        op->k->act_grad[op->act.act](&(struct act_args){
             .rows = slice.rows,
             .m = slice.width,
             .z = slice_at(op->in, op->k, tile, p),
@@ -142,9 +107,4 @@ static void alone_backward(const struct op *op, const struct tile *tile)
     }
 }
 
-void op_act_alone(struct op *op)
-{
-    op->forward = alone_forward;
-    op->backward = alone_backward;
-    op->back_in = 1;
-}
+const struct op_kind op_act_alone = {.forward = alone_forward, .backward = alone_backward, .back_in = 1};

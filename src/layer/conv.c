@@ -9,7 +9,7 @@
 static void *patches_of(const struct op *op, const struct tile *tile, int second)
 {
     size_t length = op->out->pixels * op->weights->ldwt;
-    return (char *)op->patches + (2 * tile->worker + (size_t)second) * length * op->k->size;
+    return (char *)op->conv.patches + (2 * tile->worker + (size_t)second) * length * op->k->size;
 }
 
 static void patches_forward(const struct op *op, const struct tile *tile)
@@ -17,10 +17,10 @@ static void patches_forward(const struct op *op, const struct tile *tile)
     const struct layer_weights *w = op->weights;
     void *patches = patches_of(op, tile, 0);
     for (size_t i = 0; i < tile->rows; i++) {
-        op->k->patches(&op->window, buffer_image(op->in, op->k, tile, i), op->in->ld, patches, w->ldwt);
+        op->k->patches(&op->conv.window, buffer_image(op->in, op->k, tile, i), op->in->ld, patches, w->ldwt);
         op->k->gemm(op->out->pixels, w->m, w->n, patches, w->ldwt, 1, w->w, w->ldw,
-                    buffer_image(op->out, op->k, tile, i), op->out->ld, op->no_bias ? NULL : w->b,
-                    op_relu_in_dense(op) ? GEMM_RELU : GEMM_SET);
+                    buffer_image(op->out, op->k, tile, i), op->out->ld, product_bias(op),
+                    op->fused->relu_in_product ? GEMM_RELU : GEMM_SET);
     }
 }
 
@@ -33,7 +33,7 @@ static void patches_backward(const struct op *op, const struct tile *tile)
     size_t pixels = op->out->pixels;
     for (size_t i = 0; i < tile->rows; i++) {
         const void *dz = buffer_image(op->dout, k, tile, i);
-        k->patches(&op->window, buffer_image(op->in, k, tile, i), op->in->ld, patches, w->ldwt);
+        k->patches(&op->conv.window, buffer_image(op->in, k, tile, i), op->in->ld, patches, w->ldwt);
         k->gemm(w->n, w->m, pixels, patches, 1, w->ldwt, dz, op->dout->ld, grads->dw, w->ldw, NULL, GEMM_ADD);
         if (!op->din)
             continue;
@@ -41,32 +41,27 @@ static void patches_backward(const struct op *op, const struct tile *tile)
         if (!op->add_din)
             memset(dx, 0, op->din->pixels * op->din->ld * k->size);
         k->gemm(pixels, w->n, w->m, dz, op->dout->ld, 1, w->wt, w->ldwt, dpatches, w->ldwt, NULL, GEMM_SET);
-        k->patches_grad(&op->window, dpatches, w->ldwt, dx, op->din->ld);
+        k->patches_grad(&op->conv.window, dpatches, w->ldwt, dx, op->din->ld);
     }
-    if (w->b && !op->no_bias && !op_bias_in_act(op))
+    if (product_sums_bias(op))
         k->column_sums(buffer_rows(op->dout, tile), w->m, buffer_at(op->dout, k, tile), op->dout->ld,
                        grads->db);
 }
 
-void op_conv(struct op *op)
-{
-    op->forward = patches_forward;
-    op->backward = patches_backward;
-    op->back_in = 1;
-}
+const struct op_kind op_conv = {.forward = patches_forward, .backward = patches_backward, .back_in = 1};
 
 /* ---------------------------------------------------------------- blocked images */
 
 static void *scratch_of(const struct op *op, const struct tile *tile)
 {
-    return (char *)op->scratch + tile->worker * op->scratch_bytes;
+    return (char *)op->conv.scratch + tile->worker * op->conv.scratch_bytes;
 }
 
 static void blocked_forward(const struct op *op, const struct tile *tile)
 {
     const struct layer_weights *w = op->weights;
-    conv_forward(op->convs[tile->worker], tile->rows, buffer_at(op->in, op->k, tile), w->w, w->ldw,
-                 op->no_bias ? NULL : w->b, op_relu_in_dense(op), buffer_at(op->out, op->k, tile),
+    conv_forward(op->conv.convs[tile->worker], tile->rows, buffer_at(op->in, op->k, tile), w->w, w->ldw,
+                 product_bias(op), op->fused->relu_in_product, buffer_at(op->out, op->k, tile),
                  scratch_of(op, tile));
 }
 
@@ -76,12 +71,12 @@ static void blocked_backward(const struct op *op, const struct tile *tile)
     const struct layer_weights *w = op->weights;
     const struct layer_grads *grads = &op->grads[tile->worker];
     const void *dz = buffer_at(op->dout, k, tile);
-    conv_backward_weights(op->convs[tile->worker], tile->rows, buffer_at(op->in, k, tile), dz, grads->dw,
+    conv_backward_weights(op->conv.convs[tile->worker], tile->rows, buffer_at(op->in, k, tile), dz, grads->dw,
                           w->ldw, scratch_of(op, tile));
     if (op->din)
-        conv_backward_data(op->convs[tile->worker], tile->rows, dz, w->w, w->ldw, op->add_din,
+        conv_backward_data(op->conv.convs[tile->worker], tile->rows, dz, w->w, w->ldw, op->add_din,
                            buffer_at(op->din, k, tile), scratch_of(op, tile));
-    if (!w->b || op->no_bias || op_bias_in_act(op))
+    if (!product_sums_bias(op))
         return;
     for (size_t p = 0; p < buffer_slices(op->dout, tile); p++) {
         struct slice slice = buffer_slice(op->dout, tile, p);
@@ -90,12 +85,8 @@ static void blocked_backward(const struct op *op, const struct tile *tile)
     }
 }
 
-void op_conv_blocked(struct op *op)
-{
-    op->forward = blocked_forward;
-    op->backward = blocked_backward;
-    op->back_in = 1;
-}
+const struct op_kind op_conv_blocked = {
+    .forward = blocked_forward, .backward = blocked_backward, .back_in = 1};
 
 static void enter_forward(const struct op *op, const struct tile *tile)
 {
@@ -119,8 +110,4 @@ static void enter_prepare(struct op *op)
     }
 }
 
-void op_enter(struct op *op)
-{
-    op->prepare = enter_prepare;
-    op->forward = enter_forward;
-}
+const struct op_kind op_enter = {.prepare = enter_prepare, .forward = enter_forward};

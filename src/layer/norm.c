@@ -73,7 +73,7 @@ void norm_state_free(struct norm_state *state)
 
 static void *share_at(const struct op *op, int which, size_t share)
 {
-    return (char *)op->norm->share[which] + share * op->norm->width * op->k->size;
+    return (char *)op->norm.state->share[which] + share * op->norm.state->width * op->k->size;
 }
 
 /* The share that a slice of the tile belongs to. */
@@ -91,7 +91,7 @@ static void clear_shares(const struct op *op, int which, const struct tile *tile
 {
     struct slice first = {0};
     size_t count = op->in->blocked ? tile->rows : 1;
-    memset(share_at(op, which, share_of(op, tile, &first)), 0, count * op->norm->width * op->k->size);
+    memset(share_at(op, which, share_of(op, tile, &first)), 0, count * op->norm.state->width * op->k->size);
 }
 
 /* ---------------------------------------------------------------- gather: forward */
@@ -102,7 +102,7 @@ static void gather_moments(const struct op *op, const struct tile *tile)
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         size_t share = share_of(op, tile, &slice);
-        op->norm->share_rows[share] = slice.rows;
+        op->norm.state->share_rows[share] = slice.rows;
         k->moments(slice.rows, slice.width, slice_at(op->in, k, tile, p), op->in->ld,
                    slice_column(&slice, k, share_at(op, 0, share)),
                    slice_column(&slice, k, share_at(op, 1, share)));
@@ -129,7 +129,7 @@ static void gather_mean(const struct op *op, const struct tile *tile)
 /* merged[which] <- the shares, in f64 and in order */
 static void merge_sums(const struct op *op, int which, size_t shares)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     memset(state->merged[which], 0, state->width * sizeof(double));
     for (size_t t = 0; t < shares; t++) {
         op->k->to_double(state->width, share_at(op, which, t), state->spare);
@@ -141,7 +141,7 @@ static void merge_sums(const struct op *op, int which, size_t shares)
 /* Chan's update: mean and sum of squared deviations of two sets joined. */
 static void merge_moments(const struct op *op, size_t shares)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     double *mean = state->merged[0], *m2 = state->merged[1], seen = 0;
     memset(mean, 0, state->width * sizeof *mean);
     memset(m2, 0, state->width * sizeof *m2);
@@ -160,7 +160,7 @@ static void merge_moments(const struct op *op, size_t shares)
 
 static void update_running(const struct op *op, const double *batch, double correction, void *running)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     op->k->to_double(state->width, running, state->statistic);
     for (size_t j = 0; j < state->width; j++)
         state->statistic[j] += state->momentum * (batch[j] * correction - state->statistic[j]);
@@ -170,7 +170,7 @@ static void update_running(const struct op *op, const double *batch, double corr
 /* scale = gamma / sqrt(var + epsilon), var in f64 */
 static void set_scale(const struct op *op, const double *var)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     op->k->to_double(state->width, op->weights->gamma, state->spare);
     for (size_t j = 0; j < state->width; j++) {
         state->inverse[j] = 1 / sqrt(var[j] + norm_epsilon);
@@ -181,7 +181,7 @@ static void set_scale(const struct op *op, const double *var)
 
 static void join_moments(const struct op *op, size_t tiles, size_t rows)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     merge_moments(op, shares_of(op, tiles, rows));
     double count = (double)(rows * op->in->pixels), *var = state->merged[1];
     for (size_t j = 0; j < state->width; j++)
@@ -195,7 +195,7 @@ static void join_moments(const struct op *op, size_t tiles, size_t rows)
 /* shift = b - mean (mbn), -mean (imn) */
 static void set_shift(const struct op *op, const double *mean)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     if (state->norm == SPH_NORM_MBN && op->weights->b)
         op->k->to_double(state->width, op->weights->b, state->spare);
     else
@@ -207,7 +207,7 @@ static void set_shift(const struct op *op, const double *mean)
 
 static void join_mean(const struct op *op, size_t tiles, size_t rows)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     merge_sums(op, 0, shares_of(op, tiles, rows));
     for (size_t j = 0; j < state->width; j++)
         state->merged[0][j] /= (double)(rows * op->in->pixels);
@@ -221,13 +221,13 @@ static void join_mean(const struct op *op, size_t tiles, size_t rows)
 
 static void apply_moments(const struct op *op, const struct tile *tile)
 {
-    const struct norm_state *state = op->norm;
+    const struct norm_state *state = op->norm.state;
     const struct kernels *k = op->k;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         k->normalize(slice.rows, slice.width, slice_at(op->in, k, tile, p), op->in->ld,
                      slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
-                     slice_column(&slice, k, op->weights->beta), op_relu_in_norm(op),
+                     slice_column(&slice, k, op->weights->beta), op->fused->relu_in_norm,
                      slice_at(op->out, k, tile, p), op->out->ld);
     }
 }
@@ -240,7 +240,7 @@ static void shift_slices(const struct op *op, const struct tile *tile, const str
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         k->shift(slice.rows, slice.width, slice_at(from, k, tile, p), from->ld,
-                 slice_column(&slice, k, op->norm->shift), slice_at(to, k, tile, p), to->ld);
+                 slice_column(&slice, k, op->norm.state->shift), slice_at(to, k, tile, p), to->ld);
     }
 }
 
@@ -251,7 +251,7 @@ static void apply_shift(const struct op *op, const struct tile *tile)
 
 static void prepare_moments(struct op *op)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     memcpy(state->mean, op->weights->running_mean, state->width * op->k->size);
     op->k->to_double(state->width, op->weights->running_var, state->merged[1]);
     set_scale(op, state->merged[1]);
@@ -259,15 +259,15 @@ static void prepare_moments(struct op *op)
 
 static void prepare_mean(struct op *op)
 {
-    op->k->to_double(op->norm->width, op->weights->running_mean, op->norm->merged[0]);
-    set_shift(op, op->norm->merged[0]);
+    op->k->to_double(op->norm.state->width, op->weights->running_mean, op->norm.state->merged[0]);
+    set_shift(op, op->norm.state->merged[0]);
 }
 
 /* ---------------------------------------------------------------- apply: backward, gathering */
 
 static void gather_moments_back(const struct op *op, const struct tile *tile)
 {
-    const struct norm_state *state = op->norm;
+    const struct norm_state *state = op->norm.state;
     const struct kernels *k = op->k;
     clear_shares(op, 0, tile);
     clear_shares(op, 1, tile);
@@ -277,7 +277,7 @@ static void gather_moments_back(const struct op *op, const struct tile *tile)
         k->normalize_sums(slice.rows, slice.width, slice_at(op->dout, k, tile, p), op->dout->ld,
                           slice_at(op->in, k, tile, p), op->in->ld, slice_column(&slice, k, state->mean),
                           slice_column(&slice, k, state->scale), slice_column(&slice, k, op->weights->beta),
-                          op_relu_in_norm(op), slice_column(&slice, k, share_at(op, 0, share)),
+                          op->fused->relu_in_norm, slice_column(&slice, k, share_at(op, 0, share)),
                           slice_column(&slice, k, share_at(op, 1, share)));
     }
 }
@@ -289,7 +289,7 @@ static void gather_mean_back(const struct op *op, const struct tile *tile)
 
 static void add_to(const struct op *op, const double *values, void *gradient)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     op->k->to_double(state->width, gradient, state->spare);
     for (size_t j = 0; j < state->width; j++)
         state->spare[j] += values[j];
@@ -300,7 +300,7 @@ static void add_to(const struct op *op, const double *values, void *gradient)
  * dz = gamma / sigma (g - mean of g - xhat * mean of g xhat). */
 static void join_moments_back(const struct op *op, size_t tiles, size_t rows)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     double count = (double)(rows * op->in->pixels), *sum_dy = state->merged[0], *sum_dyz = state->merged[1];
     merge_sums(op, 0, shares_of(op, tiles, rows));
     merge_sums(op, 1, shares_of(op, tiles, rows));
@@ -322,7 +322,7 @@ static void join_moments_back(const struct op *op, size_t tiles, size_t rows)
 
 static void join_mean_back(const struct op *op, size_t tiles, size_t rows)
 {
-    struct norm_state *state = op->norm;
+    struct norm_state *state = op->norm.state;
     merge_sums(op, 0, shares_of(op, tiles, rows));
     if (state->norm == SPH_NORM_MBN && op->weights->b)
         add_to(op, state->merged[0], op->grads[0].db);
@@ -335,14 +335,14 @@ static void join_mean_back(const struct op *op, size_t tiles, size_t rows)
 
 static void apply_moments_back(const struct op *op, const struct tile *tile)
 {
-    const struct norm_state *state = op->norm;
+    const struct norm_state *state = op->norm.state;
     const struct kernels *k = op->k;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         void *d = slice_at(op->dout, k, tile, p);
         k->normalize_grad(slice.rows, slice.width, d, op->dout->ld, slice_at(op->in, k, tile, p), op->in->ld,
                           slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
-                          slice_column(&slice, k, op->weights->beta), op_relu_in_norm(op),
+                          slice_column(&slice, k, op->weights->beta), op->fused->relu_in_norm,
                           slice_column(&slice, k, state->factor), slice_column(&slice, k, state->across),
                           slice_column(&slice, k, state->offset), d, op->dout->ld);
     }
@@ -351,7 +351,7 @@ static void apply_moments_back(const struct op *op, const struct tile *tile)
 /* mbn works in place; imn's gradient goes on to the node before. */
 static void apply_shift_back(const struct op *op, const struct tile *tile)
 {
-    if (op->norm->norm == SPH_NORM_MBN) {
+    if (op->norm.state->norm == SPH_NORM_MBN) {
         shift_slices(op, tile, op->dout, op->dout);
     } else if (op->din && !op->add_din) {
         shift_slices(op, tile, op->dout, op->din);
@@ -370,35 +370,43 @@ void norm_state_share(struct norm_state *state, const struct layer_weights *also
     state->also = also;
 }
 
+static const struct op_kind moments_gather = {
+    .forward = gather_moments, .join_forward = join_moments, .backward = apply_moments_back, .back_in = 1};
+static const struct op_kind moments_apply = {.forward = apply_moments,
+                                             .backward = gather_moments_back,
+                                             .join_backward = join_moments_back,
+                                             .back_in = 1};
+static const struct op_kind moments_evaluate = {.prepare = prepare_moments, .forward = apply_moments};
+static const struct op_kind mean_gather = {
+    .forward = gather_mean, .join_forward = join_mean, .backward = apply_shift_back};
+static const struct op_kind mean_apply = {
+    .forward = apply_shift, .backward = gather_mean_back, .join_backward = join_mean_back};
+static const struct op_kind mean_evaluate = {.prepare = prepare_mean, .forward = apply_shift};
+
+/* Of the data, whose gradient is nobody's business. */
+static const struct op_kind data_mean_gather = {.forward = gather_mean, .join_forward = join_mean};
+static const struct op_kind data_mean_apply = {.forward = apply_shift};
+
 void op_norm_gather(struct op *op, sph_norm norm)
 {
-    int moments = norm == SPH_NORM_BN;
-    op->norm->norm = norm;
-    op->forward = moments ? gather_moments : gather_mean;
-    op->join_forward = moments ? join_moments : join_mean;
-    op->backward = moments ? apply_moments_back : apply_shift_back;
-    op->back_in = moments;
+    op->norm.state->norm = norm;
+    op->kind = norm == SPH_NORM_BN ? &moments_gather : op->dout ? &mean_gather : &data_mean_gather;
 }
 
 void op_norm_apply(struct op *op, sph_norm norm, int train)
 {
-    int moments = norm == SPH_NORM_BN;
-    op->norm->norm = norm;
-    op->forward = moments ? apply_moments : apply_shift;
-    op->back_in = moments;
-    if (train) {
-        op->backward = moments ? gather_moments_back : gather_mean_back;
-        op->join_backward = moments ? join_moments_back : join_mean_back;
-    } else {
-        op->prepare = moments ? prepare_moments : prepare_mean;
-    }
+    op->norm.state->norm = norm;
+    if (norm == SPH_NORM_BN)
+        op->kind = train ? &moments_apply : &moments_evaluate;
+    else
+        op->kind = !train ? &mean_evaluate : op->dout ? &mean_apply : &data_mean_apply;
 }
 
 /* ---------------------------------------------------------------- layer normalization */
 
 static void *row_scratch_at(const struct op *op, const struct tile *tile, size_t i)
 {
-    return (char *)op->row_scratch + (tile->row + i) * op->k->size;
+    return (char *)op->norm.row_scratch + (tile->row + i) * op->k->size;
 }
 
 static void layer_norm_forward(const struct op *op, const struct tile *tile)
@@ -437,10 +445,13 @@ static void image_norm_backward(const struct op *op, const struct tile *tile)
     }
 }
 
+/* In the place of in lies what was normalized. */
+static const struct op_kind vector_norm = {
+    .forward = layer_norm_forward, .backward = layer_norm_backward, .back_in = 1};
+static const struct op_kind image_norm = {
+    .forward = image_norm_forward, .backward = image_norm_backward, .back_in = 1};
+
 void op_layer_norm(struct op *op)
 {
-    int image = op->in->pixels > 1;
-    op->forward = image ? image_norm_forward : layer_norm_forward;
-    op->backward = image ? image_norm_backward : layer_norm_backward;
-    op->back_in = 1; /* in its place lies what was normalized */
+    op->kind = op->in->pixels > 1 ? &image_norm : &vector_norm;
 }

@@ -123,39 +123,89 @@ struct layer_grads {
     void *dgamma, *dbeta, *dshape;
 };
 
-struct norm_state; /* norm.c */
+/* What the ops of one layer do for each other in this run. net/fusion.c decides it; ops only look. */
+struct fused {
+    int relu_in_product;    /* the product sets what is negative to 0; the way back is the activation's   */
+    int relu_in_norm;       /* the normalization does so in both directions                               */
+    int bias_in_norm;       /* the normalization adds the bias and sums its gradient                      */
+    int bias_in_act;        /* the activation's way back sums the bias's gradient                         */
+    int in_place;           /* the activation's result takes the place of what it reads                   */
+    int idle;               /* the activation has nothing to do, forward or back                          */
+    const struct op *outer; /* the dense op of one unit that alone reads the activation: the gradient it
+                               sends back stays a column and a row, which the activation multiplies; or NULL */
+};
 
-struct op {
-    void (*prepare)(struct op *op); /* before each run, once; or NULL */
+struct op;
+
+/* What a kind of op does. prepare and the joins run once, forward and backward once a tile; NULL: nothing. */
+struct op_kind {
+    void (*prepare)(struct op *op); /* before each run */
     void (*forward)(const struct op *op, const struct tile *tile);
     void (*backward)(const struct op *op, const struct tile *tile);
-    void (*join_forward)(const struct op *op, size_t tiles, size_t rows); /* or NULL */
+    void (*join_forward)(const struct op *op, size_t tiles, size_t rows);
     void (*join_backward)(const struct op *op, size_t tiles, size_t rows);
-
-    const struct kernels *k;
-    const struct layer_weights *weights;
-    const struct layer_grads *grads; /* (workers) */
-    struct buffer *in, *in2, *out;   /* values                                                        */
-    struct buffer *din, *din2;       /* gradient of the inputs, NULL where nobody wants it            */
-    struct buffer *dout;             /* gradient of the output; ops may work in place in it           */
-    int add_din, add_din2;           /* the gradient already holds another consumer's part: add to it */
-    struct norm_state *norm;
-    void *row_scratch;    /* (rows of the batch) of ln */
-    struct window window; /* conv, pools                                        */
-    void *patches;        /* conv, plain: (workers, 2, out pixels, kernel_pad(n)) */
-    struct conv **convs;  /* conv, blocked: (workers)                             */
-    void *scratch;        /* conv, blocked: (workers, scratch_bytes)              */
-    size_t scratch_bytes;
-    uint32_t *winners; /* max pool: (rows of out's buffer, out pixels, channels) */
-    sph_act act;
-    int back_in, back_out;   /* the way back reads in (and in2), reads out */
-    int no_bias;             /* dense: the bias comes later, behind a mean (mbn) */
-    int act_follows;         /* dense: act is the layer's, with nothing in between; activation: likewise */
-    int act_in_norm;         /* bn and the relu behind it, or an addition's: one pass */
-    const struct op *reader; /* activation: the dense op of one unit that alone reads it, or NULL */
-    const struct op *before; /* that dense op: the activation it reads, or NULL */
-    struct buffer spare;     /* activation: its own output, when the input cannot be overwritten */
+    int back_in, back_out; /* the way back reads in (and in2), reads out */
 };
+
+struct norm_state; /* norm.c */
+
+struct dense_op {
+    const struct fused *before; /* of the layer that it alone reads, with one unit; or NULL */
+};
+
+struct conv_op {
+    struct window window;
+    void *patches;       /* plain: (workers, 2, out pixels, kernel_pad(n)) */
+    struct conv **convs; /* blocked: (workers)                             */
+    void *scratch;       /* blocked: (workers, scratch_bytes)              */
+    size_t scratch_bytes;
+};
+
+struct norm_op {
+    struct norm_state *state; /* of a batch statistic    */
+    void *row_scratch;        /* (rows of the batch) of ln */
+};
+
+struct act_op {
+    sph_act act;
+};
+
+struct pool_op {
+    struct window window;
+    uint32_t *winners; /* max: (rows of out's buffer, out pixels, channels); NULL in evaluation */
+};
+
+struct op {
+    const struct op_kind *kind;
+    const struct kernels *k;
+    const struct layer_weights *weights; /* NULL: the op belongs to no layer                          */
+    const struct layer_grads *grads;     /* (workers)                                                 */
+    const struct fused *fused;           /* of the layer                                              */
+    struct buffer *in, *in2, *out;       /* values                                                    */
+    struct buffer *din, *din2;           /* gradient of the inputs, NULL where nobody wants it        */
+    struct buffer *dout;                 /* gradient of the output; ops may work in place in it       */
+    struct buffer *back_also;            /* another buffer that the way back reads, or NULL           */
+    int add_din, add_din2; /* the gradient already holds another consumer's part: add to it               */
+    struct buffer spare;   /* where out lies when it cannot lie where in does (op_act, op_enter)          */
+    union {
+        struct dense_op dense;
+        struct conv_op conv;
+        struct norm_op norm;
+        struct act_op act;
+        struct pool_op pool;
+    };
+};
+
+/* The product's bias, where it is the product that adds it; and whether it sums the bias's gradient. */
+static inline const void *product_bias(const struct op *op)
+{
+    return op->fused->bias_in_norm ? NULL : op->weights->b;
+}
+
+static inline int product_sums_bias(const struct op *op)
+{
+    return product_bias(op) && !op->fused->bias_in_act;
+}
 
 /* Statistics of a batch-coupled op pair. shares: most tiles of a batch or, of blocked images, most images. */
 int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t shares,
@@ -166,29 +216,19 @@ void norm_state_share(struct norm_state *state, const struct layer_weights *also
 
 static const double norm_epsilon = 1e-5;
 
-/* Each fills in the functions of an op whose fields are set; train chooses batch over running statistics. */
-void op_dense(struct op *op);
-void op_conv(struct op *op);
-void op_conv_blocked(struct op *op);
-void op_enter(struct op *op); /* rows of images into blocks */
-void op_max_pool(struct op *op);
-void op_avg_pool(struct op *op);
-int op_is_dense(const struct op *op);
-void op_act(struct op *op);
-void op_act_alone(struct op *op); /* of any node's value, which stays as it is: no scale, no bias */
+extern const struct op_kind op_dense;
+extern const struct op_kind op_conv, op_conv_blocked;
+extern const struct op_kind op_enter; /* rows of images into blocks */
+extern const struct op_kind op_max_pool, op_avg_pool;
+extern const struct op_kind op_act;
+extern const struct op_kind op_act_idle;  /* that of a layer whose activation is idle in every run      */
+extern const struct op_kind op_act_alone; /* of any node's value, which stays as it is: no scale, no bias */
+extern const struct op_kind op_add,
+    op_add_relu; /* with the relu behind it                                     */
 
-/* Whether relu runs inside the product before it, or inside the normalization, and whether the activation's
- * way back sums the bias's gradient. */
-int op_relu_in_dense(const struct op *op);
-int op_relu_in_norm(const struct op *op);
-int op_bias_in_act(const struct op *op);
-
-/* Whether the gradient that a single output sends back through an activation is left as what it is, the
- * product of a column and a row, for the activation's way back to multiply out. act: the activation's op. */
-int op_outer_gradient(const struct op *act);
-void op_add(struct op *op);
 void op_layer_norm(struct op *op);
-void op_norm_gather(struct op *op, sph_norm norm);           /* bn, mbn, imn: first half, training only */
-void op_norm_apply(struct op *op, sph_norm norm, int train); /* second half */
+void op_norm_gather(struct op *op, sph_norm norm); /* bn, mbn, imn: first half, training only      */
+void op_norm_apply(struct op *op, sph_norm norm,
+                   int train); /* second half: batch or running statistics     */
 
 #endif

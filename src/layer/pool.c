@@ -23,16 +23,16 @@ static struct piece piece_of(const struct op *op, const struct tile *tile, const
                              const struct buffer *y, size_t i)
 {
     size_t image = i / op->in->blocks, block = i % op->in->blocks, first = block * op->in->ld;
-    size_t left = op->window.channels - first, size = op->k->size;
-    struct piece piece = {.window = op->window, .ldx = op->in->ld, .ldy = y->ld};
+    size_t left = op->pool.window.channels - first, size = op->k->size;
+    struct piece piece = {.window = op->pool.window, .ldx = op->in->ld, .ldy = y->ld};
     if (op->in->blocked)
         piece.window.channels = left < op->in->ld ? left : op->in->ld;
     piece.x = (char *)buffer_image(x, op->k, tile, image) + block * x->pixels * x->ld * size;
     piece.y =
         (char *)buffer_image(y, op->k, tile, image) + (y->blocked ? block * y->pixels * y->ld : first) * size;
-    if (op->winners) {
+    if (op->pool.winners) {
         size_t row = y->worker_rows ? tile->worker * y->worker_rows : tile->row;
-        piece.winners = op->winners + ((row + image) * op->window.channels + first) * y->pixels;
+        piece.winners = op->pool.winners + ((row + image) * op->pool.window.channels + first) * y->pixels;
     }
     return piece;
 }
@@ -81,14 +81,5 @@ static void avg_backward(const struct op *op, const struct tile *tile)
     }
 }
 
-void op_max_pool(struct op *op)
-{
-    op->forward = max_forward;
-    op->backward = max_backward;
-}
-
-void op_avg_pool(struct op *op)
-{
-    op->forward = avg_forward;
-    op->backward = avg_backward;
-}
+const struct op_kind op_max_pool = {.forward = max_forward, .backward = max_backward};
+const struct op_kind op_avg_pool = {.forward = avg_forward, .backward = avg_backward};

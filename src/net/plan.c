@@ -90,13 +90,14 @@ static size_t worker_share(const struct plan *plan, size_t worker)
 static int new_convs(struct plan *plan, struct op *op)
 {
     struct conv_spec spec = {.k = plan->k,
-                             .window = op->window,
+                             .window = op->conv.window,
                              .units = op->weights->m,
                              .block = plan->block,
                              .way = plan->weights->net->conv,
                              .train = plan->mode == PLAN_TRAIN,
                              .input_grad = op->din != NULL};
-    op->convs = &plan->convs[plan->conv_count];
+    op->kind = &op_conv_blocked;
+    op->conv.convs = &plan->convs[plan->conv_count];
     for (size_t worker = 0; worker < plan->workers; worker++) {
         spec.images = worker_share(plan, worker);
         int err = conv_new(&plan->convs[plan->conv_count], &spec);
@@ -106,7 +107,6 @@ static int new_convs(struct plan *plan, struct op *op)
         if (bytes > plan->scratch_bytes)
             plan->scratch_bytes = bytes;
     }
-    op_conv_blocked(op);
     return 0;
 }
 
@@ -114,17 +114,15 @@ static int new_convs(struct plan *plan, struct op *op)
 static int plan_product(struct plan *plan, const struct net_node *here, struct op *op)
 {
     if (here->kind == NODE_DENSE) {
-        op_dense(op);
+        op->kind = &op_dense;
         return 0;
     }
-    op->window = here->window;
+    op->conv.window = here->window;
     if (plan->block)
         return new_convs(plan, op);
-    op->patches = own_memory(plan, 2 * plan->workers * node_pixels(here) * op->weights->ldwt);
-    if (!op->patches)
-        return SPH_EMEMORY;
-    op_conv(op);
-    return 0;
+    op->kind = &op_conv;
+    op->conv.patches = own_memory(plan, 2 * plan->workers * node_pixels(here) * op->weights->ldwt);
+    return op->conv.patches ? 0 : SPH_EMEMORY;
 }
 
 /* imn: the input of a layer less its mean. In training two layers that read one node share the result, and
@@ -143,8 +141,7 @@ static int plan_centring(struct plan *plan, const struct op *base, int from, str
         return 0;
     }
     struct op half = *base;
-    half.act_follows = 0;
-    if ((err = new_norm(plan, before->channels, &half.norm)) < 0)
+    if ((err = new_norm(plan, before->channels, &half.norm.state)) < 0)
         return err;
     half.in = *in;
     half.out = &held[0];
@@ -158,12 +155,8 @@ static int plan_centring(struct plan *plan, const struct op *base, int from, str
         op_norm_gather(gather, SPH_NORM_IMN);
     op_norm_apply(apply, SPH_NORM_IMN, train);
     apply->din = NULL;
-    if (gather && !half.dout) { /* the data's gradient is nobody's business */
-        gather->backward = apply->backward = NULL;
-        apply->join_backward = NULL;
-    }
     if (train)
-        *shared = (struct centred){half.out, half.dout, half.norm};
+        *shared = (struct centred){half.out, half.dout, half.norm.state};
     *in = half.out;
     *din = half.dout;
     return 0;
@@ -174,23 +167,17 @@ static int plan_norm(struct plan *plan, sph_norm norm, struct op *op)
 {
     int train = plan->mode == PLAN_TRAIN, err;
     if (norm == SPH_NORM_LN) {
-        if (!(op->row_scratch = own_memory(plan, plan->rows)))
+        if (!(op->norm.row_scratch = own_memory(plan, plan->rows)))
             return SPH_EMEMORY;
         op_layer_norm(new_op(plan, op));
         return 0;
     }
-    if ((err = new_norm(plan, op->weights->m, &op->norm)) < 0)
+    if ((err = new_norm(plan, op->weights->m, &op->norm.state)) < 0)
         return err;
     if (train)
         op_norm_gather(new_op(plan, op), norm);
     op_norm_apply(new_op(plan, op), norm, train);
     return 0;
-}
-
-/* Scales are 1 as long as the net lives: neither a radius nor signs of a conversion. */
-static int never_scaled(const struct net_layer *layer)
-{
-    return !param_has_radius(layer->spec.param) && layer->output_sign == NET_NOWHERE;
 }
 
 /* imn (gather, apply) | dense or conv | bn, mbn (gather, apply) or ln | activation */
@@ -199,16 +186,15 @@ static int plan_layer(struct plan *plan, size_t node)
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
     const struct net_layer *layer = &net->layers[here->layer];
+    struct fusion *fusion = &plan->fusions[here->layer];
     sph_norm norm = layer->spec.norm;
-    sph_act act = layer->spec.act;
     int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
+    fusion_begin(fusion, layer, &plan->weights->layer[here->layer]);
     struct op base = {.k = plan->k,
                       .weights = &plan->weights->layer[here->layer],
                       .grads = &plan->weights->grads[here->layer * plan->weights->workers],
-                      .dout = &plan->grad[node],
-                      .act = act,
-                      .act_follows = norm == SPH_NORM_NONE || norm == SPH_NORM_IMN,
-                      .act_in_norm = norm == SPH_NORM_BN && act == SPH_ACT_RELU};
+                      .fused = &fusion->now,
+                      .dout = &plan->grad[node]};
     struct buffer *held = mem_get(4, sizeof *held); /* that ops point to: centred x, its gradient, z, y */
     if (!held)
         return SPH_EMEMORY;
@@ -225,7 +211,6 @@ static int plan_layer(struct plan *plan, size_t node)
     product->in = in;
     product->din = din;
     product->out = z;
-    product->no_bias = norm == SPH_NORM_MBN;
     if ((err = plan_product(plan, here, product)) < 0)
         return err;
 
@@ -235,17 +220,16 @@ static int plan_layer(struct plan *plan, size_t node)
         half.out = &held[3];
         new_buffer(plan, here, half.out);
     }
-    if (!base.act_follows && (err = plan_norm(plan, norm, &half)) < 0)
+    if (norm != SPH_NORM_NONE && norm != SPH_NORM_IMN && (err = plan_norm(plan, norm, &half)) < 0)
         return err;
 
     struct op *last = new_op(plan, &base);
     last->in = half.out;
     last->out = &plan->value[node];
-    op_act(last);
-    if (never_scaled(layer) && (last->act_in_norm || act == SPH_ACT_IDENTITY))
-        last->back_in = 0;
+    last->act.act = layer->spec.act;
+    last->kind = fusion_always_idle(fusion) ? &op_act_idle : &op_act;
     last->spare = shape_of(plan, here);
-    if (!never_scaled(layer) || (act != SPH_ACT_RELU && act != SPH_ACT_LEAKY_RELU && act != SPH_ACT_IDENTITY))
+    if (fusion_needs_place(fusion))
         new_buffer(plan, here, &last->spare);
     return 0;
 }
@@ -261,9 +245,7 @@ static struct op between(struct plan *plan, size_t node, const struct net_node *
                     .in = &plan->value[first],
                     .in2 = second < 0 ? NULL : &plan->value[second],
                     .out = &plan->value[node],
-                    .dout = &plan->grad[node],
-                    .act = here->act,
-                    .window = from->window};
+                    .dout = &plan->grad[node]};
     if (train && net->nodes[first].kind != NODE_INPUT)
         op.din = &plan->grad[first];
     if (train && second >= 0 && net->nodes[second].kind != NODE_INPUT)
@@ -274,47 +256,39 @@ static struct op between(struct plan *plan, size_t node, const struct net_node *
     return op;
 }
 
-/* Whether the node is an addition that a relu alone reads: the relu's op does both. */
-static int fused_into_relu(const sph_net *net, size_t node)
+static int new_winners(struct plan *plan, const struct net_node *here, struct op *op)
 {
-    size_t readers = 0, relus = 0;
-    if (net->nodes[node].kind != NODE_ADD || (int)node == net->output)
-        return 0;
-    for (size_t i = node + 1; i < net->node_count; i++)
-        for (int k = 0; k < 2; k++)
-            if (net->nodes[i].in[k] == (int)node) {
-                readers++;
-                relus += net->nodes[i].kind == NODE_ACT && net->nodes[i].act == SPH_ACT_RELU;
-            }
-    return readers == 1 && relus == 1;
+    op->pool.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op->pool.winners);
+    if (!op->pool.winners)
+        return SPH_EMEMORY;
+    plan->owned[plan->owned_count++] = op->pool.winners;
+    return 0;
 }
 
-static int plan_simple(struct plan *plan, size_t node)
+static int plan_pool(struct plan *plan, size_t node)
+{
+    const struct net_node *here = &plan->weights->net->nodes[node];
+    struct op op = between(plan, node, here);
+    op.kind = here->kind == NODE_MAX_POOL ? &op_max_pool : &op_avg_pool;
+    op.pool.window = here->window;
+    int err = here->kind == NODE_MAX_POOL && plan->mode == PLAN_TRAIN ? new_winners(plan, here, &op) : 0;
+    new_op(plan, &op);
+    return err;
+}
+
+/* An addition, an activation, or both as one. */
+static int plan_pointwise(struct plan *plan, size_t node)
 {
     const sph_net *net = plan->weights->net;
-    const struct net_node *here = &net->nodes[node], *from = here;
-    if (fused_into_relu(net, node))
-        return 0;
-    int with_addition = here->kind == NODE_ACT && fused_into_relu(net, (size_t)here->in[0]);
-    if (with_addition)
-        from = &net->nodes[here->in[0]];
-    struct op op = between(plan, node, from);
-    op.act_in_norm = with_addition;
-    if (here->kind == NODE_MAX_POOL && plan->mode == PLAN_TRAIN) {
-        op.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op.winners);
-        if (!op.winners)
-            return SPH_EMEMORY;
-        plan->owned[plan->owned_count++] = op.winners;
-    }
-    struct op *added = new_op(plan, &op);
-    if (here->kind == NODE_MAX_POOL)
-        op_max_pool(added);
-    else if (here->kind == NODE_AVG_POOL)
-        op_avg_pool(added);
-    else if (here->kind == NODE_ACT && !with_addition)
-        op_act_alone(added);
-    else
-        op_add(added);
+    const struct net_node *here = &net->nodes[node];
+    if (fusion_joins_relu(net, node))
+        return 0; /* the relu's turn comes */
+    int both = here->kind == NODE_ACT && fusion_joins_relu(net, (size_t)here->in[0]);
+    struct op op = between(plan, node, both ? &net->nodes[here->in[0]] : here);
+    op.kind = both ? &op_add_relu : here->kind == NODE_ADD ? &op_add : &op_act_alone;
+    if (op.kind == &op_act_alone)
+        op.act.act = here->act;
+    new_op(plan, &op);
     return 0;
 }
 
@@ -323,12 +297,12 @@ static int plan_simple(struct plan *plan, size_t node)
 static void plan_entrance(struct plan *plan)
 {
     const struct net_node *here = &plan->weights->net->nodes[0];
-    struct op *op = new_op(plan, &(struct op){.k = plan->k, .in = &plan->input, .out = &plan->value[0]});
+    struct op *op = new_op(
+        plan, &(struct op){.kind = &op_enter, .k = plan->k, .in = &plan->input, .out = &plan->value[0]});
     plan->value[0] = shape_of(plan, here);
     if (plan->value[0].blocks > 1 || plan->value[0].ld != kernel_pad(here->channels) ||
         node_pixels(here) == 1)
         new_buffer(plan, here, &op->spare);
-    op_enter(op);
 }
 
 /* On the way back the first op to reach a gradient writes it, the others add. */
@@ -342,27 +316,6 @@ static void mark_additions(struct plan *plan)
             op->add_din2 |= op->din2 && (earlier->din == op->din2 || earlier->din2 == op->din2);
         }
         op->add_din2 |= op->din2 && op->din2 == op->din; /* x + x */
-    }
-}
-
-/* An activation that one dense unit alone reads: its gradient is an outer product. */
-static void pair_single_readers(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->op_count; i++) {
-        struct op *act = &plan->ops[i];
-        if (!act->act_follows || op_is_dense(act))
-            continue;
-        size_t readers = 0;
-        struct op *only = NULL;
-        for (size_t j = i + 1; j < plan->op_count; j++)
-            if (plan->ops[j].in == act->out || plan->ops[j].in2 == act->out) {
-                readers++;
-                only = &plan->ops[j];
-            }
-        if (readers == 1 && op_is_dense(only) && only->weights->m == 1 && only->din) {
-            act->reader = only;
-            only->before = act;
-        }
     }
 }
 
@@ -402,21 +355,32 @@ size_t plan_block(const sph_net *net, const struct kernels *k)
     return convs ? block : 0;
 }
 
+static int plan_node(struct plan *plan, size_t node)
+{
+    switch (plan->weights->net->nodes[node].kind) {
+    case NODE_DENSE:
+    case NODE_CONV:
+        return plan_layer(plan, node);
+    case NODE_MAX_POOL:
+    case NODE_AVG_POOL:
+        return plan_pool(plan, node);
+    default:
+        return plan_pointwise(plan, node);
+    }
+}
+
 static int plan_nodes(struct plan *plan)
 {
-    const sph_net *net = plan->weights->net;
+    int err = 0;
     if (plan->block)
         plan_entrance(plan);
-    for (size_t node = 1; node < net->node_count; node++) {
-        int layer = net->nodes[node].kind == NODE_DENSE || net->nodes[node].kind == NODE_CONV;
-        int err = layer ? plan_layer(plan, node) : plan_simple(plan, node);
-        if (err < 0)
+    for (size_t node = 1; node < plan->weights->net->node_count; node++)
+        if ((err = plan_node(plan, node)) < 0)
             return err;
-    }
     mark_additions(plan);
     if (plan->mode == PLAN_TRAIN)
-        pair_single_readers(plan);
-    int err = plan_place_buffers(plan);
+        fusion_pair(plan->fusions, plan->weights->layer, plan->ops, plan->op_count);
+    err = plan_place_buffers(plan);
     return err < 0 ? err : plan_place_scratch(plan);
 }
 
@@ -442,6 +406,7 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->value = mem_get(nodes, sizeof *plan->value);
     plan->grad = mem_get(nodes, sizeof *plan->grad);
     plan->centred = mem_get(nodes, sizeof *plan->centred);
+    plan->fusions = mem_get(net->layer_count, sizeof *plan->fusions);
     plan->ops = mem_get(nodes * OPS_PER_NODE, sizeof *plan->ops);
     plan->norms = mem_get(nodes, sizeof *plan->norms);
     plan->convs = mem_get(nodes * plan->workers, sizeof *plan->convs);
@@ -449,8 +414,8 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->requests = mem_get(nodes * BUFFERS_PER_NODE, sizeof *plan->requests);
     plan->tile_sum = mem_get(plan->tiles, sizeof *plan->tile_sum);
     int err = SPH_EMEMORY;
-    if (!plan->value || !plan->grad || !plan->centred || !plan->ops || !plan->norms || !plan->convs ||
-        !plan->owned || !plan->requests || !plan->tile_sum || (err = plan_nodes(plan)) < 0) {
+    if (!plan->value || !plan->grad || !plan->centred || !plan->fusions || !plan->ops || !plan->norms ||
+        !plan->convs || !plan->owned || !plan->requests || !plan->tile_sum || (err = plan_nodes(plan)) < 0) {
         plan_free(plan);
         return err;
     }
@@ -468,8 +433,8 @@ void plan_free(struct plan *plan)
         conv_free(plan->convs[i]);
     for (size_t i = 0; i < plan->owned_count; i++)
         mem_free(plan->owned[i]);
-    void *owned[] = {plan->value, plan->grad,     plan->centred,  plan->ops,    plan->norms,  plan->convs,
-                     plan->owned, plan->requests, plan->tile_sum, plan->memory, plan->scratch};
+    void *owned[] = {plan->value, plan->grad,  plan->centred,  plan->fusions,  plan->ops,    plan->norms,
+                     plan->convs, plan->owned, plan->requests, plan->tile_sum, plan->memory, plan->scratch};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(plan);

@@ -6,6 +6,7 @@
 #define SPH_NET_PLAN_INSIDE_H
 
 #include "compute/conv.h"
+#include "net/fusion.h"
 #include "net/plan.h"
 
 /* What a node's readers share: its value with the batch's mean taken off. */
@@ -32,6 +33,7 @@ struct plan {
     struct buffer input;         /* as the caller gave it */
     struct buffer *value, *grad; /* (nodes) */
     struct centred *centred;     /* (nodes) */
+    struct fusion *fusions;      /* (layers) */
     struct op *ops;
     size_t op_count;
     struct norm_state **norms; /* owned, (norm_count) */

@@ -11,14 +11,14 @@
  * last tile when the last has long read the first one. */
 static size_t first_of_segment(const struct plan *plan, size_t i)
 {
-    for (; plan->whole && i > 0 && !plan->ops[i - 1].join_forward; i--)
+    for (; plan->whole && i > 0 && !plan->ops[i - 1].kind->join_forward; i--)
         ;
     return i;
 }
 
 static size_t last_of_segment(const struct plan *plan, size_t i)
 {
-    for (; plan->whole && i + 1 < plan->op_count && !plan->ops[i].join_forward; i++)
+    for (; plan->whole && i + 1 < plan->op_count && !plan->ops[i].kind->join_forward; i++)
         ;
     return i;
 }
@@ -63,13 +63,13 @@ static void touch_all(const struct plan *plan, struct arena_span *spans)
             touch_at(plan, spans, forward[j], i, 0);
         if (plan->mode != PLAN_TRAIN)
             continue;
-        const struct buffer *backward[] = {op->back_in ? op->in : NULL,
-                                           op->back_in ? op->in2 : NULL,
-                                           op->back_out ? op->out : NULL,
+        const struct buffer *backward[] = {op->kind->back_in ? op->in : NULL,
+                                           op->kind->back_in ? op->in2 : NULL,
+                                           op->kind->back_out ? op->out : NULL,
                                            op->din,
                                            op->din2,
                                            op->dout,
-                                           op->reader ? op->reader->dout : NULL};
+                                           op->back_also};
         for (size_t j = 0; j < sizeof backward / sizeof *backward; j++)
             touch_at(plan, spans, backward[j], i, 1);
         if (op->in == &plan->input)
@@ -105,9 +105,10 @@ int plan_place_scratch(struct plan *plan)
     if (!plan->scratch_bytes)
         return 0;
     plan->scratch = mem_get(plan->workers, plan->scratch_bytes);
-    for (size_t i = 0; i < plan->op_count; i++) {
-        plan->ops[i].scratch = plan->scratch;
-        plan->ops[i].scratch_bytes = plan->scratch_bytes;
-    }
+    for (size_t i = 0; i < plan->op_count; i++)
+        if (plan->ops[i].kind == &op_conv_blocked) {
+            plan->ops[i].conv.scratch = plan->scratch;
+            plan->ops[i].conv.scratch_bytes = plan->scratch_bytes;
+        }
     return plan->scratch ? 0 : SPH_EMEMORY;
 }

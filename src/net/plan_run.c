@@ -19,7 +19,8 @@ static void run_tile(struct plan *plan, const struct tile *tile)
     int last = plan->end == plan->op_count;
     if (plan->forward)
         for (size_t i = plan->begin; i < plan->end; i++) {
-            plan->ops[i].forward(&plan->ops[i], tile);
+            if (plan->ops[i].kind->forward)
+                plan->ops[i].kind->forward(&plan->ops[i], tile);
             if (plan->watcher)
                 show(plan, &plan->ops[i], tile);
         }
@@ -33,8 +34,8 @@ static void run_tile(struct plan *plan, const struct tile *tile)
     }
     if (plan->backward)
         for (size_t i = plan->end; i-- > plan->begin;)
-            if (plan->ops[i].backward)
-                plan->ops[i].backward(&plan->ops[i], tile);
+            if (plan->ops[i].kind->backward)
+                plan->ops[i].kind->backward(&plan->ops[i], tile);
 }
 
 /* Tiles are dealt in consecutive shares, the same for every run; those of blocked images are a worker's whole
@@ -78,9 +79,11 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
                                   .blocks = 1};
     if (!plan->block)
         plan->value[0] = plan->input;
+    for (size_t l = 0; l < plan->weights->net->layer_count; l++)
+        fusion_decide(&plan->fusions[l]);
     for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].prepare)
-            plan->ops[i].prepare(&plan->ops[i]);
+        if (plan->ops[i].kind->prepare)
+            plan->ops[i].kind->prepare(&plan->ops[i]);
 }
 
 void plan_watch(struct plan *plan, const struct plan_watcher *watcher)
@@ -95,18 +98,18 @@ double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const
     int train = plan->mode == PLAN_TRAIN;
     size_t begin = 0;
     for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].join_forward) {
+        if (plan->ops[i].kind->join_forward) {
             run_segment(plan, begin, i + 1, 1, 0);
-            plan->ops[i].join_forward(&plan->ops[i], plan->run_tiles, rows);
+            plan->ops[i].kind->join_forward(&plan->ops[i], plan->run_tiles, rows);
             begin = i + 1;
         }
     run_segment(plan, begin, plan->op_count, 1, train);
     while (train && begin > 0) {
         size_t end = begin;
         struct op *op = &plan->ops[end]; /* the applying half: its way back gathered */
-        if (op->join_backward)
-            op->join_backward(op, plan->run_tiles, rows);
-        for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].join_forward; begin--)
+        if (op->kind->join_backward)
+            op->kind->join_backward(op, plan->run_tiles, rows);
+        for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].kind->join_forward; begin--)
             ;
         run_segment(plan, begin, end, 0, 1);
     }
@@ -136,8 +139,10 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
             size_t first =
                 plan->whole || plan->block ? i : 0; /* a worker's buffers hold its last tile only */
             for (size_t j = first; j <= i; j++)
-                plan->ops[j].forward(&plan->ops[j], &tile);
-            for (size_t p = 0; op->weights && !op->join_forward && p < buffer_slices(op->out, &tile); p++) {
+                if (plan->ops[j].kind->forward)
+                    plan->ops[j].kind->forward(&plan->ops[j], &tile);
+            for (size_t p = 0; op->weights && !op->kind->join_forward && p < buffer_slices(op->out, &tile);
+                 p++) {
                 struct slice slice = buffer_slice(op->out, &tile, p);
                 const char *out = slice_at(op->out, plan->k, &tile, p);
                 for (size_t r = 0; r < slice.rows; r++)
@@ -145,8 +150,8 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
                         return (size_t)(op->weights - plan->weights->layer);
             }
         }
-        if (op->join_forward)
-            op->join_forward(op, plan->run_tiles, rows);
+        if (op->kind->join_forward)
+            op->kind->join_forward(op, plan->run_tiles, rows);
     }
     return net->layer_count;
 }
