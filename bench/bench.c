@@ -230,10 +230,12 @@ int bench_record(const bench_mlp_opts *opts, const char *dir, double *us_per_ste
 {
     struct mlp_bench bench;
     struct record *record = NULL;
+    uint64_t first = 0;
+    struct moments_list moments = {.of[MOMENTS_BOUNDARIES] = {1, MOMENTS_AT_STEPS, &first, 1}};
     int err = mlp_make(&bench, opts);
     if (!err) {
         struct record_setup setup = {
-            .dir = dir, .what = "boundaries:0", .net = bench.net, .rows = &bench.source};
+            .dir = dir, .moments = &moments, .net = bench.net, .rows = &bench.source};
         err = record_new(&record, &setup);
     }
     if (!err) {

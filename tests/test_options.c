@@ -210,7 +210,7 @@ static void reals_survive_their_text_to_the_last_bit(void **state)
     sph_job *job = new_job();
     for (int i = 0; i < 2000; i++) {
         double x = exp(40 * rng_normal(&rng));
-        assert_int_equal(options_put_real(job, OPTION_LR, x), 0);
+        options_set_real(job, OPTION_LR, x);
         double back;
         assert_true(text_to_double(sph_job_get(job, "lr"), &back));
         assert_true(back == x && job->options.lr == x);
@@ -328,6 +328,52 @@ static size_t put_utf8(char *out, uint32_t code)
         o[i] = (unsigned char)(0x80 | (code & 0x3f));
     o[0] = (unsigned char)((0xf00u >> length & 0xffu) | code);
     return length;
+}
+
+static void a_config_of_version_0_1_0_is_read(void **state)
+{
+    (void)state;
+    static const char *const values[][2] = {
+        {"data", "t \xc3\xa9\".csv"},
+        {"target", "y"},
+        {"drop", "c\td"},
+        {"task", "regression"},
+        {"hidden", "5,4"},
+        {"param", "wn"},
+        {"norm", "ln"},
+        {"loss", "mse"},
+        {"lr", "0.30000000000000004"},
+        {"nesterov", "true"},
+        {"epsilon", "1e-08"},
+        {"batch", "full"},
+        {"schedule", "step:1,2:0.5"},
+        {"record", "boundaries:0,2+patterns:epoch"},
+        {"seed", "18446744073709551615"},
+        {"fold", ""},
+        {"out", ""},
+    };
+    sph_job *job = new_job();
+    assert_int_equal(config_read(job, SPH_TESTS_DIR "/old/config-0.1.0.yaml"), 0);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_string_equal(sph_job_get(job, values[i][0]), values[i][1]);
+    char *old = NULL, *now = NULL;
+    assert_int_equal(file_read(&old, NULL, SPH_TESTS_DIR "/old/config-0.1.0.yaml"), 0);
+    assert_int_equal(config_write(job, &now), 0);
+    /* libyaml has a shorter word for a tab */
+    char *tab = strstr(old, "\\x09");
+    assert_non_null(tab);
+    memcpy(tab, "\\t", 2);
+    memmove(tab + 2, tab + 4, strlen(tab + 4) + 1);
+    char *line = strstr(old, "protocol:");
+    for (char *end; *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = '\0';
+        if (!strstr(now, line))
+            fail_msg("no '%s' in\n%s", line, now);
+    }
+    mem_free(old);
+    mem_free(now);
+    sph_job_free(job);
 }
 
 static void any_text_survives_yaml(void **state)
@@ -510,7 +556,7 @@ static int make_write_read_adopt(void)
     int err;
     if ((err = sph_job_new(&mine)) || (err = sph_job_set(mine, "hidden", "3,4,5")) ||
         (err = sph_job_set(mine, "data", "x y")) || (err = sph_job_set(mine, "delimiter", "tab")) ||
-        (err = options_put_real(mine, OPTION_LR, 0.3)) || (err = config_write(mine, &text)) ||
+        (err = sph_job_set(mine, "record", "patterns:1,2+boundaries")) || (err = config_write(mine, &text)) ||
         (err = sph_job_new(&theirs)) || (err = config_read(theirs, config_path)))
         goto out;
     err = options_adopt(mine, theirs);
@@ -551,6 +597,7 @@ int main(void)
         cmocka_unit_test(refusals_say_what_was_found_and_expected_and_change_nothing),
         cmocka_unit_test(reals_survive_their_text_to_the_last_bit),
         cmocka_unit_test(a_job_comes_back_from_its_config),
+        cmocka_unit_test(a_config_of_version_0_1_0_is_read),
         cmocka_unit_test(any_text_survives_yaml),
         cmocka_unit_test(broken_configs_are_named_by_line_and_key),
         cmocka_unit_test(lists_may_be_written_as_lists_or_as_on_the_command_line),

@@ -30,7 +30,8 @@ SPH_API size_t sph_options(const sph_option **out); /* the table, borrowed; retu
 SPH_API int sph_job_new(sph_job **out);
 SPH_API void sph_job_free(sph_job *job);
 SPH_API int sph_job_set(sph_job *job, const char *name, const char *value); /* '-' and '_' are the same */
-SPH_API const char *sph_job_get(const sph_job *job, const char *name); /* as text, borrowed; NULL: unknown */
+/* As text, borrowed until it is set again; "": it has no value; NULL: unknown, or out of memory. */
+SPH_API const char *sph_job_get(const sph_job *job, const char *name);
 
 /* What the option `record` costs, in bytes of the run folder. */
 typedef struct sph_record_size {

@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+void *mem_copy(const void *memory, size_t count, size_t size)
+{
+    void *copy = mem_get(count, size);
+    if (copy && count)
+        memcpy(copy, memory, count * size);
+    return copy;
+}
+
 char *mem_text_of(const char *text, size_t length)
 {
     char *copy = mem_get(length + 1, 1);

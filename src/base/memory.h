@@ -21,7 +21,8 @@ void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t size);
 void mem_free(void *memory);
 void mem_free_texts(char **texts, size_t count); /* each of them, and the array; NULL is fine */
 
-/* A copy of text, or of its first length bytes. */
+/* A copy of count elements; of text; of its first length bytes. */
+void *mem_copy(const void *memory, size_t count, size_t size);
 char *mem_text(const char *text);
 char *mem_text_of(const char *text, size_t length);
 

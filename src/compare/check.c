@@ -47,7 +47,7 @@ static int blame(const struct sph_experiment *e, const struct experiment_job *jo
     const struct experiment_method *method = &e->methods[job->method];
     if (err == SPH_EMEMORY)
         return err;
-    int id = option_of(sph_failure(), e->base->text[OPTION_DATA]);
+    int id = option_of(sph_failure(), e->base->options.data);
     size_t line = line_of(e, job, id);
     if (!line && of_method)
         line = method->line;

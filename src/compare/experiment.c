@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "job/config.h"
 #include "compare/perturb.h"
-#include "job/moments.h"
 #include "job/nodes.h"
 
 int experiment_open(sph_experiment **out, const char *path, const struct figure_kinds *kinds)
@@ -51,7 +50,7 @@ void sph_experiment_free(sph_experiment *e)
     }
     for (size_t i = 0; i < e->axis_count; i++) {
         for (size_t j = 0; j < e->axes[i].count; j++)
-            mem_free(e->axes[i].values[j]);
+            sph_job_free(e->axes[i].values[j]);
         mem_free(e->axes[i].values);
     }
     experiment_list_free(e->listed, e->listed_count);
@@ -217,147 +216,126 @@ static int resolved_base(const struct sph_experiment *e, struct sph_job **out)
     static const enum option_id not_here[] = {OPTION_PROTOCOL, OPTION_FOLDS, OPTION_FOLD,
                                               OPTION_SEED,     OPTION_OUT,   OPTION_RECORD};
     struct sph_job *job;
-    int err = sph_job_new(&job);
+    int err = options_copy(&job, e->base);
     if (err < 0)
         return err;
-    err = options_adopt(job, e->base);
-    for (size_t i = 0; i < sizeof not_here / sizeof *not_here && !err; i++)
-        err = options_put(job, not_here[i], NULL);
-    if (!err && e->base->options.protocol != PROTOCOL_HOLDOUT && !e->base->given[OPTION_VAL])
-        err = options_put(job, OPTION_VAL, "0");
+    for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
+        options_unset(job, not_here[i]);
+    if (e->base->options.protocol != PROTOCOL_HOLDOUT && !e->base->given[OPTION_VAL])
+        options_set_real(job, OPTION_VAL, 0);
     int image_net = job->options.net != NET_MLP || sets(e, OPTION_NET);
-    if (!err && !e->base->given[OPTION_WIDTH])
-        err = options_put(job, OPTION_WIDTH, NULL);
-    if (!err && image_net && !e->base->given[OPTION_HIDDEN])
-        err = options_put(job, OPTION_HIDDEN, NULL);
-    if (err < 0) {
-        sph_job_free(job);
-        return err;
-    }
+    if (!e->base->given[OPTION_WIDTH])
+        options_unset(job, OPTION_WIDTH);
+    if (image_net && !e->base->given[OPTION_HIDDEN])
+        options_unset(job, OPTION_HIDDEN);
     *out = job;
     return 0;
 }
 
-static void add_methods(const struct sph_experiment *e, struct text *out)
+static void write_methods(const struct sph_experiment *e, struct yaml_out *out)
 {
-    text_add(out, "methods:\n");
+    yaml_key(out, "methods");
+    yaml_list_block(out);
     for (size_t i = 0; i < e->method_count; i++) {
         const struct experiment_method *method = &e->methods[i];
-        text_add(out, "  - name: ");
-        config_add_text(out, method->name);
-        text_add(out, "\n");
+        yaml_map_block(out);
+        yaml_pair(out, "name", method->name);
         for (int id = 0; id < OPTION_COUNT; id++) {
             if (!method->job->given[id])
                 continue;
-            text_add(out, "    %s: ", option_key((enum option_id)id));
-            config_add_value(out, method->job, (enum option_id)id);
-            text_add(out, "\n");
+            yaml_key(out, option_key((enum option_id)id));
+            config_write_value(out, method->job, (enum option_id)id);
         }
+        yaml_map_end(out);
     }
+    yaml_list_end(out);
 }
 
-static int add_grid(const struct sph_experiment *e, struct text *out)
+static void write_seeds(const struct sph_experiment *e, size_t count, struct yaml_out *out)
 {
-    struct sph_job *scratch = NULL;
-    int err = e->axis_count ? sph_job_new(&scratch) : 0;
-    if (e->axis_count)
-        text_add(out, "grid:\n");
-    for (size_t i = 0; i < e->axis_count && !err; i++) {
+    yaml_key(out, "seeds");
+    yaml_list(out);
+    for (size_t i = 0; i < count; i++)
+        yaml_number(out, e->seeds[i]);
+    yaml_list_end(out);
+}
+
+static void write_grid(const struct sph_experiment *e, struct yaml_out *out)
+{
+    if (!e->axis_count)
+        return;
+    yaml_key(out, "grid");
+    yaml_map_block(out);
+    for (size_t i = 0; i < e->axis_count; i++) {
         const struct experiment_axis *axis = &e->axes[i];
-        text_add(out, "  %s: [", option_key(axis->id));
-        for (size_t j = 0; j < axis->count && !err; j++) {
-            if ((err = options_put(scratch, axis->id, axis->values[j])) < 0)
-                break;
-            text_add(out, j ? ", " : "");
-            config_add_value(out, scratch, axis->id);
-        }
-        text_add(out, "]\n");
+        yaml_key(out, option_key(axis->id));
+        yaml_list(out);
+        for (size_t j = 0; j < axis->count; j++)
+            config_write_value(out, axis->values[j], axis->id);
+        yaml_list_end(out);
     }
-    sph_job_free(scratch);
-    return err;
+    yaml_map_end(out);
 }
 
-static int add_record(const struct sph_job *base, struct text *out)
+static void write_figures(const struct sph_experiment *e, struct yaml_out *out)
 {
-    struct moments_list moments;
-    if (!base->options.record)
-        return 0;
-    int err = moments_read(&moments, base->options.record);
-    if (err < 0)
-        return err;
-    text_add(out, "record: ");
-    moments_add_yaml(out, &moments);
-    text_add(out, "\n");
-    moments_free(&moments);
-    return 0;
+    if (!e->figures)
+        return;
+    yaml_key(out, "figures");
+    yaml_list(out);
+    for (size_t i = 0; i < e->figure_count; i++)
+        yaml_key(out, e->kinds->words[e->figures[i]]);
+    yaml_list_end(out);
 }
 
-static int write_without_jobs(const struct sph_experiment *e, char **text)
+static void write_trained(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out)
 {
-    struct text out = {0};
-    text_add(&out, "# everything needed to repeat this experiment\nversion: ");
-    config_add_text(&out, sph_version());
-    text_add(&out, "\nname: ");
-    config_add_text(&out, e->name);
-    text_add(&out, "\n");
-    experiment_add_perturb(e, &out);
-    text_add(&out, "seeds: [%llu]\n", (unsigned long long)e->seeds[0]);
-    if (e->figures)
-        text_add(&out, "figures: %s\n", e->figures);
-    if (out.failed) {
-        text_free(&out);
-        return SPH_EMEMORY;
+    static const char *const sections[] = {"", "data", "net", "train"};
+    if (e->content) {
+        yaml_key(out, "content");
+        yaml_quoted(out, e->content);
     }
-    *text = out.chars;
-    return 0;
+    for (int i = 0; i < 4; i++)
+        config_write_section(out, base, sections[i]);
+    write_methods(e, out);
+    yaml_pair(out, "protocol", options_word(e->base, OPTION_PROTOCOL));
+    if (experiment_folds(e)) {
+        yaml_key(out, "folds");
+        yaml_number(out, experiment_folds(e));
+    }
+    write_seeds(e, e->seed_count, out);
+    write_grid(e, out);
+    if (e->metric)
+        yaml_pair(out, "metric", e->metric);
+    yaml_pair(out, "table", e->all_points ? "all" : "best");
+    if (e->base->set[OPTION_RECORD]) {
+        yaml_key(out, "record");
+        moments_write(out, &e->base->options.record);
+    }
+    write_figures(e, out);
+    experiment_yaml_papers(e, out);
+    experiment_yaml_perturb(e, out);
 }
 
-int experiment_write(const struct sph_experiment *e, char **text)
+int experiment_write(const struct sph_experiment *e, char **whole)
 {
-    if (experiment_without_jobs(e))
-        return write_without_jobs(e, text);
-    struct text out = {0};
+    struct text text = {0};
+    struct yaml_out out;
     struct sph_job *base = NULL;
-    const struct sph_job *given = e->base;
     int err = resolved_base(e, &base);
     if (err < 0)
         return err;
-    text_add(&out, "# everything needed to repeat this experiment\nversion: ");
-    config_add_text(&out, sph_version());
-    text_add(&out, "\nname: ");
-    config_add_text(&out, e->name);
-    text_add(&out, "\n");
-    if (e->content)
-        text_add(&out, "content: \"%s\"\n", e->content);
-    config_add_section(&out, base, "");
-    config_add_section(&out, base, "data");
-    config_add_section(&out, base, "net");
-    config_add_section(&out, base, "train");
-    add_methods(e, &out);
-    text_add(&out, "protocol: %s\n", given->text[OPTION_PROTOCOL]);
-    if (experiment_folds(e))
-        text_add(&out, "folds: %zu\n", experiment_folds(e));
-    text_add(&out, "seeds: [");
-    for (size_t i = 0; i < e->seed_count; i++)
-        text_add(&out, "%s%llu", i ? ", " : "", (unsigned long long)e->seeds[i]);
-    text_add(&out, "]\n");
-    err = add_grid(e, &out);
-    if (e->metric)
-        text_add(&out, "metric: %s\n", e->metric);
-    text_add(&out, "table: %s\n", e->all_points ? "all" : "best");
-    if (!err)
-        err = add_record(given, &out);
-    if (e->figures)
-        text_add(&out, "figures: %s\n", e->figures);
-    experiment_add_papers(e, &out);
-    experiment_add_perturb(e, &out);
-    sph_job_free(base);
-    if (!err && out.failed)
-        err = SPH_EMEMORY;
-    if (err < 0) {
-        text_free(&out);
-        return err;
+    text_add(&text, "# everything needed to repeat this experiment\n");
+    yaml_begin(&out, &text);
+    yaml_pair(&out, "version", sph_version());
+    yaml_pair(&out, "name", e->name);
+    if (!experiment_without_jobs(e)) {
+        write_trained(e, base, &out);
+    } else {
+        experiment_yaml_perturb(e, &out);
+        write_seeds(e, 1, &out);
+        write_figures(e, &out);
     }
-    *text = out.chars;
-    return 0;
+    sph_job_free(base);
+    return config_end(&out, &text, whole);
 }

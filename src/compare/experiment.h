@@ -18,6 +18,7 @@
 
 #include "base/text.h"
 #include "job/options.h"
+#include "job/yaml_out.h"
 #include "compare/crew.h"
 #include "store/runfolder.h"
 
@@ -35,10 +36,10 @@ struct experiment_method {
     size_t lines[OPTION_COUNT]; /* of its options */
 };
 
-/* One key of the grid and its values, as an option's canonical text. */
+/* One key of the grid and its values: of each, that option is `given`. */
 struct experiment_axis {
     enum option_id id;
-    char **values; /* (count) */
+    struct sph_job **values; /* (count) */
     size_t count, line;
 };
 
@@ -79,9 +80,10 @@ struct sph_experiment {
     size_t axis_count;
     char *metric; /* NULL: by the task */
     size_t metric_line, grid_line;
-    int all_points;          /* the table has a line for every point of the grid, and none is chosen */
-    char *content;           /* of the data the experiment was made on, NULL: not known yet */
-    char *figures;           /* as YAML, NULL: none */
+    int all_points; /* the table has a line for every point of the grid, and none is chosen */
+    char *content;  /* of the data the experiment was made on, NULL: not known yet */
+    int *figures;   /* (figure_count) numbers of kinds, in the order of the file */
+    size_t figure_count;
     unsigned wanted_figures; /* bits by the number of the kind */
     size_t figures_line;
     struct experiment_paper *papers;
@@ -119,7 +121,7 @@ int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_docu
                            const yaml_node_t *node);
 int experiment_check_papers(const struct sph_experiment *e);
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method);
-void experiment_add_papers(const struct sph_experiment *e, struct text *out);
+void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_papers_free(struct sph_experiment *e);
 
 /* Where each option of a mapping stands, for what is found out later. */
@@ -173,6 +175,9 @@ size_t experiment_lines(const struct sph_experiment *e);
 
 /* "lr 0.1, hidden 100"; "" without a grid. Appends. */
 void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out);
+
+/* The text of a value of an axis, borrowed; reading the file has made it. */
+const char *experiment_value_text(const struct experiment_axis *axis, size_t number);
 
 /* The value's number on an axis at that point. */
 size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axis);

@@ -17,32 +17,30 @@ int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_doc
                             const yaml_node_t *node)
 {
     const struct figure_kinds *kinds = e->kinds;
-    struct text list = {0};
     unsigned wanted = 0;
     if (node->type != YAML_SEQUENCE_NODE)
         return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "figures",
                                  "found %s, expected a list of figures",
                                  node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
     const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-    text_add(&list, "[");
+    size_t count = 0;
+    int *list = mem_get((size_t)(end - item), sizeof *list);
+    if (!list)
+        return SPH_EMEMORY;
     for (; item < end; item++) {
         const yaml_node_t *figure = yaml_document_get_node(document, *item);
         int found = node_read_word(path, figure, "figures", kinds->words, kinds->count, kinds->choices);
         if (found < 0) {
-            text_free(&list);
+            mem_free(list);
             return found;
         }
         if (!(wanted >> found & 1))
-            text_add(&list, "%s%s", wanted ? ", " : "", kinds->words[found]);
+            list[count++] = found;
         wanted |= 1u << found;
     }
-    text_add(&list, "]");
-    if (list.failed) {
-        text_free(&list);
-        return SPH_EMEMORY;
-    }
     mem_free(e->figures);
-    e->figures = list.chars;
+    e->figures = list;
+    e->figure_count = count;
     e->wanted_figures = wanted;
     e->figures_line = path == e->path ? node_line(node) : 0;
     return 0;
@@ -81,7 +79,7 @@ int experiment_check_figures(const struct sph_experiment *e, const sph_data *dat
                                      "%s needs %s, found %zu feature%s%s", word, needs, data->features,
                                      data->features == 1 ? "" : "s",
                                      data->task == SPH_TASK_REGRESSION ? "" : " and classes");
-        if (*record && !(e->base->options.record && strstr(e->base->options.record, record)))
+        if (*record && !moments_want(&e->base->options.record, record))
             return sph_fail_line_key(SPH_EFORMAT, e->path, e->figures_line, "figures",
                                      "%s needs record: {%s: every|epoch|[steps]}", word, record);
         enum option_id axis = kinds->list[i].axis;

@@ -28,7 +28,7 @@ size_t experiment_folds(const struct sph_experiment *e)
 {
     if (e->base->options.protocol != PROTOCOL_CV)
         return 0;
-    return e->base->text[OPTION_FOLDS] ? e->base->options.folds : EXPERIMENT_FOLDS;
+    return e->base->set[OPTION_FOLDS] ? e->base->options.folds : EXPERIMENT_FOLDS;
 }
 
 /* The last axis turns fastest. */
@@ -39,11 +39,16 @@ size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axi
     return point % e->axes[axis].count;
 }
 
+const char *experiment_value_text(const struct experiment_axis *axis, size_t number)
+{
+    return options_text(axis->values[number], axis->id);
+}
+
 void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out)
 {
     for (size_t i = 0; i < e->axis_count; i++)
         text_add(out, "%s%s %s", i ? ", " : "", option_key(e->axes[i].id),
-                 e->axes[i].values[experiment_value(e, point, i)]);
+                 experiment_value_text(&e->axes[i], experiment_value(e, point, i)));
 }
 
 /* ---------------------------------------------------------------- folders */
@@ -54,7 +59,7 @@ static void add_point_folder(const struct sph_experiment *e, size_t point, struc
     for (size_t i = 0; i < e->axis_count; i++) {
         const struct experiment_axis *axis = &e->axes[i];
         size_t number = experiment_value(e, point, i);
-        const char *value = axis->values[number];
+        const char *value = experiment_value_text(axis, number);
         int odd = 0;
         text_add(out, "%s%s-", i ? "_" : "", option_key(axis->id));
         for (const char *c = value; *c && c < value + 60; c++) {
@@ -140,69 +145,51 @@ int experiment_list(const struct sph_experiment *e, struct experiment_job **out,
 
 /* ---------------------------------------------------------------- options */
 
-static int take_given(struct sph_job *to, const struct sph_job *from)
+static void give_size(struct sph_job *job, enum option_id id, uint64_t number)
 {
-    int err = 0;
-    for (int i = 0; i < OPTION_COUNT && !err; i++)
-        if (from->given[i])
-            err = options_give(to, (enum option_id)i, from->text[i]);
-    return err;
-}
-
-static int give_number(struct sph_job *job, enum option_id id, unsigned long long number)
-{
-    char *text = mem_format("%llu", number);
-    int err = text ? options_give(job, id, text) : SPH_EMEMORY;
-    mem_free(text);
-    return err;
+    options_set_size(job, id, number);
+    job->given[id] = 1;
 }
 
 /* On the whole training part, for as long as the folds found best. */
-static int be_refit(struct sph_job *job, const struct experiment_job *which)
+static void be_refit(struct sph_job *job, size_t epochs)
 {
-    int err = options_give(job, OPTION_PROTOCOL, "holdout");
-    job->given[OPTION_FOLDS] = 0;
-    if (!err)
-        err = options_put(job, OPTION_FOLDS, NULL);
-    if (!err)
-        err = options_give(job, OPTION_VAL, "0");
-    if (!err)
-        err = options_give(job, OPTION_PATIENCE, "0");
-    job->given[OPTION_MONITOR] = 0;
-    if (!err)
-        err = options_put(job, OPTION_MONITOR, NULL);
-    return err ? err : give_number(job, OPTION_EPOCHS, which->epochs);
+    options_set_word(job, OPTION_PROTOCOL, PROTOCOL_HOLDOUT);
+    options_set_real(job, OPTION_VAL, 0);
+    job->given[OPTION_PROTOCOL] = job->given[OPTION_VAL] = 1;
+    options_unset(job, OPTION_FOLDS);
+    options_unset(job, OPTION_MONITOR);
+    give_size(job, OPTION_PATIENCE, 0);
+    give_size(job, OPTION_EPOCHS, epochs);
 }
 
 static int fill_options(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
                         struct sph_job *job)
 {
-    int err = take_given(job, e->base);
-    if (!err)
-        err = take_given(job, e->methods[which->method].job);
+    int err = options_override(job, e->methods[which->method].job);
     for (size_t i = 0; i < e->axis_count && !err; i++)
-        err = options_give(job, e->axes[i].id, e->axes[i].values[experiment_value(e, which->point, i)]);
-    if (!err)
-        err = give_number(job, OPTION_SEED, e->seeds[which->seed]);
-    if (!err && which->fold == FOLD_REFIT)
-        err = be_refit(job, which);
-    if (!err && which->fold >= 0) {
-        err = give_number(job, OPTION_FOLDS, experiment_folds(e));
-        if (!err)
-            err = give_number(job, OPTION_FOLD, (unsigned long long)which->fold);
+        err = options_override(job, e->axes[i].values[experiment_value(e, which->point, i)]);
+    if (err < 0)
+        return err;
+    give_size(job, OPTION_SEED, e->seeds[which->seed]);
+    if (which->fold == FOLD_REFIT)
+        be_refit(job, which->epochs);
+    if (which->fold >= 0) {
+        give_size(job, OPTION_FOLDS, experiment_folds(e));
+        give_size(job, OPTION_FOLD, (uint64_t)which->fold);
     }
-    if (!err && out) {
-        char *dir = file_join(out, which->folder);
-        err = dir ? options_give(job, OPTION_OUT, dir) : SPH_EMEMORY;
-        mem_free(dir);
-    }
+    if (!out)
+        return 0;
+    char *dir = file_join(out, which->folder);
+    err = dir ? options_give(job, OPTION_OUT, dir) : SPH_EMEMORY;
+    mem_free(dir);
     return err;
 }
 
 int experiment_options(const struct sph_experiment *e, const struct experiment_job *job, const char *out,
                        struct sph_job **options)
 {
-    int err = sph_job_new(options);
+    int err = options_copy(options, e->base);
     if (!err && (err = fill_options(e, job, out, *options)) < 0) {
         sph_job_free(*options);
         *options = NULL;

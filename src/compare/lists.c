@@ -220,29 +220,32 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
 static void free_axis(struct experiment_axis *axis)
 {
     for (size_t i = 0; axis->values && i < axis->count; i++)
-        mem_free(axis->values[i]);
+        sph_job_free(axis->values[i]);
     mem_free(axis->values);
     *axis = (struct experiment_axis){0};
 }
 
-/* The canonical text of one value, checked as the option checks it. */
+/* One value, checked as the option checks it. */
 static int read_axis_value(struct experiment_axis *axis, const char *path, yaml_document_t *document,
-                           const yaml_node_t *node, struct sph_job *scratch)
+                           const yaml_node_t *node)
 {
-    int err = config_value(scratch, path, document, node, axis->id);
+    struct sph_job **value = &axis->values[axis->count];
+    int err = sph_job_new(value);
     if (err < 0)
         return err;
-    const char *text = scratch->text[axis->id];
-    if (!text)
+    axis->count++;
+    if ((err = config_value(*value, path, document, node, axis->id)) < 0)
+        return err;
+    if (!(*value)->set[axis->id])
         return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), option_key(axis->id),
                                  "'%s' leaves the choice open, expected a value", node_text(node));
-    for (size_t i = 0; i < axis->count; i++)
-        if (!strcmp(axis->values[i], text))
+    const char *text = experiment_value_text(axis, axis->count - 1);
+    if (!text)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i + 1 < axis->count; i++)
+        if (!strcmp(experiment_value_text(axis, i), text))
             return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "grid",
                                      "%s %s stands twice in the list", option_key(axis->id), text);
-    if (!(axis->values[axis->count] = mem_text(text)))
-        return SPH_EMEMORY;
-    axis->count++;
     return 0;
 }
 
@@ -268,12 +271,10 @@ int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_docume
                                                                     : "one value");
     const yaml_node_item_t *item = value->data.sequence.items.start, *end = value->data.sequence.items.top;
     struct experiment_axis axis = {.id = (enum option_id)id, .line = path == e->path ? node_line(key) : 0};
-    struct sph_job *scratch = NULL;
     axis.values = mem_get((size_t)(end - item), sizeof *axis.values);
-    err = axis.values ? sph_job_new(&scratch) : SPH_EMEMORY;
+    err = axis.values ? 0 : SPH_EMEMORY;
     for (; item < end && !err; item++)
-        err = read_axis_value(&axis, path, document, yaml_document_get_node(document, *item), scratch);
-    sph_job_free(scratch);
+        err = read_axis_value(&axis, path, document, yaml_document_get_node(document, *item));
     if (err < 0) {
         free_axis(&axis);
         return err;

@@ -251,7 +251,7 @@ int motion_read(struct motion *out, const struct sph_experiment *e, const char *
     int err = reported_read(&list, e, dir);
     if (err < 0)
         return err;
-    for (size_t m = 0; e->base->options.record && m < e->method_count && !err; m++)
+    for (size_t m = 0; e->base->set[OPTION_RECORD] && m < e->method_count && !err; m++)
         for (size_t line = 0; line < experiment_lines(e) && !err; line++)
             err = read_line(out, &list, m, line);
     if (!err)

@@ -111,19 +111,24 @@ const char *experiment_paper(const struct sph_experiment *e, const char *metric,
     return NULL;
 }
 
-void experiment_add_papers(const struct sph_experiment *e, struct text *out)
+void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out)
 {
-    const char *metric = "";
-    if (e->paper_count)
-        text_add(out, "papers:\n");
+    if (!e->paper_count)
+        return;
+    yaml_key(out, "papers");
+    yaml_map_block(out);
     for (size_t i = 0; i < e->paper_count; i++) {
-        if (strcmp(metric, e->papers[i].metric) != 0)
-            text_add(out, "  %s:\n", e->papers[i].metric);
-        metric = e->papers[i].metric;
-        text_add(out, "    ");
-        config_add_text(out, e->papers[i].method);
-        text_add(out, ": ");
-        config_add_text(out, e->papers[i].text);
-        text_add(out, "\n");
+        const struct experiment_paper *paper = &e->papers[i];
+        int first = !i || strcmp(paper[-1].metric, paper->metric) != 0;
+        if (first && i)
+            yaml_map_end(out);
+        if (first) {
+            yaml_key(out, paper->metric);
+            yaml_map_block(out);
+        }
+        yaml_text(out, paper->method);
+        yaml_text(out, paper->text);
     }
+    yaml_map_end(out);
+    yaml_map_end(out);
 }

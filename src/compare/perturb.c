@@ -127,21 +127,27 @@ int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_doc
     return 0;
 }
 
-void experiment_add_perturb(const struct sph_experiment *e, struct text *out)
+void experiment_yaml_perturb(const struct sph_experiment *e, struct yaml_out *out)
 {
     const struct experiment_perturb *perturb = e->perturb;
     if (!perturb)
         return;
-    text_add(out, "perturb: {");
-    for (size_t i = 0; i < perturb->count; i++) {
-        text_add(out, i ? ", " : "eps: [");
-        text_add_exact(out, perturb->eps[i]);
+    yaml_key(out, "perturb");
+    yaml_map(out);
+    if (perturb->count) {
+        yaml_key(out, "eps");
+        yaml_list(out);
+        for (size_t i = 0; i < perturb->count; i++)
+            yaml_real(out, perturb->eps[i]);
+        yaml_list_end(out);
     }
-    text_add(out, "%sdim: %zu, length: ", perturb->count ? "], " : "", perturb->inputs);
-    text_add_exact(out, perturb->length);
-    text_add(out, ", distance: ");
-    text_add_exact(out, perturb->distance);
-    text_add(out, "}\n");
+    yaml_key(out, "dim");
+    yaml_number(out, perturb->inputs);
+    yaml_key(out, "length");
+    yaml_real(out, perturb->length);
+    yaml_key(out, "distance");
+    yaml_real(out, perturb->distance);
+    yaml_map_end(out);
 }
 
 void experiment_perturb_free(struct experiment_perturb *perturb)
@@ -153,7 +159,7 @@ void experiment_perturb_free(struct experiment_perturb *perturb)
 
 int experiment_without_jobs(const struct sph_experiment *e)
 {
-    return e->perturb && !e->base->text[OPTION_DATA] && !e->method_count;
+    return e->perturb && !e->base->set[OPTION_DATA] && !e->method_count;
 }
 
 /* ---------------------------------------------------------------- the numbers */

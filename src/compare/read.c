@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * An experiment file: keys to a struct, and failures with line and key. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -55,43 +56,46 @@ int experiment_unknown_key(const char *path, const yaml_node_t *node)
 
 /* ---------------------------------------------------------------- what is recorded */
 
-/* ---------------------------------------------------------------- what is recorded */
-
-/* As the option says it: every, epoch or 0,10,100. */
-static int read_moments(struct text *out, const char *path, yaml_document_t *document,
-                        const yaml_node_t *node, const char *key)
+static int read_steps(struct moments *out, const char *path, yaml_document_t *document,
+                      const yaml_node_t *node, const char *key)
 {
-    static const char *const words[] = {"every", "epoch"};
-    if (node->type != YAML_SEQUENCE_NODE) {
-        int found = node_read_word(path, node, key, words, 2, "every|epoch|[steps]");
-        if (found >= 0)
-            text_add(out, "%s", words[found]);
-        return found < 0 ? found : 0;
-    }
-    const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-    if (item == end)
+    const yaml_node_item_t *items = node->data.sequence.items.start;
+    size_t count = (size_t)(node->data.sequence.items.top - items);
+    if (!count)
         return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), key,
                                  "found an empty list, expected every|epoch|[steps]");
-    for (int first = 1; item < end; item++, first = 0) {
-        const yaml_node_t *step = yaml_document_get_node(document, *item);
-        uint64_t number;
+    if (!(out->steps = mem_get(count, sizeof *out->steps)))
+        return SPH_EMEMORY;
+    for (; out->count < count; out->count++) {
+        const yaml_node_t *step = yaml_document_get_node(document, items[out->count]);
         int err = node_check_text(path, step, key, "a step");
         if (err < 0)
             return err;
-        if (!text_to_u64(node_text(step), &number))
+        if (!text_to_u64(node_text(step), &out->steps[out->count]))
             return sph_fail_line_key(SPH_EFORMAT, path, node_line(step), key, "found '%s', expected a step",
                                      node_text(step));
-        text_add(out, "%s%llu", first ? "" : ",", (unsigned long long)number);
     }
+    moments_sort(out);
     return 0;
 }
 
-/* A mapping of things to moments becomes the option `record` of every job. */
-static int record_text(struct text *out, const char *path, yaml_document_t *document, const yaml_node_t *node)
+static int read_moments(struct moments *out, const char *path, yaml_document_t *document,
+                        const yaml_node_t *node, const char *key)
 {
-    static const char *const words[] = {"boundaries", "patterns"};
-    static const char *const keys_of[] = {"record: boundaries", "record: patterns"};
-    int seen[2] = {0}, err = 0;
+    out->wanted = 1;
+    out->when = MOMENTS_AT_STEPS;
+    if (node->type == YAML_SEQUENCE_NODE)
+        return read_steps(out, path, document, node, key);
+    int found = node_read_word(path, node, key, moments_whens, MOMENTS_AT_STEPS, "every|epoch|[steps]");
+    out->when = found;
+    return found < 0 ? found : 0;
+}
+
+/* A mapping of things to moments. */
+static int read_things(struct moments_list *out, const char *path, yaml_document_t *document,
+                       const yaml_node_t *node)
+{
+    int err = 0;
     if (node->type != YAML_MAPPING_NODE)
         return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "record",
                                  "found %s, expected {boundaries: every|epoch|[steps]}",
@@ -101,32 +105,38 @@ static int record_text(struct text *out, const char *path, yaml_document_t *docu
         const yaml_node_t *key = yaml_document_get_node(document, pair->key);
         if ((err = node_check_key(path, key)) < 0)
             return err;
-        int found = node_read_word(path, key, "record", words, 2, "boundaries|patterns");
+        int found =
+            node_read_word(path, key, "record", moments_things, MOMENTS_THING_COUNT, "boundaries|patterns");
         if (found < 0)
             return found;
-        if (seen[found]++)
+        if (out->of[found].wanted)
             return sph_fail_line_key(SPH_EFORMAT, path, node_line(key), "record", "%s stands twice",
-                                     words[found]);
-        text_add(out, "%s%s:", out->length ? "+" : "", words[found]);
-        err =
-            read_moments(out, path, document, yaml_document_get_node(document, pair->value), keys_of[found]);
+                                     moments_things[found]);
+        char where[40];
+        snprintf(where, sizeof where, "record: %s", moments_things[found]);
+        err = read_moments(&out->of[found], path, document, yaml_document_get_node(document, pair->value),
+                           where);
     }
     return err;
 }
 
+/* What the option `record` of every job is. */
 static int read_record(struct sph_experiment *e, const char *path, yaml_document_t *document,
                        const yaml_node_t *key, const yaml_node_t *node)
 {
-    struct text text = {0};
-    int err = record_text(&text, path, document, node);
-    if (!err && text.failed)
-        err = SPH_EMEMORY;
-    if (!err)
-        err = options_give(e->base, OPTION_RECORD, text.chars);
-    if (!err)
-        e->lines[OPTION_RECORD] = path == e->path ? node_line(key) : 0;
-    text_free(&text);
-    return err;
+    struct moments_list list = {0};
+    int err = read_things(&list, path, document, node);
+    if (err < 0) {
+        moments_free(&list);
+        return err;
+    }
+    options_unset(e->base, OPTION_RECORD);
+    if (moments_want(&list, NULL)) {
+        options_set_record(e->base, &list);
+        e->base->given[OPTION_RECORD] = 1;
+    }
+    e->lines[OPTION_RECORD] = path == e->path ? node_line(key) : 0;
+    return 0;
 }
 
 /* ---------------------------------------------------------------- the whole */
@@ -243,7 +253,7 @@ int experiment_complete(const struct sph_experiment *e)
         return sph_fail_at(SPH_EFORMAT, e->path, "key 'name' is missing");
     if (experiment_without_jobs(e))
         return 0;
-    if (!e->base->text[OPTION_DATA])
+    if (!e->base->set[OPTION_DATA])
         return sph_fail_at(SPH_EFORMAT, e->path,
                            "key 'name' of section 'data:' is missing, expected a file or a set");
     if (!e->method_count)

@@ -18,7 +18,7 @@ static int find_point(const struct sph_experiment *e, const json_t *grid, size_t
         const struct experiment_axis *axis = &e->axes[a];
         const char *value = json_string_value(json_object_get(grid, option_key(axis->id)));
         size_t k = 0;
-        while (value && k < axis->count && strcmp(axis->values[k], value) != 0)
+        while (value && k < axis->count && strcmp(experiment_value_text(axis, k), value) != 0)
             k++;
         if (!value || k == axis->count)
             return 0;

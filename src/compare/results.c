@@ -84,8 +84,9 @@ static json_t *job_to_json(const struct experiment_results *r, size_t i)
     int bad = !object || !grid;
     bad |= json_object_set_new(object, "method", json_string(e->methods[job->method].name));
     for (size_t a = 0; a < e->axis_count; a++)
-        bad |= json_object_set_new(grid, option_key(e->axes[a].id),
-                                   json_string(e->axes[a].values[experiment_value(e, job->point, a)]));
+        bad |= json_object_set_new(
+            grid, option_key(e->axes[a].id),
+            json_string(experiment_value_text(&e->axes[a], experiment_value(e, job->point, a))));
     bad |= e->axis_count ? json_object_set_new(object, "grid", grid) : (json_decref(grid), 0);
     bad |= json_object_set_new(object, "seed", json_integer((json_int_t)e->seeds[job->seed]));
     if (job->fold >= 0)
@@ -144,7 +145,7 @@ static int write_json(const struct experiment_results *r, const char *path)
     bad |= json_object_set_new(object, "version", json_string(sph_version()));
     bad |= json_object_set_new(object, "cpu", json_string(sph_cpu()));
     bad |= json_object_set_new(object, "features", features_to_json());
-    bad |= json_object_set_new(object, "protocol", json_string(e->base->text[OPTION_PROTOCOL]));
+    bad |= json_object_set_new(object, "protocol", json_string(options_word(e->base, OPTION_PROTOCOL)));
     if (warning_of(e))
         bad |= json_object_set_new(object, "warning", json_string(warning_of(e)));
     bad |= json_object_set_new(object, "metric", json_string(r->facts->metric));
@@ -192,7 +193,7 @@ static int describe_choice(const struct experiment_results *r, const size_t *fin
         }
         text_add(&text, "%s", !shown ? "" : e->axis_count > 1 ? "; " : ", ");
         if (shown && e->axis_count == 1)
-            text_add(&text, "%s", e->axes[0].values[most]);
+            text_add(&text, "%s", experiment_value_text(&e->axes[0], most));
         else
             experiment_add_point(e, most, &text);
         if (!shown && count[most] < seeds)
@@ -282,7 +283,7 @@ int results_compare(struct results_comparison *out, const struct experiment_resu
     out->input = (struct comparison_input){.experiment = e->name,
                                            .metric = r->facts->metric,
                                            .larger_is_better = r->facts->larger_is_better,
-                                           .protocol = e->base->text[OPTION_PROTOCOL],
+                                           .protocol = options_word(e->base, OPTION_PROTOCOL),
                                            .warning = warning_of(e),
                                            .cases = e->seed_count,
                                            .methods = out->methods,

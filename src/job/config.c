@@ -22,91 +22,62 @@ static const char *section_word(enum option_id id)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Reads back as the same text without quotes: letters, digits and _ . / - that begin like a name, and no word
- * or number that YAML would read as something else. */
-static int is_plain(const char *text)
-{
-    static const char *const special[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
-    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/", *text))
-        return 0;
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (!strcasecmp(text, special[i]))
-            return 0;
-    return !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-")];
-}
-
-/* Double quotes with escapes for what a YAML reader refuses or folds. Text is valid UTF-8: options see to it.
- */
-void config_add_text(struct text *out, const char *text)
-{
-    if (is_plain(text)) {
-        text_add(out, "%s", text);
-        return;
-    }
-    text_add(out, "\"");
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        unsigned length = *s < 0x80 ? 1u : *s < 0xe0 ? 2u : *s < 0xf0 ? 3u : 4u;
-        unsigned code = length == 1 ? *s : *s & (0x7fu >> length);
-        for (unsigned i = 1; i < length; i++)
-            code = code << 6 | (s[i] & 0x3fu);
-        if (code == '"' || code == '\\')
-            text_add(out, "\\%c", (int)code);
-        else if (code < ' ' || (code >= 0x7f && code < 0xa0))
-            text_add(out, "\\x%02X", code);
-        else if (code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff)
-            text_add(out, "\\u%04X", code);
-        else
-            text_add_bytes(out, (const char *)s, length);
-        s += length;
-    }
-    text_add(out, "\"");
-}
-
-void config_add_value(struct text *out, const struct sph_job *job, enum option_id id)
+void config_write_value(struct yaml_out *out, const struct sph_job *job, enum option_id id)
 {
     const struct option_sizes *hidden = &job->options.hidden;
-    if (id == OPTION_HIDDEN) {
-        text_add(out, "[");
+    const char *text = id == OPTION_HIDDEN ? "" : options_text(job, id);
+    if (!text) {
+        out->failed = 1;
+    } else if (id == OPTION_HIDDEN) {
+        yaml_list(out);
         for (size_t i = 0; i < hidden->count; i++)
-            text_add(out, i ? ", %zu" : "%zu", hidden->list[i]);
-        text_add(out, "]");
+            yaml_number(out, hidden->list[i]);
+        yaml_list_end(out);
     } else if (option_is_number(id) || id == OPTION_BATCH) {
-        text_add(out, "%s", job->text[id]);
+        yaml_key(out, text);
     } else {
-        config_add_text(out, job->text[id]);
+        yaml_text(out, text);
     }
 }
 
-void config_add_section(struct text *out, const struct sph_job *job, const char *section)
+void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section)
 {
-    if (*section)
-        text_add(out, "%s:\n", section);
+    if (*section) {
+        yaml_key(out, section);
+        yaml_map_block(out);
+    }
     for (int i = 0; i < OPTION_COUNT; i++) {
         enum option_id id = (enum option_id)i;
-        if (!job->text[i] || id == OPTION_OUT || strcmp(section_word(id), section))
+        if (!job->set[i] || id == OPTION_OUT || strcmp(section_word(id), section))
             continue;
-        text_add(out, "%s%s: ", *section ? "  " : "", option_key(id));
-        config_add_value(out, job, id);
-        text_add(out, "\n");
+        yaml_key(out, option_key(id));
+        config_write_value(out, job, id);
     }
+    if (*section)
+        yaml_map_end(out);
 }
 
-int config_write(const struct sph_job *job, char **text)
+int config_end(struct yaml_out *out, struct text *text, char **whole)
 {
-    struct text out = {0};
+    int err = yaml_end(out);
+    if (err < 0)
+        text_free(text);
+    else
+        *whole = text->chars;
+    return err;
+}
 
-    text_add(&out, "# everything needed to repeat this run\nversion: ");
-    config_add_text(&out, sph_version());
-    text_add(&out, "\n");
-    config_add_section(&out, job, "");
+int config_write(const struct sph_job *job, char **whole)
+{
+    struct text text = {0};
+    struct yaml_out out;
+    text_add(&text, "# everything needed to repeat this run\n");
+    yaml_begin(&out, &text);
+    yaml_pair(&out, "version", sph_version());
+    config_write_section(&out, job, "");
     for (size_t i = 0; i < SECTIONS; i++)
-        config_add_section(&out, job, sections[i]);
-    if (out.failed) {
-        text_free(&out);
-        return SPH_EMEMORY;
-    }
-    *text = out.chars;
-    return 0;
+        config_write_section(&out, job, sections[i]);
+    return config_end(&out, &text, whole);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -317,12 +288,16 @@ int config_conflict(const struct sph_job *mine, const struct sph_job *theirs)
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (!mine->given[i] || i == OPTION_OUT || i == OPTION_CHECKPOINT_SECONDS)
             continue;
-        if (!theirs->text[i])
-            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started without it",
-                            option_row((enum option_id)i)->name, mine->text[i]);
-        if (strcmp(mine->text[i], theirs->text[i]))
-            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started with '%s'",
-                            option_row((enum option_id)i)->name, mine->text[i], theirs->text[i]);
+        const char *name = option_row((enum option_id)i)->name;
+        const char *found = sph_job_get(mine, name), *before = sph_job_get(theirs, name);
+        if (!found || !before)
+            return SPH_EMEMORY;
+        if (!*before)
+            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started without it", name,
+                            found);
+        if (strcmp(found, before))
+            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started with '%s'", name,
+                            found, before);
     }
     return 0;
 }

@@ -19,6 +19,7 @@
 
 #include "base/text.h"
 #include "job/options.h"
+#include "job/yaml_out.h"
 
 /* The whole text of a config.yaml; caller frees with mem_free. */
 int config_write(const struct sph_job *job, char **text);
@@ -47,11 +48,11 @@ int config_unknown_key(const char *path, const yaml_node_t *key, const char *sec
 int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
                  enum option_id id);
 
-/* And of config_write: a section with all set options ("" for the top level), one value as YAML, a text with
- * quotes where it needs them. */
-void config_add_section(struct text *out, const struct sph_job *job, const char *section);
-void config_add_value(struct text *out, const struct sph_job *job, enum option_id id);
-void config_add_text(struct text *out, const char *text);
+/* And of config_write: a section with all set options ("" for the top level); one value; the end of the
+ * document, its text moved to *whole. */
+void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section);
+void config_write_value(struct yaml_out *out, const struct sph_job *job, enum option_id id);
+int config_end(struct yaml_out *out, struct text *text, char **whole);
 
 /* Loads the one document of a YAML file; caller frees with yaml_document_delete. The root is never NULL. */
 int config_load(yaml_document_t *out, const char *path);

@@ -13,8 +13,6 @@
 static const double image_lr = 0.002;
 
 #define WORD_ROW(id, word, help) word,
-static const char *const task_words[] = {SPH_TASKS(WORD_ROW)};
-static const char *const loss_words[] = {SPH_LOSSES(WORD_ROW)};
 static const char *const init_words[] = {SPH_INITS(WORD_ROW)};
 static const char *const net_words[] = {OPTION_NETS(WORD_ROW)};
 
@@ -42,13 +40,14 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
 {
     int image_net = job->options.net != NET_MLP;
     int err = check_kind(job, data);
-    if (!err)
-        err = options_put(job, image_net ? OPTION_HIDDEN : OPTION_WIDTH, NULL);
-    if (!err && !job->text[OPTION_BATCH])
-        err = options_put(job, OPTION_BATCH, image_net ? "128" : "1024");
-    if (!err && data->pixels && job->options.augment < 0)
-        err = options_put(job, OPTION_AUGMENT, "flip");
-    return err;
+    if (err < 0)
+        return err;
+    options_unset(job, image_net ? OPTION_HIDDEN : OPTION_WIDTH);
+    if (!job->set[OPTION_BATCH])
+        options_set_size(job, OPTION_BATCH, image_net ? 128 : 1024);
+    if (data->pixels && job->options.augment < 0)
+        options_set_word(job, OPTION_AUGMENT, SPH_AUGMENT_FLIP);
+    return 0;
 }
 
 /* Only holdout has a validation part of its own. */
@@ -64,15 +63,15 @@ static int settle_protocol(struct sph_job *job)
         return sph_fail_key(SPH_EARG, "val", "found %g, expected 0: %s", o->val,
                             o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
                                                        : "under protocol reference the test part validates");
-    if (o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLD])
+    if (o->protocol == PROTOCOL_CV && !job->set[OPTION_FOLD])
         return sph_fail_key(SPH_EARG, "fold", "nothing given, expected the fold to leave out");
     if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
         return sph_fail_key(SPH_EARG, "test",
                             "found 0, and under protocol reference the test part validates");
-    int err = options_put(job, OPTION_VAL, "0");
-    if (!err && o->protocol == PROTOCOL_CV && !job->text[OPTION_FOLDS])
-        err = options_put(job, OPTION_FOLDS, "5");
-    return err;
+    options_set_real(job, OPTION_VAL, 0);
+    if (o->protocol == PROTOCOL_CV && !job->set[OPTION_FOLDS])
+        options_set_size(job, OPTION_FOLDS, 5);
+    return 0;
 }
 
 int job_settle(struct sph_job *job, const sph_data *data)
@@ -82,18 +81,21 @@ int job_settle(struct sph_job *job, const sph_data *data)
     int err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
-    if (!err && !job->text[OPTION_EPSILON])
-        err = options_put(job, OPTION_EPSILON, job->options.protocol == PROTOCOL_REFERENCE ? "1e-7" : "1e-8");
-    if (!err)
-        err = options_put(job, OPTION_TASK, task_words[data->task]);
-    if (!err && job->options.loss < 0)
-        err = options_put(job, OPTION_LOSS, loss_words[defaults.loss]);
-    if (!err && !(job->options.lr > 0))
-        err = options_put_real(job, OPTION_LR, job->options.net == NET_MLP ? defaults.lr : image_lr);
-    if (!err && job->options.standardize < 0)
-        err = options_put(job, OPTION_STANDARDIZE, data->task == SPH_TASK_REGRESSION ? "both" : "features");
-    if (!err && !job->options.init)
-        err = options_put(job, OPTION_INIT, init_words[param_ops((sph_param)job->options.param)->first_init]);
+    if (err < 0)
+        return err;
+    const struct job_options *o = &job->options;
+    options_set_word(job, OPTION_TASK, (int)data->task);
+    if (!job->set[OPTION_EPSILON])
+        options_set_real(job, OPTION_EPSILON, o->protocol == PROTOCOL_REFERENCE ? 1e-7 : 1e-8);
+    if (!job->set[OPTION_LOSS])
+        options_set_word(job, OPTION_LOSS, (int)defaults.loss);
+    if (!job->set[OPTION_LR])
+        options_set_real(job, OPTION_LR, o->net == NET_MLP ? defaults.lr : image_lr);
+    if (!job->set[OPTION_STANDARDIZE])
+        options_set_word(job, OPTION_STANDARDIZE,
+                         data->task == SPH_TASK_REGRESSION ? SPH_STANDARDIZE_BOTH : SPH_STANDARDIZE_FEATURES);
+    if (!job->set[OPTION_INIT])
+        err = options_put(job, OPTION_INIT, init_words[param_ops((sph_param)o->param)->first_init]);
     return err;
 }
 

@@ -194,7 +194,7 @@ static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t 
             err = data_changed(run, "its checkpoint is of other data");
     }
     const json_t *rows;
-    if (!err && run->job->options.record && !(err = json_member_object(extra, path, "record", &rows)))
+    if (!err && run->job->set[OPTION_RECORD] && !(err = json_member_object(extra, path, "record", &rows)))
         *recorded = json_incref((json_t *)rows);
     *metrics_bytes = bytes;
     json_decref(extra);
@@ -313,14 +313,14 @@ static int begin_record(struct job_run *run, const json_t *kept)
     const struct fit *fit = run->fit;
     struct record_setup setup = {
         .dir = run->folder.dir,
-        .what = run->job->options.record,
+        .moments = &run->job->options.record,
         .net = run->net,
         .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
         .kept = kept,
         .finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0,
     };
     run->job->record_size = (sph_record_size){0};
-    int err = setup.what ? record_new(&run->record, &setup) : 0;
+    int err = run->job->set[OPTION_RECORD] ? record_new(&run->record, &setup) : 0;
     if (!err && run->record)
         run->job->record_size = record_size(run->record);
     return err;

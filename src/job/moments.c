@@ -8,8 +8,8 @@
 #include "base/memory.h"
 
 #define WORD_ITEM(id, word, help) word,
-static const char *const things[] = {MOMENTS_THINGS(WORD_ITEM)};
-static const char *const whens[] = {MOMENTS_WHENS(WORD_ITEM)};
+const char *const moments_things[] = {MOMENTS_THINGS(WORD_ITEM)};
+const char *const moments_whens[] = {MOMENTS_WHENS(WORD_ITEM)};
 
 static int expected_moment(const char *thing, const char *found)
 {
@@ -23,10 +23,20 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void moments_sort(struct moments *moments)
+{
+    size_t kept = 0;
+    qsort(moments->steps, moments->count, sizeof *moments->steps, by_size);
+    for (size_t i = 0; i < moments->count; i++)
+        if (!i || moments->steps[i] != moments->steps[kept - 1])
+            moments->steps[kept++] = moments->steps[i];
+    moments->count = kept;
+}
+
 /* "0,10,100", in any order; one twice is meant once. */
 static int read_steps(struct moments *out, const char *thing, const char *text)
 {
-    size_t capacity = 0, kept = 0;
+    size_t capacity = 0;
     for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char part[24] = "";
         size_t length = strcspn(at, ",");
@@ -39,11 +49,7 @@ static int read_steps(struct moments *out, const char *thing, const char *text)
             return SPH_EMEMORY;
         out->steps[out->count++] = step;
     }
-    qsort(out->steps, out->count, sizeof *out->steps, by_size);
-    for (size_t i = 0; i < out->count; i++)
-        if (!i || out->steps[i] != out->steps[kept - 1])
-            out->steps[kept++] = out->steps[i];
-    out->count = kept;
+    moments_sort(out);
     return 0;
 }
 
@@ -54,9 +60,9 @@ static int read_item(struct moments_list *out, const char *item)
     size_t length = strcspn(item, ":");
     if (length < sizeof word)
         memcpy(word, item, length);
-    int thing = text_find(word, things, MOMENTS_THING_COUNT);
+    int thing = text_find(word, moments_things, MOMENTS_THING_COUNT);
     if (thing < 0) {
-        const char *nearest = text_nearest(word, things, MOMENTS_THING_COUNT);
+        const char *nearest = text_nearest(word, moments_things, MOMENTS_THING_COUNT);
         if (nearest)
             return sph_fail(SPH_EARG, "unknown word '%s', did you mean '%s'? (boundaries|patterns)", word,
                             nearest);
@@ -70,7 +76,7 @@ static int read_item(struct moments_list *out, const char *item)
     if (!item[length])
         return 0;
     const char *when = item + length + 1;
-    int found = text_find(when, whens, MOMENTS_AT_STEPS);
+    int found = text_find(when, moments_whens, MOMENTS_AT_STEPS);
     moments->when = found < 0 ? MOMENTS_AT_STEPS : found;
     return found < 0 ? read_steps(moments, word, when) : 0;
 }
@@ -96,10 +102,29 @@ void moments_free(struct moments_list *list)
     *list = (struct moments_list){0};
 }
 
-static void add_steps(struct text *out, const struct moments *moments, const char *comma)
+int moments_own(struct moments_list *list)
 {
-    for (size_t i = 0; i < moments->count; i++)
-        text_add(out, "%s%llu", i ? comma : "", (unsigned long long)moments->steps[i]);
+    struct moments_list own = *list;
+    int err = 0;
+    for (int i = 0; i < MOMENTS_THING_COUNT; i++) {
+        struct moments *moments = &own.of[i];
+        moments->steps =
+            moments->count ? mem_copy(moments->steps, moments->count, sizeof *moments->steps) : NULL;
+        if (moments->count && !moments->steps)
+            err = SPH_EMEMORY;
+    }
+    if (err < 0)
+        moments_free(&own);
+    *list = own;
+    return err;
+}
+
+int moments_want(const struct moments_list *list, const char *thing)
+{
+    int wanted = 0;
+    for (int i = 0; i < MOMENTS_THING_COUNT; i++)
+        wanted |= list->of[i].wanted && (!thing || !strcmp(thing, moments_things[i]));
+    return wanted;
 }
 
 void moments_add_text(struct text *out, const struct moments_list *list)
@@ -108,33 +133,33 @@ void moments_add_text(struct text *out, const struct moments_list *list)
         const struct moments *moments = &list->of[i];
         if (!moments->wanted)
             continue;
-        text_add(out, "%s%s:", first ? "" : "+", things[i]);
-        if (moments->when == MOMENTS_AT_STEPS)
-            add_steps(out, moments, ",");
-        else
-            text_add(out, "%s", whens[moments->when]);
+        text_add(out, "%s%s:", first ? "" : "+", moments_things[i]);
+        for (size_t k = 0; k < moments->count; k++)
+            text_add(out, "%s%llu", k ? "," : "", (unsigned long long)moments->steps[k]);
+        if (moments->when != MOMENTS_AT_STEPS)
+            text_add(out, "%s", moments_whens[moments->when]);
         first = 0;
     }
 }
 
-void moments_add_yaml(struct text *out, const struct moments_list *list)
+void moments_write(struct yaml_out *out, const struct moments_list *list)
 {
-    text_add(out, "{");
-    for (int i = 0, first = 1; i < MOMENTS_THING_COUNT; i++) {
+    yaml_map(out);
+    for (int i = 0; i < MOMENTS_THING_COUNT; i++) {
         const struct moments *moments = &list->of[i];
         if (!moments->wanted)
             continue;
-        text_add(out, "%s%s: ", first ? "" : ", ", things[i]);
-        if (moments->when == MOMENTS_AT_STEPS) {
-            text_add(out, "[");
-            add_steps(out, moments, ", ");
-            text_add(out, "]");
-        } else {
-            text_add(out, "%s", whens[moments->when]);
+        yaml_key(out, moments_things[i]);
+        if (moments->when != MOMENTS_AT_STEPS) {
+            yaml_key(out, moments_whens[moments->when]);
+            continue;
         }
-        first = 0;
+        yaml_list(out);
+        for (size_t k = 0; k < moments->count; k++)
+            yaml_number(out, moments->steps[k]);
+        yaml_list_end(out);
     }
-    text_add(out, "}");
+    yaml_map_end(out);
 }
 
 int moments_due(const struct moments *moments, uint64_t step, int ends_epoch)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "job/yaml_out.h"
 
 #define MOMENTS_THINGS(X)                                                                                    \
     X(BOUNDARIES, "boundaries", "where every unit switches")                                                 \
@@ -40,15 +41,24 @@ struct moments_list {
     struct moments of[MOMENTS_THING_COUNT];
 };
 
-/* Reads the option's text; NULL: nothing. On failure the message says what was found and expected. */
+extern const char *const moments_things[MOMENTS_THING_COUNT], *const moments_whens[MOMENTS_WHEN_COUNT];
+
+/* Reads the option's text. On failure the message says what was found and expected. */
 int moments_read(struct moments_list *out, const char *text);
 void moments_free(struct moments_list *list);
+void moments_sort(struct moments *moments); /* steps in rising order, each of them once */
+
+/* Gives copied bytes memory of their own. */
+int moments_own(struct moments_list *list);
+
+/* Whether a thing, "boundaries", is to be recorded; NULL: any. */
+int moments_want(const struct moments_list *list, const char *thing);
 
 /* The text that reads back as the same, one way of saying it: "boundaries:epoch+patterns:0,10". */
 void moments_add_text(struct text *out, const struct moments_list *list);
 
 /* As a value of an experiment file's `record:`, {boundaries: epoch, patterns: [0, 10]}. */
-void moments_add_yaml(struct text *out, const struct moments_list *list);
+void moments_write(struct yaml_out *out, const struct moments_list *list);
 
 /* Whether it is time after so many steps, which may have been the last of an epoch. */
 int moments_due(const struct moments *moments, uint64_t step, int ends_epoch);

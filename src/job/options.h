@@ -3,13 +3,14 @@
  * Every option of a training job, once. One list gives the field, the word on the command line, the key in
  * files, the default, the check and the help; the tool, config.yaml and experiment files all read it.
  *
- * A job holds each value twice: parsed, for the program (struct job_options), and as canonical text, for
- * people and files. An option whose default depends on others is unset until the job resolves it with
- * options_put(); unset reads as "" in text and, parsed, as: size 0, real NaN, word -1, text NULL, character
- * 0. */
+ * A job holds each value once, parsed (struct job_options); text is made of it when something is written. An
+ * option whose default depends on others is unset until the job settles it, and reads as: size 0, real NaN,
+ * word -1, text NULL, character 0, an empty list. */
 #ifndef SPH_JOB_OPTIONS_H
 #define SPH_JOB_OPTIONS_H
 
+#include "base/text.h"
+#include "job/moments.h"
 #include "spherelu.h"
 
 /* Networks a job may name. */
@@ -40,7 +41,8 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
 #define OPTION_WORDS(list)              (&list(OPTION_BAR_WORD)[1])
 
 /* X(ID, field, name, KIND, CHECK, default, section, key, argument, help)
- * KIND: SIZE, BATCH (a size, or "full" = 0), SIZES (a list, or "none"), U64, REAL, WORD, SWITCH, CHAR, TEXT.
+ * KIND: SIZE, BATCH (a size, or "full" = 0), SIZES (a list, or "none"), U64, REAL, WORD, SWITCH, CHAR, TEXT,
+ * RECORD (moments.h).
  * CHECK: the range of a number, the list of a word, the shape of a text.
  * section: "data", "net", "training" (`train:` in files) or "run" (the top level of files).
  * key: the name in files, where `data: {name: x}` and `net: {kind: x}` read better than the option's own
@@ -140,7 +142,7 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "share of the newest batch in running statistics")                                                     \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
-    X(RECORD, record, "record", TEXT, RECORD, "", "training", "record", "WHAT[+WHAT]",                       \
+    X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
       "every epoch, or as :every, :0,10,100 say; patterns, which units are on for which rows, likewise")     \
                                                                                                              \
@@ -168,7 +170,8 @@ typedef uint64_t option_U64;
 typedef double option_REAL;
 typedef int option_WORD, option_SWITCH; /* a value of the list's enum, or -1 */
 typedef char option_CHAR;
-typedef const char *option_TEXT;
+typedef const char *option_TEXT; /* owned by the job */
+typedef struct moments_list option_RECORD;
 
 #define OPTION_FIELD(id, field, name, kind, check, initial, section, key, argument, help) option_##kind field;
 #define OPTION_ID(id, field, name, kind, check, initial, section, key, argument, help)    OPTION_##id,
@@ -180,9 +183,10 @@ struct job_options {
 enum option_id { OPTION_LIST(OPTION_ID) OPTION_COUNT };
 
 struct sph_job {
-    struct job_options options;        /* parsed; texts point into `text`       */
-    char *text[OPTION_COUNT];          /* canonical, owned; NULL: unset         */
-    unsigned char given[OPTION_COUNT]; /* set by sph_job_set or a file          */
+    struct job_options options;
+    unsigned char set[OPTION_COUNT];   /* it has a value                        */
+    unsigned char given[OPTION_COUNT]; /* by sph_job_set or a file              */
+    char **shown;                      /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size;       /* of the run it is at                   */
 };
 
@@ -195,16 +199,37 @@ int option_is_list(enum option_id id);   /* may be a sequence in a file         
 /* The option called name ('-' and '_' are the same), or -1. */
 int option_find(const char *name);
 
-/* Parses, checks and keeps a value without marking it as given; NULL unsets it. On failure the job is as
- * before and the message says what was found and expected, without naming the option: the caller knows how it
- * was called. */
-int options_put(struct sph_job *job, enum option_id id, const char *value);
-int options_put_real(struct sph_job *job, enum option_id id, double value);
+/* ---------------------------------------------------------------- the values of a job */
+
+/* Parses, checks and keeps a value without marking it as given. On failure the job is as before and the
+ * message says what was found and expected, without naming the option: the caller knows how it was called. */
+int options_put(struct sph_job *job, enum option_id id, const char *text);
 
 /* As options_put, and marks it as given: what sph_job_set does once it has found the option. */
-int options_give(struct sph_job *job, enum option_id id, const char *value);
+int options_give(struct sph_job *job, enum option_id id, const char *text);
 
-/* Takes every value that was not given to mine, whether set or unset, from theirs; `out` stays. */
-int options_adopt(struct sph_job *mine, const struct sph_job *theirs);
+/* Keeps a value as it is; not given. Of the kinds SIZE, BATCH and U64; REAL; WORD. */
+void options_set_size(struct sph_job *job, enum option_id id, uint64_t value);
+void options_set_real(struct sph_job *job, enum option_id id, double value);
+void options_set_word(struct sph_job *job, enum option_id id, int value);
+void options_set_record(struct sph_job *job, const struct moments_list *value); /* moves it into the job */
+void options_unset(struct sph_job *job, enum option_id id);
+
+/* The canonical text, which reads back as the same value; "" if it is unset. options_add appends it;
+ * options_text lends it, NULL if memory is short; options_word lends that of a WORD, which needs none. */
+void options_add(struct text *out, const struct sph_job *job, enum option_id id);
+const char *options_text(const struct sph_job *job, enum option_id id);
+const char *options_word(const struct sph_job *job, enum option_id id);
+
+/* ---------------------------------------------------------------- from job to job */
+
+/* A job like another one: values and what was given. Caller frees with sph_job_free. */
+int options_copy(struct sph_job **out, const struct sph_job *from);
+
+/* Takes from another job: one value, whether set or unset; all that were given to it, which are given then;
+ * all that were not given to the one that takes, but for `out`. */
+int options_take(struct sph_job *job, const struct sph_job *from, enum option_id id);
+int options_override(struct sph_job *job, const struct sph_job *from);
+int options_adopt(struct sph_job *job, const struct sph_job *from);
 
 #endif

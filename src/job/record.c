@@ -9,7 +9,6 @@
 #include "file/file.h"
 #include "base/memory.h"
 #include "boundary/tracker.h"
-#include "job/moments.h"
 #include "job/record_patterns.h"
 #include "store/runfolder.h"
 #include "store/series.h"
@@ -29,7 +28,7 @@ static const char *const files[RECORD_COUNT] = {RECORD_SERIES(SERIES_FILE)};
 struct record {
     char *path[RECORD_COUNT], *npz;
     sph_net *net;
-    struct moments_list moments;
+    const struct moments_list *moments;  /* borrowed */
     sph_tracker *tracker;                /* NULL: no boundaries are recorded */
     struct record_patterns *patterns;    /* NULL: no patterns                */
     struct series *series[RECORD_COUNT]; /* NULL where nothing is recorded; that of patterns is theirs */
@@ -141,9 +140,9 @@ static int name_files(struct record *record, const char *dir)
 /* A finished run whose files have begun to go: the npz was there before the first of them went. */
 static int is_done(const struct record *record)
 {
-    int wanted[RECORD_COUNT] = {record->moments.of[MOMENTS_BOUNDARIES].wanted,
-                                record->moments.of[MOMENTS_BOUNDARIES].wanted,
-                                record->moments.of[MOMENTS_PATTERNS].wanted};
+    int wanted[RECORD_COUNT] = {record->moments->of[MOMENTS_BOUNDARIES].wanted,
+                                record->moments->of[MOMENTS_BOUNDARIES].wanted,
+                                record->moments->of[MOMENTS_PATTERNS].wanted};
     for (int i = 0; i < RECORD_COUNT; i++)
         if (wanted[i] && !file_exists(record->path[i]))
             return file_exists(record->npz);
@@ -157,13 +156,14 @@ int record_new(struct record **out, const struct record_setup *setup)
     if (!record)
         return SPH_EMEMORY;
     record->net = setup->net;
-    if ((err = moments_read(&record->moments, setup->what)) < 0 ||
-        (err = name_files(record, setup->dir)) < 0 || (err = read_kept(record, setup->kept)) < 0)
+    record->moments = setup->moments;
+    if ((err = name_files(record, setup->dir)) < 0 || (err = read_kept(record, setup->kept)) < 0)
         goto out;
     record->done = setup->kept && setup->finished && is_done(record);
-    if (!record->done && record->moments.of[MOMENTS_BOUNDARIES].wanted && (err = open_boundaries(record)) < 0)
+    if (!record->done && record->moments->of[MOMENTS_BOUNDARIES].wanted &&
+        (err = open_boundaries(record)) < 0)
         goto out;
-    if (!record->done && record->moments.of[MOMENTS_PATTERNS].wanted &&
+    if (!record->done && record->moments->of[MOMENTS_PATTERNS].wanted &&
         (err = open_patterns(record, setup->rows)) < 0)
         goto out;
     if (!record->done && file_exists(record->npz) && remove(record->npz)) /* what follows makes it old */
@@ -194,7 +194,6 @@ void record_free(struct record *record)
     close_series(record);
     for (int i = 0; i < RECORD_COUNT; i++)
         mem_free(record->path[i]);
-    moments_free(&record->moments);
     sph_tracker_free(record->tracker);
     mem_free(record->npz);
     mem_free(record->row);
@@ -239,9 +238,9 @@ static int add_frame(struct record *record, uint64_t step)
 static int add_chosen(struct record *record, uint64_t step, int ends_epoch)
 {
     int err = 0;
-    if (record->tracker && moments_due(&record->moments.of[MOMENTS_BOUNDARIES], step, ends_epoch))
+    if (record->tracker && moments_due(&record->moments->of[MOMENTS_BOUNDARIES], step, ends_epoch))
         err = add_frame(record, step);
-    if (!err && record->patterns && moments_due(&record->moments.of[MOMENTS_PATTERNS], step, ends_epoch))
+    if (!err && record->patterns && moments_due(&record->moments->of[MOMENTS_PATTERNS], step, ends_epoch))
         err = record_patterns_take(record->patterns, step);
     return err;
 }

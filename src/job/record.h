@@ -7,6 +7,7 @@
 #define SPH_JOB_RECORD_H
 
 #include "file/json.h"
+#include "job/moments.h"
 #include "net/net.h"
 #include "rows/source.h"
 #include "spherelu/job.h"
@@ -14,12 +15,12 @@
 struct record;
 
 struct record_setup {
-    const char *dir;           /* the run folder                                              */
-    const char *what;          /* the option's text                                           */
-    sph_net *net;              /* that is trained, with its standardisation; borrowed         */
-    const struct source *rows; /* training rows as they are, for patterns; borrowed           */
-    const json_t *kept;        /* what record_sync gave the checkpoint to go on from, or NULL */
-    int finished;              /* nothing is left to train: then the files may be gone        */
+    const char *dir;                    /* the run folder                                              */
+    const struct moments_list *moments; /* what and when; borrowed                            */
+    sph_net *net;                       /* that is trained, with its standardisation; borrowed         */
+    const struct source *rows;          /* training rows as they are, for patterns; borrowed           */
+    const json_t *kept;                 /* what record_sync gave the checkpoint to go on from, or NULL */
+    int finished;                       /* nothing is left to train: then the files may be gone        */
 };
 
 /* A boundaries.npz from before is removed: from here on it would not be the record of what is there. */

@@ -95,7 +95,7 @@ static int other_keys(const struct sph_experiment *e, size_t point, size_t axis,
     for (size_t a = 0; a < e->axis_count; a++)
         if (a != axis)
             text_add(&text, "%s%s %s", text.length ? ", " : "", option_key(e->axes[a].id),
-                     e->axes[a].values[experiment_value(e, point, a)]);
+                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
     *out = text.chars;
     return text.failed ? SPH_EMEMORY : 0;
 }
@@ -132,8 +132,7 @@ int drawing_sensitivity(struct figure *figure, const struct drawing *d)
                 stride *= e->axes[a].count;
             struct sensitivity_point *own = all + (row * columns + m) * rates;
             for (size_t k = 0; k < rates && !err; k++) {
-                double lr = (double)NAN;
-                text_to_double(e->axes[axis].values[k], &lr);
+                double lr = e->axes[axis].values[k]->options.lr;
                 err = sensitivity_point(d, m, p + k * stride, lr, &own[k]);
             }
             by_rate(own, rates);

@@ -44,7 +44,7 @@ static void add_scope(struct text *out, const struct report_source *source)
     for (size_t a = 0; a < e->axis_count; a++)
         text_add(out, " × %zu value%s of %s", e->axes[a].count, plural(e->axes[a].count),
                  option_key(e->axes[a].id));
-    text_add(out, " × %zu seed%s on %s", e->seed_count, plural(e->seed_count), e->base->text[OPTION_DATA]);
+    text_add(out, " × %zu seed%s on %s", e->seed_count, plural(e->seed_count), e->base->options.data);
 }
 
 static const char *choice_words(const struct sph_experiment *e)
@@ -64,7 +64,7 @@ static int add_protocol(const struct report_source *source)
 {
     const struct sph_experiment *e = source->experiment;
     struct text words = {0};
-    text_add(&words, "Protocol %s. %s", e->base->text[OPTION_PROTOCOL], choice_words(e));
+    text_add(&words, "Protocol %s. %s", options_word(e->base, OPTION_PROTOCOL), choice_words(e));
     if (e->axis_count && !e->all_points)
         text_add(&words, " and the point of the grid, for each seed by itself");
     text_add(&words, "%s. All methods see the same rows, and a seed draws the same split for all of them.",
@@ -98,7 +98,7 @@ static int add_methods(const struct report_source *source)
         text_add(page_table_at(&table, m, 0), "%s", e->methods[m].name);
         for (size_t c = 0; c < count; c++) {
             const struct sph_job *job = e->methods[m].job->given[shown[c]] ? e->methods[m].job : e->base;
-            text_add(page_table_at(&table, m, c + 1), "%s", job->text[shown[c]]);
+            options_add(page_table_at(&table, m, c + 1), job, shown[c]);
         }
     }
     err = report_page_table(source->report, &table, NULL);
@@ -113,7 +113,7 @@ static int add_grid(const struct report_source *source)
     for (size_t a = 0; a < e->axis_count; a++) {
         text_add(&words, "%s%s in ", a ? "; " : "Grid: ", option_key(e->axes[a].id));
         for (size_t i = 0; i < e->axes[a].count; i++)
-            text_add(&words, "%s%s", i ? ", " : "", e->axes[a].values[i]);
+            text_add(&words, "%s%s", i ? ", " : "", experiment_value_text(&e->axes[a], i));
     }
     if (e->axis_count)
         text_add(&words, ".");
@@ -280,6 +280,7 @@ static int add_versions(const struct report_source *source)
     const char *cpu = json_string_value(json_object_get(source->results, "cpu")), *key;
     const json_t *value;
     struct page_table table;
+    char threads[24];
     size_t rows = 0, own = e->method_count ? 4 : 2;
     own += e->content ? 1 : 0;
     int err = page_table_new(&table, own + json_object_size(features), 2);
@@ -290,8 +291,9 @@ static int add_versions(const struct report_source *source)
     add_fact(&table, &rows, "spherelu", version ? version : sph_version());
     add_fact(&table, &rows, "processor", cpu ? cpu : sph_cpu());
     if (e->method_count) {
-        add_fact(&table, &rows, "threads of a job", e->base->text[OPTION_THREADS]);
-        add_fact(&table, &rows, "precision", e->base->text[OPTION_DTYPE]);
+        snprintf(threads, sizeof threads, "%zu", e->base->options.threads);
+        add_fact(&table, &rows, "threads of a job", threads);
+        add_fact(&table, &rows, "precision", options_word(e->base, OPTION_DTYPE));
     }
     if (e->content)
         add_fact(&table, &rows, "content of the data", e->content);

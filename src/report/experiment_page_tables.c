@@ -171,7 +171,8 @@ static int add_matrix(const struct report_source *source, const struct compariso
     if (err < 0)
         return err;
     for (size_t c = 0; c < across->count; c++) {
-        text_add(sheet_head(&table, c + 1), "%s %s", option_key(across->id), across->values[c]);
+        text_add(sheet_head(&table, c + 1), "%s %s", option_key(across->id),
+                 experiment_value_text(across, c));
         table.number[c + 1] = 1;
     }
     for (size_t row = 0; row < rows; row++) {
@@ -181,7 +182,7 @@ static int add_matrix(const struct report_source *source, const struct compariso
             text_add(name, "%s", e->methods[row].name);
         for (size_t a = 0; a + 1 < e->axis_count; a++)
             text_add(name, "%s%s %s", a ? ", " : "", option_key(e->axes[a].id),
-                     e->axes[a].values[experiment_value(e, point, a)]);
+                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
         for (size_t c = 0; c < across->count; c++) {
             const struct summary *s = &comparison->lines[first + row * across->count + c].summary;
             if (s->n)

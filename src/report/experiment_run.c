@@ -95,7 +95,7 @@ static int draw_all(struct experiment_run *run)
                         .ended = draw_ended,
                         .progress = draw_progress};
     int stopped;
-    if (!e->base->options.record && !e->paper_count && !e->wanted_figures)
+    if (!e->base->set[OPTION_RECORD] && !e->paper_count && !e->wanted_figures)
         return 0;
     for (int i = 0; i < FIGURE_WORD_COUNT; i++)
         if (e->wanted_figures >> i & 1)

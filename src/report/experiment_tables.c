@@ -18,19 +18,21 @@ static void add_matrices(const struct sph_experiment *e, const struct comparison
 {
     const struct experiment_axis *across = &e->axes[e->axis_count - 1];
     size_t points = experiment_points(e), wide = 10;
-    for (size_t i = 0; i < across->count; i++)
-        wide = strlen(across->values[i]) + 2 > wide ? strlen(across->values[i]) + 2 : wide;
+    for (size_t i = 0; i < across->count; i++) {
+        size_t length = strlen(experiment_value_text(across, i)) + 2;
+        wide = length > wide ? length : wide;
+    }
     for (size_t m = 0; m < e->method_count; m++) {
         text_add(out, "\n%s: mean %s, %s across\n%-30s", e->methods[m].name, input->metric,
                  option_key(across->id), "");
         for (size_t i = 0; i < across->count; i++)
-            text_add(out, "%*s", (int)wide, across->values[i]);
+            text_add(out, "%*s", (int)wide, experiment_value_text(across, i));
         for (size_t p = 0; p < points; p++) {
             if (p % across->count == 0) {
                 struct text label = {0};
                 for (size_t a = 0; a + 1 < e->axis_count; a++)
                     text_add(&label, "%s%s %s", a ? ", " : "", option_key(e->axes[a].id),
-                             e->axes[a].values[experiment_value(e, p, a)]);
+                             experiment_value_text(&e->axes[a], experiment_value(e, p, a)));
                 text_add(out, "\n%-30s", label.chars ? label.chars : "");
                 out->failed |= label.failed;
                 text_free(&label);

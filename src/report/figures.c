@@ -92,10 +92,12 @@ static void drawing_free(struct drawing *d)
 static int label_of(struct drawing *d, size_t i, size_t point)
 {
     struct text text = {0};
-    if (d->e && d->e->axis_count)
+    if (d->e && d->e->axis_count) {
         experiment_add_point(d->e, point, &text);
-    else
-        text_add(&text, "lr %s", d->open[i].job->text[OPTION_LR]);
+    } else {
+        text_add(&text, "lr ");
+        options_add(&text, d->open[i].job, OPTION_LR);
+    }
     d->labels[i] = text.chars;
     return text.failed ? SPH_EMEMORY : 0;
 }
@@ -160,8 +162,8 @@ static int open_run(struct drawing *d, const char *dir)
         return err;
     const struct sph_job *job = d->open[0].job;
     int norm = job->options.norm != SPH_NORM_NONE;
-    d->method =
-        mem_format("%s%s%s", job->text[OPTION_PARAM], norm ? "+" : "", norm ? job->text[OPTION_NORM] : "");
+    d->method = mem_format("%s%s%s", options_word(job, OPTION_PARAM), norm ? "+" : "",
+                           norm ? options_word(job, OPTION_NORM) : "");
     d->panels[0].method = d->method;
     return d->method ? 0 : SPH_EMEMORY;
 }
@@ -266,11 +268,10 @@ static void choose_figures(const struct drawing *d, unsigned char wanted[FIGURE_
 /* Of an experiment whose file provides for no record, what to write there. */
 static int check_records(const struct drawing *d, const unsigned char wanted[FIGURE_WORD_COUNT])
 {
-    const char *recorded = d->e->base->options.record;
     for (int i = 0; i < FIGURE_WORD_COUNT; i++) {
         const char *record = figure_record[i];
         const char *array = !strcmp(record, "patterns") ? "pattern_step" : "frame_step";
-        if (wanted[i] && *record && !(recorded && strstr(recorded, record)) &&
+        if (wanted[i] && *record && !moments_want(&d->e->base->options.record, record) &&
             !(d->panels[0].record && panel_has(&d->panels[0], array)))
             return sph_fail_at(
                 SPH_EFORMAT, d->e->path,

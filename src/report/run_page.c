@@ -32,9 +32,10 @@ static void add_word(struct text *out, const char *word)
 /* Also those whose default the job settled: asked for, a batch larger than the data would be refused. */
 static int is_default(const struct sph_job *job, enum option_id id)
 {
+    const char *value = options_text(job, id);
     if (id == OPTION_BATCH)
-        return !strcmp(job->text[id], job->options.net == NET_MLP ? "1024" : "128");
-    return !strcmp(job->text[id], option_row(id)->initial);
+        return job->options.batch == (job->options.net == NET_MLP ? 1024u : 128u);
+    return value && !strcmp(value, option_row(id)->initial);
 }
 
 /* `spherelu train` with every option that is not at its default. */
@@ -43,10 +44,14 @@ static void add_command(struct text *out, const struct sph_job *job)
     text_add(out, "spherelu train");
     for (int id = 0; id < OPTION_COUNT; id++) {
         const sph_option *option = option_row((enum option_id)id);
-        const char *value = job->text[id];
-        if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !value || !*value ||
+        const char *value = options_text(job, (enum option_id)id);
+        if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !job->set[id] ||
             is_default(job, (enum option_id)id))
             continue;
+        if (!value) {
+            out->failed = 1;
+            return;
+        }
         text_add(out, " --%s", option->name);
         if (option->argument) {
             text_add(out, " ");
@@ -117,18 +122,21 @@ static int add_result(struct report *report, const json_t *result)
 
 static int begin_report(struct report **out, const struct sph_job *job)
 {
-    const char *data = job->text[OPTION_DATA], *slash = data ? strrchr(data, '/') : NULL;
-    const char *hidden = job->options.net == NET_MLP ? job->text[OPTION_HIDDEN] : NULL;
-    char *subtitle = mem_format("One network: %s%s%s, param %s, norm %s, seed %s", job->text[OPTION_NET],
-                                hidden ? " with hidden " : "", hidden ? hidden : "", job->text[OPTION_PARAM],
-                                job->text[OPTION_NORM], job->text[OPTION_SEED]);
-    int err = subtitle ? report_new(out,
-                                    slash && slash[1] ? slash + 1
-                                    : data            ? data
-                                                      : "run",
-                                    subtitle)
-                       : SPH_EMEMORY;
-    mem_free(subtitle);
+    const char *data = job->options.data, *slash = data ? strrchr(data, '/') : NULL;
+    struct text subtitle = {0};
+    text_add(&subtitle, "One network: %s", options_word(job, OPTION_NET));
+    if (job->set[OPTION_HIDDEN])
+        text_add(&subtitle, " with hidden ");
+    options_add(&subtitle, job, OPTION_HIDDEN);
+    text_add(&subtitle, ", param %s, norm %s, seed %llu", options_word(job, OPTION_PARAM),
+             options_word(job, OPTION_NORM), (unsigned long long)job->options.seed);
+    int err = !subtitle.failed ? report_new(out,
+                                            slash && slash[1] ? slash + 1
+                                            : data            ? data
+                                                              : "run",
+                                            subtitle.chars)
+                               : SPH_EMEMORY;
+    text_free(&subtitle);
     return err;
 }
 
