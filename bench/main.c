@@ -14,7 +14,10 @@ enum { HIDDEN_MAX = 16 };
 static const char *const names[] = {"param", "mlp", "vgg6", "resnet18", "resnet50"};
 enum { NAMES = sizeof names / sizeof *names, FIRST_OF_IMAGES = 2 };
 
-static const char *const convs[SPH_CONV_COUNT] = {SPH_CONVS(CLI_WORD)};
+static const char *word(sph_word_kind kind, int i)
+{
+    return sph_word(kind, i)->word;
+}
 
 struct setup {
     size_t rows, units, inputs, batch, size, threads, repeats;
@@ -43,15 +46,15 @@ static int read_options(struct setup *bench, const struct args *args)
         (code = args_size(args, "inputs", 1, &bench->inputs)) ||
         (code = args_size(args, "batch", 1, &bench->batch)) ||
         (code = args_size(args, "size", 1, &bench->size)) || (code = read_width(args, &bench->width)) ||
-        (code = args_word(args, "conv", convs, SPH_CONV_COUNT, &bench->conv)) ||
+        (code = args_word(args, "conv", SPH_WORDS_CONV, &bench->conv)) ||
         (code = args_size(args, "threads", 1, &bench->threads)) ||
         (code = args_size(args, "repeats", 3, &bench->repeats)) ||
         (code = args_sizes(args, "hidden", bench->hidden, HIDDEN_MAX, &bench->depth)) ||
-        (code = args_word(args, "dtype", cli_dtypes, SPH_DTYPE_COUNT, &bench->dtype)) ||
-        (code = args_word(args, "param", cli_params, SPH_PARAM_COUNT, &bench->param)) ||
-        (code = args_word(args, "norm", cli_norms, SPH_NORM_COUNT, &bench->norm)) ||
-        (code = args_word(args, "activation", cli_acts, SPH_ACT_COUNT, &bench->act)) ||
-        (code = args_word(args, "optimizer", cli_optimizers, SPH_OPTIMIZER_COUNT, &bench->optimizer)))
+        (code = args_word(args, "dtype", SPH_WORDS_DTYPE, &bench->dtype)) ||
+        (code = args_word(args, "param", SPH_WORDS_PARAM, &bench->param)) ||
+        (code = args_word(args, "norm", SPH_WORDS_NORM, &bench->norm)) ||
+        (code = args_word(args, "activation", SPH_WORDS_ACT, &bench->act)) ||
+        (code = args_word(args, "optimizer", SPH_WORDS_OPTIMIZER, &bench->optimizer)))
         return code;
     if (bench->threads > 1024)
         return cli_fail(args->command, EXIT_USAGE,
@@ -73,7 +76,7 @@ static int print_bench(const struct args *args, const struct setup *bench, size_
 {
     add_count(object, "repeats", bench->repeats);
     add_count(object, "threads", threads);
-    add_word(object, "dtype", cli_dtypes[bench->dtype]);
+    add_word(object, "dtype", word(SPH_WORDS_DTYPE, bench->dtype));
     add_word(object, "version", sph_version());
     add_word(object, "cpu", sph_cpu());
     return cli_print_json(args->command, object, 6);
@@ -92,15 +95,15 @@ static int print_param(const struct args *args, const struct setup *bench)
         return cli_fail_with(args->command, err);
     if (!args_on(args, "json")) {
         printf("param  %s %s, %zu units x %zu inputs: %.3g ns per weight forward, %.3g backward\n",
-               cli_params[bench->param], cli_dtypes[bench->dtype], opts.units, opts.inputs, forward,
-               backward);
+               word(SPH_WORDS_PARAM, bench->param), word(SPH_WORDS_DTYPE, bench->dtype), opts.units,
+               opts.inputs, forward, backward);
         return EXIT_DONE;
     }
     json_t *object = json_object();
     add_word(object, "what", "param");
     add_count(object, "units", opts.units);
     add_count(object, "inputs", opts.inputs);
-    add_word(object, "param", cli_params[bench->param]);
+    add_word(object, "param", word(SPH_WORDS_PARAM, bench->param));
     json_object_set_new(object, "ns_per_weight_forward", cli_number(forward));
     json_object_set_new(object, "ns_per_weight_backward", cli_number(backward));
     return print_bench(args, bench, 1, object);
@@ -128,9 +131,10 @@ static int print_mlp(const struct args *args, const struct setup *bench)
         printf("mlp    %zu", opts.inputs);
         for (size_t i = 0; i < opts.depth; i++)
             printf("-%zu", opts.hidden[i]);
-        printf("-1 %s, norm %s, %s, %s, %s, %zu rows: %.4g us per step", cli_params[bench->param],
-               cli_norms[bench->norm], cli_acts[bench->act], cli_optimizers[bench->optimizer],
-               cli_dtypes[bench->dtype], opts.rows, us);
+        printf("-1 %s, norm %s, %s, %s, %s, %zu rows: %.4g us per step", word(SPH_WORDS_PARAM, bench->param),
+               word(SPH_WORDS_NORM, bench->norm), word(SPH_WORDS_ACT, bench->act),
+               word(SPH_WORDS_OPTIMIZER, bench->optimizer), word(SPH_WORDS_DTYPE, bench->dtype), opts.rows,
+               us);
         if (dir)
             printf(", %.4g recorded (%+.2f us, %+.1f %%)", recorded, recorded - us,
                    100 * (recorded / us - 1));
@@ -144,10 +148,10 @@ static int print_mlp(const struct args *args, const struct setup *bench)
     add_count(object, "rows", opts.rows);
     add_count(object, "inputs", opts.inputs);
     json_object_set_new(object, "hidden", hidden);
-    add_word(object, "param", cli_params[bench->param]);
-    add_word(object, "norm", cli_norms[bench->norm]);
-    add_word(object, "activation", cli_acts[bench->act]);
-    add_word(object, "optimizer", cli_optimizers[bench->optimizer]);
+    add_word(object, "param", word(SPH_WORDS_PARAM, bench->param));
+    add_word(object, "norm", word(SPH_WORDS_NORM, bench->norm));
+    add_word(object, "activation", word(SPH_WORDS_ACT, bench->act));
+    add_word(object, "optimizer", word(SPH_WORDS_OPTIMIZER, bench->optimizer));
     json_object_set_new(object, "us_per_step", cli_number(us));
     if (dir)
         json_object_set_new(object, "us_per_step_recorded", cli_number(recorded));
@@ -181,9 +185,10 @@ static int print_images(const struct args *args, const struct setup *bench, cons
     if (!args_on(args, "json")) {
         printf("%s  %zux%zu, width %g, %s, norm %s, %s, %s, conv %s, %s, batch %zu, %zu thread%s: "
                "%.4g images per second",
-               net, opts.size, opts.size, bench->width, cli_params[bench->param], cli_norms[bench->norm],
-               cli_acts[bench->act], cli_optimizers[bench->optimizer], convs[bench->conv],
-               cli_dtypes[bench->dtype], opts.batch, bench->threads, cli_plural(bench->threads),
+               net, opts.size, opts.size, bench->width, word(SPH_WORDS_PARAM, bench->param),
+               word(SPH_WORDS_NORM, bench->norm), word(SPH_WORDS_ACT, bench->act),
+               word(SPH_WORDS_OPTIMIZER, bench->optimizer), word(SPH_WORDS_CONV, bench->conv),
+               word(SPH_WORDS_DTYPE, bench->dtype), opts.batch, bench->threads, cli_plural(bench->threads),
                result.images_per_second);
         if (isfinite(result.conv_only))
             printf(", bare convolutions on one thread %.4g", result.conv_only);
@@ -199,11 +204,11 @@ static int print_images(const struct args *args, const struct setup *bench, cons
     add_count(object, "size", opts.size);
     add_count(object, "batch", opts.batch);
     json_object_set_new(object, "width", json_real(bench->width));
-    add_word(object, "param", cli_params[bench->param]);
-    add_word(object, "norm", cli_norms[bench->norm]);
-    add_word(object, "activation", cli_acts[bench->act]);
-    add_word(object, "optimizer", cli_optimizers[bench->optimizer]);
-    add_word(object, "conv", convs[bench->conv]);
+    add_word(object, "param", word(SPH_WORDS_PARAM, bench->param));
+    add_word(object, "norm", word(SPH_WORDS_NORM, bench->norm));
+    add_word(object, "activation", word(SPH_WORDS_ACT, bench->act));
+    add_word(object, "optimizer", word(SPH_WORDS_OPTIMIZER, bench->optimizer));
+    add_word(object, "conv", word(SPH_WORDS_CONV, bench->conv));
     json_object_set_new(object, "images_per_second", cli_number(result.images_per_second));
     json_object_set_new(object, "conv_only_images_per_second", cli_number(result.conv_only));
     add_count(object, "parameters", result.learned);
@@ -229,7 +234,7 @@ int bench_run(const struct args *args)
     while (what && which < NAMES && strcmp(what, names[which]))
         which++;
     if (which == NAMES) {
-        const char *nearest = args_nearest(what, names, NAMES);
+        const char *nearest = sph_nearest(what, names, NAMES);
         return cli_fail(args->command, EXIT_USAGE, "unknown bench '%s'%s%s%s (%s)", what,
                         nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
                         args->command->words[0]);

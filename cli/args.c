@@ -10,12 +10,6 @@
 
 #include "cli.h"
 
-const char *const cli_dtypes[SPH_DTYPE_COUNT] = {SPH_DTYPES(CLI_WORD)};
-const char *const cli_params[SPH_PARAM_COUNT] = {SPH_PARAMS(CLI_WORD)};
-const char *const cli_norms[SPH_NORM_COUNT] = {SPH_NORMS(CLI_WORD)};
-const char *const cli_acts[SPH_ACT_COUNT] = {SPH_ACTS(CLI_WORD)};
-const char *const cli_optimizers[SPH_OPTIMIZER_COUNT] = {SPH_OPTIMIZERS(CLI_WORD)};
-
 static const sph_option common[] = {
     {"json", NULL, "", "common", "machine-readable results on stdout"},
     {"quiet", NULL, "", "common", "no progress and no notes on stderr"},
@@ -38,48 +32,12 @@ static int find(const struct args *args, const char *name, size_t length)
     return -1;
 }
 
-static size_t edit_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 64 };
-    size_t la = strlen(a), lb = strlen(b), row[LONGEST + 1];
-    if (la > LONGEST || lb > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= lb; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= la; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= lb; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
-const char *args_nearest(const char *word, const char *const *words, size_t count)
-{
-    const char *nearest = NULL;
-    size_t best = strlen(word) / 3 + 2;
-    for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(word, words[i]);
-        if (distance < best && distance < strlen(words[i])) {
-            best = distance;
-            nearest = words[i];
-        }
-    }
-    return nearest;
-}
-
 static int unknown_option(const struct args *args, const char *name)
 {
     const char *known[ARGS_OPTIONS];
     for (size_t i = 0; i < args->count; i++)
         known[i] = args->option[i]->name;
-    const char *nearest = args_nearest(name, known, args->count);
+    const char *nearest = sph_nearest(name, known, args->count);
     if (nearest)
         return cli_fail(args->command, EXIT_USAGE, "unknown option '--%s', did you mean '--%s'?", name,
                         nearest);
@@ -211,18 +169,18 @@ int args_size(const struct args *args, const char *name, size_t least, size_t *o
                     value, least);
 }
 
-int args_word(const struct args *args, const char *name, const char *const *words, size_t count, int *out)
+int args_word(const struct args *args, const char *name, sph_word_kind kind, int *out)
 {
     const char *value = args_value(args, name);
     if (!value)
         return 0;
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(value, words[i])) {
-            *out = (int)i;
-            return 0;
-        }
+    int found = sph_word_find(kind, value);
+    if (found >= 0) {
+        *out = found;
+        return 0;
+    }
     const char *choices = args->option[find(args, name, strlen(name))]->argument;
-    const char *nearest = args_nearest(value, words, count);
+    const char *nearest = sph_word_nearest(kind, value);
     if (nearest)
         return cli_fail(args->command, EXIT_USAGE, "--%s: unknown word '%s', did you mean '%s'? (%s)", name,
                         value, nearest, choices);
@@ -282,5 +240,5 @@ int args_check_common(const struct args *args)
     int word, code;
     if ((code = args_size(args, "threads", 1, &number)) || (code = args_size(args, "seed", 0, &number)))
         return code;
-    return args_word(args, "dtype", cli_dtypes, SPH_DTYPE_COUNT, &word);
+    return args_word(args, "dtype", SPH_WORDS_DTYPE, &word);
 }

@@ -9,10 +9,6 @@
 
 #include "cli.h"
 
-#define WORD_ROW(id, word, help) word,
-static const char *const kind_words[] = {SPH_BOUNDARY_KINDS(WORD_ROW)};
-static const char *const state_words[] = {SPH_UNIT_STATES(WORD_ROW)};
-
 /* ---------------------------------------------------------------- CSV */
 
 /* A comma and the number, with as few digits as bring it back; nothing where there is none. */
@@ -58,7 +54,8 @@ static void put_unit(const sph_boundary *b, size_t j, const struct columns *colu
     put(b->active_share[j]);
     for (size_t i = 0; columns->vectors && i < b->n; i++)
         put(b->phi[j * b->n + i]);
-    printf(",%s", b->state[j] == SPH_UNIT_UNKNOWN ? "" : state_words[b->state[j]]);
+    printf(",%s",
+           b->state[j] == SPH_UNIT_UNKNOWN ? "" : sph_word(SPH_WORDS_UNIT_STATE, (int)b->state[j])->word);
     put(b->nearest[j]);
     put(b->pole[j]);
     if (columns->right)
@@ -106,7 +103,7 @@ static json_t *describe_unit(const sph_boundary *b, size_t j, int vectors)
     if (b->offset_right)
         json_object_set_new(unit, "offset_right", cli_number(b->offset_right[j]));
     json_object_set_new(unit, "active_share", cli_number(b->active_share[j]));
-    json_object_set_new(unit, "state", json_string(state_words[b->state[j]]));
+    json_object_set_new(unit, "state", json_string(sph_word(SPH_WORDS_UNIT_STATE, (int)b->state[j])->word));
     json_object_set_new(unit, "nearest", cli_number(b->nearest[j]));
     json_object_set_new(unit, "pole", cli_number(b->pole[j]));
     if (vectors) {
@@ -126,7 +123,8 @@ static int print_json(const struct command *command, const sph_boundaries *all, 
         json_t *layer = json_object(), *units = json_array();
         json_object_set_new(layer, "layer", json_integer((json_int_t)b->layer));
         json_object_set_new(layer, "path", json_string(b->path));
-        json_object_set_new(layer, "kind", json_string(kind_words[b->kind]));
+        json_object_set_new(layer, "kind",
+                            json_string(sph_word(SPH_WORDS_BOUNDARY_KIND, (int)b->kind)->word));
         json_object_set_new(layer, "raw", json_boolean(b->raw));
         json_object_set_new(layer, "inputs", json_integer((json_int_t)b->n));
         json_object_set_new(layer, "points", json_integer((json_int_t)b->points));

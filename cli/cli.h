@@ -76,7 +76,7 @@ int args_on(const struct args *args, const char *name);            /* a switch  
 
 /* Each leaves *out alone when the option is not given; 0, or EXIT_USAGE after a message. */
 int args_size(const struct args *args, const char *name, size_t least, size_t *out);
-int args_word(const struct args *args, const char *name, const char *const *words, size_t count, int *out);
+int args_word(const struct args *args, const char *name, sph_word_kind kind, int *out);
 int args_sizes(const struct args *args, const char *name, size_t *list, size_t capacity, size_t *count);
 
 /* Between commas, finite, least to most of them. */
@@ -85,16 +85,6 @@ int args_numbers(const struct args *args, const char *name, const char *such_as,
 
 /* Checks --threads, --seed and --dtype for the commands that accept them only because every command does. */
 int args_check_common(const struct args *args);
-
-/* The known word nearest to word, or NULL when none is near. */
-const char *args_nearest(const char *word, const char *const *words, size_t count);
-
-#define CLI_WORD(id, word, help) word,
-extern const char *const cli_dtypes[SPH_DTYPE_COUNT];
-extern const char *const cli_params[SPH_PARAM_COUNT];
-extern const char *const cli_norms[SPH_NORM_COUNT];
-extern const char *const cli_acts[SPH_ACT_COUNT];
-extern const char *const cli_optimizers[SPH_OPTIMIZER_COUNT];
 
 /* "a|b|c" of a list of words, for the help. */
 #define CLI_BAR_WORD(id, word, help) "|" word

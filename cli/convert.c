@@ -7,8 +7,6 @@
 
 #include "cli.h"
 
-static const char *const names_words[] = {SPH_NAMES(CLI_WORD)};
-
 static int print_converted(const struct args *args, const sph_converted *result)
 {
     char network[256] = "";
@@ -58,8 +56,8 @@ static int run_convert(const struct args *args)
     sph_converted result;
     size_t threads = 1;
     int to = 0, names = SPH_NAMES_SPHERELU, code = args_check_common(args);
-    if (code || (code = args_word(args, "to", cli_params, SPH_PARAM_COUNT, &to)) ||
-        (code = args_word(args, "names", names_words, SPH_NAMES_COUNT, &names)) ||
+    if (code || (code = args_word(args, "to", SPH_WORDS_PARAM, &to)) ||
+        (code = args_word(args, "names", SPH_WORDS_NAMES, &names)) ||
         (code = args_size(args, "threads", 1, &threads)))
         return code;
     if (!args_value(args, "to"))

@@ -26,7 +26,7 @@ static int unknown_command(const char *name)
     if (*name == '-')
         return cli_fail(NULL, EXIT_USAGE, "found '%s', expected a command first (spherelu --help lists them)",
                         name);
-    const char *nearest = args_nearest(name, names, COMMANDS);
+    const char *nearest = sph_nearest(name, names, COMMANDS);
     if (nearest)
         return cli_fail(NULL, EXIT_USAGE, "unknown command '%s', did you mean '%s'?", name, nearest);
     return cli_fail(NULL, EXIT_USAGE, "unknown command '%s' (spherelu --help lists them)", name);

@@ -153,7 +153,7 @@ void cli_network(char *out, size_t size, const char *kind, const sph_net *net)
     if (layers > 1 && used < size) {
         const sph_layer *layer = sph_net_layer(net, dense ? 0 : 1, NULL); /* imn spares the first conv */
         int norm = layer->norm != SPH_NORM_NONE;
-        snprintf(out + used, size - used, " %s%s%s", cli_params[layer->param], norm ? "+" : "",
-                 norm ? cli_norms[layer->norm] : "");
+        snprintf(out + used, size - used, " %s%s%s", sph_word(SPH_WORDS_PARAM, (int)layer->param)->word,
+                 norm ? "+" : "", norm ? sph_word(SPH_WORDS_NORM, (int)layer->norm)->word : "");
     }
 }

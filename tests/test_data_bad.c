@@ -21,8 +21,6 @@
 
 static void set_option(sph_data_opts *opts, char *word)
 {
-    static const char *const tasks[] = {"regression", "binary", "classes"};
-    static const char *const missings[] = {"error", "mean", "drop"};
     char *value = strchr(word, '=');
     assert_non_null(value);
     *value++ = '\0';
@@ -31,9 +29,9 @@ static void set_option(sph_data_opts *opts, char *word)
     else if (!strcmp(word, "drop"))
         opts->drop = value;
     else if (!strcmp(word, "task"))
-        opts->task = text_find(value, tasks, 3);
+        opts->task = sph_word_find(SPH_WORDS_TASK, value);
     else if (!strcmp(word, "missing"))
-        opts->missing = (sph_missing)text_find(value, missings, 3);
+        opts->missing = (sph_missing)sph_word_find(SPH_WORDS_MISSING, value);
     else if (!strcmp(word, "rows"))
         opts->rows = strtoul(value, NULL, 10);
     else if (!strcmp(word, "delimiter"))

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "short_memory.h"
 #include "skip.h"
 
@@ -191,9 +192,34 @@ static void a_failed_append_is_remembered_and_leaves_the_text_whole(void **state
     text_free(&text);
 }
 
+static void every_list_of_words_is_reached_by_its_kind(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SPH_WORD_KIND_COUNT; k++) {
+        sph_word_kind kind = (sph_word_kind)k;
+        const sph_word_row *row;
+        int count = 0;
+        for (; (row = sph_word(kind, count)); count++) {
+            assert_int_equal(sph_word_find(kind, row->word), count); /* and no word twice */
+            assert_true(*row->help);
+            assert_ptr_equal(row, sph_word(kind, 0) + count);
+        }
+        assert_true(count >= 2);
+        assert_null(sph_word(kind, -1));
+        assert_null(sph_word(kind, 0)[count].word);
+        assert_int_equal(sph_word_find(kind, "no such word"), -1);
+        assert_null(sph_word_nearest(kind, "no such word"));
+    }
+    assert_string_equal(sph_word(SPH_WORDS_PARAM, SPH_PARAM_GMP)->word, "gmp");
+    assert_int_equal(sph_word_find(SPH_WORDS_UNIT_STATE, "dead"), SPH_UNIT_DEAD);
+    assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "leaky-relu"), "leaky_relu");
+    assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "rrelu"), "relu"); /* the first of the nearest */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_list_of_words_is_reached_by_its_kind),
         cmocka_unit_test(a_number_is_the_whole_text_or_none),
         cmocka_unit_test(nan_and_infinity_are_numbers_for_callers_to_judge),
         cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),

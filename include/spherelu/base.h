@@ -165,21 +165,58 @@ typedef struct sph_sink {
     X(SPHERELU, "spherelu", "PATH.weight, PATH.norm.mean, ... and a description of the network")             \
     X(TORCHVISION, "torchvision", "those of torchvision's resnets, no description")
 
-#define SPH_DTYPE_ENUM(id, word, help)       SPH_##id,
-#define SPH_PARAM_ENUM(id, word, help)       SPH_PARAM_##id,
-#define SPH_NORM_ENUM(id, word, help)        SPH_NORM_##id,
-#define SPH_ACT_ENUM(id, word, help)         SPH_ACT_##id,
-#define SPH_INIT_ENUM(id, word, help)        SPH_INIT_##id,
-#define SPH_LOSS_ENUM(id, word, help)        SPH_LOSS_##id,
-#define SPH_OPTIMIZER_ENUM(id, word, help)   SPH_OPTIMIZER_##id,
-#define SPH_TASK_ENUM(id, word, help)        SPH_TASK_##id,
-#define SPH_SPLIT_ENUM(id, word, help)       SPH_SPLIT_##id,
-#define SPH_MISSING_ENUM(id, word, help)     SPH_MISSING_##id,
-#define SPH_STANDARDIZE_ENUM(id, word, help) SPH_STANDARDIZE_##id,
-#define SPH_AUGMENT_ENUM(id, word, help)     SPH_AUGMENT_##id,
-#define SPH_CONV_ENUM(id, word, help)        SPH_CONV_##id,
-#define SPH_GROUP_ENUM(id, word, help)       SPH_GROUP_##id,
-#define SPH_NAMES_ENUM(id, word, help)       SPH_NAMES_##id,
+/* What a boundary is, in which layers. */
+#define SPH_BOUNDARY_KINDS(X)                                                                                \
+    X(HYPERPLANE, "hyperplane", "every unit with a weight has one")                                          \
+    X(NONE, "none", "no activation: no boundary, no arrays")                                                 \
+    X(PER_SAMPLE, "per_sample", "ln: only units whose shift is 0 have a hyperplane")                         \
+    X(CENTRED, "centred", "a padded conv under imn: in the patch less the running mean")
+
+/* On which side of its boundary a unit finds the data. */
+#define SPH_UNIT_STATES(X)                                                                                   \
+    X(UNKNOWN, "unknown", "no data")                                                                         \
+    X(BOTH, "both", "data on both sides")                                                                    \
+    X(DEAD, "dead", "active for no data point")                                                              \
+    X(ALWAYS_ON, "always_on", "active for every data point")
+
+/* The lists themselves: one row for each, and sph_word() knows it. */
+#define SPH_WORD_KINDS(X)                                                                                    \
+    X(DTYPE, SPH_DTYPES)                                                                                     \
+    X(PARAM, SPH_PARAMS)                                                                                     \
+    X(NORM, SPH_NORMS)                                                                                       \
+    X(ACT, SPH_ACTS)                                                                                         \
+    X(INIT, SPH_INITS)                                                                                       \
+    X(LOSS, SPH_LOSSES)                                                                                      \
+    X(OPTIMIZER, SPH_OPTIMIZERS)                                                                             \
+    X(TASK, SPH_TASKS)                                                                                       \
+    X(SPLIT, SPH_SPLITS)                                                                                     \
+    X(MISSING, SPH_MISSINGS)                                                                                 \
+    X(STANDARDIZE, SPH_STANDARDIZES)                                                                         \
+    X(AUGMENT, SPH_AUGMENTS)                                                                                 \
+    X(CONV, SPH_CONVS)                                                                                       \
+    X(GROUP, SPH_GROUPS)                                                                                     \
+    X(NAMES, SPH_NAMES)                                                                                      \
+    X(BOUNDARY_KIND, SPH_BOUNDARY_KINDS)                                                                     \
+    X(UNIT_STATE, SPH_UNIT_STATES)
+
+#define SPH_DTYPE_ENUM(id, word, help)         SPH_##id,
+#define SPH_PARAM_ENUM(id, word, help)         SPH_PARAM_##id,
+#define SPH_NORM_ENUM(id, word, help)          SPH_NORM_##id,
+#define SPH_ACT_ENUM(id, word, help)           SPH_ACT_##id,
+#define SPH_INIT_ENUM(id, word, help)          SPH_INIT_##id,
+#define SPH_LOSS_ENUM(id, word, help)          SPH_LOSS_##id,
+#define SPH_OPTIMIZER_ENUM(id, word, help)     SPH_OPTIMIZER_##id,
+#define SPH_TASK_ENUM(id, word, help)          SPH_TASK_##id,
+#define SPH_SPLIT_ENUM(id, word, help)         SPH_SPLIT_##id,
+#define SPH_MISSING_ENUM(id, word, help)       SPH_MISSING_##id,
+#define SPH_STANDARDIZE_ENUM(id, word, help)   SPH_STANDARDIZE_##id,
+#define SPH_AUGMENT_ENUM(id, word, help)       SPH_AUGMENT_##id,
+#define SPH_CONV_ENUM(id, word, help)          SPH_CONV_##id,
+#define SPH_GROUP_ENUM(id, word, help)         SPH_GROUP_##id,
+#define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
+#define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
+#define SPH_UNIT_STATE_ENUM(id, word, help)    SPH_UNIT_##id,
+#define SPH_WORD_KIND_ENUM(id, list)           SPH_WORDS_##id,
 
 typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype; /* SPH_F32 ...  */
 typedef enum { SPH_PARAMS(SPH_PARAM_ENUM) SPH_PARAM_COUNT } sph_param; /* SPH_PARAM_SP */
@@ -196,6 +233,19 @@ typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
 typedef enum { SPH_CONVS(SPH_CONV_ENUM) SPH_CONV_COUNT } sph_conv;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
+typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;
+typedef enum { SPH_UNIT_STATES(SPH_UNIT_STATE_ENUM) SPH_UNIT_STATE_COUNT } sph_unit_state;
+typedef enum { SPH_WORD_KINDS(SPH_WORD_KIND_ENUM) SPH_WORD_KIND_COUNT } sph_word_kind; /* SPH_WORDS_PARAM */
+
+/* Rows of a list lie side by side in the order of its enum; after the last comes one with NULLs. */
+typedef struct sph_word_row {
+    const char *word, *help;
+} sph_word_row;
+
+SPH_API const sph_word_row *sph_word(sph_word_kind kind, int i);            /* NULL: there is no such word */
+SPH_API int sph_word_find(sph_word_kind kind, const char *text);            /* its number, or -1           */
+SPH_API const char *sph_word_nearest(sph_word_kind kind, const char *text); /* NULL: none is near          */
+SPH_API const char *sph_nearest(const char *text, const char *const *words, size_t count); /* likewise */
 
 #ifdef __cplusplus
 }

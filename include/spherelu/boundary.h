@@ -14,24 +14,6 @@ extern "C" {
  * A unit switches where w x + b = 0, in evaluation, x being the input of its layer and w, b its weight and
  * bias with the normalization folded in. Undefined (|w| = 0, or nothing to fold) is NaN, never a number. */
 
-#define SPH_BOUNDARY_KINDS(X)                                                                                \
-    X(HYPERPLANE, "hyperplane", "every unit with a weight has one")                                          \
-    X(NONE, "none", "no activation: no boundary, no arrays")                                                 \
-    X(PER_SAMPLE, "per_sample", "ln: only units whose shift is 0 have a hyperplane")                         \
-    X(CENTRED, "centred", "a padded conv under imn: in the patch less the running mean")
-
-#define SPH_UNIT_STATES(X)                                                                                   \
-    X(UNKNOWN, "unknown", "no data")                                                                         \
-    X(BOTH, "both", "data on both sides")                                                                    \
-    X(DEAD, "dead", "active for no data point")                                                              \
-    X(ALWAYS_ON, "always_on", "active for every data point")
-
-#define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
-#define SPH_UNIT_STATE_ENUM(id, word, help)    SPH_UNIT_##id,
-
-typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;
-typedef enum { SPH_UNIT_STATES(SPH_UNIT_STATE_ENUM) SPH_UNIT_STATE_COUNT } sph_unit_state;
-
 /* One layer: m units of n inputs, conv n = cin * kh * kw in that order. A data point is a row, of a conv each
  * patch of a row; its sides and distances are those of the forward pass as the net computes it. */
 typedef struct sph_boundary {

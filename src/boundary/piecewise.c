@@ -9,9 +9,6 @@
 #include "boundary/hyperplane.h"
 #include "param/param.h"
 
-#define WORD_ROW(id, word, help) word,
-static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
-
 /* ---------------------------------------------------------------- what is refused */
 
 static int check_act(const char *path, sph_act act)
@@ -19,7 +16,7 @@ static int check_act(const char *path, sph_act act)
     if (act == SPH_ACT_IDENTITY || act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU)
         return 0;
     return sph_fail_key(SPH_EARG, path, "activation %s, and regions are cut for relu and leaky_relu only",
-                        act_words[act]);
+                        sph_word(SPH_WORDS_ACT, (int)act)->word);
 }
 
 static int check_layer(const struct net_layer *layer)

@@ -9,16 +9,15 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "data/build.h"
 #include "data/images.h"
 #include "data/levels.h"
 #include "data/registry.h"
 
-#define WORD(id, word, help) word,
-static const char *const task_words[] = {SPH_TASKS(WORD)};
-static const char *const missing_words[] = {SPH_MISSINGS(WORD)};
-static const char *const role_words[] = {"feature", "target", "dropped"};
-static const char *const kind_words[] = {"number", "text"};
+static const sph_word_row roles[] = {
+    {"feature", "an input"}, {"target", "what is predicted"}, {"dropped", "left out"}, {NULL, NULL}};
+static const sph_word_row kinds[] = {{"number", "as it is"}, {"text", "one level of several"}, {NULL, NULL}};
 
 static const char where[] = "data schema";
 
@@ -39,8 +38,8 @@ static json_t *column_object(const struct column *column)
 {
     json_t *object = json_object();
     int bad = json_object_set_new(object, "name", json_string(column->name)) |
-              json_object_set_new(object, "role", json_string(role_words[column->role])) |
-              json_object_set_new(object, "kind", json_string(kind_words[column->kind]));
+              json_object_set_new(object, "role", json_string(roles[column->role].word)) |
+              json_object_set_new(object, "kind", json_string(kinds[column->kind].word));
     if (column->role == COLUMN_FEATURE && column->kind == COLUMN_TEXT)
         bad |= json_object_set_new(object, "levels", text_array(column->levels, column->level_count));
     if (column->role == COLUMN_TARGET)
@@ -66,9 +65,11 @@ int data_schema(const sph_data *data, json_t **out)
     if (data->pixels)
         return images_schema(data, out);
     json_t *schema = json_object(), *columns = json_array();
-    int bad = json_object_set_new(schema, "named", json_boolean(data->named)) |
-              json_object_set_new(schema, "missing", json_string(missing_words[data->missing])) |
-              json_object_set_new(schema, "task", json_string(task_words[data->task]));
+    int bad =
+        json_object_set_new(schema, "named", json_boolean(data->named)) |
+        json_object_set_new(schema, "missing",
+                            json_string(sph_word(SPH_WORDS_MISSING, (int)data->missing)->word)) |
+        json_object_set_new(schema, "task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word));
     if (data->delimiter)
         bad |= json_object_set_new(schema, "delimiter", json_stringn(&data->delimiter, 1));
     if (data->labels)
@@ -89,14 +90,13 @@ int data_schema(const sph_data *data, json_t **out)
 
 /* ---------------------------------------------------------------- reading */
 
-static int member_word(const json_t *object, const char *key, const char *const *words, size_t count,
-                       int *out)
+static int member_word(const json_t *object, const char *key, const sph_word_row *words, int *out)
 {
     const char *word;
     int err = json_member_text(object, where, key, &word);
     if (err < 0)
         return err;
-    if ((*out = text_find(word, words, count)) < 0)
+    if ((*out = words_find(words, word)) < 0)
         return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is '%.60s', which is not one of its words", key, word);
     return 0;
 }
@@ -147,8 +147,8 @@ static int read_column(struct column *out, const json_t *object)
     if (!json_is_object(object))
         return sph_fail_at(SPH_EFORMAT, where, "\"columns\" holds something that is not an object");
     if ((err = json_member_text(object, where, "name", &name)) < 0 ||
-        (err = member_word(object, "role", role_words, 3, &role)) < 0 ||
-        (err = member_word(object, "kind", kind_words, 2, &kind)) < 0)
+        (err = member_word(object, "role", roles, &role)) < 0 ||
+        (err = member_word(object, "kind", kinds, &kind)) < 0)
         return err;
     out->role = (enum column_role)role;
     out->kind = (enum column_kind)kind;
@@ -206,8 +206,8 @@ static int read_schema(sph_data *data, const json_t *schema)
     if (!json_is_object(schema))
         return sph_fail_at(SPH_EFORMAT, where, "not a JSON object");
     if ((err = json_member_bool(schema, where, "named", &data->named)) < 0 ||
-        (err = member_word(schema, "missing", missing_words, SPH_MISSING_COUNT, &missing)) < 0 ||
-        (err = member_word(schema, "task", task_words, SPH_TASK_COUNT, &task)) < 0 ||
+        (err = member_word(schema, "missing", sph_word(SPH_WORDS_MISSING, 0), &missing)) < 0 ||
+        (err = member_word(schema, "task", sph_word(SPH_WORDS_TASK, 0), &task)) < 0 ||
         (err = read_delimiter(data, schema)) < 0 ||
         (err = json_member_array(schema, where, "columns", &columns)) < 0)
         return err;
@@ -218,7 +218,7 @@ static int read_schema(sph_data *data, const json_t *schema)
             return err;
         if (data->classes < 2 || (data->task == SPH_TASK_BINARY && data->classes != 2))
             return sph_fail_at(SPH_EFORMAT, where, "%zu classes for the task %s", data->classes,
-                               task_words[task]);
+                               sph_word(SPH_WORDS_TASK, task)->word);
         if ((err = check_order(data->labels, data->classes, targets_are_numbers(data->labels, data->classes),
                                "classes")) < 0)
             return err;
@@ -297,7 +297,7 @@ static int match_names(const sph_data *data, const struct sheet *sheet, size_t *
         if (found < 0) {
             char list[200];
             return sph_fail_at(SPH_EFORMAT, sheet->path, "no %s column '%s'; the columns are %s",
-                               role_words[column->role], column->name,
+                               roles[column->role].word, column->name,
                                targets_list(sheet->names, sheet->columns, list, sizeof list));
         }
         if (sheet->repeat[found] > 1 && !schema_has(data, column->name, ".1"))

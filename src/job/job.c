@@ -6,15 +6,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "rows/split.h"
 #include "net/net.h"
 
 /* Adam's rate for networks of images: at 0.01 a plain vgg6 stays at chance (docs/numerics.md). */
 static const double image_lr = 0.002;
 
-#define WORD_ROW(id, word, help) word,
-static const char *const init_words[] = {SPH_INITS(WORD_ROW)};
-static const char *const net_words[] = {OPTION_NETS(WORD_ROW)};
+static const sph_word_row nets[] = WORDS_OF(OPTION_NETS);
 
 /* ---------------------------------------------------------------- data */
 
@@ -23,11 +22,11 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
 {
     const struct job_options *o = &job->options;
     if (o->net != NET_MLP && !data->pixels)
-        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", net_words[o->net],
+        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", nets[o->net].word,
                             o->data);
     if (o->net != NET_MLP && job->given[OPTION_HIDDEN])
         return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them",
-                            net_words[o->net]);
+                            nets[o->net].word);
     if (o->net == NET_MLP && job->given[OPTION_WIDTH])
         return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
     if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
@@ -95,7 +94,8 @@ int job_settle(struct sph_job *job, const sph_data *data)
         options_set_word(job, OPTION_STANDARDIZE,
                          data->task == SPH_TASK_REGRESSION ? SPH_STANDARDIZE_BOTH : SPH_STANDARDIZE_FEATURES);
     if (!job->set[OPTION_INIT])
-        err = options_put(job, OPTION_INIT, init_words[param_ops((sph_param)o->param)->first_init]);
+        err = options_put(job, OPTION_INIT,
+                          sph_word(SPH_WORDS_INIT, (int)param_ops((sph_param)o->param)->first_init)->word);
     return err;
 }
 
@@ -241,7 +241,7 @@ static int scale_net(sph_net *net, double scale)
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
 {
     const struct job_options *o = &job->options;
-    int init = o->init ? text_find(o->init, init_words, SPH_INIT_COUNT) : SPH_INIT_DEFAULT;
+    int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
     if (init < 0 && o->init_scale != 1)
         return sph_fail_key(SPH_EARG, "init_scale", "found %g, but the first values come from %s",

@@ -7,37 +7,36 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "file/json.h"
 
 enum { SIZES_MAX = 1000 };
 
 /* ---------------------------------------------------------------- checks */
 
-#define WORD_ITEM(id, word, help) word,
+static const sph_word_row nets[] = WORDS_OF(OPTION_NETS), protocols[] = WORDS_OF(OPTION_PROTOCOLS);
 
-static const struct word_list {
-    const char *words[8];
-    size_t count;
-} word_lists[] = {
-    [CHECK_DTYPES] = {{SPH_DTYPES(WORD_ITEM)}, SPH_DTYPE_COUNT},
-    [CHECK_PARAMS] = {{SPH_PARAMS(WORD_ITEM)}, SPH_PARAM_COUNT},
-    [CHECK_NORMS] = {{SPH_NORMS(WORD_ITEM)}, SPH_NORM_COUNT},
-    [CHECK_ACTS] = {{SPH_ACTS(WORD_ITEM)}, SPH_ACT_COUNT},
-    [CHECK_LOSSES] = {{SPH_LOSSES(WORD_ITEM)}, SPH_LOSS_COUNT},
-    [CHECK_OPTIMIZERS] = {{SPH_OPTIMIZERS(WORD_ITEM)}, SPH_OPTIMIZER_COUNT},
-    [CHECK_TASKS] = {{SPH_TASKS(WORD_ITEM)}, SPH_TASK_COUNT},
-    [CHECK_SPLITS] = {{SPH_SPLITS(WORD_ITEM)}, SPH_SPLIT_COUNT},
-    [CHECK_MISSINGS] = {{SPH_MISSINGS(WORD_ITEM)}, SPH_MISSING_COUNT},
-    [CHECK_STANDARDIZES] = {{SPH_STANDARDIZES(WORD_ITEM)}, SPH_STANDARDIZE_COUNT},
-    [CHECK_AUGMENTS] = {{SPH_AUGMENTS(WORD_ITEM)}, SPH_AUGMENT_COUNT},
-    [CHECK_CONVS] = {{SPH_CONVS(WORD_ITEM)}, SPH_CONV_COUNT},
-    [CHECK_NETS] = {{OPTION_NETS(WORD_ITEM)}, NET_COUNT},
-    [CHECK_PROTOCOLS] = {{OPTION_PROTOCOLS(WORD_ITEM)}, PROTOCOL_COUNT},
+static const sph_word_kind word_kinds[] = {
+    [CHECK_DTYPES] = SPH_WORDS_DTYPE,     [CHECK_PARAMS] = SPH_WORDS_PARAM,
+    [CHECK_NORMS] = SPH_WORDS_NORM,       [CHECK_ACTS] = SPH_WORDS_ACT,
+    [CHECK_LOSSES] = SPH_WORDS_LOSS,      [CHECK_OPTIMIZERS] = SPH_WORDS_OPTIMIZER,
+    [CHECK_TASKS] = SPH_WORDS_TASK,       [CHECK_SPLITS] = SPH_WORDS_SPLIT,
+    [CHECK_MISSINGS] = SPH_WORDS_MISSING, [CHECK_STANDARDIZES] = SPH_WORDS_STANDARDIZE,
+    [CHECK_AUGMENTS] = SPH_WORDS_AUGMENT, [CHECK_CONVS] = SPH_WORDS_CONV,
 };
+
+static const sph_word_row *check_words(enum option_check check)
+{
+    if (check == CHECK_INIT)
+        return sph_word(SPH_WORDS_INIT, SPH_INIT_DEFAULT + 1);
+    if (check == CHECK_NETS)
+        return nets;
+    return check == CHECK_PROTOCOLS ? protocols : sph_word(word_kinds[check], 0);
+}
 
 const char *option_word(enum option_check check, int word)
 {
-    return word_lists[check].words[word];
+    return check_words(check)[word].word;
 }
 
 static const struct range {
@@ -66,9 +65,9 @@ static int expected(const char *found, const char *what)
     return sph_fail(SPH_EARG, "found '%s', expected %s", found, what);
 }
 
-static int unknown_word(const char *found, const char *const *words, size_t count, const char *choices)
+static int unknown_word(const char *found, const sph_word_row *words, const char *choices)
 {
-    const char *nearest = text_nearest(found, words, count);
+    const char *nearest = words_nearest(words, found);
     if (!nearest)
         return sph_fail(SPH_EARG, "unknown word '%s' (%s)", found, choices);
     return sph_fail(SPH_EARG, "unknown word '%s', did you mean '%s'? (%s)", found, nearest, choices);
@@ -97,10 +96,10 @@ static int parse_sizes(struct option_sizes *out, const char *text)
 
 static int parse_word(int *out, const struct option_rule *rule, const char *text)
 {
-    const struct word_list *list = &word_lists[rule->check];
-    int word = text_find(text, list->words, list->count);
+    const sph_word_row *words = check_words(rule->check);
+    int word = words_find(words, text);
     if (word < 0)
-        return unknown_word(text, list->words, list->count, rule->argument);
+        return unknown_word(text, words, rule->argument);
     if (rule->check == CHECK_STANDARDIZES && word == SPH_STANDARDIZE_AUTO)
         return 1;
     *out = word;
@@ -131,16 +130,16 @@ static int parse_character(char *out, const char *text)
 /* YAML and JSON are UTF-8, so what goes into them has to be. */
 static int check_text(const struct option_rule *rule, const char *text)
 {
-    static const char *const inits[] = {"paper", "glorot", "he"};
+    const sph_word_row *inits = check_words(CHECK_INIT);
     static const char suffix[] = ".safetensors";
     size_t length = strlen(text);
     if (!length || !json_is_utf8(text))
         return expected(text, length ? "UTF-8 text" : rule->argument);
-    if (rule->check != CHECK_INIT || text_find(text, inits, 3) >= 0)
+    if (rule->check != CHECK_INIT || words_find(inits, text) >= 0)
         return 0;
     if (length > strlen(suffix) && !strcmp(text + length - strlen(suffix), suffix))
         return 0;
-    return unknown_word(text, inits, 3, rule->argument);
+    return unknown_word(text, inits, rule->argument);
 }
 
 static int parse(union option_value *out, const struct option_rule *rule, const char *text)

@@ -12,9 +12,6 @@
 
 enum { PIECE = 1 << 16 };
 
-#define WORD_ROW(id, word, help) word,
-static const char *const task_words[] = {SPH_TASKS(WORD_ROW)};
-
 /* Text gathers here before it goes out. */
 struct gathered {
     const sph_sink *out;
@@ -88,7 +85,8 @@ static void put_head(struct gathered *json, const sph_regions *regions)
     sph_regions_total total;
     sph_regions_sum(regions, &total);
     text_add(&json->text, "{\"inputs\": %zu, \"outputs\": %zu, \"task\": \"%s\", \"count\": %zu,\n",
-             regions->inputs, regions->outputs, task_words[regions->task], regions->count);
+             regions->inputs, regions->outputs, sph_word(SPH_WORDS_TASK, (int)regions->task)->word,
+             regions->count);
     text_add(&json->text, "\"window\": ");
     put_numbers(json, regions->window, 4);
     text_add(&json->text, ", \"names\": [");

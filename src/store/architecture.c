@@ -7,12 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-
-#define WORD_ROW(id, word, help) word,
-static const char *const dtype_words[] = {SPH_DTYPES(WORD_ROW)};
-static const char *const param_words[] = {SPH_PARAMS(WORD_ROW)};
-static const char *const norm_words[] = {SPH_NORMS(WORD_ROW)};
-static const char *const act_words[] = {SPH_ACTS(WORD_ROW)};
+#include "base/words.h"
 
 static const char *const input_keys[] = {"kind", "features", NULL};
 static const char *const dense_keys[] = {"kind", "from", "path",  "units", "param",
@@ -33,11 +28,12 @@ static json_t *layer_json(const sph_net *net, const struct net_node *node)
 {
     const struct net_layer *layer = &net->layers[node->layer];
     const sph_layer *spec = &layer->spec;
-    json_t *object =
-        json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind",
-                  node->kind == NODE_CONV ? "conv" : "dense", "from", node->in[0], "path", layer->path,
-                  "units", (json_int_t)spec->units, "param", param_words[spec->param], "norm",
-                  norm_words[spec->norm], "act", act_words[spec->act], "signs", spec->signs != 0);
+    json_t *object = json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind",
+                               node->kind == NODE_CONV ? "conv" : "dense", "from", node->in[0], "path",
+                               layer->path, "units", (json_int_t)spec->units, "param",
+                               sph_word(SPH_WORDS_PARAM, (int)spec->param)->word, "norm",
+                               sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, "act",
+                               sph_word(SPH_WORDS_ACT, (int)spec->act)->word, "signs", spec->signs != 0);
     if (node->kind == NODE_CONV && object &&
         (json_object_set_new(object, "kernel", json_integer((json_int_t)spec->kernel)) ||
          json_object_set_new(object, "stride", json_integer((json_int_t)spec->stride)) ||
@@ -72,7 +68,8 @@ static json_t *node_json(const sph_net *net, const struct net_node *node)
     case NODE_ADD:
         return json_pack("{s:s, s:[i,i]}", "kind", "add", "from", node->in[0], node->in[1]);
     case NODE_ACT:
-        return json_pack("{s:s, s:i, s:s}", "kind", "act", "from", node->in[0], "act", act_words[node->act]);
+        return json_pack("{s:s, s:i, s:s}", "kind", "act", "from", node->in[0], "act",
+                         sph_word(SPH_WORDS_ACT, (int)node->act)->word);
     case NODE_MAX_POOL:
     case NODE_AVG_POOL:
         return pool_json(node);
@@ -92,7 +89,8 @@ int architecture_of(json_t **out, const sph_net *net)
     for (size_t i = 0; i < net->node_count; i++)
         missing |= json_array_append_new(nodes, node_json(net, &net->nodes[i])) < 0;
     json_t *architecture =
-        json_pack("{s:s, s:o, s:i}", "dtype", dtype_words[net->dtype], "nodes", nodes, "output", net->output);
+        json_pack("{s:s, s:o, s:i}", "dtype", sph_word(SPH_WORDS_DTYPE, (int)net->dtype)->word, "nodes",
+                  nodes, "output", net->output);
     if (missing || !architecture) {
         json_decref(architecture);
         return sph_fail(SPH_EMEMORY, "out of memory while describing the net");
@@ -118,19 +116,20 @@ static int known_keys(const json_t *object, const char *where, const char *const
     return 0;
 }
 
-static int word_member(const json_t *object, const char *where, const char *key, const char *const *words,
-                       size_t count, int *out)
+static int word_member(const json_t *object, const char *where, const char *key, const sph_word_row *words,
+                       int *out)
 {
     const char *word;
     int err = json_member_text(object, where, key, &word);
     if (err < 0)
         return err;
-    *out = text_find(word, words, count);
+    *out = words_find(words, word);
     if (*out >= 0)
         return 0;
     char list[128] = "";
-    for (size_t i = 0, used = 0; i < count; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    size_t used = 0;
+    for (const sph_word_row *row = words; row->word && used < sizeof list; row++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->word);
     return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is \"%.80s\", expected one of %s", key, word, list);
 }
 
@@ -150,9 +149,9 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
         (err = earlier_node(*from, net->node_count, where)) < 0 ||
         (err = json_member_text(node, where, "path", &layer->path)) < 0 ||
         (err = json_member_size(node, where, "units", &layer->units)) < 0 ||
-        (err = word_member(node, where, "param", param_words, SPH_PARAM_COUNT, &param)) < 0 ||
-        (err = word_member(node, where, "norm", norm_words, SPH_NORM_COUNT, &norm)) < 0 ||
-        (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0 ||
+        (err = word_member(node, where, "param", sph_word(SPH_WORDS_PARAM, 0), &param)) < 0 ||
+        (err = word_member(node, where, "norm", sph_word(SPH_WORDS_NORM, 0), &norm)) < 0 ||
+        (err = word_member(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act)) < 0 ||
         (err = json_member_bool(node, where, "signs", &layer->signs)) < 0)
         return err;
     size_t longest = sizeof net->layers->path - 1, length = strlen(layer->path);
@@ -255,7 +254,7 @@ static int build_act(sph_net *net, const json_t *node, const char *where)
     if ((err = known_keys(node, where, act_keys)) < 0 ||
         (err = json_member_size(node, where, "from", &from)) < 0 ||
         (err = earlier_node(from, net->node_count, where)) < 0 ||
-        (err = word_member(node, where, "act", act_words, SPH_ACT_COUNT, &act)) < 0)
+        (err = word_member(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act)) < 0)
         return err;
     err = sph_net_act(net, (int)from, (sph_act)act);
     return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
@@ -290,19 +289,26 @@ static int build_image(sph_net *net, const json_t *node, const char *where)
 
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
 {
-    static const char *const kinds[] = {"input",    "image",       "dense", "conv", "max_pool",
-                                        "avg_pool", "global_pool", "add",   "act"};
+    static const sph_word_row kinds[] = {{"input", "features"},
+                                         {"image", "channels, height, width"},
+                                         {"dense", "a layer"},
+                                         {"conv", "a layer of patches"},
+                                         {"max_pool", "the largest of a window"},
+                                         {"avg_pool", "the mean of a window"},
+                                         {"global_pool", "the mean of an image"},
+                                         {"add", "the sum of two"},
+                                         {"act", "an activation alone"},
+                                         {NULL, NULL}};
     static int (*const builds[])(sph_net *, const json_t *, const char *) = {
         build_input,    build_image,       build_dense, build_conv, build_max_pool,
         build_avg_pool, build_global_pool, build_add,   build_act};
-    enum { KINDS = sizeof kinds / sizeof *kinds };
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
         return sph_fail_at(SPH_EFORMAT, where, "\"nodes\" is empty");
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         char here[512];
         int kind = 0, err;
         snprintf(here, sizeof here, "%.460s: node %zu", where, i);
-        if ((err = word_member(json_array_get(nodes, i), here, "kind", kinds, KINDS, &kind)) < 0 ||
+        if ((err = word_member(json_array_get(nodes, i), here, "kind", kinds, &kind)) < 0 ||
             (err = builds[kind](net, json_array_get(nodes, i), here)) < 0)
             return err;
     }
@@ -315,7 +321,7 @@ int architecture_build(sph_net **out, int *output, const json_t *architecture, c
     size_t last = 0;
     int dtype = 0, err;
     if ((err = known_keys(architecture, where, net_keys)) < 0 ||
-        (err = word_member(architecture, where, "dtype", dtype_words, SPH_DTYPE_COUNT, &dtype)) < 0 ||
+        (err = word_member(architecture, where, "dtype", sph_word(SPH_WORDS_DTYPE, 0), &dtype)) < 0 ||
         (err = json_member_array(architecture, where, "nodes", &nodes)) < 0 ||
         (err = json_member_size(architecture, where, "output", &last)) < 0)
         return err;

@@ -157,14 +157,12 @@ static const char wanted[] = "torchvision's names are for an sp resnet18 or resn
 
 static int check_layer(const char *path, const struct net_layer *layer)
 {
-#define WORD(id, word, help) word,
-    static const char *const norms[] = {SPH_NORMS(WORD)};
-#undef WORD
     const sph_layer *spec = &layer->spec;
     if (spec->param != SPH_PARAM_SP)
         return sph_fail_at(SPH_EARG, path, "%s is %s, and %s", layer->path, layer->ops->name, wanted);
     if (spec->kernel && spec->norm != SPH_NORM_BN)
-        return sph_fail_at(SPH_EARG, path, "%s has norm %s, and %s", layer->path, norms[spec->norm], wanted);
+        return sph_fail_at(SPH_EARG, path, "%s has norm %s, and %s", layer->path,
+                           sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, wanted);
     if (spec->signs)
         return sph_fail_at(SPH_EARG, path, "%s keeps negative signs as %s.r, and %s", layer->path,
                            layer->path, wanted);
