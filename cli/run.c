@@ -176,6 +176,7 @@ static int print_table(const char *out, const sph_experiment_result *result, con
 
 static int on_progress(void *self, const sph_progress *view)
 {
+    stop_catch();
     progress_jobs(self, view);
     return stop_signal() != 0;
 }
@@ -191,7 +192,6 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
                                 .workers = workers,
                                 .self = &progress,
                                 .progress = on_progress};
-    stop_catch();
     int err = sph_experiment_run(experiment, &opts, &result);
     progress_clear(&progress);
     if (err)

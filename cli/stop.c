@@ -14,6 +14,9 @@ static void on_signal(int number)
 
 void stop_catch(void)
 {
+    static int caught;
+    if (caught++)
+        return;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -12,6 +12,14 @@
 #include "progress.h"
 #include "stop.h"
 
+static int catch_stop(void *self, const sph_view *view)
+{
+    (void)self;
+    (void)view;
+    stop_catch();
+    return 0;
+}
+
 static int stop_if_asked(void *self, const sph_view *view)
 {
     (void)self;
@@ -217,9 +225,8 @@ static int run_train(const struct args *args)
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     struct notes notes = {job, command, args_on(args, "quiet"), args_on(args, "verbose")};
     const sph_observer observers[] = {{.self = &notes, .start = print_notes},
-                                      {.start = stop_if_asked, .step = stop_if_asked},
+                                      {.start = catch_stop, .step = stop_if_asked},
                                       progress_observer(&progress)};
-    stop_catch();
     err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
     progress_clear(&progress);
 

@@ -203,7 +203,7 @@ static void end_all(struct running *r)
 
 static int run_beside(struct running *r)
 {
-    int err = 0;
+    int err = tell_progress(r);
     while (!err && (r->busy || (r->next < r->crew->jobs && !r->stopping))) {
         if ((err = start_all(r)) < 0 || (err = wait_a_little(r)) < 0)
             break;

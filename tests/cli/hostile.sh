@@ -41,4 +41,19 @@ check "a log was written through a link" [ "$(cat outside)" = mine ]
 echo mine >keep.safetensors.tmp
 run 0 convert run/model.safetensors keep.safetensors --to gmp
 check "convert overwrote keep.safetensors.tmp" [ "$(cat keep.safetensors.tmp)" = mine ]
+
+# ---- a signal while data are read
+mkfifo slow.csv
+printf 'name: slow\ndata: {name: slow.csv}\nmethods: [{name: A}]\n' >slow.yaml
+for command in "train --data slow.csv --out slow" "run slow.yaml --out slows"; do
+    timeout -s KILL 60 "$SPHERELU" $command 2>err &
+    child=$!
+    exec 3>slow.csv # returns when the other end is open
+    echo "a,b,y" >&3
+    sleep 0.3
+    pkill -TERM -P $child
+    wait $child
+    check "$command: SIGTERM while data are read: exit $?, expected 143" [ $? -eq 143 ]
+    exec 3>&-
+done
 finish
