@@ -336,7 +336,7 @@ static void a_schema_is_checked_like_a_file(void **state)
         {"{'named':true,'missing':'mean','task':'regression','columns':[{'name':'a','role':'target','kind':'"
          "number',"
          "'at':1}]}",
-         "data schema: 0 target columns at place 0, expected 1"},
+         "data schema: target column 'a' at place 1, expected 0 to 0, each once"},
         {"{'named':true,'missing':'mean','task':'regression','columns':[{'name':'a','role':'feature','kind':'"
          "text',"
          "'levels':[]}]}",

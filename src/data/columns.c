@@ -30,12 +30,12 @@ static int unknown_column(const struct sheet *sheet, const char *word, const cha
 /* By name, else by number; negative ones count from the end. */
 static int find_column(const struct sheet *sheet, const char *word, const char *option, size_t *out)
 {
-    int found = text_find(word, (const char *const *)sheet->names, sheet->columns);
+    ptrdiff_t found = sheet_find(sheet, word);
     if (found >= 0) {
         *out = (size_t)found;
         if (sheet->repeat[found] > 1)
             return sph_fail_at(SPH_EARG, sheet->path,
-                               "%zu columns are named '%s' (%s); say its number, the first is %d",
+                               "%zu columns are named '%s' (%s); say its number, the first is %td",
                                sheet->repeat[found], word, option, found);
         return 0;
     }
@@ -52,8 +52,7 @@ static int find_list(const struct sheet *sheet, const char *list, const char *op
                      size_t *count)
 {
     *count = 0;
-    if (text_find(list, (const char *const *)sheet->names, sheet->columns) >=
-        0) { /* a name with a comma, too */
+    if (sheet_find(sheet, list) >= 0) { /* a name with a comma, too */
         *count = 1;
         return find_column(sheet, list, option, out);
     }

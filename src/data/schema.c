@@ -3,6 +3,7 @@
  * The columns of a data set as JSON, and other files read by it. */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -170,13 +171,18 @@ static int check_targets(sph_data *data)
 {
     for (size_t i = 0; i < data->column_count; i++)
         data->targets += data->columns[i].role == COLUMN_TARGET;
-    for (size_t j = 0; j < data->targets; j++) {
-        size_t there = 0;
-        for (size_t i = 0; i < data->column_count; i++)
-            there += data->columns[i].role == COLUMN_TARGET && data->columns[i].at == j;
-        if (there != 1)
-            return sph_fail_at(SPH_EFORMAT, where, "%zu target columns at place %zu, expected 1", there, j);
+    unsigned char *taken = mem_get(data->targets, 1);
+    int err = taken ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < data->column_count && !err; i++) {
+        const struct column *column = &data->columns[i];
+        if (column->role == COLUMN_TARGET && (column->at >= data->targets || taken[column->at]++))
+            err = sph_fail_at(SPH_EFORMAT, where,
+                              "target column '%.60s' at place %zu, expected 0 to %zu, each once",
+                              column->name, column->at, data->targets - 1);
     }
+    mem_free(taken);
+    if (err < 0)
+        return err;
     if (!data->targets)
         return sph_fail_at(SPH_EFORMAT, where, "no target column");
     if (data->task != SPH_TASK_REGRESSION && data->targets != 1)
@@ -278,34 +284,58 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
 
 /* ---------------------------------------------------------------- matching */
 
-static int schema_has(const sph_data *data, const char *name, const char *suffix)
+static int by_text(const void *a, const void *b)
 {
-    size_t n = strlen(name);
-    for (size_t i = 0; i < data->column_count; i++)
-        if (!strncmp(data->columns[i].name, name, n) && !strcmp(data->columns[i].name + n, suffix))
-            return 1;
-    return 0;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int match_names(const sph_data *data, const struct sheet *sheet, size_t *from, int with_targets)
+/* 1: the schema has a column NAME.1 too. names (column_count) are its, in bytewise order. */
+static int schema_repeats(const sph_data *data, const char *const *names, const char *name)
+{
+    char *second = mem_format("%s.1", name);
+    if (!second)
+        return SPH_EMEMORY;
+    int found = bsearch(&second, names, data->column_count, sizeof *names, by_text) != NULL;
+    mem_free(second);
+    return found;
+}
+
+static int match_sorted(const sph_data *data, const struct sheet *sheet, const char *const *names,
+                        size_t *from, int with_targets)
 {
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
         if (column->role == COLUMN_DROPPED || (column->role == COLUMN_TARGET && !with_targets))
             continue;
-        int found = text_find(column->name, (const char *const *)sheet->names, sheet->columns);
+        ptrdiff_t found = sheet_find(sheet, column->name);
         if (found < 0) {
             char list[200];
             return sph_fail_at(SPH_EFORMAT, sheet->path, "no %s column '%s'; the columns are %s",
                                roles[column->role].word, column->name,
                                targets_list(sheet->names, sheet->columns, list, sizeof list));
         }
-        if (sheet->repeat[found] > 1 && !schema_has(data, column->name, ".1"))
+        int repeats = sheet->repeat[found] > 1 ? schema_repeats(data, names, column->name) : 1;
+        if (repeats < 0)
+            return repeats;
+        if (!repeats)
             return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu columns are named '%s', expected one",
                                sheet->repeat[found], column->name);
         from[i] = (size_t)found;
     }
     return 0;
+}
+
+static int match_names(const sph_data *data, const struct sheet *sheet, size_t *from, int with_targets)
+{
+    const char **names = mem_get(data->column_count, sizeof *names);
+    if (!names)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < data->column_count; i++)
+        names[i] = data->columns[i].name;
+    qsort(names, data->column_count, sizeof *names, by_text);
+    int err = match_sorted(data, sheet, names, from, with_targets);
+    mem_free(names);
+    return err;
 }
 
 /* What a table without names may hold. */

@@ -44,7 +44,7 @@ static int part_repetitions(struct sheet *sheet)
 {
     size_t n = sheet->columns;
     int err = 0;
-    char ***order = mem_get(n, sizeof *order); /* into names, sorted */
+    char ***order = sheet->by_name = mem_get(n, sizeof *order);
     if (!order)
         return SPH_EMEMORY;
     for (size_t i = 0; i < n; i++)
@@ -68,8 +68,19 @@ static int part_repetitions(struct sheet *sheet)
             if (!strcmp(*order[i], *order[i - 1]))
                 err = sph_fail_at(SPH_EFORMAT, sheet->path, "more than one column is named '%s'", *order[i]);
     }
-    mem_free(order);
     return err;
+}
+
+ptrdiff_t sheet_find(const struct sheet *sheet, const char *name)
+{
+    for (size_t low = 0, high = sheet->columns; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, *sheet->by_name[middle]);
+        if (!order)
+            return sheet->by_name[middle] - sheet->names;
+        *(order < 0 ? &high : &low) = order < 0 ? middle : middle + 1;
+    }
+    return -1;
 }
 
 static void free_names(struct sheet *sheet)
@@ -77,8 +88,10 @@ static void free_names(struct sheet *sheet)
     for (size_t i = 0; sheet->names && i < sheet->columns; i++)
         mem_free(sheet->names[i]);
     mem_free(sheet->names);
+    mem_free(sheet->by_name);
     mem_free(sheet->repeat);
     sheet->names = NULL;
+    sheet->by_name = NULL;
     sheet->repeat = NULL;
 }
 

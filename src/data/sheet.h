@@ -65,6 +65,7 @@ struct sheet {
     size_t length;
     size_t rows, columns;
     char **names;     /* (columns) unique */
+    char ***by_name;  /* (columns) into names, in bytewise order */
     size_t *repeat;   /* (columns) how often the header has this name; 0 for a renamed repetition */
     int named;        /* the names mean something */
     int made;         /* a synthetic set: opts.rows is heeded already */
@@ -100,6 +101,9 @@ int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
 /* Names all columns after `names`, or by number where names is NULL or a name is "". Later repetitions of a
  * name get .1, .2, ... after it. */
 int sheet_set_names(struct sheet *sheet, const char *const *names);
+
+/* The column of this name, or -1. */
+ptrdiff_t sheet_find(const struct sheet *sheet, const char *name);
 
 /* text_sheet.c: reads the bytes once for their shape, header and profile. */
 int text_sheet_open(struct sheet *sheet, char delimiter, const char *const *expected, size_t expected_count);

@@ -4,12 +4,13 @@
  * holds. */
 #include "data/sheet.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "data/csv.h"
+#include "data/levels.h"
 
 /* ---------------------------------------------------------------- the first pass */
 
@@ -125,8 +126,35 @@ static int first_row(void *user, size_t line, const char *const *fields, size_t 
     return 0;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A copy of the list in bytewise order; caller frees. */
+static const char **sort_texts(const char *const *texts, size_t count)
+{
+    const char **sorted = mem_get(count, sizeof *sorted);
+    if (sorted && count) {
+        memcpy(sorted, texts, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_text);
+    }
+    return sorted;
+}
+
+/* 1: no two of the first row's cells are equal. */
+static int first_is_distinct(const struct first_pass *pass)
+{
+    const char **sorted = sort_texts((const char *const *)pass->first, pass->width);
+    int distinct = sorted ? 1 : SPH_EMEMORY;
+    for (size_t i = 1; distinct > 0 && i < pass->width; i++)
+        distinct = strcmp(sorted[i - 1], sorted[i]) != 0;
+    mem_free(sorted);
+    return distinct;
+}
+
 /* A header has a word over a column of numbers. Where no column is of numbers, it has distinct words that its
- * columns do not hold. Names that are expected settle it. */
+ * columns do not hold. Names that are expected (in bytewise order) settle it. */
 static int has_header(const struct first_pass *pass, const char *const *expected, size_t expected_count)
 {
     size_t words = 0, number_columns = 0;
@@ -135,8 +163,8 @@ static int has_header(const struct first_pass *pass, const char *const *expected
         cell_read(&cell, pass->first[i]);
         if (pass->sheet->delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
             cell.kind = CELL_NUMBER;
-        if (expected && cell.kind == CELL_TEXT && text_find(pass->first[i], expected, expected_count) >= 0 &&
-            !pass->again[i])
+        if (cell.kind == CELL_TEXT && !pass->again[i] &&
+            levels_find((char *const *)(uintptr_t)expected, expected_count, pass->first[i]) >= 0)
             return 1;
         const struct profile *profile = &pass->sheet->profile[i];
         /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a
@@ -146,13 +174,10 @@ static int has_header(const struct first_pass *pass, const char *const *expected
         if (cell.kind == CELL_TEXT) {
             if (numbers && !pass->again[i])
                 return 1;
-            int distinct = !pass->again[i];
-            for (size_t j = 0; j < i && distinct; j++)
-                distinct = strcmp(pass->first[i], pass->first[j]) != 0;
-            words += (size_t)distinct;
+            words += !pass->again[i];
         }
     }
-    return words == pass->width && !number_columns;
+    return words == pass->width && !number_columns ? first_is_distinct(pass) : 0;
 }
 
 static int finish(struct first_pass *pass, const char *const *expected, size_t expected_count)
@@ -160,7 +185,12 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
     struct sheet *sheet = pass->sheet;
     if (!pass->rows)
         return sph_fail_at(SPH_EFORMAT, sheet->path, "no rows, only empty lines");
-    sheet->header = has_header(pass, expected, expected_count);
+    const char **sorted = sort_texts(expected, expected_count);
+    int header = sorted ? has_header(pass, sorted, expected_count) : SPH_EMEMORY;
+    mem_free(sorted);
+    if (header < 0)
+        return header;
+    sheet->header = header;
     sheet->rows = pass->rows - (size_t)sheet->header;
     sheet->named = sheet->header;
     if (!sheet->header) {

@@ -98,12 +98,42 @@ static int parser_failed(const yaml_parser_t *parser, const char *path)
                          parser->problem ? parser->problem : "cannot be read");
 }
 
+enum { DEPTH_MOST = 32 }; /* of lists and mappings in one another */
+
+/* libyaml has no limit, and its time grows with the square of the depth. */
+static int check_depth(const char *path, const char *bytes, size_t length)
+{
+    yaml_parser_t parser;
+    int err = 0, depth = 0, done = 0;
+    if (!yaml_parser_initialize(&parser))
+        return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
+    while (!done && !err) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            err = parser_failed(&parser, path);
+            break;
+        }
+        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        done = event.type == YAML_STREAM_END_EVENT;
+        if (depth > DEPTH_MOST)
+            err = sph_fail_line(SPH_EFORMAT, path, event.start_mark.line + 1,
+                                "lists or mappings more than %d deep in one another", DEPTH_MOST);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return err;
+}
+
 int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length)
 {
     yaml_parser_t parser;
     yaml_document_t second;
-    int err = 0;
+    int err = check_depth(path, bytes, length);
 
+    if (err < 0)
+        return err;
     if (!yaml_parser_initialize(&parser))
         return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
     yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);

@@ -42,6 +42,21 @@ echo mine >keep.safetensors.tmp
 run 0 convert run/model.safetensors keep.safetensors --to gmp
 check "convert overwrote keep.safetensors.tmp" [ "$(cat keep.safetensors.tmp)" = mine ]
 
+# ---- files whose reading took the square of their size
+awk 'BEGIN { for (row = 0; row < 4; row++) for (i = 0; i < 100000; i++)
+    printf "%s%d%s", row ? "v" row "_" : "name", i, i < 99999 ? "," : "\n" }' >wide.csv
+awk 'BEGIN { for (i = 0; i < 100000; i++) printf "["; print "" }' >deep.yaml
+cp -r run deep
+cp deep.yaml deep/config.yaml
+begun=$SECONDS
+run 1 train --data wide.csv --out refused
+says "wide.csv: column 'name0' is text with 3 different values in 3 rows"
+run 1 run deep.yaml
+says "deep.yaml:1: lists or mappings more than 32 deep in one another"
+run 1 eval deep --data ok.csv
+says "deep/config.yaml:1: lists or mappings more than 32 deep in one another"
+check "$((SECONDS - begun)) seconds for three files of less than 3 MB" [ $((SECONDS - begun)) -lt 30 ]
+
 # ---- a signal while data are read
 mkfifo slow.csv
 printf 'name: slow\ndata: {name: slow.csv}\nmethods: [{name: A}]\n' >slow.yaml
