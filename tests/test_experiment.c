@@ -169,7 +169,7 @@ static void the_example_of_the_design_is_read(void **state)
     static const char *const figures[] = {"trajectories", "turns", "decision"};
     assert_int_equal(e->figure_count, 3);
     for (size_t i = 0; i < 3; i++)
-        assert_string_equal(e->kinds->words[e->figures[i]], figures[i]);
+        assert_string_equal(e->figure_list->words[e->figures[i]], figures[i]);
     struct experiment_job *jobs;
     size_t count;
     assert_int_equal(experiment_list(e, &jobs, &count), 0);

@@ -317,6 +317,32 @@ static void a_record_of_another_shape_is_refused(void **state)
     refused(name, "trajectories", SPH_EFORMAT, "boundaries.npz");
 }
 
+/* The data are gone, then the record of one method: what needs neither is drawn all the same. */
+static void a_figure_opens_no_more_than_it_needs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"turns", "moves", "convergence"};
+    char text[600], csv[400];
+    FILE *file = fopen(in_home("own.csv"), "w");
+    fputs("a,b,class\n", file);
+    for (int i = 0; i < 60; i++)
+        fprintf(file, "%d,%d,%s\n", i % 7, i % 5, i % 2 ? "x" : "y");
+    fclose(file);
+    snprintf(csv, sizeof csv, "%s", in_home("own.csv"));
+    snprintf(
+        text, sizeof text,
+        "name: own\ndata: {name: %s}\nnet: {hidden: [3]}\ntrain: {epochs: 2}\nrecord: {boundaries: epoch}\n"
+        "methods: [{name: SP, param: sp}, {name: GmP}]\n",
+        csv);
+    run_it(text, "own");
+    assert_int_equal(unlink(csv), 0);
+    drawn("own", names, 3);
+    refused("own", "decision", SPH_EIO, "own.csv");
+    assert_int_equal(unlink(in_home("own/jobs/GmP/seed-0/boundaries.npz")), 0);
+    drawn("own", names + 2, 1);
+    refused("own", "moves", SPH_EFORMAT, "GmP/seed-0: no recorded boundaries");
+}
+
 /* Each allocation in turn, more and more sparsely: without gnuplot, which has its own. */
 static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
 {
@@ -364,6 +390,7 @@ int main(void)
         cmocka_unit_test(figures_on_a_line_are_drawn_in_the_datas_units),
         cmocka_unit_test(one_run_is_drawn_or_says_what_is_missing),
         cmocka_unit_test(a_record_of_another_shape_is_refused),
+        cmocka_unit_test(a_figure_opens_no_more_than_it_needs),
         cmocka_unit_test(memory_that_runs_out_is_said_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, make_home, remove_home);

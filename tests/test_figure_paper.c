@@ -4,12 +4,12 @@
  */
 #include "figure_files.h"
 
+#include <inttypes.h>
+
 #include "base/text.h"
 #include "fault.h"
 #include "fault_system.h" /* no syncs */
-#include "report/figure.h"
-#include "report/perturbation.h"
-#include "report/schematic.h"
+#include "report/figures.h"
 
 enum { COLUMNS = 8, ROWS = 256 };
 
@@ -21,7 +21,9 @@ struct columns {
 
 static void read_columns(struct columns *out, const char *name)
 {
-    char *text = read_home(name, NULL);
+    char file[64];
+    snprintf(file, sizeof file, "figures/%s", name);
+    char *text = read_home(file, NULL);
     size_t blank = 0, set = 0;
     out->rows = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
@@ -48,9 +50,31 @@ static void read_columns(struct columns *out, const char *name)
 /* Data files are written with and without gnuplot. */
 static void drawn(int err, const char *name)
 {
+    char path[64];
     assert_int_equal(err, gnuplot_found() ? FIGURE_DRAWN : FIGURE_NO_GNUPLOT);
+    snprintf(path, sizeof path, "figures/%s", name);
     if (gnuplot_found())
-        check_pictures(name);
+        check_pictures(path);
+}
+
+static int fails;       /* an allocation while the figure is drawn, */
+static size_t fails_at; /* this one */
+
+/* A figure of an experiment that trains nothing. */
+static int draw(const char *name, uint64_t seed, size_t inputs)
+{
+    char text[128];
+    unsigned char wanted[FIGURE_COUNT] = {0};
+    sph_experiment *e = NULL;
+    snprintf(text, sizeof text, "name: still\nseeds: [%" PRIu64 "]\nperturb: {dim: %zu}\n", seed, inputs);
+    write_home("experiment.yaml", text);
+    assert_int_equal(sph_experiment_open(&e, at_home("experiment.yaml")), 0);
+    wanted[text_find(name, figure_names, FIGURE_COUNT)] = 1;
+    if (fails)
+        fault_after(fails_at);
+    int err = experiment_draw(e, home, wanted, NULL, NULL);
+    sph_experiment_free(e);
+    return err;
 }
 
 /* What nine digits leave of a number near 1. */
@@ -90,9 +114,9 @@ static void check_planes(const char *name, size_t units)
 static void lines_and_arrows_belong_to_their_units(void **state)
 {
     (void)state;
-    drawn(schematic_boundary(home), "boundary");
+    drawn(draw("boundary", 0, 2), "boundary");
     check_planes("boundary", 1);
-    drawn(schematic_lines(home), "lines");
+    drawn(draw("lines", 0, 2), "lines");
     check_planes("lines", 8);
 }
 
@@ -100,7 +124,7 @@ static void units_on_the_line_break_at_phi(void **state)
 {
     static struct columns unit, response;
     (void)state;
-    drawn(schematic_points(home), "points");
+    drawn(draw("points", 0, 2), "points");
     read_columns(&unit, "points.unit.dat");
     read_columns(&response, "points.response.dat");
     assert_int_equal(unit.rows, 4);
@@ -122,26 +146,11 @@ static size_t usual_eps(void)
     return opts.count;
 }
 
-static int draw_perturbed(uint64_t seed, size_t inputs)
-{
-    sph_perturb_opts opts;
-    sph_perturb_defaults(&opts);
-    sph_perturb_result result;
-    opts.seed = seed;
-    opts.inputs = inputs;
-    int err = sph_perturb(&result, &opts);
-    if (err < 0)
-        return err;
-    err = perturbation_draw(&result, home);
-    sph_perturb_free(&result);
-    return err;
-}
-
 static void perturbed_boundaries_are_those_of_the_methods(void **state)
 {
     static struct columns phi, line;
     (void)state;
-    drawn(draw_perturbed(7, 2), "perturbation");
+    drawn(draw("perturbation", 7, 2), "perturbation");
     read_columns(&phi, "perturbation.phi.dat");
     read_columns(&line, "perturbation.boundary.dat");
     size_t planes = phi.rows / SPH_PERTURB_METHODS;
@@ -169,14 +178,14 @@ static void perturbed_boundaries_are_those_of_the_methods(void **state)
 static void another_seed_is_another_picture(void **state)
 {
     (void)state;
-    drawn(draw_perturbed(1, 2), "perturbation");
-    const char *files[] = {"perturbation.phi.dat", "perturbation.png"};
+    drawn(draw("perturbation", 1, 2), "perturbation");
+    const char *files[] = {"figures/perturbation.phi.dat", "figures/perturbation.png"};
     for (int i = 0; i < 1 + gnuplot_found(); i++) {
         char copy[64];
         snprintf(copy, sizeof copy, "first%d", i);
         assert_int_equal(rename(at_home(files[i]), at_home(copy)), 0);
     }
-    drawn(draw_perturbed(2, 2), "perturbation");
+    drawn(draw("perturbation", 2, 2), "perturbation");
     for (int i = 0; i < 1 + gnuplot_found(); i++) {
         char copy[64];
         snprintf(copy, sizeof copy, "first%d", i);
@@ -188,7 +197,7 @@ static void many_inputs_are_shown_by_their_turns(void **state)
 {
     static struct columns turn;
     (void)state;
-    drawn(draw_perturbed(0, 17), "perturbation");
+    drawn(draw("perturbation", 0, 17), "perturbation");
     read_columns(&turn, "perturbation.turn.dat");
     assert_int_equal(turn.rows, SPH_PERTURB_METHODS * usual_eps());
     for (size_t i = 0; i < turn.rows; i++)
@@ -197,20 +206,20 @@ static void many_inputs_are_shown_by_their_turns(void **state)
 
 static void a_failed_allocation_is_reported(void **state)
 {
-    int (*const draw[])(const char *) = {schematic_boundary, schematic_points};
+    static const char *const names[] = {"boundary", "points", "perturbation"};
     (void)state;
     char *path = mem_text(getenv("PATH"));
     setenv("PATH", "/nowhere", 1); /* what gnuplot takes is test_figure's */
+    fails = 1;
     for (size_t i = 0; i < 3; i++)
-        for (size_t failed = 0;; failed++) {
-            fault_after(failed);
-            int err = i < 2 ? draw[i](home) : draw_perturbed(0, 2);
-            int happened = fault_happened();
+        for (fails_at = 0;; fails_at++) {
+            int err = draw(names[i], 0, 2), happened = fault_happened();
             fault_off();
             if (!happened)
                 break;
             assert_int_equal(err, SPH_EMEMORY);
         }
+    fails = 0;
     setenv("PATH", path, 1);
     mem_free(path);
 }

@@ -266,6 +266,20 @@ static void bootstrap_of_one_pair_and_none(void **state)
         assert_int_equal(bootstrap_difference(x, y, 2, 100, bad[i], 0, &found), SPH_EARG);
 }
 
+static void a_quantile_is_a_value_that_its_share_does_not_exceed(void **state)
+{
+    (void)state;
+    double values[] = {5, 1, 4, 2, 3};
+    sort_rising(values, 5);
+    for (int i = 0; i < 5; i++)
+        assert_true(values[i] == i + 1);
+    assert_true(quantile(values, 5, 0) == 1 && quantile(values, 5, 0.2) == 1);
+    assert_true(quantile(values, 5, 0.21) == 2 && quantile(values, 5, 0.5) == 3);
+    assert_true(quantile(values, 4, 0.5) == 2); /* of four, two do not exceed it */
+    assert_true(quantile(values, 5, 0.99) == 5 && quantile(values, 5, 1) == 5);
+    assert_true(isnan(quantile(values, 0, 0.5)));
+}
+
 /* ---------------------------------------------------------------- ranks, means */
 
 static void ranks_are_scipys_with_ties_and_failures(void **state)
@@ -354,6 +368,7 @@ int main(void)
         cmocka_unit_test(bootstrap_of_four_pairs_follows_the_full_enumeration),
         cmocka_unit_test(bootstrap_depends_on_the_seed_alone),
         cmocka_unit_test(bootstrap_of_one_pair_and_none),
+        cmocka_unit_test(a_quantile_is_a_value_that_its_share_does_not_exceed),
         cmocka_unit_test(ranks_are_scipys_with_ties_and_failures),
         cmocka_unit_test(infinite_scores_rank_last_whatever_is_better),
         cmocka_unit_test(summary_counts_finite_values_only),

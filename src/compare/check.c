@@ -200,7 +200,7 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
     int err = 0;
     *facts = (struct experiment_facts){0};
     if (experiment_without_jobs(e))
-        return experiment_check_alone(e);
+        return e->figure_list->check(e, NULL);
     for (size_t s = e->seed_count; s-- > 0 && !err;) { /* the first seed's data stay */
         job.seed = s;
         if ((err = check_seed(e, &job, &data, &content)) < 0)
@@ -219,7 +219,7 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
             unprepare(&p);
         }
     if (!err)
-        err = experiment_check_figures(e, data);
+        err = e->figure_list->check(e, data);
     sph_data_free(data);
     snprintf(facts->content, sizeof facts->content, "%016" PRIx64, content);
     return err;

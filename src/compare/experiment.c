@@ -12,14 +12,14 @@
 #include "compare/perturb.h"
 #include "job/nodes.h"
 
-int experiment_open(sph_experiment **out, const char *path, const struct figure_kinds *kinds)
+int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures)
 {
     yaml_document_t document;
     sph_experiment *e = mem_get(1, sizeof *e);
     *out = NULL;
     if (!e)
         return SPH_EMEMORY;
-    e->kinds = kinds;
+    e->figure_list = figures;
     int err = SPH_EMEMORY;
     if (!(e->path = mem_text(path)) || !(e->seeds = mem_get(1, sizeof *e->seeds)))
         goto out;
@@ -284,7 +284,7 @@ static void write_figures(const struct sph_experiment *e, struct yaml_out *out)
     yaml_key(out, "figures");
     yaml_list(out);
     for (size_t i = 0; i < e->figure_count; i++)
-        yaml_key(out, e->kinds->words[e->figures[i]]);
+        yaml_key(out, e->figure_list->words[e->figures[i]]);
     yaml_list_end(out);
 }
 

@@ -3,7 +3,7 @@
  * An experiment: methods x grid x seeds, each a job like any other, and what is made of their results.
  *
  *   experiment.c    the handle; --set; the resolved file
- *   read.c          the file; lists.c its methods, seeds and grid; figure_kinds.c and papers.c keys of their own
+ *   read.c          the file; lists.c its methods, seeds and grid; figures.c and papers.c keys of their own
  *   jobs.c          which jobs there are, where they lie, their options
  *   check.c         what can be refused before the first job; timing for a dry run
  *   run.c           the jobs at work, choices, resuming
@@ -49,26 +49,19 @@ struct experiment_paper {
     size_t line;
 };
 
-/* A kind of figure, as far as an experiment file is concerned; the room report has the rows. */
-struct figure_kind {
-    const char *word;
-    const char *record;  /* what has to be recorded for it: "boundaries", "patterns"; "": nothing */
-    int alone;           /* it shows nothing that was trained                                     */
-    enum option_id axis; /* the key its grid has to have; OPTION_COUNT: none                      */
-    const char *(*lacks)(const sph_data *data); /* what data it needs; NULL: these will do        */
-};
-
-struct figure_kinds {
-    const struct figure_kind *list; /* (count) */
-    const char *const *words;       /* (count) */
+/* What the room report, which draws them, says of figures. */
+struct figure_list {
+    const char *const *words; /* (count) of the key `figures` */
     size_t count;
     const char *choices; /* "a|b|c" */
-    size_t most;         /* methods and points of the grid side by side */
+
+    /* Refuses, before the first job, what cannot be drawn of these data; NULL: the experiment trains nothing. */
+    int (*check)(const struct sph_experiment *e, const sph_data *data);
 };
 
 struct sph_experiment {
-    const struct figure_kinds *kinds; /* borrowed */
-    char *path;                       /* of the file, for messages */
+    const struct figure_list *figure_list; /* borrowed */
+    char *path;                            /* of the file, for messages */
     char *name;
     struct sph_job *base;       /* data, net, train and the run's options, for all methods */
     size_t lines[OPTION_COUNT]; /* of these in the file; 0: not from it */
@@ -82,9 +75,9 @@ struct sph_experiment {
     size_t metric_line, grid_line;
     int all_points; /* the table has a line for every point of the grid, and none is chosen */
     char *content;  /* of the data the experiment was made on, NULL: not known yet */
-    int *figures;   /* (figure_count) numbers of kinds, in the order of the file */
+    int *figures;   /* (figure_count) numbers of words, in the order of the file */
     size_t figure_count;
-    unsigned wanted_figures; /* bits by the number of the kind */
+    unsigned wanted_figures; /* the same as bits */
     size_t figures_line;
     struct experiment_paper *papers;
     size_t paper_count;
@@ -97,8 +90,8 @@ struct sph_experiment {
 
 /* ---------------------------------------------------------------- the file */
 
-/* kinds: the figures that the file may name; borrowed. */
-int experiment_open(sph_experiment **out, const char *path, const struct figure_kinds *kinds);
+/* figures: those that the file may name; borrowed. */
+int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures);
 
 /* Reads a whole document, or one entry of its top level into what is there already (--set). */
 int experiment_read(struct sph_experiment *e, yaml_document_t *document);
@@ -113,8 +106,7 @@ int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_docum
 int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
                          const yaml_node_t *node);
 
-/* Keys of their own files: figure_kinds.c, papers.c. The methods that papers name are
- * checked when all are known. experiment_paper: what they say of a number, or NULL. */
+/* Keys of their own files: figures.c, papers.c. The methods that papers name are checked when all are known. experiment_paper: what they say of a number, or NULL. */
 int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
                             const yaml_node_t *node);
 int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,
@@ -193,10 +185,6 @@ struct experiment_facts {
 
 /* Opens the data, makes every split and a net of every method and point; a failure names line and key. */
 int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts);
-
-/* Refused before the first job: a figure without the record, features, task or grid it needs. */
-int experiment_check_figures(const struct sph_experiment *e, const sph_data *data);
-int experiment_check_alone(const struct sph_experiment *e); /* of an experiment that trains nothing */
 
 /* Seconds of the job, if no early stop, by a few steps of it. */
 int experiment_time(const struct sph_experiment *e, const struct experiment_job *job, double *seconds);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare/motion.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "file/file.h"
@@ -28,6 +25,46 @@ struct all_steps {
     double *value;
     size_t count, capacity;
 };
+
+/* A layer of one line of the tables while its runs are read. */
+struct layer {
+    char *path; /* "layers.0" */
+    struct all_steps moves, turns;
+    size_t runs, steps;
+};
+
+struct layers {
+    struct layer *list;
+    size_t count, capacity;
+};
+
+static void layers_free(struct layers *layers)
+{
+    for (size_t i = 0; i < layers->count; i++) {
+        mem_free(layers->list[i].path);
+        mem_free(layers->list[i].moves.value);
+        mem_free(layers->list[i].turns.value);
+    }
+    mem_free(layers->list);
+}
+
+/* The layer of an array "PATH.move", new if it is the first. */
+static int find_layer(struct layers *layers, const char *array, size_t length, struct layer **out)
+{
+    for (size_t i = 0; i < layers->count; i++)
+        if (!strncmp(layers->list[i].path, array, length) && !layers->list[i].path[length]) {
+            *out = &layers->list[i];
+            return 0;
+        }
+    if (!mem_reserve((void **)&layers->list, &layers->capacity, layers->count + 1, sizeof *layers->list))
+        return SPH_EMEMORY;
+    *out = &layers->list[layers->count];
+    **out = (struct layer){.path = mem_text_of(array, length)};
+    if (!(*out)->path)
+        return SPH_EMEMORY;
+    layers->count++;
+    return 0;
+}
 
 static int take_steps(struct all_steps *all, struct npz *npz, const char *where, const char *name,
                       double factor, size_t *steps)
@@ -52,73 +89,43 @@ static int take_steps(struct all_steps *all, struct npz *npz, const char *where,
     return err;
 }
 
-static int ascending(const void *a, const void *b)
+/* Moves of the first layer are told in the feature's own units where there is but one; other layers' inputs
+ * are the net's own. */
+static int raw_factor(struct motion *motion, struct npz *npz, const char *path, double *factor)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The value that a share of all do not exceed. */
-static double quantile(const struct all_steps *sorted, double share)
-{
-    if (!sorted->count)
-        return (double)NAN;
-    double rank = ceil(share * (double)sorted->count);
-    return sorted->value[rank < 1 ? 0 : (size_t)rank - 1];
-}
-
-static void fill_numbers(struct motion_row *row, struct all_steps *moves, struct all_steps *turns)
-{
-    if (moves->count)
-        qsort(moves->value, moves->count, sizeof *moves->value, ascending);
-    if (turns->count)
-        qsort(turns->value, turns->count, sizeof *turns->value, ascending);
-    row->value[MOTION_MAX_MOVE] = quantile(moves, 1);
-    row->value[MOTION_MEDIAN_MOVE] = quantile(moves, 0.5);
-    row->value[MOTION_MAX_TURN] = quantile(turns, 1);
-    row->value[MOTION_TURN_99] = quantile(turns, 0.99);
-}
-
-/* The one feature's scale; 1 where there are several or none was standardised. */
-static int raw_factor(struct npz *npz, int raw, double *factor, int *standardised)
-{
+    char name[NPZ_NAME];
     size_t shape[4], ndim;
     *factor = 1;
+    snprintf(name, sizeof name, "%s.phi", path);
+    motion->raw = npz_find(npz, name, shape, &ndim) && ndim == 3 && shape[2] == 1;
     if (!npz_find(npz, "x_scale", shape, &ndim))
         return 0;
-    *standardised = 1;
-    return raw && ndim == 1 && shape[0] == 1 ? npz_read(npz, "x_scale", factor, 0, 1) : 0;
+    motion->standardised = 1;
+    return motion->raw && ndim == 1 && shape[0] == 1 ? npz_read(npz, "x_scale", factor, 0, 1) : 0;
 }
 
-/* One layer of one line of the tables, over all seeds. *there: some run has recorded it. */
-static int read_row(struct motion *motion, const struct reported_list *list, size_t method, size_t line,
-                    struct motion_row *row, size_t layer)
+/* Every layer of one run. */
+static int read_run(struct motion *motion, struct layers *layers, struct npz *npz, const char *where)
 {
-    const struct sph_experiment *e = motion->experiment;
-    struct all_steps moves = {0}, turns = {0};
-    char name[256];
-    int err = 0;
-    for (size_t s = 0; s < e->seed_count && !err; s++) {
-        const struct reported *job = reported_find(list, e, method, line, s);
-        struct npz *npz = NULL;
+    static const char move[] = ".move";
+    const char *array;
+    int err = 0, first = 1;
+    for (size_t i = 0; !err && (array = npz_name(npz, i)); i++) {
+        size_t length = strlen(array);
+        struct layer *layer = NULL;
+        char turn[NPZ_NAME];
         double factor = 1;
-        if (!job || (err = recorded_open_npz(&npz, job->folder)) < 0 || !npz)
+        if (length < sizeof move || strcmp(array + length - strlen(move), move) != 0)
             continue;
-        snprintf(name, sizeof name, "%s.move", row->layer);
-        row->runs += npz_find(npz, name, NULL, NULL) != 0;
-        if (layer == 0) /* other layers' inputs are the net's own */
-            err = raw_factor(npz, motion->raw, &factor, &motion->standardised);
-        if (!err)
-            err = take_steps(&moves, npz, job->folder, name, factor, &row->steps);
-        snprintf(name, sizeof name, "%s.turn", row->layer);
-        if (!err)
-            err = take_steps(&turns, npz, job->folder, name, plane_degrees, NULL);
-        npz_free(npz);
+        if ((err = find_layer(layers, array, length - strlen(move), &layer)) < 0 ||
+            (first && (err = raw_factor(motion, npz, layer->path, &factor)) < 0) ||
+            (err = take_steps(&layer->moves, npz, where, array, factor, &layer->steps)) < 0)
+            break;
+        snprintf(turn, sizeof turn, "%s.turn", layer->path);
+        err = take_steps(&layer->turns, npz, where, turn, plane_degrees, NULL);
+        layer->runs++;
+        first = 0;
     }
-    if (!err)
-        fill_numbers(row, &moves, &turns);
-    mem_free(moves.value);
-    mem_free(turns.value);
     return err;
 }
 
@@ -134,40 +141,45 @@ static int point_of(const struct sph_experiment *e, size_t line, char **out)
     return text.failed ? SPH_EMEMORY : 0;
 }
 
-/* The rows of a line: a layer each. The net says what its layers are called, and any seed's will do. */
+static int add_row(struct motion *motion, struct layer *layer, size_t method, size_t line)
+{
+    const struct sph_experiment *e = motion->experiment;
+    struct all_steps *moves = &layer->moves, *turns = &layer->turns;
+    struct motion_row *rows = mem_resize(motion->rows, motion->count, motion->count + 1, sizeof *rows);
+    if (!rows)
+        return SPH_EMEMORY;
+    motion->rows = rows;
+    struct motion_row *row = &motion->rows[motion->count++];
+    *row = (struct motion_row){.method = e->methods[method].name,
+                               .layer = mem_text(layer->path),
+                               .runs = layer->runs,
+                               .steps = layer->steps};
+    sort_rising(moves->value, moves->count);
+    sort_rising(turns->value, turns->count);
+    row->value[MOTION_MAX_MOVE] = quantile(moves->value, moves->count, 1);
+    row->value[MOTION_MEDIAN_MOVE] = quantile(moves->value, moves->count, 0.5);
+    row->value[MOTION_MAX_TURN] = quantile(turns->value, turns->count, 1);
+    row->value[MOTION_TURN_99] = quantile(turns->value, turns->count, 0.99);
+    return row->layer ? point_of(e, line, &row->point) : SPH_EMEMORY;
+}
+
+/* The rows of a line of the tables: a layer each, over all seeds. */
 static int read_line(struct motion *motion, const struct reported_list *list, size_t method, size_t line)
 {
     const struct sph_experiment *e = motion->experiment;
-    const struct reported *job = reported_find(list, e, method, line, 0);
-    struct recorded recorded = {0};
-    if (!job)
-        return 0;
-    int err = recorded_open(&recorded, job->folder, NULL);
-    if (err < 0)
-        return err;
-    motion->raw = recorded.data->features == 1;
-    size_t layers = sph_net_layers(recorded.first), before = motion->count;
-    for (size_t k = 0; k < layers && !err; k++) {
-        struct motion_row row = {.method = e->methods[method].name};
-        row.layer = mem_text(sph_net_layer(recorded.first, k, NULL)->path);
-        err = row.layer ? point_of(e, line, &row.point) : SPH_EMEMORY;
-        if (!err)
-            err = read_row(motion, list, method, line, &row, k);
-        struct motion_row *rows =
-            err || !row.runs ? NULL
-                             : mem_resize(motion->rows, motion->count, motion->count + 1, sizeof *rows);
-        if (rows) {
-            motion->rows = rows;
-            motion->rows[motion->count++] = row;
-            continue;
-        }
-        err = err || !row.runs ? err : SPH_EMEMORY;
-        mem_free(row.layer);
-        mem_free(row.point);
+    struct layers layers = {0};
+    int err = 0;
+    for (size_t s = 0; s < e->seed_count && !err; s++) {
+        const struct reported *job = reported_find(list, e, method, line, s);
+        struct npz *npz = NULL;
+        if (job && !(err = recorded_open_npz(&npz, job->folder)) && npz)
+            err = read_run(motion, &layers, npz, job->folder);
+        npz_free(npz);
     }
-    size_t shown = motion->count - before;
-    motion->layers = shown > motion->layers ? shown : motion->layers;
-    recorded_free(&recorded);
+    for (size_t i = 0; i < layers.count && !err; i++)
+        err = add_row(motion, &layers.list[i], method, line);
+    motion->layers = layers.count > motion->layers ? layers.count : motion->layers;
+    layers_free(&layers);
     return err;
 }
 

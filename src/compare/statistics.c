@@ -33,6 +33,26 @@ void summarize(const double *values, size_t count, struct summary *out)
         out->error = sqrt(squares / (n - 1) / n);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_rising(double *values, size_t count)
+{
+    if (count)
+        qsort(values, count, sizeof *values, ascending);
+}
+
+double quantile(const double *sorted, size_t count, double share)
+{
+    if (!count)
+        return (double)NAN;
+    double rank = ceil(share * (double)count);
+    return sorted[rank < 1 ? 0 : rank > (double)count ? count - 1 : (size_t)rank - 1];
+}
+
 /* x - y of the finite pairs into out (count); returns their number. */
 static size_t differences(const double *x, const double *y, size_t count, double *out)
 {
@@ -118,20 +138,6 @@ double wilcoxon_least_p(size_t n)
 
 /* ---------------------------------------------------------------- bootstrap */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* numpy.quantile: linear between order statistics. */
-static double quantile(const double *sorted, size_t count, double share)
-{
-    double place = share * (double)(count - 1), below = floor(place);
-    size_t i = (size_t)below;
-    return i + 1 < count ? sorted[i] + (place - below) * (sorted[i + 1] - sorted[i]) : sorted[count - 1];
-}
-
 int bootstrap_difference(const double *x, const double *y, size_t count, size_t resamples, double level,
                          uint64_t seed, struct interval *out)
 {
@@ -155,7 +161,7 @@ int bootstrap_difference(const double *x, const double *y, size_t count, size_t 
             sum += d[rng_below(&rng, (uint32_t)n)];
         mean[r] = sum / (double)n;
     }
-    qsort(mean, resamples, sizeof *mean, ascending);
+    sort_rising(mean, resamples);
     out->low = quantile(mean, resamples, (1 - level) / 2);
     out->high = quantile(mean, resamples, (1 + level) / 2);
 out:

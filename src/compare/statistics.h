@@ -16,6 +16,11 @@ struct summary {
 };
 void summarize(const double *values, size_t count, struct summary *out);
 
+/* The least value that a share of the sorted ones do not exceed, itself one of them; NaN when there are none.
+ */
+void sort_rising(double *values, size_t count);
+double quantile(const double *sorted, size_t count, double share);
+
 /* Wilcoxon's signed-rank test of x - y, two-sided; zeros are dropped (Wilcoxon's way), ties get mean ranks.
  * Exact for n <= 50 without ties or zeros, else the normal approximation with tie correction, no continuity
  * correction: as scipy.stats.wilcoxon (its method "exact" or "approx"). n == 0 (all equal): p = 1.

@@ -49,32 +49,48 @@ static int read_score(struct recorded *r, const char *path)
     return err;
 }
 
+static int open_data(struct recorded *r)
+{
+    int err = job_open_data(r->job, &r->data);
+    if (err < 0 || (err = runfolder_check_content(r->dir, job_content(r->data))) < 0)
+        return err;
+    return job_make_split(r->job, r->data, &r->split);
+}
+
+static int make_first(struct recorded *r)
+{
+    int err = job_make_net(r->job, r->data, &r->first);
+    return err ? err
+               : scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,
+                             (sph_standardize)r->job->options.standardize);
+}
+
+static int open_last(struct recorded *r, const char *model)
+{
+    int err = model_open(&r->last, NULL, model);
+    return err || !r->data ? err : run_check_net(r->last, r->data, model);
+}
+
 static int open_parts(struct recorded *r, const char *config, const char *model, const char *result,
-                      const char *metric)
+                      const char *metric, unsigned parts)
 {
     int err = sph_job_new(&r->job);
     if (err < 0 || (err = config_read(r->job, config)) < 0)
         return err;
     memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
-    if ((err = job_open_data(r->job, &r->data)) < 0 ||
-        (err = runfolder_check_content(r->dir, job_content(r->data))) < 0 ||
-        (err = job_make_split(r->job, r->data, &r->split)) < 0 ||
-        (err = job_make_net(r->job, r->data, &r->first)) < 0 ||
-        (err = scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,
-                           (sph_standardize)r->job->options.standardize)) < 0)
-        return err;
-    if (file_exists(model) &&
-        ((err = model_open(&r->last, NULL, model)) < 0 || (err = run_check_net(r->last, r->data, model)) < 0))
+    if (((parts & (RECORDED_DATA | RECORDED_FIRST)) && (err = open_data(r)) < 0) ||
+        ((parts & RECORDED_FIRST) && (err = make_first(r)) < 0) ||
+        ((parts & RECORDED_LAST) && file_exists(model) && (err = open_last(r, model)) < 0))
         return err;
     snprintf(r->metric, sizeof r->metric, "%s",
-             metric                                 ? metric
-             : r->data->task == SPH_TASK_REGRESSION ? "rmse"
-                                                    : "accuracy");
+             metric                                        ? metric
+             : r->job->options.task == SPH_TASK_REGRESSION ? "rmse"
+                                                           : "accuracy");
     err = read_score(r, result);
-    return err ? err : recorded_open_npz(&r->record, r->dir);
+    return err || !(parts & RECORDED_RECORD) ? err : recorded_open_npz(&r->record, r->dir);
 }
 
-int recorded_open(struct recorded *out, const char *dir, const char *metric)
+int recorded_open(struct recorded *out, const char *dir, const char *metric, unsigned parts)
 {
     char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
     char *result = file_join(dir, RUNFOLDER_RESULT);
@@ -87,7 +103,7 @@ int recorded_open(struct recorded *out, const char *dir, const char *metric)
             sph_fail_at(SPH_EFORMAT, dir, "neither a run folder nor an experiment's: it has no %s and no %s",
                         RUNFOLDER_CONFIG, RUNFOLDER_EXPERIMENT);
     if (!err)
-        err = open_parts(out, config, model, result, metric);
+        err = open_parts(out, config, model, result, metric, parts);
     mem_free(config);
     mem_free(model);
     mem_free(result);

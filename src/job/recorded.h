@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * A training as pictures and tables of motion need it: a run folder opened with its data, its net before and
- * after, and what was recorded. */
+ * A training as pictures need it: a run folder's options and score, and as much of its data, its net before
+ * and after, and what was recorded as is asked for. */
 #ifndef SPH_JOB_RECORDED_H
 #define SPH_JOB_RECORDED_H
 
 #include "data/data.h"
 #include "job/options.h"
 #include "store/npz.h"
+
+/* What is opened; the rest stays NULL. */
+enum recorded_parts {
+    RECORDED_RECORD = 1,
+    RECORDED_DATA = 2,  /* and its split */
+    RECORDED_FIRST = 4, /* with the data, which it is made for */
+    RECORDED_LAST = 8
+};
 
 struct recorded {
     char *dir;
@@ -22,8 +30,8 @@ struct recorded {
     int finished;       /* it has its result, be it that it diverged */
 };
 
-/* metric NULL: by the task. */
-int recorded_open(struct recorded *out, const char *dir, const char *metric);
+/* metric NULL: by the task; parts: bits of recorded_parts. */
+int recorded_open(struct recorded *out, const char *dir, const char *metric, unsigned parts);
 void recorded_free(struct recorded *recorded);
 
 /* dir's boundaries.npz; *out is NULL where there is none. */

@@ -9,7 +9,8 @@
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
-#include "report/panels.h"
+#include "report/figures.h"
+#include "store/runfolder.h"
 
 enum { NAMES = 3, EPOCHS_MOST = 600 }; /* of longer trainings every k-th epoch is shown */
 
@@ -20,6 +21,13 @@ static void choose_names(const char *metric, char names[NAMES][64])
     snprintf(names[1], 64, "val_loss");
     snprintf(names[2], 64, "val_%s", strcmp(metric, "loss") ? metric : "");
 }
+
+/* A method at a point: the files of its seeds. */
+struct line {
+    char *method, *point;
+    char **files; /* (count) metrics.jsonl */
+    size_t count;
+};
 
 /* The values of one metrics.jsonl: (epochs, NAMES), NaN where there is none. */
 struct curve {
@@ -123,8 +131,8 @@ static int spans_decades(const struct curve *curves, size_t count, size_t k)
 }
 
 /* The curves of all lines; of line i from at[i] on, its files many. */
-static int read_all(const struct convergence_line *lines, size_t count, char names[NAMES][64],
-                    struct curve **out, size_t *total)
+static int read_all(const struct line *lines, size_t count, char names[NAMES][64], struct curve **out,
+                    size_t *total)
 {
     size_t files = 0, at = 0;
     int err = 0;
@@ -142,8 +150,8 @@ static int read_all(const struct convergence_line *lines, size_t count, char nam
 }
 
 /* One panel for each name that the files have, for each row of lines. */
-static void write_all(struct figure *figure, const struct convergence_line *lines, size_t rows,
-                      size_t columns, char names[NAMES][64], const struct curve *curves, size_t total)
+static void write_all(struct figure *figure, const struct line *lines, size_t rows, size_t columns,
+                      char names[NAMES][64], const struct curve *curves, size_t total)
 {
     static const char *const axes[] = {"training loss", "validation loss", "validation "};
     size_t shown = 0, epochs = 1;
@@ -171,8 +179,45 @@ static void write_all(struct figure *figure, const struct convergence_line *line
     figure_number(figure, "shown_names", (double)shown);
 }
 
-int convergence_fill(struct figure *figure, const struct convergence_line *lines, size_t rows, size_t columns,
-                     const char *metric)
+static int add_file(struct line *line, const char *folder)
+{
+    char *file = file_join(folder, RUNFOLDER_METRICS);
+    if (!file)
+        return SPH_EMEMORY;
+    if (file_exists(file))
+        line->files[line->count++] = file;
+    else
+        mem_free(file);
+    return 0;
+}
+
+/* The lines of the experiment, or the one of the run. */
+static int make_lines(struct panels *panels, struct line *lines)
+{
+    const struct sph_experiment *e = panels->e;
+    int err = 0;
+    for (size_t i = 0; i < panels_count(panels) && !err; i++) {
+        const struct panel *panel;
+        if ((err = panels_open(panels, i, &panel)) < 0)
+            return err;
+        int chosen = e && e->axis_count && !e->all_points; /* each seed has its own point */
+        lines[i].method = mem_text(panel->method);
+        lines[i].point = mem_text(chosen ? "" : panel->point);
+        lines[i].files = mem_get(e ? e->seed_count : 1, sizeof *lines[i].files);
+        if (!lines[i].method || !lines[i].point || !lines[i].files)
+            return SPH_EMEMORY;
+        for (size_t s = 0; s < (e ? e->seed_count : 1) && !err; s++) {
+            const struct reported *job =
+                e ? reported_find(&panels->jobs, e, i % panels->columns, i / panels->columns, s) : NULL;
+            if (!e || job)
+                err = add_file(&lines[i], e ? job->folder : panels->dir);
+        }
+    }
+    return err;
+}
+
+static int write_figure(struct figure *figure, const struct line *lines, size_t rows, size_t columns,
+                        const char *metric)
 {
     char names[NAMES][64];
     struct curve *curves = NULL;
@@ -191,3 +236,25 @@ int convergence_fill(struct figure *figure, const struct convergence_line *lines
     mem_free(curves);
     return err;
 }
+
+static int fill(struct figure *figure, struct panels *panels)
+{
+    size_t count = panels_count(panels);
+    struct line *lines = mem_get(count, sizeof *lines);
+    int err = lines ? make_lines(panels, lines) : SPH_EMEMORY;
+    if (!err)
+        err = write_figure(figure, lines, panels->rows, panels->columns, panels->open.run.metric);
+    for (size_t i = 0; lines && i < count; i++) {
+        mem_free(lines[i].method);
+        mem_free(lines[i].point);
+        mem_free_texts(lines[i].files, lines[i].count);
+    }
+    mem_free(lines);
+    return err;
+}
+
+const struct figure_kind figure_convergence = {
+    .needs = FIGURE_METRICS,
+    .fill = fill,
+    .caption = "Losses and scores by epoch: mean and standard error over the seeds.",
+};

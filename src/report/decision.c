@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "boundary/hyperplane.h"
 #include "data/data.h"
-#include "report/panels.h"
+#include "report/figures.h"
 
 enum { SIDE = 121 };
 
@@ -40,7 +40,7 @@ static double colour_of(const double *y, size_t outputs)
 static int write_map(struct figure *figure, const struct panel *panel, const double low[2],
                      const double high[2])
 {
-    size_t outputs = sph_net_outputs(panel->last), columns = 3 + outputs;
+    size_t outputs = sph_net_outputs(panel->run.last), columns = 3 + outputs;
     double *x = mem_get(SIDE * 2, sizeof *x), *y = mem_get(SIDE * outputs, sizeof *y);
     double *row = mem_get(columns, sizeof *row);
     int err = x && y && row ? 0 : SPH_EMEMORY;
@@ -49,7 +49,7 @@ static int write_map(struct figure *figure, const struct panel *panel, const dou
             x[i * 2] = low[0] + (high[0] - low[0]) * (double)i / (SIDE - 1);
             x[i * 2 + 1] = low[1] + (high[1] - low[1]) * (double)j / (SIDE - 1);
         }
-        if ((err = sph_net_forward(panel->last, x, SIDE, y)) < 0)
+        if ((err = sph_net_forward(panel->run.last, x, SIDE, y)) < 0)
             break;
         for (size_t i = 0; i < SIDE; i++) {
             row[0] = x[i * 2];
@@ -78,8 +78,8 @@ static void write_rows(struct figure *figure, const sph_data *data, const uint32
 static int write_stars(struct figure *figure, const struct panel *panel)
 {
     struct hyperplanes planes;
-    const struct scaling *scaling = &panel->last->scaling;
-    int err = hyperplanes_new(&planes, panel->last, 0);
+    const struct scaling *scaling = &panel->run.last->scaling;
+    int err = hyperplanes_new(&planes, panel->run.last, 0);
     if (err < 0)
         return err;
     for (size_t j = 0; planes.w && j < planes.m; j++) {
@@ -101,11 +101,11 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
 {
     panels_title(figure, panel, number);
     panels_score(figure, panel, number);
-    panels_number(figure, "model", number, panel->last != NULL);
+    panels_number(figure, "model", number, panel->run.last != NULL);
     panels_columns(figure, number, "data", "x1 x2 class; training rows, then test rows");
-    write_rows(figure, panel->data, panel->split->train, panel->split->train_rows);
-    write_rows(figure, panel->data, panel->split->test, panel->split->test_rows);
-    if (!panel->last)
+    write_rows(figure, panel->run.data, panel->run.split.train, panel->run.split.train_rows);
+    write_rows(figure, panel->run.data, panel->run.split.test, panel->run.split.test_rows);
+    if (!panel->run.last)
         return 0;
     panels_columns(figure, number, "stars", "phi1 phi2 unit");
     int err = write_stars(figure, panel);
@@ -123,23 +123,32 @@ static void write_class(struct figure *figure, const sph_data *data, size_t k)
     panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
 }
 
-int decision_fill(struct figure *figure, const struct panels *panels)
+static int fill(struct figure *figure, struct panels *panels)
 {
-    const struct panel *first = &panels->list[0];
+    const struct panel *panel;
     double window[4];
-    int err;
-    for (size_t i = 0; i < panels->rows * panels->columns; i++)
-        if (panels->list[i].data->features != 2 || panels->list[i].data->task == SPH_TASK_REGRESSION)
-            return sph_fail_at(SPH_EARG, panels->list[i].where,
-                               "decision needs data with 2 features and classes");
+    int err = panels_open(panels, 0, &panel);
     panels_head(figure, panels->rows, panels->columns);
-    if ((err = panels_plane(figure, first, window)) < 0)
+    if (err < 0 || (err = panels_plane(figure, panel, window)) < 0)
         return err;
     const double low[] = {window[0], window[2]}, high[] = {window[1], window[3]};
-    figure_number(figure, "classes", (double)first->data->classes);
-    for (size_t k = 0; k < first->data->classes; k++)
-        write_class(figure, first->data, k);
-    for (size_t i = 0; i < panels->rows * panels->columns && !err; i++)
-        err = write_panel(figure, &panels->list[i], i, low, high);
+    figure_number(figure, "classes", (double)panel->run.data->classes);
+    for (size_t k = 0; k < panel->run.data->classes; k++)
+        write_class(figure, panel->run.data, k);
+    for (size_t i = 0; i < panels_count(panels) && !err; i++)
+        if (!(err = panels_open(panels, i, &panel)))
+            err = write_panel(figure, panel, i, low, high);
     return err;
 }
+
+const struct figure_kind figure_decision = {
+    .needs = FIGURE_DATA | FIGURE_LAST,
+    .features_least = 2,
+    .features_most = 2,
+    .task = FIGURE_CLASSES,
+    .fill = fill,
+    .caption =
+        "Decision regions of the best epoch, with the data: dots were trained on, crosses are the test "
+        "part. A star is a unit's φ at that epoch, where its path in trajectories goes on to the last "
+        "step.",
+};

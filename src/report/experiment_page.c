@@ -14,8 +14,6 @@
 #include "report/experiment_page.h"
 #include "report/page_table.h"
 
-#define FIGURES "figures"
-
 static const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
@@ -133,39 +131,6 @@ static int add_comparison(const struct report_source *source)
 
 /* ---------------------------------------------------------------- figures */
 
-/* The figures that experiments draw, in the order of reading. */
-static const struct {
-    const char *name, *caption;
-} known[] = {
-    {"boundary",
-     "One unit: its boundary, the spatial location φ nearest to the origin, and its active side."},
-    {"points", "A boundary in one dimension is a point, at −λ or λ."},
-    {"lines", "A boundary in two dimensions is a line; it follows the angle θ and the offset λ."},
-    {"perturbation",
-     "What the same small perturbation of its parameters does to a boundary, by parameterization."},
-    {"predictions", "Predictions before and after training, with the data and the true function."},
-    {"spectrum", "Where the units' boundaries lie over the course of training; grey numbers at the right "
-                 "count units outside the frame."},
-    {"moves",
-     "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis: of all layers, and of "
-     "each where they are few."},
-    {"trajectories", "The path of each unit's φ during training, up to the last step; a colour is a unit. φ "
-                     "is the boundary's point nearest to the mean of the standardised data, drawn in the "
-                     "data's units (phi_net of spherelu boundaries)."},
-    {"animation", "The same paths in motion."},
-    {"turns",
-     "The largest turn of a boundary at each step, in degrees: of all layers, and of each where they are "
-     "few."},
-    {"decision",
-     "Decision regions of the best epoch, with the data: dots were trained on, crosses are the test part. A "
-     "star is a unit's φ at that epoch, where its path in trajectories goes on to the last step."},
-    {"regions", "Exact linear regions of the trained networks; a darker blue has more active units."},
-    {"convergence", "Losses and scores by epoch: mean and standard error over the seeds."},
-    {"sensitivity", "The score for each learning rate: mean and standard error over the seeds."},
-    {"flips",
-     "Activation patterns of the data: bits that flip between recorded steps, and distinct patterns."},
-};
-
 /* NAME of each NAME.svg and NAME.gp; caller frees with file_list_free. */
 static int list_figures(char ***names, size_t *count, const char *dir)
 {
@@ -216,8 +181,8 @@ static int add_notes(struct report *report, const char *dir, int section)
 
 int report_add_figures(struct report *report, const char *folder, const char *note)
 {
-    char *dir = file_join(folder, FIGURES), **names = NULL;
-    size_t count = 0, known_count = sizeof known / sizeof *known;
+    char *dir = file_join(folder, EXPERIMENT_FIGURES), **names = NULL;
+    size_t count = 0;
     int err = dir ? 0 : SPH_EMEMORY;
     if (!err && file_is_directory(dir))
         err = list_figures(&names, &count, dir);
@@ -225,11 +190,11 @@ int report_add_figures(struct report *report, const char *folder, const char *no
         report_section(report, "Figures");
     if (!err && count && note)
         report_note(report, note);
-    for (size_t k = 0; k <= known_count; k++)
+    for (size_t k = 0; k <= FIGURE_COUNT; k++) /* those that are known, in the order of reading; the others */
         for (size_t i = 0; i < count && !err; i++) {
-            if (!names[i] || (k < known_count && strcmp(names[i], known[k].name) != 0))
+            if (!names[i] || (k < FIGURE_COUNT && strcmp(names[i], figure_names[k]) != 0))
                 continue;
-            report_figure(report, dir, names[i], k < known_count ? known[k].caption : names[i]);
+            report_figure(report, dir, names[i], k < FIGURE_COUNT ? figure_kinds[k]->caption : names[i]);
             mem_free(names[i]);
             names[i] = NULL;
         }

@@ -17,7 +17,7 @@
 
 int sph_experiment_open(sph_experiment **out, const char *path)
 {
-    return experiment_open(out, path, &figure_kinds);
+    return experiment_open(out, path, &figure_list);
 }
 
 /* ---------------------------------------------------------------- motion and figures
@@ -26,7 +26,7 @@ int sph_experiment_open(sph_experiment **out, const char *path)
 
 struct drawing_run {
     struct experiment_run *run;
-    int words[FIGURE_WORD_COUNT];
+    size_t words[FIGURE_COUNT];
 };
 
 static int do_draw(void *self, size_t job, struct crew_slot *slot)
@@ -43,7 +43,7 @@ static int do_draw(void *self, size_t job, struct crew_slot *slot)
         motion_free(&motion);
         return err;
     }
-    unsigned char wanted[FIGURE_WORD_COUNT] = {0};
+    unsigned char wanted[FIGURE_COUNT] = {0};
     wanted[d->words[job - 1]] = 1;
     int drawn = experiment_draw(e, d->run->opts->out, wanted, NULL, NULL);
     slot->real = drawn;
@@ -97,7 +97,7 @@ static int draw_all(struct experiment_run *run)
     int stopped;
     if (!e->base->set[OPTION_RECORD] && !e->paper_count && !e->wanted_figures)
         return 0;
-    for (int i = 0; i < FIGURE_WORD_COUNT; i++)
+    for (size_t i = 0; i < FIGURE_COUNT; i++)
         if (e->wanted_figures >> i & 1)
             d.words[crew.jobs++ - 1] = i;
     return crew_run(&crew, &stopped);

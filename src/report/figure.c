@@ -73,6 +73,13 @@ void figure_free(struct figure *figure)
     mem_free(figure);
 }
 
+int figure_script(struct figure *figure, const char *script)
+{
+    mem_free(figure->script);
+    figure->script = mem_text(script);
+    return figure->script ? 0 : SPH_EMEMORY;
+}
+
 /* ---------------------------------------------------------------- what a figure is made of */
 
 static void add_number(struct text *out, double value)

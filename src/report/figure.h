@@ -25,6 +25,7 @@ struct figure;
 /* name: letters, digits, `-` and `_`; script: a file of figures/ without .gp. Caller frees. */
 int figure_new(struct figure **out, const char *dir, const char *name, const char *script);
 void figure_free(struct figure *figure);
+int figure_script(struct figure *figure, const char *script); /* another one */
 
 /* Variables at the head of the script. */
 void figure_number(struct figure *figure, const char *key, double value);

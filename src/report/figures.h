@@ -1,47 +1,83 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an experiment file's `figures:` may name, what each needs, and drawing them into DIR/figures/. */
+ * Every figure is a row: what an experiment file's `figures:` calls it, what it needs, what a page says of it
+ * and what fills it. A figure is one file with its row in it, one line below, one script in figures/. */
 #ifndef SPH_REPORT_FIGURES_H
 #define SPH_REPORT_FIGURES_H
 
 #include "compare/experiment.h"
+#include "report/panels.h"
 
 #define EXPERIMENT_FIGURES "figures"
 #define EXPERIMENT_NOTE    ".note" /* NAME.note: why a figure was not drawn */
 
-/* X(ID, word, needs a record of, help) */
-#define FIGURE_WORDS(X)                                                                                      \
-    X(TRAJECTORIES, "trajectories", "boundaries", "the path of every unit's phi; 1 or 2 features")           \
-    X(ANIMATION, "animation", "boundaries", "the trajectories in motion: an animated PNG")                   \
-    X(TURNS, "turns", "boundaries", "the largest turn of each step, in degrees")                             \
-    X(DECISION, "decision", "", "regions of a classifier, data, and a star at each phi; 2 features")         \
-    X(PREDICTIONS, "predictions", "", "before and after training, with the spectrum; 1 feature, 1 target")   \
-    X(SPECTRUM, "spectrum", "boundaries", "where the units' phi lie at eleven moments; 1 feature")           \
-    X(MOVES, "moves", "boundaries", "the largest |dphi| of each step, on a log2 axis")                       \
-    X(CONVERGENCE, "convergence", "", "losses and scores by epoch, mean and standard error over the seeds")  \
-    X(SENSITIVITY, "sensitivity", "", "the score over the learning rates of a grid")                         \
-    X(FLIPS, "flips", "patterns", "bits of activation patterns that flip, and distinct patterns, by layer")  \
-    X(REGIONS, "regions", "", "exact linear regions; 2 features, dense layers")                              \
-    X(BOUNDARY, "boundary", "", "what a boundary is: one unit on the plane (figure 1a)")                     \
-    X(PERTURBATION, "perturbation", "", "one unit's boundary after eps on all its numbers (figure 1b-e)")    \
-    X(POINTS, "points", "", "what a boundary is: units on the line (figures 2a, 2b and 5)")                  \
-    X(LINES, "lines", "", "what a boundary is: units on the plane (figure 6)")
+/* X(word, help): the row is `const struct figure_kind figure_<word>`. In the order of reading. */
+#define FIGURES(X)                                                                                           \
+    X(trajectories, "the path of every unit's phi; 1 or 2 features")                                         \
+    X(animation, "the trajectories in motion: an animated PNG")                                              \
+    X(turns, "the largest turn of each step, in degrees")                                                    \
+    X(decision, "regions of a classifier, data, and a star at each phi; 2 features")                         \
+    X(predictions, "before and after training, with the spectrum; 1 feature, 1 target")                      \
+    X(spectrum, "where the units' phi lie at eleven moments; 1 feature")                                     \
+    X(moves, "the largest |dphi| of each step, on a log2 axis")                                              \
+    X(convergence, "losses and scores by epoch, mean and standard error over the seeds")                     \
+    X(sensitivity, "the score over the learning rates of a grid")                                            \
+    X(flips, "bits of activation patterns that flip, and distinct patterns, by layer")                       \
+    X(regions, "exact linear regions; 2 features, dense layers")                                             \
+    X(boundary, "what a boundary is: one unit on the plane (figure 1a)")                                     \
+    X(perturbation, "one unit's boundary after eps on all its numbers (figure 1b-e)")                        \
+    X(points, "what a boundary is: units on the line (figures 2a, 2b and 5)")                                \
+    X(lines, "what a boundary is: units on the plane (figure 6)")
 
-#define FIGURE_WORD_ENUM(id, word, record, help) FIGURE_##id,
-enum figure_word { FIGURE_WORDS(FIGURE_WORD_ENUM) FIGURE_WORD_COUNT };
-extern const char *const figure_names[FIGURE_WORD_COUNT];
+#define FIGURE_ONE(word, help) +1
+enum { FIGURE_COUNT = 0 FIGURES(FIGURE_ONE) };
 
-/* Whether it shows nothing that was trained. */
-int figure_stands_alone(enum figure_word word);
+/* What a figure needs: the parts of a training that are opened for it, one panel at a time, and more. None
+ * of it: it shows nothing that was trained. */
+enum figure_needs {
+    FIGURE_RECORD = RECORDED_RECORD, /* where there is one */
+    FIGURE_DATA = RECORDED_DATA,
+    FIGURE_FIRST = RECORDED_FIRST, /* the net before training */
+    FIGURE_LAST = RECORDED_LAST,   /* and after, where the run left one */
+    FIGURE_BOUNDARIES = 1 << 4,    /* a record of these */
+    FIGURE_PATTERNS = 1 << 5,      /* or of these */
+    FIGURE_REGIONS = 1 << 6,       /* a net that is linear in pieces */
+    FIGURE_METRICS = 1 << 7,       /* metrics.jsonl of every seed */
+    FIGURE_SCORES = 1 << 8         /* the scores of all jobs of an experiment */
+};
 
-/* What experiment files may name, for the room that reads them. */
-extern const struct figure_kinds figure_kinds;
+enum figure_task { FIGURE_ANY_TASK, FIGURE_CLASSES, FIGURE_ONE_TARGET };
+
+struct figure_kind {
+    unsigned needs;                       /* bits of figure_needs */
+    size_t features_least, features_most; /* of the data; 0: any */
+    enum figure_task task;                /* of the data */
+    const char *axis;                     /* the key that the grid has to have; NULL: none */
+    size_t pages;                         /* above 0: an animation of so many */
+    const char *script;                   /* a file of figures/ without .gp; NULL: its word */
+    const char *caption;                  /* in a page */
+    int (*fill)(struct figure *figure, struct panels *panels);
+};
+
+#define FIGURE_ROW(word, help) extern const struct figure_kind figure_##word;
+FIGURES(FIGURE_ROW)
+
+extern const struct figure_kind *const figure_kinds[FIGURE_COUNT];
+extern const char *const figure_names[FIGURE_COUNT];
+
+/* What the room that reads experiment files has to know. */
+extern const struct figure_list figure_list;
+
+/* The parts of a training that are opened for it (RECORDED_...); a failure without a place where an opened
+ * one lacks what the figure needs. */
+unsigned figure_parts(const struct figure_kind *kind);
+int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel);
 
 /* Draws the wanted words of a finished experiment, or of one run, into dir/figures. made: told of each
  * path without its ending, or NULL. A figure that cannot be drawn does not stop the others. Returns 0; 1
  * where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not drawn, and
  * sph_error() says which and why; or a failure, also where one that was wanted by name was not drawn. */
-int experiment_draw(const struct sph_experiment *e, const char *dir,
-                    const unsigned char wanted[FIGURE_WORD_COUNT], sph_progress_call *made, void *self);
+int experiment_draw(const struct sph_experiment *e, const char *dir, const unsigned char wanted[FIGURE_COUNT],
+                    sph_progress_call *made, void *self);
 
 #endif

@@ -3,10 +3,11 @@
  * Activation patterns of the data over training: how many bits differ from the pattern before, and how many
  * distinct patterns the rows have; a line for each layer, one for all of them together. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "report/panels.h"
+#include "report/figures.h"
 
 /* Of longer trainings every k-th moment is shown: flips add up, distinct patterns are those of the moment. */
 enum { MOMENTS_MOST = 1000 };
@@ -25,7 +26,7 @@ static int write_lines(struct figure *figure, const struct panel *panel, const d
     if (!err && shape[0] == moments)
         err = panel_read(panel, distinct, 1, shape, &patterns);
     if (!err && shape[0] != moments)
-        err = sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' has %zu numbers, expected %zu",
+        err = sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' has %zu numbers, expected %zu",
                           flips, shape[0], moments);
     size_t every = (moments + MOMENTS_MOST - 1) / MOMENTS_MOST;
     for (size_t t = 0; t < moments && !err; t++) {
@@ -48,23 +49,17 @@ static int write_lines(struct figure *figure, const struct panel *panel, const d
 static int write_panel(struct figure *figure, const struct panel *panel, size_t number, size_t *lines,
                        struct extent *extent)
 {
-    char flips[128], distinct[128];
-    size_t shape[4], layers = sph_net_layers(panel->first), shown = 0;
+    const char *flips, *distinct;
+    size_t shape[4], shown = 0;
     double *step = NULL;
-    if (panel->record && !panel_has(panel, "pattern_step"))
-        return sph_fail_at(SPH_EFORMAT, panel->where,
-                           "no recorded patterns; train it with --record patterns");
     int err = panel_read(panel, "pattern_step", 1, shape, &step);
     if (err < 0)
         return err;
     panels_title(figure, panel, number);
     panels_columns(figure, number, "", "step, bits that flipped since the one before, distinct patterns");
-    for (size_t layer = 0; layer < layers && !err; layer++) {
-        panel_name(flips, panel, layer, "flips");
-        panel_name(distinct, panel, layer, "distinct");
-        if (!panel_has(panel, flips))
-            continue;
-        panels_text(figure, "line", shown++, "%s", sph_net_layer(panel->first, layer, NULL)->path);
+    while (!err && (flips = panel_array(panel, shown, "flips")) &&
+           (distinct = panel_array(panel, shown, "distinct"))) {
+        panels_text(figure, "line", shown++, "%.*s", (int)(strlen(flips) - strlen(".flips")), flips);
         err = write_lines(figure, panel, step, shape[0], flips, distinct, extent);
     }
     if (!err && shown > 1 && panel_has(panel, "flips")) {
@@ -78,15 +73,16 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     return err;
 }
 
-int flips_fill(struct figure *figure, const struct panels *panels)
+static int fill(struct figure *figure, struct panels *panels)
 {
     struct extent extent = {.steps = 1, .least = (double)INFINITY, .distinct = 1};
     size_t lines_most = 0;
     panels_head(figure, panels->rows, panels->columns);
-    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
+    for (size_t i = 0; i < panels_count(panels); i++) {
+        const struct panel *panel;
         size_t lines = 0;
-        int err = write_panel(figure, &panels->list[i], i, &lines, &extent);
-        if (err < 0)
+        int err = panels_open(panels, i, &panel);
+        if (err < 0 || (err = write_panel(figure, panel, i, &lines, &extent)) < 0)
             return err;
         panels_number(figure, "lines", i, (double)lines);
         lines_most = lines > lines_most ? lines : lines_most;
@@ -100,3 +96,10 @@ int flips_fill(struct figure *figure, const struct panels *panels)
     figure_number(figure, "distinct_most", extent.distinct);
     return 0;
 }
+
+const struct figure_kind figure_flips = {
+    .needs = FIGURE_PATTERNS,
+    .fill = fill,
+    .caption =
+        "Activation patterns of the data: bits that flip between recorded steps, and distinct patterns.",
+};

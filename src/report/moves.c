@@ -9,20 +9,19 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "boundary/hyperplane.h"
-#include "data/data.h"
-#include "report/panels.h"
+#include "report/figures.h"
 
 enum {
     BINS = 1000,     /* of longer trainings the largest of neighbouring steps is shown, and no peak is lost */
     LAYERS_MOST = 4, /* more have no panels of their own */
-    LAYERS = 1024,
 };
 
 /* What is drawn: a record's `move` or `turn` of some layers. */
 struct motion_of {
     const char *what, *header;
-    size_t layer[LAYERS], layers; /* that have hyperplanes in some panel */
-    double steps;                 /* of the longest training */
+    char **layer; /* (layers) the arrays, "layers.0.move", that some panel has */
+    size_t layers, capacity;
+    double steps; /* of the longest training */
 };
 
 static double larger(double a, double b)
@@ -51,30 +50,34 @@ static double write_steps(struct figure *figure, const double *step, const doubl
 }
 
 /* Moves are in raw units where there is one feature to speak of, and in the first layer alone. */
-static int factor_of(const struct panel *panel, const struct motion_of *of, size_t layer, double *factor)
+static int factor_of(const struct panel *panel, const struct motion_of *of, const char *array, double *factor)
 {
+    size_t shape[4], ndim;
     double mean;
+    const char *first = panel_array(panel, 0, of->what);
     int moves = of->what[0] == 'm';
     *factor = moves ? 1 : plane_degrees;
-    return moves && !layer && panel->data->features == 1 ? panel_scale(panel, 1, factor, &mean) : 0;
+    return moves && first && !strcmp(array, first) && npz_find(panel->run.record, "x_scale", shape, &ndim) &&
+                   ndim == 1 && shape[0] == 1
+               ? panel_scale(panel, 1, factor, &mean)
+               : 0;
 }
 
 /* value (steps, 3): the larger of itself and a layer's, where the record has it. */
-static int add_layer(const struct panel *panel, const struct motion_of *of, size_t layer, double *value,
+static int add_layer(const struct panel *panel, const struct motion_of *of, const char *array, double *value,
                      size_t steps)
 {
-    char name[128];
     size_t shape[4];
     double *own = NULL, factor;
-    panel_name(name, panel, layer, of->what);
-    if (!panel_has(panel, name))
+    if (!panel_has(panel, array))
         return 0;
-    int err = factor_of(panel, of, layer, &factor);
+    int err = factor_of(panel, of, array, &factor);
     if (!err)
-        err = panel_read(panel, name, 2, shape, &own);
+        err = panel_read(panel, array, 2, shape, &own);
     if (!err && (shape[1] != 3 || shape[0] != steps))
-        err = sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' is (%zu, %zu), expected (%zu, 3)",
-                          name, shape[0], shape[1], steps);
+        err =
+            sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' is (%zu, %zu), expected (%zu, 3)",
+                        array, shape[0], shape[1], steps);
     for (size_t i = 0; i < steps * 3 && !err; i++)
         value[i] = larger(value[i], own[i] * factor);
     mem_free(own);
@@ -82,8 +85,8 @@ static int add_layer(const struct panel *panel, const struct motion_of *of, size
 }
 
 /* One method's line: the largest over count layers. */
-static int write_line(struct figure *figure, const struct panel *panel, struct motion_of *of,
-                      const size_t *layer, size_t count, double *most)
+static int write_line(struct figure *figure, const struct panel *panel, struct motion_of *of, size_t first,
+                      size_t count, double *most)
 {
     size_t steps[4];
     double *step = NULL, *value = NULL;
@@ -92,8 +95,8 @@ static int write_line(struct figure *figure, const struct panel *panel, struct m
         err = SPH_EMEMORY;
     for (size_t i = 0; !err && i < steps[0] * 3; i++)
         value[i] = (double)NAN;
-    for (size_t k = 0; k < count && !err; k++)
-        err = add_layer(panel, of, layer[k], value, steps[0]);
+    for (size_t k = first; k < first + count && !err; k++)
+        err = add_layer(panel, of, of->layer[k], value, steps[0]);
     if (!err)
         *most = larger(*most, write_steps(figure, step, value, steps[0]));
     if (!err && steps[0] && step[steps[0] - 1] > of->steps)
@@ -103,15 +106,18 @@ static int write_line(struct figure *figure, const struct panel *panel, struct m
     return err;
 }
 
-/* Panel `number` of the page: a point of the grid and some of its layers. */
-static int write_panel(struct figure *figure, const struct panel *row, size_t columns, struct motion_of *of,
-                       const size_t *layer, size_t count, size_t number)
+/* Panel `number` of the page: a row of panels, a line each, of some of their layers. */
+static int write_panel(struct figure *figure, struct panels *panels, size_t row, struct motion_of *of,
+                       size_t first, size_t count, size_t number)
 {
     double most = (double)NAN;
     int err = 0;
     panels_columns(figure, number, "", of->header);
-    for (size_t column = 0; column < columns && !err; column++)
-        err = write_line(figure, &row[column], of, layer, count, &most);
+    for (size_t column = 0; column < panels->columns && !err; column++) {
+        const struct panel *panel;
+        if (!(err = panels_open(panels, row * panels->columns + column, &panel)))
+            err = write_line(figure, panel, of, first, count, &most);
+    }
     panels_text(figure, "note", number, "%s",
                 isnan(most)          ? "nothing recorded"
                 : most > 0           ? ""
@@ -120,95 +126,114 @@ static int write_panel(struct figure *figure, const struct panel *row, size_t co
     return err;
 }
 
-static int has_layer(const struct panel *panel, const char *what, size_t layer)
+/* Adds the layers of a panel that none before it has. */
+static int take_layers(struct motion_of *of, const struct panel *panel)
 {
-    char name[128];
-    if (layer >= sph_net_layers(panel->first))
-        return 0;
-    panel_name(name, panel, layer, what);
-    return panel_has(panel, name);
-}
-
-/* Which layers there are; label_<column> says it of a method that has none. */
-static int find_layers(struct figure *figure, const struct panels *panels, struct motion_of *of)
-{
-    size_t all = panels->rows * panels->columns, shape[4], recorded = 0;
-    for (size_t i = 0; i < all; i++) {
-        int err = panel_shape(&panels->list[i], "step", 1, shape);
-        if (err < 0)
-            return err;
-        recorded += shape[0];
-    }
-    for (size_t layer = 0; layer < LAYERS; layer++)
-        for (size_t i = 0; i < all; i++)
-            if (has_layer(&panels->list[i], of->what, layer)) {
-                of->layer[of->layers++] = layer;
-                break;
-            }
-    if (!of->layers)
-        return panels_all_empty(panels, "no hyperplanes");
-    if (!recorded)
-        return sph_fail_at(SPH_EARG, panels->list[0].where, "no step was recorded");
-    for (size_t column = 0; column < panels->columns; column++) {
-        const struct panel *panel = &panels->list[column];
-        int there = 0;
-        for (size_t k = 0; k < of->layers; k++)
-            there |= has_layer(panel, of->what, of->layer[k]);
-        const char *point = panels->rows == 1 ? panel->point : "";
-        panels_text(figure, "method", column, "%s", panel->method);
-        panels_text(figure, "label", column, "%s%s%s%s", panel->method, *point ? ", " : "", point,
-                    there ? "" : " (no hyperplanes)");
+    const char *array;
+    for (size_t i = 0; (array = panel_array(panel, i, of->what)); i++) {
+        size_t k = 0;
+        while (k < of->layers && strcmp(of->layer[k], array) != 0)
+            k++;
+        if (k < of->layers)
+            continue;
+        if (!mem_reserve((void **)&of->layer, &of->capacity, k + 1, sizeof *of->layer) ||
+            !(of->layer[k] = mem_text(array)))
+            return SPH_EMEMORY;
+        of->layers++;
     }
     return 0;
 }
 
-static const char *path_of(const struct panels *panels, size_t layer)
+/* Which layers there are; label_<column> says it of a method that has none. */
+static int find_layers(struct figure *figure, struct panels *panels, struct motion_of *of)
 {
-    size_t i = 0;
-    while (i + 1 < panels->rows * panels->columns && layer >= sph_net_layers(panels->list[i].first))
-        i++;
-    return sph_net_layer(panels->list[i].first, layer, NULL)->path;
+    size_t shape[4], recorded = 0;
+    for (size_t i = 0; i < panels_count(panels); i++) {
+        const struct panel *panel;
+        int err = panels_open(panels, i, &panel);
+        if (err < 0 || (err = panel_shape(panel, "step", 1, shape)) < 0 || (err = take_layers(of, panel)) < 0)
+            return err;
+        recorded += shape[0];
+        if (i >= panels->columns)
+            continue;
+        const char *point = panels->rows == 1 ? panel->point : "";
+        panels_text(figure, "method", i, "%s", panel->method);
+        panels_text(figure, "label", i, "%s%s%s%s", panel->method, *point ? ", " : "", point,
+                    panel_array(panel, 0, of->what) ? "" : " (no hyperplanes)");
+    }
+    if (!of->layers)
+        return panels_all_empty(panels, "no hyperplanes");
+    return recorded ? 0 : sph_fail_at(SPH_EARG, panels->open.run.dir, "no step was recorded");
 }
 
-static int fill(struct figure *figure, const struct panels *panels, struct motion_of *of)
+static int write_row(struct figure *figure, struct panels *panels, size_t row, struct motion_of *of,
+                     size_t alone)
+{
+    const struct panel *panel;
+    int err = panels_open(panels, row * panels->columns, &panel);
+    char *point = err ? NULL : mem_text(panels->rows > 1 ? panel->point : "");
+    if (!err && !point)
+        err = SPH_EMEMORY;
+    for (size_t k = 0; k <= alone && !err; k++) {
+        size_t number = row * (1 + alone) + k;
+        const char *comma = *point ? ", " : "";
+        if (k)
+            panels_text(figure, "title", number, "%s%s%.*s", point, comma,
+                        (int)(strlen(of->layer[k - 1]) - strlen(of->what) - 1), of->layer[k - 1]);
+        else if (of->layers > 1)
+            panels_text(figure, "title", number, "%s%sall %zu layers", point, comma, of->layers);
+        else
+            panels_text(figure, "title", number, "%s", point);
+        err = write_panel(figure, panels, row, of, k ? k - 1 : 0, k ? 1 : of->layers, number);
+    }
+    mem_free(point);
+    return err;
+}
+
+static int write_all(struct figure *figure, struct panels *panels, struct motion_of *of)
 {
     int err = find_layers(figure, panels, of);
     if (err < 0)
         return err;
-    size_t alone = of->layers > 1 && of->layers <= LAYERS_MOST ? of->layers : 0, number = 0;
+    size_t alone = of->layers > 1 && of->layers <= LAYERS_MOST ? of->layers : 0;
     panels_head(figure, panels->rows * (1 + alone), panels->columns);
     figure_number(figure, "layers", (double)of->layers);
     figure_number(figure, "per_row", (double)(1 + alone));
-    for (size_t row = 0; row < panels->rows && !err; row++) {
-        const struct panel *list = &panels->list[row * panels->columns];
-        const char *point = panels->rows > 1 ? list->point : "";
-        for (size_t k = 0; k <= alone && !err; k++, number++) {
-            if (k)
-                panels_text(figure, "title", number, "%s%s%s", point, *point ? ", " : "",
-                            path_of(panels, of->layer[k - 1]));
-            else if (of->layers > 1)
-                panels_text(figure, "title", number, "%s%sall %zu layers", point, *point ? ", " : "",
-                            of->layers);
-            else
-                panels_text(figure, "title", number, "%s", point);
-            err = write_panel(figure, list, panels->columns, of, k ? &of->layer[k - 1] : of->layer,
-                              k ? 1 : of->layers, number);
-        }
-    }
+    for (size_t row = 0; row < panels->rows && !err; row++)
+        err = write_row(figure, panels, row, of, alone);
     figure_number(figure, "x_most", of->steps);
     return err;
 }
 
-int moves_fill(struct figure *figure, const struct panels *panels)
+static int fill(struct figure *figure, struct panels *panels, const char *what, const char *header)
 {
-    struct motion_of of = {
-        .what = "move", .header = "step, |phi - phi before| of the units: largest, median, 90 %", .steps = 1};
-    return fill(figure, panels, &of);
+    struct motion_of of = {.what = what, .header = header, .steps = 1};
+    int err = write_all(figure, panels, &of);
+    mem_free_texts(of.layer, of.layers);
+    return err;
 }
 
-int turns_fill(struct figure *figure, const struct panels *panels)
+static int fill_moves(struct figure *figure, struct panels *panels)
 {
-    struct motion_of of = {
-        .what = "turn", .header = "step, turn of the units in degrees: largest, median, 90 %", .steps = 1};
-    return fill(figure, panels, &of);
+    return fill(figure, panels, "move", "step, |phi - phi before| of the units: largest, median, 90 %");
 }
+
+static int fill_turns(struct figure *figure, struct panels *panels)
+{
+    return fill(figure, panels, "turn", "step, turn of the units in degrees: largest, median, 90 %");
+}
+
+const struct figure_kind figure_moves = {
+    .needs = FIGURE_BOUNDARIES,
+    .fill = fill_moves,
+    .caption = "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis: of all layers, "
+               "and of each where they are few.",
+};
+
+const struct figure_kind figure_turns = {
+    .needs = FIGURE_BOUNDARIES,
+    .fill = fill_turns,
+    .caption =
+        "The largest turn of a boundary at each step, in degrees: of all layers, and of each where they "
+        "are few.",
+};

@@ -10,6 +10,107 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/data.h"
+#include "report/figures.h"
+
+/* ---------------------------------------------------------------- one at a time */
+
+size_t panels_count(const struct panels *panels)
+{
+    return panels->rows * panels->columns;
+}
+
+int panels_begin(struct panels *panels)
+{
+    const struct sph_experiment *e = panels->e;
+    panels->rows = panels->columns = 1;
+    if (!e)
+        return 0;
+    int err = reported_read(&panels->jobs, e, panels->dir);
+    if (err < 0)
+        return err;
+    snprintf(panels->metric, sizeof panels->metric, "%s", panels->jobs.metric);
+    panels->rows = experiment_lines(e);
+    panels->columns = e->method_count;
+    return 0;
+}
+
+static void close_panel(struct panels *panels)
+{
+    recorded_free(&panels->open.run);
+    mem_free(panels->open.point);
+    mem_free(panels->method);
+    panels->open = (struct panel){0};
+    panels->method = NULL;
+    panels->is_open = 0;
+}
+
+void panels_end(struct panels *panels)
+{
+    close_panel(panels);
+    reported_free(&panels->jobs);
+}
+
+static const struct reported *job_of(const struct panels *panels, size_t i)
+{
+    return reported_find(&panels->jobs, panels->e, i % panels->columns, i / panels->columns, 0);
+}
+
+/* Its point: "lr 0.1, hidden 100" of a grid; else the rate. */
+static int label(struct panels *panels, const struct reported *job)
+{
+    struct text text = {0};
+    if (panels->e && panels->e->axis_count) {
+        experiment_add_point(panels->e, job->point, &text);
+    } else {
+        text_add(&text, "lr ");
+        options_add(&text, panels->open.run.job, OPTION_LR);
+    }
+    panels->open.point = text.chars;
+    return text.failed ? SPH_EMEMORY : 0;
+}
+
+/* "gmp+imn" of a run. */
+static int name_method(struct panels *panels)
+{
+    const struct sph_job *job = panels->open.run.job;
+    int norm = job->options.norm != SPH_NORM_NONE;
+    panels->open.method = panels->method =
+        mem_format("%s%s%s", options_word(job, OPTION_PARAM), norm ? "+" : "",
+                   norm ? options_word(job, OPTION_NORM) : "");
+    return panels->method ? 0 : SPH_EMEMORY;
+}
+
+int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out)
+{
+    const struct reported *job = panels->e ? job_of(panels, i) : NULL;
+    const char *method = panels->e ? panels->e->methods[i % panels->columns].name : NULL;
+    *out = &panels->open;
+    if (panels->is_open && panels->number == i && (panels->parts & parts) == parts)
+        return 0;
+    close_panel(panels);
+    if (method && !job)
+        return sph_fail_at(SPH_EFORMAT, panels->dir, EXPERIMENT_RESULTS ": no job of method '%s' is reported",
+                           method);
+    int err = recorded_open(&panels->open.run, job ? job->folder : panels->dir,
+                            *panels->metric ? panels->metric : NULL, parts);
+    if (err < 0)
+        return err;
+    panels->is_open = 1;
+    panels->number = i;
+    panels->parts = parts;
+    panels->open.method = method;
+    err = method ? 0 : name_method(panels);
+    return err ? err : label(panels, job);
+}
+
+int panels_open(struct panels *panels, size_t i, const struct panel **out)
+{
+    int err = panels_look(panels, i, figure_parts(panels->kind), out);
+    const struct recorded *run = &panels->open.run;
+    if (!err && (err = figure_check_panel(panels->word, panels->kind, *out)) < 0)
+        sph_fail_move(err, run->dir, 0, 0);
+    return err;
+}
 
 /* ---------------------------------------------------------------- into the script */
 
@@ -51,15 +152,15 @@ void panels_title(struct figure *figure, const struct panel *panel, size_t numbe
 
 const char *panel_without_model(const struct panel *panel)
 {
-    return panel->finished ? "diverged: no model" : "not finished";
+    return panel->run.finished ? "diverged: no model" : "not finished";
 }
 
 void panels_score(struct figure *figure, const struct panel *panel, size_t number)
 {
-    if (panel->last && !isnan(panel->score))
-        panels_text(figure, "score", number, "test %s %.3f", panel->metric, panel->score);
+    if (panel->run.last && !isnan(panel->run.score))
+        panels_text(figure, "score", number, "test %s %.3f", panel->run.metric, panel->run.score);
     else
-        panels_text(figure, "score", number, "%s", panel->last ? "" : panel_without_model(panel));
+        panels_text(figure, "score", number, "%s", panel->run.last ? "" : panel_without_model(panel));
 }
 
 /* A name that gnuplot's enhanced text shows as it is. */
@@ -75,7 +176,7 @@ static char *plain(const char *name)
 
 int panels_axes(struct figure *figure, const struct panel *panel)
 {
-    const sph_data *data = panel->data;
+    const sph_data *data = panel->run.data;
     int named = data->named && !data->made;
     char *feature = named ? data_feature_name(data, 0) : NULL;
     char *x = feature ? plain(feature) : NULL;
@@ -97,27 +198,32 @@ void panels_method(struct figure *figure, size_t column, const char *method, con
 
 /* ---------------------------------------------------------------- from the record */
 
-void panel_name(char name[128], const struct panel *panel, size_t layer, const char *what)
-{
-    snprintf(name, 128, "%s.%s", sph_net_layer(panel->first, layer, NULL)->path, what);
-}
-
 int panel_has(const struct panel *panel, const char *name)
 {
     size_t shape[4], ndim;
-    return panel->record && npz_find(panel->record, name, shape, &ndim);
+    return panel->run.record && npz_find(panel->run.record, name, shape, &ndim);
+}
+
+const char *panel_array(const struct panel *panel, size_t k, const char *what)
+{
+    const char *name = NULL;
+    size_t tail = strlen(what);
+    for (size_t i = 0; panel->run.record && (name = npz_name(panel->run.record, i)); i++) {
+        size_t length = strlen(name);
+        if (length > tail && name[length - tail - 1] == '.' && !strcmp(name + length - tail, what) && !k--)
+            return name;
+    }
+    return NULL;
 }
 
 const char *panel_empty(const struct panel *panel)
 {
-    char name[128];
     size_t shape[4], ndim;
-    if (!panel->record || !npz_find(panel->record, "frame_step", shape, &ndim))
+    if (!panel->run.record || !npz_find(panel->run.record, "frame_step", shape, &ndim))
         return NULL;
     if (ndim == 1 && !shape[0])
         return "no frame recorded";
-    panel_name(name, panel, 0, "phi");
-    return panel_has(panel, name) ? NULL : "no hyperplanes";
+    return panel_array(panel, 0, "phi") ? NULL : "no hyperplanes";
 }
 
 void panels_note(struct figure *figure, size_t number, const char *note)
@@ -127,8 +233,9 @@ void panels_note(struct figure *figure, size_t number, const char *note)
 
 int panels_all_empty(const struct panels *panels, const char *note)
 {
+    const struct reported *job = panels->e ? job_of(panels, 0) : NULL;
     int frames = !strcmp(note, "no frame recorded");
-    return sph_fail_at(SPH_EFORMAT, panels->list[0].where, "%s%s", note,
+    return sph_fail_at(SPH_EFORMAT, job ? job->folder : panels->dir, "%s%s", note,
                        frames ? ": the chosen steps never came"
                               : ": a norm that treats each row on its own (ln) leaves none");
 }
@@ -136,14 +243,14 @@ int panels_all_empty(const struct panels *panels, const char *note)
 int panel_shape(const struct panel *panel, const char *name, size_t ndim, size_t shape[4])
 {
     size_t found = 0;
-    if (!panel->record)
-        return sph_fail_at(SPH_EFORMAT, panel->where,
+    if (!panel->run.record)
+        return sph_fail_at(SPH_EFORMAT, panel->run.dir,
                            "no recorded boundaries; train it with --record boundaries");
-    if (!npz_find(panel->record, name, shape, &found))
-        return sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: no array '%s'", name);
+    if (!npz_find(panel->run.record, name, shape, &found))
+        return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: no array '%s'", name);
     if (found != ndim)
-        return sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' has %zu axes, expected %zu", name,
-                           found, ndim);
+        return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' has %zu axes, expected %zu",
+                           name, found, ndim);
     return 0;
 }
 
@@ -155,10 +262,10 @@ int panel_read(const struct panel *panel, const char *name, size_t ndim, size_t 
         return err;
     for (size_t i = 0; i < ndim; i++)
         if (__builtin_mul_overflow(count, shape[i], &count))
-            return sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' is too large", name);
+            return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' is too large", name);
     if (!(*values = mem_get(count, sizeof **values)))
         return SPH_EMEMORY;
-    if (count && (err = npz_read(panel->record, name, *values, 0, count)) < 0) {
+    if (count && (err = npz_read(panel->run.record, name, *values, 0, count)) < 0) {
         mem_free(*values);
         *values = NULL;
     }
@@ -173,9 +280,9 @@ static int read_features(const struct panel *panel, const char *name, size_t n, 
         return 0;
     int err = panel_shape(panel, name, 1, shape);
     if (!err && shape[0] != n)
-        err = sph_fail_at(SPH_EFORMAT, panel->where, "boundaries.npz: '%s' has %zu numbers, expected %zu",
+        err = sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' has %zu numbers, expected %zu",
                           name, shape[0], n);
-    return err ? err : npz_read(panel->record, name, values, 0, n);
+    return err ? err : npz_read(panel->run.record, name, values, 0, n);
 }
 
 int panel_scale(const struct panel *panel, size_t n, double *scale, double *mean)
@@ -192,7 +299,7 @@ int panel_scale(const struct panel *panel, size_t n, double *scale, double *mean
 
 void panel_window(const struct panel *panel, size_t feature, double share, double *low, double *high)
 {
-    const sph_data *data = panel->data;
+    const sph_data *data = panel->run.data;
     *low = *high = data->rows ? data->x[feature] : 0;
     for (size_t i = 0; i < data->rows; i++) {
         double x = data->x[i * data->features + feature];
@@ -208,7 +315,7 @@ int panels_plane(struct figure *figure, const struct panel *first, double window
 {
     static const char *const border[] = {"x_low", "x_high", "y_low", "y_high"};
     for (size_t k = 0; k < 2; k++) {
-        char *name = data_feature_name(first->data, k);
+        char *name = data_feature_name(first->run.data, k);
         if (!name)
             return SPH_EMEMORY;
         figure_text(figure, k ? "y_name" : "x_name", name);

@@ -1,76 +1,55 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trainings side by side, as figures show them: a panel each, methods across, points of a grid down. What a
- * figure is made of comes in here, and nothing else: the functions fill a figure (figure.h) and leave drawing
- * it to the caller. Panel i of the list writes the parts p<i>..., and its words and numbers are title_<i>,
- * ... in the script. */
+ * Trainings side by side, as figures show them: a panel each, methods across, points of a grid down. Functions
+ * that fill a figure (figure.h) take what it is made of from here, and leave drawing it to the caller. Panel i
+ * writes the parts p<i>..., and its words and numbers are title_<i>, ... in the script. */
 #ifndef SPH_REPORT_PANELS_H
 #define SPH_REPORT_PANELS_H
 
 #include <stddef.h>
 
+#include "compare/reported.h"
+#include "job/recorded.h"
 #include "report/figure.h"
 #include "spherelu.h"
-#include "store/npz.h"
 
-/* One training. Everything is borrowed. */
+/* One training, of the first seed. */
 struct panel {
-    const char *method;    /* "GmP" */
-    const char *point;     /* "lr 0.1"; "": nothing to say */
-    const char *where;     /* its folder, for messages */
-    struct npz *record;    /* its boundaries.npz; NULL: none */
-    sph_net *first, *last; /* before and after the training; last NULL: it left no model */
-    const sph_data *data;
-    const sph_split *split;
-    const char *metric; /* "rmse" */
-    double score;       /* on the test part; NaN: none */
-    int finished;       /* 0: it was stopped, and may go on */
+    const char *method;  /* "GmP" */
+    char *point;         /* "lr 0.1"; "": nothing to say */
+    struct recorded run; /* as much of it as the figure needs */
 };
 
 struct panels {
-    const struct panel *list; /* (rows, columns) */
-    size_t rows, columns;     /* points of a grid; methods */
+    const struct sph_experiment *e; /* NULL: one run */
+    const char *dir;                /* of the experiment or the run */
+    const struct figure_kind *kind; /* the figure that is drawn, */
+    const char *word;               /* and its name */
+    struct reported_list jobs;      /* of the experiment */
+    size_t rows, columns;           /* points of a grid; methods */
+    char metric[16];
+    struct panel open; /* the one that was opened last, */
+    int is_open;       /* if any, */
+    size_t number;     /* its number, */
+    unsigned parts;    /* and what of it */
+    char *method;      /* of the one run */
 };
 
 /* More panels than this are no picture any more. */
 enum { PANELS_MOST = 64 };
 
-/* What the words of an experiment's `figures:` draw. Each fails where a panel lacks what it needs, naming the
- * panel's folder. */
-/* 1 or 2 features; pages above 0: also what an animation of so many pages needs */
-int trajectories_fill(struct figure *figure, const struct panels *panels, size_t pages);
-int spectrum_fill(struct figure *figure, const struct panels *panels);    /* 1 feature       */
-int predictions_fill(struct figure *figure, const struct panels *panels); /* 1 feature, 1 real target */
-int decision_fill(struct figure *figure, const struct panels *panels);    /* 2 features, classes */
-int moves_fill(struct figure *figure, const struct panels *panels);
-int turns_fill(struct figure *figure, const struct panels *panels);
-int flips_fill(struct figure *figure, const struct panels *panels);
-int region_maps_fill(struct figure *figure, const struct panels *panels); /* 2 features, dense */
+/* Of a finished experiment, or of one run. Set e and dir, the rest zeroed; kind and word before the first
+ * panel is opened. */
+int panels_begin(struct panels *panels);
+void panels_end(struct panels *panels);
 
-/* Curves of metrics.jsonl: panels[metric], a line for each method with mean and standard error over its runs.
- * A run that has ended goes on with its last value, so that a mean is of the same runs all the way. */
-struct convergence_line {
-    const char *method, *point;
-    const char *const *files; /* (count) metrics.jsonl, one a seed */
-    size_t count;
-};
-int convergence_fill(struct figure *figure, const struct convergence_line *lines, size_t rows, size_t columns,
-                     const char *metric);
+/* Opens panel number i with what the figure needs, in place of the one before. Fails where it lacks that,
+ * naming its folder. The second opens these parts alone (RECORDED_...), for a look at all before the first. */
+int panels_open(struct panels *panels, size_t i, const struct panel **out);
+int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out);
+size_t panels_count(const struct panels *panels);
 
-/* A score over learning rates: a line for each method. */
-struct sensitivity_point {
-    double lr, mean, error; /* NaN: no run gave a number */
-    size_t runs, failed;
-};
-struct sensitivity_line {
-    const char *method, *point;             /* point: of the grid's other keys */
-    const struct sensitivity_point *points; /* (count) by lr */
-    size_t count;
-};
-int sensitivity_fill(struct figure *figure, const struct sensitivity_line *lines, size_t rows, size_t columns,
-                     const char *metric);
-
-/* ---------------------------------------------------------------- what they share (panels.c) */
+/* ---------------------------------------------------------------- into the script */
 
 /* down and across: the numbers of rows and columns. */
 void panels_head(struct figure *figure, size_t rows, size_t columns);
@@ -90,6 +69,11 @@ int panels_axes(struct figure *figure, const struct panel *panel);
 /* A line for a method: method_<column> gives it its colour, label_<column> its name in the key. */
 void panels_method(struct figure *figure, size_t column, const char *method, const char *point);
 
+/* note_<number>: what stands in a panel that stays empty, or "". */
+void panels_note(struct figure *figure, size_t number, const char *note);
+
+/* ---------------------------------------------------------------- from the record */
+
 /* The shape of an array of a panel's record, which must have ndim axes; fails where there is no record or no
  * such array. */
 int panel_shape(const struct panel *panel, const char *name, size_t ndim, size_t shape[4]);
@@ -101,21 +85,20 @@ int panel_read(const struct panel *panel, const char *name, size_t ndim, size_t 
  * where nothing was standardised. */
 int panel_scale(const struct panel *panel, size_t n, double *scale, double *mean);
 
-/* "layers.0.phi" for a layer of the net. */
-void panel_name(char name[128], const struct panel *panel, size_t layer, const char *what);
-
 /* Whether the record has that array. */
 int panel_has(const struct panel *panel, const char *name);
+
+/* The k-th array of a layer, "layers.0.phi" for what "phi"; NULL: there are no more. */
+const char *panel_array(const struct panel *panel, size_t k, const char *what);
 
 /* Why the record holds nothing to draw of the first layer: "no hyperplanes" (a norm that treats each row on
  * its own leaves none), "no frame recorded"; NULL where there is something, or no record at all. */
 const char *panel_empty(const struct panel *panel);
 
-/* note_<number>: what stands in a panel that stays empty, or "". */
-void panels_note(struct figure *figure, size_t number, const char *note);
-
 /* The failure of a figure all of whose panels stay empty. */
 int panels_all_empty(const struct panels *panels, const char *note);
+
+/* ---------------------------------------------------------------- from the data */
 
 /* Least and largest of a feature over all rows, widened by a share of their distance. */
 void panel_window(const struct panel *panel, size_t feature, double share, double *low, double *high);

@@ -1,11 +1,13 @@
-/* SPDX-License-Identifier: MIT */
-#include "report/perturbation.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * Figure 1(b)-(e) of the paper: one unit's boundary, and where it lies when eps is added to each of its
+ * learned numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/figure.h"
+#include "compare/perturb.h"
+#include "report/figures.h"
 
 static const double beyond = 20; /* half the length of a boundary, more than any window shows */
 
@@ -68,19 +70,26 @@ static void add_turns(struct figure *figure, const sph_perturb_result *result)
     }
 }
 
-int perturbation_draw(const sph_perturb_result *result, const char *dir)
+/* With two inputs a panel per method, the base's boundary and the perturbed ones; with more, how far each
+ * method's boundary turns, over eps. */
+static int fill(struct figure *figure, struct panels *panels)
 {
-    struct figure *figure;
-    int plane = result->inputs == 2;
-    int err = figure_new(&figure, dir, "perturbation", plane ? "perturbation" : "perturbation-turns");
-    if (err)
+    sph_perturb_result result;
+    int err = experiment_perturb(panels->e, &result);
+    if (err < 0)
         return err;
-    add_methods(figure, result);
-    if (plane)
-        add_boundaries(figure, result);
-    else
-        add_turns(figure, result);
-    err = figure_draw(figure);
-    figure_free(figure);
+    add_methods(figure, &result);
+    if (result.inputs == 2) {
+        add_boundaries(figure, &result);
+    } else {
+        err = figure_script(figure, "perturbation-turns");
+        add_turns(figure, &result);
+    }
+    sph_perturb_free(&result);
     return err;
 }
+
+const struct figure_kind figure_perturbation = {
+    .fill = fill,
+    .caption = "What the same small perturbation of its parameters does to a boundary, by parameterization.",
+};

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/data.h"
-#include "report/panels.h"
+#include "report/figures.h"
 #include "report/spectrum.h"
 
 enum { POINTS = 401 };
@@ -52,9 +52,9 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     panel_window(panel, 0, 0.025, &low, &high);
     for (size_t i = 0; i < POINTS; i++)
         x[i] = low + (high - low) * (double)i / (POINTS - 1);
-    int err = predict(panel->first, x, before);
+    int err = predict(panel->run.first, x, before);
     if (!err)
-        err = predict(panel->last, x, after);
+        err = predict(panel->run.last, x, after);
     panels_columns(figure, number, "", "x, prediction before training, prediction after");
     for (size_t i = 0; i < POINTS && !err; i++)
         figure_row(figure, (double[]){x[i], before[i], after[i]}, 3);
@@ -63,7 +63,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
 
 static void write_window(struct figure *figure, const struct panel *panel)
 {
-    const sph_data *data = panel->data;
+    const sph_data *data = panel->run.data;
     double low, high, least = data->y[0], most = data->y[0];
     panel_window(panel, 0, 0.025, &low, &high);
     for (size_t i = 0; i < data->rows; i++) {
@@ -77,38 +77,47 @@ static void write_window(struct figure *figure, const struct panel *panel)
     figure_number(figure, "y_high", most + wide);
 }
 
-int predictions_fill(struct figure *figure, const struct panels *panels)
+/* Whether some panel has recorded what a spectrum shows. */
+static int any_spectrum(struct panels *panels, int *out)
 {
-    const struct panel *first = &panels->list[0];
-    char name[128];
-    int err = 0, spectrum = 0;
-    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
-        const struct panel *panel = &panels->list[i];
-        if (panel->data->features != 1 || panel->data->task != SPH_TASK_REGRESSION ||
-            panel->data->targets != 1)
-            return sph_fail_at(SPH_EARG, panel->where,
-                               "predictions need data with 1 feature and 1 real target");
-        panel_name(name, panel, 0, "phi");
-        spectrum |= panel_has(panel, name);
+    int err = 0;
+    *out = 0;
+    for (size_t i = 0; i < panels_count(panels) && !*out && !err; i++) {
+        const struct panel *panel;
+        if (!(err = panels_look(panels, i, RECORDED_RECORD, &panel)))
+            *out = panel_array(panel, 0, "phi") != NULL;
     }
-    panels_head(figure, panels->rows, panels->columns);
-    write_window(figure, first);
-    if (panels_axes(figure, first) < 0)
+    return err;
+}
+
+/* What all panels share, from the first of them. */
+static int write_first(struct figure *figure, const struct panel *panel, int spectrum)
+{
+    const struct recorded *run = &panel->run;
+    write_window(figure, panel);
+    if (panels_axes(figure, panel) < 0)
         return SPH_EMEMORY;
     figure_number(figure, "spectrum", spectrum);
-    figure_number(figure, "is_function",
-                  first->data->made && first->data->test_from); /* no noise in that part */
+    figure_number(figure, "is_function", run->data->made && run->data->test_from); /* no noise in that part */
     figure_columns(figure, "train", "x y of the training rows");
-    err = write_rows(figure, first->data, first->split->train, first->split->train_rows);
+    int err = write_rows(figure, run->data, run->split.train, run->split.train_rows);
     figure_columns(figure, "test", "x y of the test rows");
-    if (!err)
-        err = write_rows(figure, first->data, first->split->test, first->split->test_rows);
-    for (size_t i = 0; i < panels->rows * panels->columns && !err; i++) {
-        const struct panel *panel = &panels->list[i];
+    return err ? err : write_rows(figure, run->data, run->split.test, run->split.test_rows);
+}
+
+static int fill(struct figure *figure, struct panels *panels)
+{
+    int spectrum, err = any_spectrum(panels, &spectrum);
+    panels_head(figure, panels->rows, panels->columns);
+    for (size_t i = 0; i < panels_count(panels) && !err; i++) {
+        const struct panel *panel;
+        if ((err = panels_open(panels, i, &panel)) < 0 ||
+            (!i && (err = write_first(figure, panel, spectrum)) < 0))
+            return err;
         panels_title(figure, panel, i);
         panels_score(figure, panel, i);
         err = write_panel(figure, panel, i);
-        if (!err && spectrum && panel->record)
+        if (!err && spectrum && panel->run.record)
             err = spectrum_write(figure, panel, i);
         else if (!err && spectrum) {
             panels_note(figure, i, "nothing recorded");
@@ -117,3 +126,12 @@ int predictions_fill(struct figure *figure, const struct panels *panels)
     }
     return err;
 }
+
+const struct figure_kind figure_predictions = {
+    .needs = FIGURE_DATA | FIGURE_FIRST | FIGURE_LAST | FIGURE_RECORD,
+    .features_least = 1,
+    .features_most = 1,
+    .task = FIGURE_ONE_TARGET,
+    .fill = fill,
+    .caption = "Predictions before and after training, with the data and the true function.",
+};

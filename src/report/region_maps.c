@@ -3,15 +3,15 @@
  * Trained nets side by side: the polygons on which each is linear, the line between classes, and the data. */
 #include "base/error.h"
 #include "data/data.h"
-#include "report/panels.h"
+#include "report/figures.h"
 #include "report/regions.h"
 
 enum { POINTS_MOST = 400, REFUSED = 1 };
 
 static void write_data(struct figure *figure, const struct panel *panel, size_t number)
 {
-    const sph_data *data = panel->data;
-    const sph_split *split = panel->split;
+    const sph_data *data = panel->run.data;
+    const sph_split *split = &panel->run.split;
     size_t every = split->train_rows / POINTS_MOST + 1;
     panels_columns(figure, number, "data", "x1 x2 class: training rows");
     for (size_t i = 0; i < split->train_rows; i += every) {
@@ -27,25 +27,25 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     sph_regions *regions = NULL;
     sph_regions_opts opts;
     sph_regions_defaults(&opts);
-    opts.task = panel->data->task;
+    opts.task = panel->run.data->task;
     opts.most = REGIONS_DRAWN;
     for (int i = 0; i < 4; i++)
         opts.window[i] = window[i];
     write_data(figure, panel, number);
-    if (!panel->last) {
+    if (!panel->run.last) {
         panels_number(figure, "model", number, 0);
         panels_title(figure, panel, number);
         panels_text(figure, "count", number, "%s", panel_without_model(panel));
         return 0;
     }
-    int err = sph_regions_new(&regions, panel->last, &opts);
+    int err = sph_regions_new(&regions, panel->run.last, &opts);
     if (err == SPH_EMEMORY)
         return err;
     panels_number(figure, "model", number, !err);
     if (err < 0) { /* a norm of each row: the other panels are worth drawing */
         panels_title(figure, panel, number);
         panels_text(figure, "count", number, "no map of its regions");
-        sph_fail_move(err, panel->where, 0, 1);
+        sph_fail_move(err, panel->run.dir, 0, 1);
         return REFUSED;
     }
     size_t count = sph_regions_count(regions);
@@ -63,26 +63,33 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     return 0;
 }
 
-int region_maps_fill(struct figure *figure, const struct panels *panels)
+static int fill(struct figure *figure, struct panels *panels)
 {
-    const struct panel *first = &panels->list[0];
+    const struct panel *panel;
     double window[4];
-    size_t most = 0;
-    int err;
-    for (size_t i = 0; i < panels->rows * panels->columns; i++)
-        if (panels->list[i].data->features != 2)
-            return sph_fail_at(SPH_EARG, panels->list[i].where, "regions needs data with 2 features");
+    size_t most = 0, refused = 0;
+    int err = panels_open(panels, 0, &panel);
     panels_head(figure, panels->rows, panels->columns);
-    if ((err = panels_plane(figure, first, window)) < 0)
+    if (err < 0 || (err = panels_plane(figure, panel, window)) < 0)
         return err;
-    size_t refused = 0;
-    for (size_t i = 0; i < panels->rows * panels->columns && err >= 0; i++) {
-        err = write_panel(figure, &panels->list[i], i, window, &most);
-        if (err == REFUSED && ++refused == panels->rows * panels->columns)
+    double classes = panel->run.data->task == SPH_TASK_REGRESSION ? 0 : (double)panel->run.data->classes;
+    for (size_t i = 0; i < panels_count(panels) && err >= 0; i++) {
+        if ((err = panels_open(panels, i, &panel)) < 0)
+            return err;
+        err = write_panel(figure, panel, i, window, &most);
+        if (err == REFUSED && ++refused == panels_count(panels))
             return SPH_EARG; /* and the last message holds */
     }
     figure_number(figure, "most", (double)most);
-    figure_number(figure, "classes",
-                  first->data->task == SPH_TASK_REGRESSION ? 0 : (double)first->data->classes);
+    figure_number(figure, "classes", classes);
     return err < 0 ? err : 0;
 }
+
+const struct figure_kind figure_regions = {
+    .needs = FIGURE_DATA | FIGURE_LAST | FIGURE_REGIONS,
+    .features_least = 2,
+    .features_most = 2,
+    .script = "region-maps",
+    .fill = fill,
+    .caption = "Exact linear regions of the trained networks; a darker blue has more active units.",
+};

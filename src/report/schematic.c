@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: MIT */
-#include "report/schematic.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * What a boundary is, drawn for single units z = relu(u(theta) . x + lambda): Figures 1(a), 5 and 6 of the
+ * paper. Lines, spatial locations and arrows are computed from (theta, lambda), so that a user who edits
+ * these in the data files' header can see where each number comes from. */
 #include <math.h>
 #include <stddef.h>
 
-#include "report/figure.h"
+#include "report/figures.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -80,42 +82,30 @@ static void add_planes(struct figure *figure, struct window window, const struct
     figure_number(figure, "units", (double)count);
 }
 
-static int draw_planes(const char *dir, const char *name, struct window window, const struct unit *unit,
-                       size_t count)
-{
-    struct figure *figure;
-    int err = figure_new(&figure, dir, name, name);
-    if (err)
-        return err;
-    add_planes(figure, window, unit, count);
-    err = figure_draw(figure);
-    figure_free(figure);
-    return err;
-}
-
-int schematic_boundary(const char *dir)
+static int fill_boundary(struct figure *figure, struct panels *panels)
 {
     static const struct unit unit = {40, -1.9};
-    return draw_planes(dir, "boundary", (struct window){-1, 3.4}, &unit, 1);
+    (void)panels;
+    add_planes(figure, (struct window){-1, 3.4}, &unit, 1);
+    return 0;
 }
 
-int schematic_lines(const char *dir)
+static int fill_lines(struct figure *figure, struct panels *panels)
 {
     static const struct unit unit[] = {{35, -1.4}, {145, -1.4}, {215, -1.4}, {325, -1.4},
                                        {35, 1.4},  {145, 1.4},  {215, 1.4},  {325, 1.4}};
-    return draw_planes(dir, "lines", (struct window){-3, 3}, unit, COUNT(unit));
+    (void)panels;
+    add_planes(figure, (struct window){-3, 3}, unit, COUNT(unit));
+    return 0;
 }
 
 /* ---------------------------------------------------------------- on the line */
 
-int schematic_points(const char *dir)
+static int fill_points(struct figure *figure, struct panels *panels)
 {
     static const struct unit unit[] = {{0, -1}, {180, -1}, {0, 1}, {180, 1}};
     static const struct window window = {-3, 3};
-    struct figure *figure;
-    int err = figure_new(&figure, dir, "points", "points");
-    if (err)
-        return err;
+    (void)panels;
     figure_columns(figure, "unit", "theta/degrees lambda u phi");
     for (size_t i = 0; i < COUNT(unit); i++) {
         double u =
@@ -134,7 +124,22 @@ int schematic_points(const char *dir)
     figure_number(figure, "low", window.low);
     figure_number(figure, "high", window.high);
     figure_number(figure, "units", (double)COUNT(unit));
-    err = figure_draw(figure);
-    figure_free(figure);
-    return err;
+    return 0;
 }
+
+/* ---------------------------------------------------------------- rows */
+
+const struct figure_kind figure_boundary = {
+    .fill = fill_boundary,
+    .caption = "One unit: its boundary, the spatial location φ nearest to the origin, and its active side.",
+};
+
+const struct figure_kind figure_points = {
+    .fill = fill_points,
+    .caption = "A boundary in one dimension is a point, at −λ or λ.",
+};
+
+const struct figure_kind figure_lines = {
+    .fill = fill_lines,
+    .caption = "A boundary in two dimensions is a line; it follows the angle θ and the offset λ.",
+};

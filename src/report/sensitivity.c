@@ -3,28 +3,143 @@
  * A score over learning rates, with its standard error: how much a method minds a rate that is not its best.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "report/panels.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "compare/statistics.h"
+#include "report/figures.h"
 
-int sensitivity_fill(struct figure *figure, const struct sensitivity_line *lines, size_t rows, size_t columns,
-                     const char *metric)
+/* A line is a method's points at a point of the grid's other keys, by lr. */
+struct point {
+    double lr, mean, error; /* NaN: no run gave a number */
+    size_t runs, failed;
+};
+
+/* The score of a method, a point and a seed; under cv that of the folds that chose. */
+static double score_of(const struct panels *panels, size_t method, size_t point, size_t seed)
 {
-    panels_head(figure, rows, columns);
-    figure_text(figure, "metric", metric);
-    for (size_t column = 0; column < columns; column++)
-        panels_method(figure, column, lines[column].method, "");
-    for (size_t row = 0; row < rows; row++) {
-        panels_text(figure, "title", row, "%s", lines[row * columns].point);
-        panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
-        for (size_t column = 0; column < columns; column++) {
-            const struct sensitivity_line *line = &lines[row * columns + column];
-            for (size_t i = 0; i < line->count; i++) {
-                const struct sensitivity_point *p = &line->points[i];
-                double error = isnan(p->error) ? 0 : p->error;
-                figure_row(figure, (double[]){p->lr, p->mean, error, (double)p->runs, (double)p->failed}, 5);
-            }
-            figure_gap(figure, 2);
-        }
+    double sum = 0;
+    size_t n = 0;
+    int folds = experiment_folds(panels->e) > 0;
+    for (size_t i = 0; i < panels->jobs.count; i++) {
+        const struct reported *job = &panels->jobs.jobs[i];
+        if (job->method != method || job->point != point || job->seed != seed || (job->fold >= 0) != folds)
+            continue;
+        sum += reported_score(job, folds ? "val" : "test", panels->metric);
+        n++;
     }
+    return n ? sum / (double)n : (double)NAN;
+}
+
+static int read_point(const struct panels *panels, size_t method, size_t point, double lr, struct point *out)
+{
+    size_t seeds = panels->e->seed_count;
+    double *scores = mem_get(seeds, sizeof *scores);
+    struct summary summary;
+    if (!scores)
+        return SPH_EMEMORY;
+    for (size_t s = 0; s < seeds; s++)
+        scores[s] = score_of(panels, method, point, s);
+    summarize(scores, seeds, &summary);
+    *out = (struct point){.lr = lr,
+                          .mean = summary.mean,
+                          .error = summary.error,
+                          .runs = summary.n,
+                          .failed = seeds - summary.n};
+    mem_free(scores);
     return 0;
 }
+
+/* "hidden 100" of a point without its rate. */
+static int other_keys(const struct sph_experiment *e, size_t point, size_t axis, char **out)
+{
+    struct text text = {0};
+    text_add(&text, "%s", "");
+    for (size_t a = 0; a < e->axis_count; a++)
+        if (a != axis)
+            text_add(&text, "%s%s %s", text.length ? ", " : "", option_key(e->axes[a].id),
+                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
+    *out = text.chars;
+    return text.failed ? SPH_EMEMORY : 0;
+}
+
+static void by_rate(struct point *points, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && points[k].lr < points[k - 1].lr; k--) {
+            struct point swap = points[k];
+            points[k] = points[k - 1];
+            points[k - 1] = swap;
+        }
+}
+
+/* The points of one method, from p on where the rate is the first of its axis. */
+static int read_line(const struct panels *panels, size_t method, size_t p, size_t axis, struct point *points)
+{
+    const struct sph_experiment *e = panels->e;
+    size_t stride = 1;
+    int err = 0;
+    for (size_t a = axis + 1; a < e->axis_count; a++)
+        stride *= e->axes[a].count;
+    for (size_t k = 0; k < e->axes[axis].count && !err; k++) {
+        err = read_point(panels, method, p + k * stride, e->axes[axis].values[k]->options.lr, &points[k]);
+    }
+    by_rate(points, e->axes[axis].count);
+    return err;
+}
+
+static void write_line(struct figure *figure, const struct point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct point *p = &points[i];
+        double error = isnan(p->error) ? 0 : p->error;
+        figure_row(figure, (double[]){p->lr, p->mean, error, (double)p->runs, (double)p->failed}, 5);
+    }
+    figure_gap(figure, 2);
+}
+
+static int write_row(struct figure *figure, const struct panels *panels, size_t row, size_t p, size_t axis,
+                     struct point *points)
+{
+    char *name = NULL;
+    int err = other_keys(panels->e, p, axis, &name);
+    panels_text(figure, "title", row, "%s", name ? name : "");
+    panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
+    for (size_t m = 0; m < panels->e->method_count && !err; m++)
+        if (!(err = read_line(panels, m, p, axis, points)))
+            write_line(figure, points, panels->e->axes[axis].count);
+    mem_free(name);
+    return err;
+}
+
+static int fill(struct figure *figure, struct panels *panels)
+{
+    const struct sph_experiment *e = panels->e;
+    size_t axis = 0, row = 0, points = experiment_points(e);
+    char metric[64];
+    while (strcmp(option_key(e->axes[axis].id), panels->kind->axis) !=
+           0) /* it is there: the row asks for it */
+        axis++;
+    struct point *line = mem_get(e->axes[axis].count, sizeof *line);
+    int err = line ? 0 : SPH_EMEMORY;
+    snprintf(metric, sizeof metric, "%s %s", experiment_folds(e) ? "validation" : "test", panels->metric);
+    panels_head(figure, points / e->axes[axis].count, e->method_count);
+    figure_text(figure, "metric", metric);
+    for (size_t m = 0; m < e->method_count; m++)
+        panels_method(figure, m, e->methods[m].name, "");
+    for (size_t p = 0; p < points && !err; p++)
+        if (experiment_value(e, p, axis) == 0) /* the row of the first rate holds all of them */
+            err = write_row(figure, panels, row++, p, axis, line);
+    mem_free(line);
+    return err;
+}
+
+const struct figure_kind figure_sensitivity = {
+    .needs = FIGURE_SCORES,
+    .axis = "lr",
+    .fill = fill,
+    .caption = "The score for each learning rate: mean and standard error over the seeds.",
+};

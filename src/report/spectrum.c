@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/data.h"
-#include "report/panels.h"
+#include "report/figures.h"
 #include "report/spectrum.h"
 
 enum { BARS = 11 };
 
 int spectrum_write(struct figure *figure, const struct panel *panel, size_t number)
 {
-    char name[128];
+    const char *name = panel_array(panel, 0, "phi");
     size_t shape[4], steps[4];
     double scale, mean, low, high;
     panels_note(figure, number, panel_empty(panel));
@@ -22,13 +22,12 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
         panels_number(figure, "bars", number, 0);
         return 0;
     }
-    panel_name(name, panel, 0, "phi");
     int err = panel_shape(panel, name, 3, shape);
     if (err < 0 || (err = panel_scale(panel, 1, &scale, &mean)) < 0 ||
         (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
         return err;
     if (shape[2] != 1 || !shape[0] || steps[0] != shape[0])
-        return sph_fail_at(SPH_EFORMAT, panel->where,
+        return sph_fail_at(SPH_EFORMAT, panel->run.dir,
                            "boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, 1)", name, shape[0],
                            shape[1], shape[2], steps[0]);
     double *phi = mem_get(shape[1], sizeof *phi), step = 0;
@@ -40,8 +39,8 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
     for (size_t bar = 0; bar < bars && !err; bar++) {
         size_t frame = bars > 1 ? (shape[0] - 1) * bar / (bars - 1) : 0;
         double outside = 0;
-        if ((err = npz_read(panel->record, name, phi, frame * shape[1], shape[1])) < 0 ||
-            (err = npz_read(panel->record, "frame_step", &step, frame, 1)) < 0)
+        if ((err = npz_read(panel->run.record, name, phi, frame * shape[1], shape[1])) < 0 ||
+            (err = npz_read(panel->run.record, "frame_step", &step, frame, 1)) < 0)
             break;
         for (size_t j = 0; j < shape[1]; j++) {
             phi[j] = phi[j] * scale + mean;
@@ -56,16 +55,16 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
     return err;
 }
 
-int spectrum_fill(struct figure *figure, const struct panels *panels)
+static int fill(struct figure *figure, struct panels *panels)
 {
     size_t empty = 0;
+    int err = 0;
     panels_head(figure, panels->rows, panels->columns);
-    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
-        const struct panel *panel = &panels->list[i];
+    for (size_t i = 0; i < panels_count(panels) && !err; i++) {
+        const struct panel *panel;
         double low, high;
-        if (panel->data->features != 1)
-            return sph_fail_at(SPH_EARG, panel->where, "a spectrum needs data with 1 feature, found %zu",
-                               panel->data->features);
+        if ((err = panels_open(panels, i, &panel)) < 0)
+            return err;
         if (!i) {
             panel_window(panel, 0, 0.025, &low, &high);
             figure_number(figure, "x_low", low);
@@ -74,12 +73,18 @@ int spectrum_fill(struct figure *figure, const struct panels *panels)
                 return SPH_EMEMORY;
         }
         panels_title(figure, panel, i);
-        const char *note = panel_empty(panel);
-        if (note && ++empty == panels->rows * panels->columns)
-            return panels_all_empty(panels, note);
-        int err = spectrum_write(figure, panel, i);
-        if (err < 0)
-            return err;
+        if (panel_empty(panel) && ++empty == panels_count(panels))
+            return panels_all_empty(panels, panel_empty(panel));
+        err = spectrum_write(figure, panel, i);
     }
-    return 0;
+    return err;
 }
+
+const struct figure_kind figure_spectrum = {
+    .needs = FIGURE_BOUNDARIES | FIGURE_DATA,
+    .features_least = 1,
+    .features_most = 1,
+    .fill = fill,
+    .caption = "Where the units' boundaries lie over the course of training; grey numbers at the right count "
+               "units outside the frame.",
+};

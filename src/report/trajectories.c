@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/data.h"
-#include "report/panels.h"
+#include "report/figures.h"
 
 /* Of longer trainings every k-th frame is shown, of wider layers every k-th unit. */
 enum { FRAMES_MOST = 4096, UNITS_MOST = 200, POINTS_MOST = 1500 };
@@ -27,17 +27,16 @@ static void frames_free(struct frames *frames)
 
 static int frames_read(struct frames *out, const struct panel *panel)
 {
-    char name[128];
-    size_t shape[4], steps[4], n = panel->data->features;
+    const char *name = panel_array(panel, 0, "phi");
+    size_t shape[4], steps[4], n = panel->run.data->features;
     double scale[2], mean[2], *row = NULL;
     *out = (struct frames){.n = n};
-    panel_name(name, panel, 0, "phi");
     int err = panel_shape(panel, name, 3, shape);
     if (err < 0 || (err = panel_scale(panel, n, scale, mean)) < 0 ||
         (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
         return err;
     if (shape[2] != n || steps[0] != shape[0])
-        return sph_fail_at(SPH_EFORMAT, panel->where,
+        return sph_fail_at(SPH_EFORMAT, panel->run.dir,
                            "boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, %zu)", name, shape[0],
                            shape[1], shape[2], steps[0], n);
     size_t every = (shape[0] + FRAMES_MOST - 1) / FRAMES_MOST,
@@ -53,9 +52,9 @@ static int frames_read(struct frames *out, const struct panel *panel)
     err = out->step && out->phi && row ? 0 : SPH_EMEMORY;
     for (size_t k = 0; k < out->count && !err; k++) {
         size_t frame = k + 1 == out->count ? shape[0] - 1 : k * every; /* the last one is always there */
-        err = npz_read(panel->record, "frame_step", &out->step[k], frame, 1);
+        err = npz_read(panel->run.record, "frame_step", &out->step[k], frame, 1);
         if (!err)
-            err = npz_read(panel->record, name, row, frame * shape[1] * n, shape[1] * n);
+            err = npz_read(panel->run.record, name, row, frame * shape[1] * n, shape[1] * n);
         for (size_t j = 0; j < out->units && !err; j++)
             for (size_t i = 0; i < n; i++)
                 out->phi[(k * out->units + j) * n + i] = row[j * each * n + i] * scale[i] + mean[i];
@@ -145,15 +144,18 @@ static void write_heads(struct figure *figure, const struct frames *f, size_t nu
 }
 
 /* The last step of the longest training. */
-static int longest(const struct panels *panels, double *most)
+static int longest(struct panels *panels, double *most)
 {
     *most = 1;
-    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
+    for (size_t i = 0; i < panels_count(panels); i++) {
+        const struct panel *panel;
         size_t shape[4];
         double step = 0;
-        int err = panel_shape(&panels->list[i], "frame_step", 1, shape);
+        int err = panels_look(panels, i, RECORDED_RECORD, &panel);
+        if (!err)
+            err = panel_shape(panel, "frame_step", 1, shape);
         if (!err && shape[0])
-            err = npz_read(panels->list[i].record, "frame_step", &step, shape[0] - 1, 1);
+            err = npz_read(panel->run.record, "frame_step", &step, shape[0] - 1, 1);
         if (err < 0)
             return err;
         *most = step > *most ? step : *most;
@@ -161,56 +163,81 @@ static int longest(const struct panels *panels, double *most)
     return 0;
 }
 
-int trajectories_fill(struct figure *figure, const struct panels *panels, size_t pages)
+/* The frame of all panels is the first one's. */
+static void write_frame(struct figure *figure, size_t n, const double low[2], const double high[2])
 {
-    double most;
-    int err = longest(panels, &most);
+    figure_number(figure, "features", (double)n);
+    figure_number(figure, "x_low", low[0]);
+    figure_number(figure, "x_high", high[0]);
+    if (n == 2) {
+        figure_number(figure, "y_low", low[1]);
+        figure_number(figure, "y_high", high[1]);
+    }
+}
+
+static int write_panel(struct figure *figure, const struct panel *panel, size_t i, size_t pages, double most)
+{
+    size_t n = panel->run.data->features;
+    struct frames frames;
+    double low[2], high[2], window[2] = {1, 1};
+    for (size_t k = 0; k < n; k++) {
+        panel_window(panel, k, 0.1, &low[k], &high[k]);
+        window[k] = high[k] - low[k];
+    }
+    panels_title(figure, panel, i);
+    panels_note(figure, i, panel_empty(panel));
+    if (!i)
+        write_frame(figure, n, low, high);
+    if (panel_empty(panel)) {
+        panels_number(figure, "units", i, 0);
+        return 0;
+    }
+    int err = frames_read(&frames, panel);
     if (err < 0)
         return err;
-    panels_head(figure, panels->rows, panels->columns);
+    panels_number(figure, "units", i, (double)frames.units);
+    panels_columns(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
+    err = write_units(figure, &frames, window);
+    write_ends(figure, &frames, i);
+    if (pages)
+        write_heads(figure, &frames, i, pages, most);
+    frames_free(&frames);
+    return err;
+}
+
+static int fill(struct figure *figure, struct panels *panels)
+{
+    double most;
     size_t empty = 0;
-    for (size_t i = 0; i < panels->rows * panels->columns; i++) {
-        const struct panel *panel = &panels->list[i];
-        size_t n = panel->data->features;
-        struct frames frames;
-        if (n < 1 || n > 2)
-            return sph_fail_at(SPH_EARG, panel->where,
-                               "trajectories need data with 1 or 2 features, found %zu", n);
-        const char *note = panel_empty(panel);
-        double low[2], high[2], window[2] = {1, 1};
-        for (size_t k = 0; k < n; k++) {
-            panel_window(panel, k, 0.1, &low[k], &high[k]);
-            window[k] = high[k] - low[k];
-        }
-        panels_title(figure, panel, i);
-        panels_note(figure, i, note);
-        if (!i) {
-            figure_number(figure, "features", (double)n);
-            figure_number(figure, "x_low", low[0]);
-            figure_number(figure, "x_high", high[0]);
-            if (n == 2) {
-                figure_number(figure, "y_low", low[1]);
-                figure_number(figure, "y_high", high[1]);
-            }
-        }
-        if (note && ++empty == panels->rows * panels->columns)
-            return panels_all_empty(panels, note);
-        if (note) {
-            panels_number(figure, "units", i, 0);
-            continue;
-        }
-        if ((err = frames_read(&frames, panel)) < 0)
-            return err;
-        panels_number(figure, "units", i, (double)frames.units);
-        panels_columns(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
-        err = write_units(figure, &frames, window);
-        write_ends(figure, &frames, i);
-        if (pages)
-            write_heads(figure, &frames, i, pages, most);
-        frames_free(&frames);
-        if (err < 0)
-            return err;
+    int err = longest(panels, &most);
+    panels_head(figure, panels->rows, panels->columns);
+    for (size_t i = 0; i < panels_count(panels) && !err; i++) {
+        const struct panel *panel;
+        if ((err = panels_open(panels, i, &panel)) < 0)
+            break;
+        if (panel_empty(panel) && ++empty == panels_count(panels))
+            return panels_all_empty(panels, panel_empty(panel));
+        err = write_panel(figure, panel, i, panels->kind->pages, most);
     }
     figure_number(figure, "x_most", most);
-    return 0;
+    return err;
 }
+
+const struct figure_kind figure_trajectories = {
+    .needs = FIGURE_BOUNDARIES | FIGURE_DATA,
+    .features_least = 1,
+    .features_most = 2,
+    .fill = fill,
+    .caption = "The path of each unit's φ during training, up to the last step; a colour is a unit. φ is the "
+               "boundary's point nearest to the mean of the standardised data, drawn in the data's units "
+               "(phi_net of spherelu boundaries).",
+};
+
+const struct figure_kind figure_animation = {
+    .needs = FIGURE_BOUNDARIES | FIGURE_DATA,
+    .features_least = 1,
+    .features_most = 2,
+    .pages = 40,
+    .fill = fill,
+    .caption = "The same paths in motion.",
+};

@@ -175,6 +175,11 @@ static struct member *find(const struct npz *npz, const char *name)
     return NULL;
 }
 
+const char *npz_name(const struct npz *npz, size_t i)
+{
+    return i < npz->count ? npz->member[i].name : NULL;
+}
+
 int npz_find(const struct npz *npz, const char *name, size_t shape[NPZ_DIMS], size_t *ndim)
 {
     const struct member *member = find(npz, name);

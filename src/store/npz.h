@@ -19,6 +19,9 @@ struct npz;
 int npz_open(struct npz **out, const char *path);
 void npz_free(struct npz *npz);
 
+/* The name of the i-th array, as they stand in the file; NULL: there are no more. */
+const char *npz_name(const struct npz *npz, size_t i);
+
 /* 1 and its shape (shape and ndim may be NULL), or 0: there is none of this name. ndim 0 is one number. */
 int npz_find(const struct npz *npz, const char *name, size_t shape[NPZ_DIMS], size_t *ndim);
 
