@@ -57,6 +57,16 @@ SUPPORT double *numbers(size_t count)
 
 /* ---------------------------------------------------------------- nets */
 
+/* A tensor of a layer's normalization by its name, "norm.shift"; NULL: it has none. */
+SUPPORT void *norm_tensor(const sph_net *net, size_t layer, const char *name)
+{
+    const struct net_layer *from = &net->layers[layer];
+    for (size_t t = 0; t < from->norm->tensors; t++)
+        if (!strcmp(from->norm->tensor[t].name, name))
+            return net_norm(net, from, t);
+    return NULL;
+}
+
 SUPPORT sph_net *open_net(sph_dtype dtype, enum kernel_choice choice)
 {
     sph_net *net = NULL;

@@ -221,7 +221,7 @@ static void distances_are_those_of_a_plain_loop(void **state)
                                                .zeros = seed == 1};
                     sph_net *net = random_net(&spec);
                     for (size_t l = 0; l < 2 && norm == SPH_NORM_LN; l++) { /* half of the units unshifted */
-                        double *beta = net_param(net, net->layers[l].beta),
+                        double *beta = norm_tensor(net, l, "norm.shift"),
                                *shape = net_param(net, net->layers[l].act_shape);
                         size_t m = net->layers[l].shape.m;
                         for (size_t j = 0; j < m; j += 2)
@@ -286,7 +286,7 @@ static void distances_of_patches_are_those_of_a_plain_loop(void **state)
             sph_boundaries *all = all_boundaries(net, data);
             const sph_boundary *b = &all->layer[0];
             size_t across = SIDE + 2 * pad + 1 - KERNEL, count = ROWS * across * across;
-            double *points = numbers(count * b->n), *mean = net_state(net, net->layers[0].mean);
+            double *points = numbers(count * b->n), *mean = norm_tensor(net, 0, "norm.mean");
             for (size_t i = 0; i < count; i++)
                 patch(sph_data_x(data) + i / (across * across) * sph_net_inputs(net), pad,
                       i / across % across, i % across, norm == SPH_NORM_IMN && pad ? mean : NULL,

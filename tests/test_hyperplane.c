@@ -28,7 +28,7 @@ static void unshift(sph_net *net)
 {
     for (size_t l = 0; l < net->layer_count; l++) {
         const struct net_layer *layer = &net->layers[l];
-        double *beta = net_param(net, layer->beta), *shape = net_param(net, layer->act_shape);
+        double *beta = norm_tensor(net, l, "norm.shift"), *shape = net_param(net, layer->act_shape);
         size_t m = layer->shape.m;
         for (size_t j = 0; layer->spec.norm == SPH_NORM_LN && j < m; j++)
             if (j % 3)
@@ -223,7 +223,7 @@ static size_t cross_layer(struct rng *rng, const sph_net *net, size_t l)
     const struct net_node *node = &alone->nodes[alone->layers[0].node];
     double *x = numbers(2 * breaks * m * n), *dz = numbers(breaks * m),
            *out = numbers(2 * breaks * m * node_features(node));
-    const double *mean = net_state(net, layer->mean), *shape = net_param(net, layer->act_shape);
+    const double *mean = norm_tensor(net, l, "norm.mean"), *shape = net_param(net, layer->act_shape);
     double relative = breaks > 1 ? srelu_step : step;
     for (size_t j = 0; j < m; j++)
         for (size_t k = 0; k < breaks; k++) {

@@ -195,7 +195,7 @@ static void plain_open(struct plain_layer *l, const sph_net *net, size_t layer)
         get(net, from->path, "bias", l->b, m, 0);
         get(net, from->path, "r", l->s, m, 1);
     }
-    if (from->mean != NET_NOWHERE)
+    if (norm_tensor(net, layer, "norm.mean"))
         get(net, from->path, "norm.mean", l->mean, means, 0);
     get(net, from->path, "norm.var", l->var, m, 1);
     get(net, from->path, "norm.scale", l->gamma, m, 1);

@@ -13,9 +13,9 @@
 /* A layer asked about, and the copies beside it. */
 struct site {
     size_t layer;
-    int probe;                /* node of the copy without activation; its z decides what is active       */
-    int ruler;                /* ln: node that puts out w x + b, which z is not; -1: z less its break is  */
-    struct hyperplanes ruled; /* ln: what the ruler measures                                              */
+    int probe; /* node of the copy without activation; its z decides what is active       */
+    int ruler; /* per sample: node that puts out w x + b, which z is not; -1: z less its break is */
+    struct hyperplanes ruled; /* per sample: what the ruler measures */
     double *break_at;         /* (m) srelu: left thresholds; NULL: 0                                      */
     struct census_layer *count;
 };
@@ -55,9 +55,9 @@ static int add_copies(struct taking *taking, struct site *site, const struct net
     spec.signs = 0;
     site->ruler = -1;
     site->probe = net_add_like(taking->wide, node, in, &spec);
-    if (site->probe < 0 || spec.norm != SPH_NORM_LN)
+    if (site->probe < 0 || !layer->norm->per_sample)
         return site->probe < 0 ? site->probe : 0;
-    if (node_pixels(node) > 1) /* ln of images has no hyperplane to measure */
+    if (node_pixels(node) > 1) /* images have no hyperplane to measure then */
         return 0;
     int err = hyperplanes_new(&site->ruled, taking->net, site->layer);
     if (err < 0)
@@ -202,7 +202,7 @@ static void see(void *self, const struct watched *seen)
     struct taking *taking = self;
     for (size_t i = 0; i < taking->count; i++) {
         struct site *site = &taking->site[i];
-        int per_sample = taking->net->layers[site->layer].spec.norm == SPH_NORM_LN;
+        int per_sample = taking->net->layers[site->layer].norm->per_sample;
         if ((int)seen->node == site->probe) {
             count_active(site, seen);
             if (!per_sample)

@@ -5,89 +5,29 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "layer/op.h"
 
-/* The numbers of a layer beside its weight, in f64; NULL where it has none. */
+/* The numbers of a layer beside its weight, in f64. */
 struct folding {
-    double *gamma, *beta;     /* (m) */
-    double *mean, *var;       /* (m), imn's mean (channels) */
-    double *t_left, *t_right; /* (m) of srelu */
+    double *memory;
+    struct norm_values norm;
+    double *t_left, *t_right; /* (m) of srelu, else NULL */
 };
-
-static int read_numbers(double **out, const sph_net *net, const void *from, size_t count)
-{
-    if (!from)
-        return 0;
-    if (!(*out = mem_get(count, sizeof **out)))
-        return SPH_EMEMORY;
-    net->k->to_double(count, from, *out);
-    return 0;
-}
-
-static void folding_free(struct folding *folding)
-{
-    double *owned[] = {folding->gamma, folding->beta,   folding->mean,
-                       folding->var,   folding->t_left, folding->t_right};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        mem_free(owned[i]);
-}
 
 static int folding_read(struct folding *out, const sph_net *net, const struct net_layer *layer)
 {
-    size_t m = layer->shape.m;
-    *out = (struct folding){0};
-    int srelu = layer->act_shape != NET_NOWHERE;
+    size_t m = layer->shape.m, normed = net_norm_numbers(layer);
     const char *shape = net_param(net, layer->act_shape);
-    int err = 0;
-    if ((err = read_numbers(&out->gamma, net, net_param(net, layer->gamma), m)) < 0 ||
-        (err = read_numbers(&out->beta, net, net_param(net, layer->beta), m)) < 0 ||
-        (err = read_numbers(&out->mean, net, net_state(net, layer->mean), layer->mean_width)) < 0 ||
-        (err = read_numbers(&out->var, net, net_state(net, layer->var), m)) < 0 ||
-        (srelu &&
-         ((err = read_numbers(&out->t_left, net, shape + SRELU_T_LEFT * m * net->k->size, m)) < 0 ||
-          (err = read_numbers(&out->t_right, net, shape + SRELU_T_RIGHT * m * net->k->size, m)) < 0)))
-        folding_free(out);
-    return err;
-}
-
-/* ---------------------------------------------------------------- folding, one normalization each */
-
-static void fold_batch_norm(struct hyperplanes *planes, const struct folding *with)
-{
-    for (size_t j = 0; j < planes->m; j++) {
-        double scale = with->gamma[j] / sqrt(with->var[j] + norm_epsilon);
-        planes->b[j] = scale * (planes->b[j] - with->mean[j]) + with->beta[j];
-        for (size_t i = 0; i < planes->n; i++)
-            planes->w[j * planes->n + i] *= scale;
+    *out = (struct folding){.memory = mem_get(normed + 2 * m, sizeof *out->memory)};
+    if (!out->memory)
+        return SPH_EMEMORY;
+    net_norm_values(net, layer, out->memory, &out->norm);
+    if (shape) {
+        out->t_left = out->memory + normed;
+        out->t_right = out->t_left + m;
+        net->k->to_double(m, shape + SRELU_T_LEFT * m * net->k->size, out->t_left);
+        net->k->to_double(m, shape + SRELU_T_RIGHT * m * net->k->size, out->t_right);
     }
-}
-
-static void fold_mean(struct hyperplanes *planes, const struct folding *with)
-{
-    for (size_t j = 0; j < planes->m; j++)
-        planes->b[j] -= with->mean[j];
-}
-
-/* window_area: numbers of a unit that share a channel and its mean. */
-static void fold_input_mean(struct hyperplanes *planes, const struct folding *with, size_t window_area)
-{
-    for (size_t j = 0; j < planes->m; j++)
-        for (size_t i = 0; i < planes->n; i++)
-            planes->b[j] -= planes->w[j * planes->n + i] * with->mean[i / window_area];
-}
-
-/* What stands before the division by a sample's deviation, which changes no sign. */
-static void fold_layer_norm(struct hyperplanes *planes, const struct folding *with)
-{
-    size_t m = planes->m, n = planes->n;
-    for (size_t i = 0; i <= n; i++) { /* the weights of an input; last the biases */
-        double *column = i < n ? planes->w + i : planes->b, mean = 0;
-        size_t step = i < n ? n : 1;
-        for (size_t j = 0; j < m; j++)
-            mean += column[j * step] / (double)m;
-        for (size_t j = 0; j < m; j++)
-            column[j * step] = with->gamma[j] * (column[j * step] - mean);
-    }
+    return 0;
 }
 
 /* The bias of w x + b = threshold, from a bias of w x + b = 0. */
@@ -98,11 +38,12 @@ static void move_biases(double *b, size_t m, const double *threshold)
 }
 
 /* Where shift and threshold differ, the boundary of a sample depends on its deviation. */
-static void keep_unshifted(struct hyperplanes *planes, const struct folding *with, int image)
+static void keep_unshifted(struct hyperplanes *planes, const struct folding *with, const double *shift,
+                           int image)
 {
     for (size_t j = 0; j < planes->m; j++) {
-        int left = !image && with->beta[j] == (with->t_left ? with->t_left[j] : 0);
-        int right = !image && with->t_right && with->beta[j] == with->t_right[j];
+        int left = !image && shift[j] == (with->t_left ? with->t_left[j] : 0);
+        int right = !image && with->t_right && shift[j] == with->t_right[j];
         if (planes->b_right)
             planes->b_right[j] = right ? planes->b[j] : NAN;
         if (!left)
@@ -115,29 +56,18 @@ static void keep_unshifted(struct hyperplanes *planes, const struct folding *wit
 static void fold(struct hyperplanes *planes, const sph_net *net, const struct net_layer *layer,
                  const struct folding *with)
 {
-    const struct net_node *node = &net->nodes[layer->node];
-    size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
-    switch (layer->spec.norm) {
-    case SPH_NORM_BN:
-        fold_batch_norm(planes, with);
-        break;
-    case SPH_NORM_MBN:
-        fold_mean(planes, with);
-        break;
-    case SPH_NORM_IMN:
-        if (!layer->spec.pad)
-            fold_input_mean(planes, with, kernel * kernel);
-        else
-            planes->kind = HYPERPLANE_CENTRED;
-        break;
-    case SPH_NORM_LN:
+    const struct norm_ops *norm = layer->norm;
+    if (norm->per_sample) {
         planes->kind = HYPERPLANE_PER_SAMPLE;
-        fold_layer_norm(planes, with);
-        keep_unshifted(planes, with, node_pixels(node) > 1);
+        const double *shift = norm->fold_sample(&with->norm, planes->w, planes->b);
+        keep_unshifted(planes, with, shift, node_pixels(&net->nodes[layer->node]) > 1);
         return;
-    default:
-        break;
     }
+    if (norm->at_input && layer->spec.pad)
+        planes->kind = HYPERPLANE_CENTRED;
+    else
+        for (size_t j = 0; norm->fold && j < planes->m; j++)
+            norm->fold(&with->norm, j, planes->w + j * planes->n, &planes->b[j]);
     for (size_t j = 0; planes->b_right && j < planes->m; j++)
         planes->b_right[j] = planes->b[j];
     move_biases(planes->b, planes->m, with->t_left);
@@ -170,7 +100,7 @@ int hyperplanes_affine(struct hyperplanes *out, const sph_net *net, size_t layer
         return err;
     }
     fold(out, net, from, &folding);
-    folding_free(&folding);
+    mem_free(folding.memory);
     return 0;
 }
 

@@ -7,15 +7,16 @@
 
 #include "net/net.h"
 
-/* bn, mbn, imn and none give every unit a hyperplane. ln divides by a number of each sample's own, so that a
- * unit has one only where its shift is 0 (srelu: where its shift is the threshold); the other units' w and b
- * are NaN, and so are all of a conv's, whose mean is that of the whole image. A padded conv under imn takes
- * the mean off before it pads: its hyperplane lies in the patch as it is then. */
+/* Most normalizations give every unit a hyperplane. One that works on each sample (ln) divides by a number of
+ * the sample's own, so that a unit has one only where its shift is 0 (srelu: where its shift is the
+ * threshold); the other units' w and b are NaN, and so are all of a conv's, whose mean is that of the whole
+ * image. A padded conv under a norm at its input (imn) takes the mean off before it pads: its hyperplane lies
+ * in the patch as it is then. */
 enum hyperplane_kind {
     HYPERPLANE_EXACT,      /* s act(w x + b), srelu but for its thresholds           */
     HYPERPLANE_NONE,       /* no activation: no boundary; w, b and s are NULL        */
-    HYPERPLANE_PER_SAMPLE, /* ln: hyperplanes of some units, and of no unit affine   */
-    HYPERPLANE_CENTRED     /* a padded conv under imn: s act(w (x - mean) + b)       */
+    HYPERPLANE_PER_SAMPLE, /* hyperplanes of some units, and of no unit affine       */
+    HYPERPLANE_CENTRED     /* a padded conv's: s act(w (x - mean) + b)               */
 };
 
 /* One layer's, in f64 whatever the net computes in; x is the layer's input as the net computes it: for the

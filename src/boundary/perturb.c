@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "boundary/hyperplane.h"
 #include "boundary/turns.h"
-#include "layer/op.h"
+#include "layer/norm.h"
 #include "param/param.h"
 
 enum { INPUTS_MOST = 65536, EPS_MOST = 1024, ROWS_MOST = 65536, UNITS_MOST = 1024 };

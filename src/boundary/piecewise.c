@@ -21,10 +21,11 @@ static int check_act(const char *path, sph_act act)
 
 static int check_layer(const struct net_layer *layer)
 {
-    if (layer->spec.norm == SPH_NORM_LN)
+    if (layer->norm->per_sample)
         return sph_fail_key(SPH_EARG, layer->path,
-                            "ln divides by each sample's own deviation, so that its regions have no straight "
-                            "edges");
+                            "%s divides by each sample's own deviation, so that its regions have no straight "
+                            "edges",
+                            layer->norm->name);
     return check_act(layer->path, layer->spec.act);
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "layer/op.h"
 
 /* Inputs that are written to a frame together. */
 enum { FRAME_ROWS = 16 };
@@ -29,7 +28,7 @@ struct sph_tracker {
 int tracker_follows(const sph_net *net, size_t layer)
 {
     const sph_layer *spec = &net->layers[layer].spec;
-    return spec->act != SPH_ACT_IDENTITY && spec->norm != SPH_NORM_LN;
+    return spec->act != SPH_ACT_IDENTITY && !net->layers[layer].norm->per_sample;
 }
 
 static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
@@ -37,7 +36,6 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
     const struct net_layer *layer = &net->layers[number];
     size_t m = layer->shape.m, n = layer->shape.n, ld = kernel_pad(m), size = net->k->size;
     size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
-    sph_norm norm = layer->spec.norm;
     const char *shape = net_param(net, layer->act_shape);
     out->motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
     if (!(out->follows = tracker_follows(net, number)))
@@ -45,19 +43,18 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
     out->args = (struct moves_args){
         .n = n,
         .m = m,
-        .mean = norm == SPH_NORM_BN || norm == SPH_NORM_MBN ? net_state(net, layer->mean) : NULL,
-        .var = net_state(net, layer->var),
-        .gamma = net_param(net, layer->gamma),
-        .beta = net_param(net, layer->beta),
         .threshold = shape ? shape + SRELU_T_LEFT * m * size : NULL,
-        .input_mean = norm == SPH_NORM_IMN && !layer->spec.pad ? net_state(net, layer->mean) : NULL,
         .area = kernel * kernel,
-        .epsilon = norm_epsilon,
         .u = mem_get(n * ld, size),
         .ldu = ld,
         .offset = mem_get(m, size),
         .moved = mem_get(2 * ld, size),
     };
+    const void *tensor[NORM_TENSORS] = {NULL};
+    for (size_t t = 0; t < layer->norm->tensors; t++)
+        tensor[t] = net_norm(net, layer, t);
+    if (layer->norm->moves && !(layer->norm->at_input && layer->spec.pad)) /* else in the centred patch */
+        layer->norm->moves(tensor, &out->args);
     out->rows = mem_get((FRAME_ROWS + 1) * ld, size);
     if (!out->args.u || !out->args.offset || !out->args.moved || !out->rows)
         return SPH_EMEMORY;

@@ -99,6 +99,8 @@ static inline void *slice_column(const struct slice *slice, const struct kernels
     return array ? (char *)array + slice->first * k->size : NULL;
 }
 
+enum { NORM_TENSORS = 4 }; /* at most, of a normalization */
+
 /* A layer's numbers as its ops see them. */
 struct layer_weights {
     size_t m, n;
@@ -110,17 +112,16 @@ struct layer_weights {
     void *b;                  /* (m) or NULL                                     */
     void *s;                  /* (m)                                             */
     int scaled;               /* some s is not 1, or learned                     */
-    const void *gamma, *beta; /* (m) of bn, ln; else NULL          */
-    const void *act_shape;    /* (4, m) of srelu; else NULL        */
-    void *running_mean;       /* (m), imn (channels); else NULL    */
-    void *running_var;        /* (m) of bn; else NULL              */
+    void *norm[NORM_TENSORS]; /* as the normalization's row has them (norm.h); else NULL */
+    const void *act_shape;    /* (4, m) of srelu; else NULL                              */
 };
 
 /* Gradients of one layer, one set per worker; all accumulate. */
 struct layer_grads {
     void *dw; /* (n, m), narrow: (m, n) */
     void *db, *ds;
-    void *dgamma, *dbeta, *dshape;
+    void *dnorm[NORM_TENSORS]; /* of those it learns */
+    void *dshape;
 };
 
 /* What the ops of one layer do for each other in this run. net/fusion.c decides it; ops only look. */
@@ -147,7 +148,8 @@ struct op_kind {
     int back_in, back_out; /* the way back reads in (and in2), reads out */
 };
 
-struct norm_state; /* norm.c */
+struct norm_ops;   /* norm.h      */
+struct norm_state; /* norm_rows.h */
 
 struct dense_op {
     const struct fused *before; /* of the layer that it alone reads, with one unit; or NULL */
@@ -162,8 +164,7 @@ struct conv_op {
 };
 
 struct norm_op {
-    struct norm_state *state; /* of a batch statistic    */
-    void *row_scratch;        /* (rows of the batch) of ln */
+    struct norm_state *state;
 };
 
 struct act_op {
@@ -207,15 +208,6 @@ static inline int product_sums_bias(const struct op *op)
     return product_bias(op) && !op->fused->bias_in_act;
 }
 
-/* Statistics of a batch-coupled op pair. shares: most tiles of a batch or, of blocked images, most images. */
-int norm_state_new(struct norm_state **out, const struct kernels *k, size_t width, size_t shares,
-                   double momentum);
-void norm_state_free(struct norm_state *state);
-/* imn in training: a second layer reads the same centred input and keeps the same running mean. */
-void norm_state_share(struct norm_state *state, const struct layer_weights *also);
-
-static const double norm_epsilon = 1e-5;
-
 extern const struct op_kind op_dense;
 extern const struct op_kind op_conv, op_conv_blocked;
 extern const struct op_kind op_enter; /* rows of images into blocks */
@@ -225,10 +217,5 @@ extern const struct op_kind op_act_idle;  /* that of a layer whose activation is
 extern const struct op_kind op_act_alone; /* of any node's value, which stays as it is: no scale, no bias */
 extern const struct op_kind op_add,
     op_add_relu; /* with the relu behind it                                     */
-
-void op_layer_norm(struct op *op);
-void op_norm_gather(struct op *op, sph_norm norm); /* bn, mbn, imn: first half, training only      */
-void op_norm_apply(struct op *op, sph_norm norm,
-                   int train); /* second half: batch or running statistics     */
 
 #endif

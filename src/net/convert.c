@@ -36,31 +36,24 @@ static int read_form(const sph_net *net, size_t l, sph_param to, struct form *fo
     size_t m = layer->shape.m, n = layer->shape.n;
     form->from = layer;
     form->to = to;
-    form->norm = layer->spec.norm;
+    form->norm = layer->norm;
     form->signs = !param_has_radius(to) && layer->spec.signs;
     int err = net_layer_values(net, l, &form->values);
     if (err < 0)
         return err;
-    form->memory = mem_get(m * n + (5 + SRELU_SHAPE) * m + layer->mean_width, sizeof *form->memory);
+    form->memory = mem_get(m * n + (2 + SRELU_SHAPE) * m + net_norm_numbers(layer), sizeof *form->memory);
     if (!form->memory)
         return SPH_EMEMORY;
     double *next = form->memory;
     form->w = next, next += m * n;
     form->b = next, next += m;
     form->s = next, next += m;
-    form->gamma = next, next += m;
-    form->beta = next, next += m;
-    form->var = next, next += m;
     form->shape = next, next += SRELU_SHAPE * m;
-    form->mean = next;
 
     param_to_weight(layer->ops, &layer->shape, &form->values, form->w, form->b, form->s);
     read_vector(net, net_state(net, layer->output_sign), m, form->s);
-    read_vector(net, net_param(net, layer->gamma), m, form->gamma);
-    read_vector(net, net_param(net, layer->beta), m, form->beta);
     read_vector(net, net_param(net, layer->act_shape), SRELU_SHAPE * m, form->shape);
-    read_vector(net, net_state(net, layer->mean), layer->mean_width, form->mean);
-    read_vector(net, net_state(net, layer->var), m, form->var);
+    net_norm_values(net, layer, next, &form->normed);
     return 0;
 }
 
@@ -103,32 +96,27 @@ static int write_values(sph_net *out, size_t l, struct form *form)
     return err;
 }
 
+static int write_vector(sph_net *out, const struct form *form, const char *name, const double *values,
+                        size_t count, void *to)
+{
+    int err = to ? check_numbers(out, form, name, values, count, 1) : 0;
+    if (to && !err)
+        out->k->from_double(count, values, to);
+    return err;
+}
+
 static int write_form(sph_net *out, size_t l, struct form *form)
 {
     const struct net_layer *layer = &out->layers[l];
     size_t m = layer->shape.m;
-    const struct {
-        const char *name;
-        void *to;
-        const double *values;
-        size_t count;
-    } vectors[] = {
-        {"norm.scale", net_param(out, layer->gamma), form->gamma, m},
-        {"norm.shift", net_param(out, layer->beta), form->beta, m},
-        {"act.t_right", net_param(out, layer->act_shape), form->shape, SRELU_SHAPE * m},
-        {"r", net_state(out, layer->output_sign), form->s, m},
-        {"norm.mean", net_state(out, layer->mean), form->mean, layer->mean_width},
-        {"norm.var", net_state(out, layer->var), form->var, m},
-    };
     int err = write_values(out, l, form);
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors && !err; i++) {
-        if (!vectors[i].to)
-            continue;
-        err = check_numbers(out, form, vectors[i].name, vectors[i].values, vectors[i].count, 1);
-        if (!err)
-            out->k->from_double(vectors[i].count, vectors[i].values, vectors[i].to);
-    }
-    return err;
+    for (size_t t = 0; t < layer->norm->tensors && !err; t++)
+        err = write_vector(out, form, layer->norm->tensor[t].name, form->normed.tensor[t],
+                           net_norm_length(layer, t), net_norm(out, layer, t));
+    if (!err)
+        err = write_vector(out, form, "act.t_right", form->shape, SRELU_SHAPE * m,
+                           net_param(out, layer->act_shape));
+    return err ? err : write_vector(out, form, "r", form->s, m, net_state(out, layer->output_sign));
 }
 
 static void adapt_layer(void *self, size_t layer, sph_layer *spec)
@@ -137,7 +125,8 @@ static void adapt_layer(void *self, size_t layer, sph_layer *spec)
     if (spec->param != form->to)
         spec->init = SPH_INIT_DEFAULT;
     spec->param = form->to;
-    spec->norm = form->norm;
+    if (form->norm != form->from->norm)
+        spec->norm = SPH_NORM_NONE;
     spec->signs = form->signs;
 }
 
@@ -176,7 +165,7 @@ static int is_copy(const sph_net *net, sph_param to, int strict, int fold)
 {
     for (size_t l = 0; l < net->layer_count; l++) {
         const struct net_layer *layer = &net->layers[l];
-        if ((fold && layer->spec.norm == SPH_NORM_BN) || choose(net, layer, to) != layer->spec.param ||
+        if ((fold && layer->norm->folds_away) || choose(net, layer, to) != layer->spec.param ||
             (strict && !param_has_radius(to) && layer->spec.signs))
             return 0;
     }
@@ -201,8 +190,8 @@ int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
     for (size_t l = 0; l < layers && !err; l++)
         err = read_form(net, l, choose(net, &net->layers[l], to), &c.form[l]);
     for (size_t l = 0; l < layers && !err && fold; l++)
-        if (c.form[l].norm == SPH_NORM_BN)
-            convert_fold_bn(&c.form[l]);
+        if (c.form[l].norm->folds_away)
+            convert_fold_norm(&c.form[l]);
     /* In the order of computation: what a layer hands on is there before its readers' turn. */
     for (size_t l = 0; l < layers && !err; l++) {
         struct form *form = &c.form[l];

@@ -12,15 +12,15 @@
 struct form {
     const struct net_layer *from;
     sph_param to;
-    sph_norm norm;                      /* from's, or none once bn is folded     */
-    int signs;                          /* the converted layer keeps s as PATH.r */
-    int rewrite;                        /* w is no longer what from has          */
-    struct param_values values;         /* as from has them                      */
-    double *memory;                     /* owns the rest                         */
-    double *w;                          /* (m, n) */
-    double *b, *s, *gamma, *beta, *var; /* (m)    */
-    double *shape;                      /* (4, m) */
-    double *mean;                       /* (m), imn (n) */
+    const struct norm_ops *norm; /* from's, or that of none once it is folded */
+    struct norm_values normed;   /* its numbers                               */
+    int signs;                   /* the converted layer keeps s as PATH.r     */
+    int rewrite;                 /* w is no longer what from has              */
+    struct param_values values;  /* as from has them                          */
+    double *memory;              /* owns the rest                             */
+    double *w;                   /* (m, n) */
+    double *b, *s;               /* (m)    */
+    double *shape;               /* (4, m) */
 };
 
 struct conversion {
@@ -33,8 +33,8 @@ struct conversion {
 int convert_refuse(const struct form *form, size_t unit, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* bn becomes part of w and b, by its running statistics. (convert_unit.c) */
-void convert_fold_bn(struct form *form);
+/* The normalization becomes part of w and b, by its running statistics. (convert_unit.c) */
+void convert_fold_norm(struct form *form);
 
 /* One unit: |w| <- 1, or s <- +-1. (convert_unit.c) */
 int convert_to_direction(struct conversion *c, struct form *form, size_t j);
@@ -45,7 +45,8 @@ int convert_to_sign(struct form *form, size_t j);
 void convert_scale_unit(struct form *form, size_t j, double factor);
 
 /* What stands in the way of moving something of the layer's output into the weights that read it; NULL:
- * nothing. A sign passes zero padding, a constant does not, unless imn takes it before. (convert_reader.c) */
+ * nothing. A sign passes zero padding, a constant does not, unless a norm at the input takes it before.
+ * (convert_reader.c) */
 const char *convert_blocked(const struct conversion *c, const struct form *form, int constant);
 
 /* Unit j of a layer that is not blocked always puts out `constant`: its readers' biases take it.

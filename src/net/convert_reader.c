@@ -47,7 +47,7 @@ const char *convert_blocked(const struct conversion *c, const struct form *form,
             return "it is read by a max pool";
         if (reader->kind == NODE_ACT)
             return "it is read by an activation";
-        int centred = c->net->layers[reader->layer].spec.norm == SPH_NORM_IMN;
+        int centred = c->net->layers[reader->layer].norm->at_input;
         if (constant && ((reader->window.pad && !centred) || has_padded_average(c->net, reader->in[0], node)))
             return "it is read through zero padding";
     }
@@ -61,22 +61,22 @@ static size_t channel_area(const struct form *form)
     return kernel ? kernel * kernel : 1;
 }
 
-/* Channel i of the layer's input was x + constant and is x now. Under bn and mbn the mean takes it, as it
- * would in training. */
+/* Channel i of the layer's input was x + constant and is x now. A mean of the batch takes it, as it would in
+ * training. */
 static void absorb_constant(struct form *form, size_t i, double constant)
 {
-    sph_norm norm = form->norm;
+    const struct norm_ops *norm = form->norm;
     size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
-    if (norm == SPH_NORM_IMN) {
-        form->mean[i] -= constant;
+    if (norm->take_input) {
+        norm->take_input(&form->normed, i, 1, constant);
         return;
     }
     for (size_t j = 0; j < m; j++) {
         double part = 0;
         for (size_t at = 0; at < area; at++)
             part += form->w[j * n + i * area + at] * constant;
-        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN)
-            form->mean[j] -= part;
+        if (norm->take_sum)
+            norm->take_sum(&form->normed, j, part);
         else
             form->b[j] += part;
     }
@@ -89,8 +89,8 @@ static void absorb_sign(struct form *form, size_t i)
     for (size_t j = 0; j < m; j++)
         for (size_t at = 0; at < area; at++)
             form->w[j * n + i * area + at] = -form->w[j * n + i * area + at];
-    if (form->norm == SPH_NORM_IMN)
-        form->mean[i] = -form->mean[i];
+    if (form->norm->take_input)
+        form->norm->take_input(&form->normed, i, -1, 0);
     form->rewrite = 1;
 }
 

@@ -3,49 +3,33 @@
  * One unit, rescaled until the target can hold it. */
 #include <math.h>
 
-#include "layer/op.h"
 #include "net/convert.h"
-
-static int scales_behind_norm(const struct form *form)
-{
-    return form->norm == SPH_NORM_BN || form->norm == SPH_NORM_LN;
-}
 
 void convert_scale_unit(struct form *form, size_t j, double factor)
 {
     size_t m = form->from->shape.m, n = form->from->shape.n;
-    if (scales_behind_norm(form)) {
-        form->gamma[j] *= factor;
-        form->beta[j] *= factor;
-    } else {
+    if (!form->norm->scale || !form->norm->scale(&form->normed, j, factor)) {
         for (size_t i = 0; i < n; i++)
             form->w[j * n + i] *= factor;
         form->b[j] *= factor;
-        if (form->norm == SPH_NORM_MBN)
-            form->mean[j] *= factor;
         form->rewrite = 1;
     }
     form->shape[SRELU_T_RIGHT * m + j] *= factor;
     form->shape[SRELU_T_LEFT * m + j] *= factor;
 }
 
-void convert_fold_bn(struct form *form)
+void convert_fold_norm(struct form *form)
 {
-    size_t m = form->from->shape.m, n = form->from->shape.n;
-    for (size_t j = 0; j < m; j++) {
-        double factor = form->gamma[j] / sqrt(form->var[j] + norm_epsilon);
-        for (size_t i = 0; i < n; i++)
-            form->w[j * n + i] *= factor;
-        form->b[j] = form->beta[j] + factor * (form->b[j] - form->mean[j]);
-    }
-    form->norm = SPH_NORM_NONE;
+    for (size_t j = 0; j < form->from->shape.m; j++)
+        form->norm->fold(&form->normed, j, form->w + j * form->from->shape.n, &form->b[j]);
+    form->norm = norm_ops(SPH_NORM_NONE);
     form->rewrite = 1;
 }
 
-/* What to do where folding bn is to blame. */
+/* What to do where folding the normalization is to blame. */
 static const char *advice(const struct form *form)
 {
-    return form->norm != form->from->spec.norm ? "; keeping bn would help" : "";
+    return form->norm != form->from->norm ? "; keeping bn would help" : "";
 }
 
 static double act_of(const struct form *form, size_t j, double z)
@@ -59,17 +43,18 @@ static double act_of(const struct form *form, size_t j, double z)
     return y;
 }
 
-/* A unit without a direction: a constant. bn can hold it, others hand it on. */
+/* A unit without a direction: a constant. The normalization may hold it; else it is handed on. */
 static int zero_row(struct conversion *c, struct form *form, size_t j)
 {
-    sph_norm norm = form->norm;
-    if (norm == SPH_NORM_BN) {
-        form->beta[j] -= form->gamma[j] * form->mean[j] / sqrt(form->var[j] + norm_epsilon);
-        form->gamma[j] = form->mean[j] = 0;
-        form->var[j] = 1;
+    const struct norm_ops *norm = form->norm;
+    if (norm->hold) {
+        norm->hold(&form->normed, j);
         return 0;
     }
-    double constant = form->s[j] * act_of(form, j, form->b[j] - (norm == SPH_NORM_MBN ? form->mean[j] : 0));
+    double b = form->b[j];
+    if (norm->fold && !norm->at_input)
+        norm->fold(&form->normed, j, form->w + j * form->from->shape.n, &b);
+    double constant = form->s[j] * act_of(form, j, b);
     form->s[j] = form->b[j] = 0;
     if (constant == 0)
         return 0;
@@ -82,19 +67,15 @@ static int zero_row(struct conversion *c, struct form *form, size_t j)
     return 0;
 }
 
-/* bn sees w x / length: its statistics follow, and nothing behind it changes. */
-static int shorten_under_bn(struct form *form, size_t j, double length)
+/* The normalization sees w x / length: its statistics follow, and nothing behind it changes. */
+static int shorten(struct form *form, size_t j, double length)
 {
     size_t n = form->from->shape.n;
-    double var = (form->var[j] + norm_epsilon) / length / length - norm_epsilon;
-    if (!(var >= 0))
-        return convert_refuse(form, j,
-                              "bn's variance would become %g: the weights' length %g is too large for it",
-                              var, length);
+    char why[128];
+    if (form->norm->shorten(&form->normed, j, length, why, sizeof why) < 0)
+        return convert_refuse(form, j, "%s", why);
     for (size_t i = 0; i < n; i++)
         form->w[j * n + i] /= length;
-    form->mean[j] /= length;
-    form->var[j] = var;
     form->rewrite = 1;
     return 0;
 }
@@ -102,26 +83,26 @@ static int shorten_under_bn(struct form *form, size_t j, double length)
 int convert_to_direction(struct conversion *c, struct form *form, size_t j)
 {
     size_t n = form->from->shape.n;
-    sph_norm norm = form->norm;
-    int fixed = norm == SPH_NORM_LN || (form->from->spec.act == SPH_ACT_ELU && norm != SPH_NORM_BN);
+    const struct norm_ops *norm = form->norm;
+    int fixed = norm->per_sample || (form->from->spec.act == SPH_ACT_ELU && !norm->shorten);
     double length = param_length(n, form->w + j * n), rounding = c->net->dtype == SPH_F32 ? 1e-6 : 1e-13;
     if (!isfinite(length))
         return convert_refuse(form, j, "its weights are not all finite");
-    if (length == 0 && norm != SPH_NORM_LN)
+    if (length == 0 && !norm->per_sample)
         return zero_row(c, form, j);
-    int drawn = param_has_radius(form->from->spec.param) && norm == form->from->spec.norm;
+    int drawn = param_has_radius(form->from->spec.param) && norm == form->from->norm;
     if (length == 1 || ((fixed || drawn) && fabs(length - 1) <= rounding))
         return 0;
-    if (norm == SPH_NORM_LN)
+    if (norm->per_sample)
         return convert_refuse(
-            form, j, "its weights have length %g, and ln, which joins the units, lets it not become r",
-            length);
+            form, j, "its weights have length %g, and %s, which joins the units, lets it not become r",
+            length, norm->name);
     if (fixed)
         return convert_refuse(
             form, j, "its weights have length %g, and elu, which is not homogeneous, lets it not become r%s",
             length, advice(form));
-    if (norm == SPH_NORM_BN)
-        return shorten_under_bn(form, j, length);
+    if (norm->shorten)
+        return shorten(form, j, length);
     convert_scale_unit(form, j, 1 / length);
     form->s[j] *= length;
     return 0;

@@ -4,8 +4,8 @@
  * each run, for it depends on the scales s behind the activation: gmp's change sign, sp and wn have none.
  *
  *   relu_in_product  the product sets negative numbers to 0     nothing between, s = 1, more than a few units
- *   relu_in_norm     the normalization does, and masks back     bn, s = 1
- *   bias_in_norm     the normalization adds the bias            mbn, whose mean would take it off again
+ *   relu_in_norm     the normalization does, and masks back     its row takes a relu, s = 1
+ *   bias_in_norm     the normalization adds the bias            its row says so
  *   bias_in_act      the way back through the activation sums   nothing between, and the activation's gradient
  *                    the bias's gradient                        is a pass of its own
  *   in_place         y takes z's place                          s = 1, the slope can be told from y
@@ -14,15 +14,8 @@
  *                    on as a column and a row
  *   joins_relu       addition and relu are one pass             nobody else reads the sum
  *
- * Two layers under imn that read one node share the centred value: plan.c, plan_centring. */
+ * Two layers that normalize what they read, the same node, share the result: plan.c, plan_centring. */
 #include "net/fusion.h"
-
-/* Nothing stands between product and activation. */
-static int is_direct(const struct fusion *f)
-{
-    sph_norm norm = f->layer->spec.norm;
-    return norm == SPH_NORM_NONE || norm == SPH_NORM_IMN;
-}
 
 static int shows_slope(sph_act act)
 {
@@ -48,11 +41,12 @@ void fusion_begin(struct fusion *out, const struct net_layer *layer, const struc
 static struct fused decide(const struct fusion *f, int scaled)
 {
     sph_act act = f->layer->spec.act;
-    int relu = act == SPH_ACT_RELU, bn = f->layer->spec.norm == SPH_NORM_BN;
-    struct fused now = {.relu_in_product = relu && is_direct(f) && !scaled && !f->weights->narrow,
-                        .relu_in_norm = relu && bn && !scaled,
-                        .bias_in_norm = f->layer->spec.norm == SPH_NORM_MBN,
-                        .bias_in_act = is_direct(f) && f->layer->shape.has_bias && sums_bias(act),
+    const struct norm_ops *norm = f->layer->norm;
+    int relu = act == SPH_ACT_RELU, direct = !norm_between(norm);
+    struct fused now = {.relu_in_product = relu && direct && !scaled && !f->weights->narrow,
+                        .relu_in_norm = relu && norm->takes_relu && !scaled,
+                        .bias_in_norm = norm->adds_bias,
+                        .bias_in_act = direct && f->layer->shape.has_bias && sums_bias(act),
                         .in_place = !scaled && shows_slope(act)};
     now.idle = now.relu_in_norm || (act == SPH_ACT_IDENTITY && !scaled);
     now.outer = now.bias_in_act && !scaled ? f->reader : NULL;

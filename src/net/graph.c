@@ -120,16 +120,17 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         if (!strcmp(net->layers[l].path, layer.path))
             return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
-    int between = spec->norm == SPH_NORM_BN || spec->norm == SPH_NORM_LN || spec->norm == SPH_NORM_MBN;
     size_t inputs = net->nodes[node.in[0]].channels * window_area;
     layer.ops = param_ops(spec->param);
+    layer.norm = norm_ops(spec->norm);
+    layer.channels = net->nodes[node.in[0]].channels;
     layer.shape = (struct param_shape){
         .m = spec->units,
         .n = inputs,
         .fan_in = inputs,
         .fan_out = spec->units * window_area,
-        .has_bias = spec->norm != SPH_NORM_BN,
-        .fold = is_homogeneous(spec->act) && !between,
+        .has_bias = !layer.norm->replaces_bias,
+        .fold = is_homogeneous(spec->act) && !norm_between(layer.norm),
     };
     if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
@@ -355,12 +356,10 @@ int net_draw(sph_net *net, uint64_t seed)
         net_values_free(&values);
         if (err < 0)
             return err;
-        if (layer->gamma != NET_NOWHERE)
-            fill(net, net_param(net, layer->gamma), m, 1);
+        for (size_t t = 0; t < layer->norm->tensors; t++)
+            fill(net, net_norm(net, layer, t), net_norm_length(layer, t), layer->norm->tensor[t].first);
         if (layer->output_sign != NET_NOWHERE)
             fill(net, net_state(net, layer->output_sign), m, 1);
-        if (layer->var != NET_NOWHERE)
-            fill(net, net_state(net, layer->var), m, 1);
         for (size_t q = 0; layer->act_shape != NET_NOWHERE && q < SRELU_SHAPE; q++)
             fill(net, net_param(net, layer->act_shape + q * m), m, srelu_first[q]);
     }
@@ -368,6 +367,12 @@ int net_draw(sph_net *net, uint64_t seed)
 }
 
 /* ---------------------------------------------------------------- ready-made and copied nets */
+
+sph_norm net_norm_behind(const sph_net *net, int from, sph_norm norm)
+{
+    int known = (unsigned)norm < SPH_NORM_COUNT;
+    return known && norm_ops(norm)->at_input && net->nodes[from].kind == NODE_INPUT ? SPH_NORM_NONE : norm;
+}
 
 int sph_net_mlp(sph_net **out, const sph_mlp *spec)
 {
@@ -379,11 +384,9 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
     for (size_t d = 0; node >= 0 && d < spec->depth; d++) {
         sph_layer layer = {.units = spec->hidden[d],
                            .param = spec->param,
-                           .norm = spec->norm,
+                           .norm = net_norm_behind(net, node, spec->norm),
                            .act = spec->act,
                            .init = spec->init};
-        if (d == 0 && layer.norm == SPH_NORM_IMN)
-            layer.norm = SPH_NORM_NONE; /* the first layer's input is the data */
         node = sph_net_dense(net, node, &layer);
     }
     /* The output layer is plain, whatever the hidden ones are. */
@@ -481,11 +484,9 @@ int sph_net_copy(sph_net **out, const sph_net *net)
 
 int net_has_batch_statistic(const sph_net *net)
 {
-    for (size_t l = 0; l < net->layer_count; l++) {
-        sph_norm norm = net->layers[l].spec.norm;
-        if (norm == SPH_NORM_BN || norm == SPH_NORM_MBN || norm == SPH_NORM_IMN)
+    for (size_t l = 0; l < net->layer_count; l++)
+        if (net->layers[l].norm->batch)
             return 1;
-    }
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "compute/kernels.h"
+#include "layer/norm.h"
 #include "net/scaling.h"
 #include "param/param.h"
 #include "spherelu/core.h"
@@ -42,12 +43,14 @@ struct net_layer {
     char path[96];
     int node;
     const struct param_ops *ops;
+    const struct norm_ops *norm;
     struct param_shape shape;
-    size_t raw[PARAM_TENSORS];     /* in params */
-    size_t gamma, beta, act_shape; /* in params */
-    size_t sign, mean, var;        /* in state  */
-    size_t output_sign;            /* in state: PATH.r of a converted sp or wn layer */
-    size_t mean_width;             /* m; imn: channels of the input */
+    size_t channels;              /* of what it reads */
+    size_t raw[PARAM_TENSORS];    /* in params */
+    size_t norm_at[NORM_TENSORS]; /* in params or, of running statistics, in state */
+    size_t act_shape;             /* in params */
+    size_t sign;                  /* in state  */
+    size_t output_sign;           /* in state: PATH.r of a converted sp or wn layer */
 };
 
 struct net_tensor {
@@ -91,6 +94,18 @@ static inline void *net_state(const struct sph_net *net, size_t at)
     return at == NET_NOWHERE ? NULL : (char *)net->state + at * net->k->size;
 }
 
+/* A tensor of the layer's normalization, and how many numbers it has. */
+static inline void *net_norm(const struct sph_net *net, const struct net_layer *layer, size_t tensor)
+{
+    return layer->norm->tensor[tensor].learned ? net_param(net, layer->norm_at[tensor])
+                                               : net_state(net, layer->norm_at[tensor]);
+}
+
+static inline size_t net_norm_length(const struct net_layer *layer, size_t tensor)
+{
+    return norm_length(&layer->norm->tensor[tensor], layer->shape.m, layer->channels);
+}
+
 /* A row of the net's input in memory: its pixels one after the other, each padded to KERNEL_PAD channels. */
 static inline size_t net_row_length(const struct sph_net *net)
 {
@@ -111,8 +126,17 @@ int net_lay_out(struct sph_net *net);
  * (tensors.c) */
 size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[4]);
 
-/* Whether some layer's training looks at the whole batch: bn, mbn, imn. (graph.c) */
+/* Whether some layer's training looks at the whole batch. (graph.c) */
 int net_has_batch_statistic(const struct sph_net *net);
+
+/* A layer's normalization in f64, the row's tensors in memory (net_norm_numbers); *out points into it.
+ * (tensors.c) */
+size_t net_norm_numbers(const struct net_layer *layer);
+void net_norm_values(const struct sph_net *net, const struct net_layer *layer, double *memory,
+                     struct norm_values *out);
+
+/* The normalization of a layer that reads node `from`: one at the input leaves the data alone. (graph.c) */
+sph_norm net_norm_behind(const struct sph_net *net, int from, sph_norm norm);
 
 /* sph_net_ready without first values: all are 0, and the caller sets every one of them. (graph.c) */
 int net_finish(struct sph_net *net, int output);

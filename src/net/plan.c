@@ -64,10 +64,14 @@ static void new_buffer(struct plan *plan, const struct net_node *like, struct bu
     plan->requests[plan->request_count++] = (struct request){out, rows * buffer_length(out)};
 }
 
-static int new_norm(struct plan *plan, size_t width, struct norm_state **out)
+static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width, struct norm_state **out)
 {
-    size_t shares = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles;
-    int err = norm_state_new(out, plan->k, width, shares, plan->momentum);
+    struct norm_room room = {.k = plan->k,
+                             .width = width,
+                             .rows = plan->rows,
+                             .shares = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles,
+                             .momentum = plan->momentum};
+    int err = norm_state_new(out, row, &room);
     if (!err)
         plan->norms[plan->norm_count++] = *out;
     return err;
@@ -125,10 +129,10 @@ static int plan_product(struct plan *plan, const struct net_node *here, struct o
     return op->conv.patches ? 0 : SPH_EMEMORY;
 }
 
-/* imn: the input of a layer less its mean. In training two layers that read one node share the result, and
- * send their gradients back together. */
-static int plan_centring(struct plan *plan, const struct op *base, int from, struct buffer held[2],
-                         struct buffer **in, struct buffer **din)
+/* A normalization of what a layer reads. In training two layers that read one node share the result, and send
+ * their gradients back together. */
+static int plan_centring(struct plan *plan, const struct norm_ops *row, const struct op *base, int from,
+                         struct buffer held[2], struct buffer **in, struct buffer **din)
 {
     const struct net_node *before = &plan->weights->net->nodes[from];
     struct centred *shared = &plan->centred[from];
@@ -141,7 +145,7 @@ static int plan_centring(struct plan *plan, const struct op *base, int from, str
         return 0;
     }
     struct op half = *base;
-    if ((err = new_norm(plan, before->channels, &half.norm.state)) < 0)
+    if ((err = new_norm(plan, row, before->channels, &half.norm.state)) < 0)
         return err;
     half.in = *in;
     half.out = &held[0];
@@ -152,8 +156,8 @@ static int plan_centring(struct plan *plan, const struct op *base, int from, str
         new_buffer(plan, before, half.dout);
     struct op *gather = train ? new_op(plan, &half) : NULL, *apply = new_op(plan, &half);
     if (gather)
-        op_norm_gather(gather, SPH_NORM_IMN);
-    op_norm_apply(apply, SPH_NORM_IMN, train);
+        row->gather(gather);
+    row->apply(apply, train);
     apply->din = NULL;
     if (train)
         *shared = (struct centred){half.out, half.dout, half.norm.state};
@@ -162,32 +166,28 @@ static int plan_centring(struct plan *plan, const struct op *base, int from, str
     return 0;
 }
 
-/* bn and mbn: two halves; ln: one. op->in is the product, op->out where the result goes. */
-static int plan_norm(struct plan *plan, sph_norm norm, struct op *op)
+/* A normalization behind the product: a batch statistic in two halves, others in one op. op->in is the
+ * product, op->out where the result goes. */
+static int plan_norm(struct plan *plan, const struct norm_ops *row, struct op *op)
 {
-    int train = plan->mode == PLAN_TRAIN, err;
-    if (norm == SPH_NORM_LN) {
-        if (!(op->norm.row_scratch = own_memory(plan, plan->rows)))
-            return SPH_EMEMORY;
-        op_layer_norm(new_op(plan, op));
-        return 0;
-    }
-    if ((err = new_norm(plan, op->weights->m, &op->norm.state)) < 0)
+    int train = plan->mode == PLAN_TRAIN;
+    int err = new_norm(plan, row, op->weights->m, &op->norm.state);
+    if (err < 0)
         return err;
-    if (train)
-        op_norm_gather(new_op(plan, op), norm);
-    op_norm_apply(new_op(plan, op), norm, train);
+    if (train && row->gather)
+        row->gather(new_op(plan, op));
+    row->apply(new_op(plan, op), train);
     return 0;
 }
 
-/* imn (gather, apply) | dense or conv | bn, mbn (gather, apply) or ln | activation */
+/* [norm at the input] | dense or conv | [norm] | activation; a norm is gather, apply or one op */
 static int plan_layer(struct plan *plan, size_t node)
 {
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
     const struct net_layer *layer = &net->layers[here->layer];
     struct fusion *fusion = &plan->fusions[here->layer];
-    sph_norm norm = layer->spec.norm;
+    const struct norm_ops *norm = layer->norm;
     int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
     fusion_begin(fusion, layer, &plan->weights->layer[here->layer]);
     struct op base = {.k = plan->k,
@@ -201,7 +201,7 @@ static int plan_layer(struct plan *plan, size_t node)
     plan->owned[plan->owned_count++] = held;
     struct buffer *in = &plan->value[from], *z = &held[2],
                   *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
-    if (norm == SPH_NORM_IMN && (err = plan_centring(plan, &base, from, held, &in, &din)) < 0)
+    if (norm->at_input && (err = plan_centring(plan, norm, &base, from, held, &in, &din)) < 0)
         return err;
 
     new_buffer(plan, here, z);
@@ -216,11 +216,11 @@ static int plan_layer(struct plan *plan, size_t node)
 
     struct op half = base;
     half.in = half.out = z;
-    if (norm == SPH_NORM_LN || (norm == SPH_NORM_BN && train)) { /* the way back needs both */
+    if (norm->result == NORM_APART || (norm->result == NORM_APART_IN_TRAINING && train)) {
         half.out = &held[3];
         new_buffer(plan, here, half.out);
     }
-    if (norm != SPH_NORM_NONE && norm != SPH_NORM_IMN && (err = plan_norm(plan, norm, &half)) < 0)
+    if (norm_between(norm) && (err = plan_norm(plan, norm, &half)) < 0)
         return err;
 
     struct op *last = new_op(plan, &base);

@@ -80,13 +80,15 @@ static int lay_out_params(sph_net *net, size_t l, sph_group group)
     return 0;
 }
 
-static int lay_out_norm(sph_net *net, size_t l)
+static int lay_out_norm(sph_net *net, size_t l, int learned)
 {
     struct net_layer *layer = &net->layers[l];
-    sph_norm norm = layer->spec.norm;
-    size_t affine = norm == SPH_NORM_BN || norm == SPH_NORM_LN ? layer->shape.m : 0;
-    int err = add_tensor(net, l, "norm.scale", 1, SPH_GROUP_NORM, affine, 0, &layer->gamma);
-    return err < 0 ? err : add_tensor(net, l, "norm.shift", 1, SPH_GROUP_NORM, affine, 0, &layer->beta);
+    int err = 0;
+    for (size_t t = 0; t < layer->norm->tensors && err >= 0; t++)
+        if (layer->norm->tensor[t].learned == learned)
+            err = add_tensor(net, l, layer->norm->tensor[t].name, learned, learned ? SPH_GROUP_NORM : 0,
+                             net_norm_length(layer, t), 0, &layer->norm_at[t]);
+    return err;
 }
 
 static int lay_out_act(sph_net *net, size_t l)
@@ -110,16 +112,12 @@ static int lay_out_act(sph_net *net, size_t l)
 static int lay_out_state(sph_net *net, size_t l)
 {
     struct net_layer *layer = &net->layers[l];
-    sph_norm norm = layer->spec.norm;
     size_t m = layer->shape.m;
-    size_t channels = net->nodes[net->nodes[layer->node].in[0]].channels;
-    layer->mean_width = norm == SPH_NORM_IMN ? channels : norm == SPH_NORM_BN || norm == SPH_NORM_MBN ? m : 0;
     int signs = layer->ops->has_sign && layer->shape.n == 1;
     int err;
     if ((err = add_tensor(net, l, "sign", 0, 0, signs ? m : 0, 0, &layer->sign)) < 0 ||
         (err = add_tensor(net, l, "r", 0, 0, layer->spec.signs ? m : 0, 0, &layer->output_sign)) < 0 ||
-        (err = add_tensor(net, l, "norm.mean", 0, 0, layer->mean_width, 0, &layer->mean)) < 0 ||
-        (err = add_tensor(net, l, "norm.var", 0, 0, norm == SPH_NORM_BN ? m : 0, 0, &layer->var)) < 0)
+        (err = lay_out_norm(net, l, 0)) < 0)
         return err;
     return 0;
 }
@@ -134,7 +132,7 @@ int net_lay_out(sph_net *net)
         net->group_at[group] = net->learned;
         for (size_t l = 0; l < net->layer_count && err >= 0; l++) {
             if (group == SPH_GROUP_NORM)
-                err = lay_out_norm(net, l);
+                err = lay_out_norm(net, l, 1);
             else if (group == SPH_GROUP_ACT)
                 err = lay_out_act(net, l);
             else
@@ -225,7 +223,27 @@ int sph_net_set(sph_net *net, const char *name, const double *values, size_t cou
     return err;
 }
 
-/* ---------------------------------------------------------------- one layer's raw numbers */
+/* ---------------------------------------------------------------- one layer's numbers */
+
+size_t net_norm_numbers(const struct net_layer *layer)
+{
+    size_t numbers = 0;
+    for (size_t t = 0; t < layer->norm->tensors; t++)
+        numbers += net_norm_length(layer, t);
+    return numbers;
+}
+
+void net_norm_values(const sph_net *net, const struct net_layer *layer, double *memory,
+                     struct norm_values *out)
+{
+    size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
+    *out = (struct norm_values){.m = layer->shape.m, .n = layer->shape.n, .area = kernel * kernel};
+    for (size_t t = 0; t < layer->norm->tensors; t++) {
+        net->k->to_double(net_norm_length(layer, t), net_norm(net, layer, t), memory);
+        out->tensor[t] = memory;
+        memory += net_norm_length(layer, t);
+    }
+}
 
 int net_values_new(const struct param_ops *ops, const struct param_shape *shape, struct param_values *out)
 {

@@ -75,8 +75,9 @@ static void carve_grads(struct weights *weights, size_t l, size_t worker, struct
         out->dw = carve(carver, grad_length(w));
     out->db = carve(carver, m);
     out->ds = carve(carver, m);
-    out->dgamma = carve(carver, layer->gamma == NET_NOWHERE ? 0 : m);
-    out->dbeta = carve(carver, layer->beta == NET_NOWHERE ? 0 : m);
+    for (size_t t = 0; t < layer->norm->tensors; t++)
+        if (layer->norm->tensor[t].learned)
+            out->dnorm[t] = carve(carver, net_norm_length(layer, t));
     out->dshape = carve(carver, layer->act_shape == NET_NOWHERE ? 0 : SRELU_SHAPE * m);
 }
 
@@ -86,11 +87,9 @@ static void bind_layer(struct weights *weights, size_t l)
     const struct net_layer *layer = &net->layers[l];
     struct layer_weights *w = &weights->layer[l];
     struct param_step *step = &weights->step[l];
-    w->gamma = net_param(net, layer->gamma);
-    w->beta = net_param(net, layer->beta);
+    for (size_t t = 0; t < layer->norm->tensors; t++)
+        w->norm[t] = net_norm(net, layer, t);
     w->act_shape = net_param(net, layer->act_shape);
-    w->running_mean = net_state(net, layer->mean);
-    w->running_var = net_state(net, layer->var);
 
     step->k = weights->k;
     step->shape = layer->shape;
@@ -248,8 +247,8 @@ static void clear_layer(struct weights *weights, size_t l)
         clear(grads->dw, grad_length(w), weights->k);
         clear(grads->db, w->m, weights->k);
         clear(grads->ds, w->m, weights->k);
-        clear(grads->dgamma, layer->gamma == NET_NOWHERE ? 0 : w->m, weights->k);
-        clear(grads->dbeta, layer->beta == NET_NOWHERE ? 0 : w->m, weights->k);
+        for (size_t t = 0; t < layer->norm->tensors; t++)
+            clear(grads->dnorm[t], net_norm_length(layer, t), weights->k);
         clear(grads->dshape, layer->act_shape == NET_NOWHERE ? 0 : SRELU_SHAPE * w->m, weights->k);
     }
 }
@@ -270,9 +269,10 @@ static void add_grads(struct weights *weights, size_t l, size_t worker)
     k->add(1, length, from->dw, length, to->dw, length);
     k->add(1, m, from->db, m, to->db, m);
     k->add(1, m, from->ds, m, to->ds, m);
-    if (layer->gamma != NET_NOWHERE) {
-        k->add(1, m, from->dgamma, m, to->dgamma, m);
-        k->add(1, m, from->dbeta, m, to->dbeta, m);
+    for (size_t t = 0; t < layer->norm->tensors; t++) {
+        size_t count = net_norm_length(layer, t);
+        if (to->dnorm[t])
+            k->add(1, count, from->dnorm[t], count, to->dnorm[t], count);
     }
     if (layer->act_shape != NET_NOWHERE)
         k->add(1, SRELU_SHAPE * m, from->dshape, SRELU_SHAPE * m, to->dshape, SRELU_SHAPE * m);
@@ -294,8 +294,9 @@ static void pull_layer(struct weights *weights, size_t l)
     if (w->narrow)
         weights->k->transpose(w->m, w->n, grads->dw, w->ldwt, (void *)weights->step[l].dw, w->ldw);
     layer->ops->pull_grad(&weights->step[l]);
-    copy_grad(weights, grads->dgamma, layer->gamma, w->m);
-    copy_grad(weights, grads->dbeta, layer->beta, w->m);
+    for (size_t t = 0; t < layer->norm->tensors; t++)
+        if (grads->dnorm[t])
+            copy_grad(weights, grads->dnorm[t], layer->norm_at[t], net_norm_length(layer, t));
     copy_grad(weights, grads->dshape, layer->act_shape, SRELU_SHAPE * w->m);
 }
 

@@ -35,14 +35,12 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
     sph_layer layer = {.path = path,
                        .units = conv->units,
                        .param = b->spec->param,
-                       .norm = b->spec->norm,
+                       .norm = net_norm_behind(b->net, from, b->spec->norm),
                        .act = conv->act,
                        .init = b->spec->init,
                        .kernel = conv->kernel,
                        .stride = conv->stride,
                        .pad = conv->kernel / 2};
-    if (layer.norm == SPH_NORM_IMN && b->net->nodes[from].kind == NODE_INPUT)
-        layer.norm = SPH_NORM_NONE; /* the first layer's input is the data */
     return sph_net_conv(b->net, from, &layer);
 }
 

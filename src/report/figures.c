@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "data/data.h"
 #include "file/file.h"
+#include "layer/norm.h"
 #include "report/page_of.h"
 
 #define FIGURE_POINTER(word, help) &figure_##word,
@@ -171,7 +172,8 @@ static int has_regions(const struct recorded *run)
 {
     int act = run->job->options.activation;
     return run->last && run->job->options.net == NET_MLP &&
-           (act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU) && run->job->options.norm != SPH_NORM_LN;
+           (act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU) &&
+           !norm_ops((sph_norm)run->job->options.norm)->per_sample;
 }
 
 static int suits_run(const struct figure_kind *kind, const struct panel *panel)

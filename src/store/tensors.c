@@ -106,6 +106,14 @@ static int check_strangers(const struct safetensors *file, const sph_net *net,
     return err;
 }
 
+static int is_never_negative(const struct net_layer *layer, const struct net_tensor *tensor)
+{
+    for (size_t t = 0; t < layer->norm->tensors; t++)
+        if (layer->norm->tensor[t].learned == tensor->view.learned && layer->norm_at[t] == tensor->at)
+            return layer->norm->tensor[t].not_negative;
+    return 0;
+}
+
 /* Constants that the net relies on: signs are +-1, variances not negative. */
 static int check_state(const sph_net *net, const struct st_tensor *const *found, double *values)
 {
@@ -113,7 +121,7 @@ static int check_state(const sph_net *net, const struct st_tensor *const *found,
         const struct net_tensor *tensor = &net->tensors[i];
         const struct net_layer *layer = &net->layers[tensor->layer];
         int is_sign = tensor->at == layer->sign || tensor->at == layer->output_sign,
-            is_var = tensor->at == layer->var;
+            is_var = is_never_negative(layer, tensor);
         if (tensor->view.learned || !found[i] || (!is_sign && !is_var))
             continue;
         int err = safetensors_to_double(found[i], values);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What normalizations share: statistics gathered in shares and merged, and a mean of the batch. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "layer/norm_rows.h"
+
+static int new_batch(struct norm_state *state, const struct kernels *k)
+{
+    size_t width = state->width, shares = state->shares;
+    int missing = !(state->share_rows = mem_get(shares, sizeof *state->share_rows));
+    for (int i = 0; i < 2; i++) {
+        missing |= !(state->share[i] = mem_get(shares * width, k->size));
+        missing |= !(state->merged[i] = mem_get(width, sizeof(double)));
+    }
+    missing |= !(state->spare = mem_get(width, sizeof(double)));
+    missing |= !(state->statistic = mem_get(width, sizeof(double)));
+    missing |= !(state->inverse = mem_get(width, sizeof(double)));
+    void **vectors[] = {&state->mean,   &state->scale,  &state->shift,
+                        &state->factor, &state->across, &state->offset};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        missing |= !(*vectors[i] = mem_get(width, k->size));
+    return missing;
+}
+
+int norm_state_new(struct norm_state **out, const struct norm_ops *row, const struct norm_room *room)
+{
+    struct norm_state *state = mem_get(1, sizeof *state);
+    if (!state)
+        return SPH_EMEMORY;
+    state->width = room->width;
+    state->shares = room->shares;
+    state->momentum = room->momentum;
+    int missing = row->batch && new_batch(state, room->k);
+    if (row->row_numbers)
+        missing |= !(state->rows = mem_get(room->rows * row->row_numbers, room->k->size));
+    if (missing) {
+        norm_state_free(state);
+        return SPH_EMEMORY;
+    }
+    *out = state;
+    return 0;
+}
+
+void norm_state_free(struct norm_state *state)
+{
+    if (!state)
+        return;
+    void *owned[] = {state->rows,  state->share_rows, state->share[0], state->share[1], state->merged[0],
+                     state->spare, state->merged[1],  state->inverse,  state->mean,     state->statistic,
+                     state->scale, state->shift,      state->factor,   state->across,   state->offset};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        mem_free(owned[i]);
+    mem_free(state);
+}
+
+void norm_state_share(struct norm_state *state, const struct layer_weights *also)
+{
+    state->also = also;
+}
+
+/* ---------------------------------------------------------------- shares */
+
+void *norm_share_at(const struct op *op, int which, size_t share)
+{
+    const struct norm_state *state = op->norm.state;
+    return (char *)state->share[which] + share * state->width * op->k->size;
+}
+
+size_t norm_share_of(const struct op *op, const struct tile *tile, const struct slice *slice)
+{
+    return op->in->blocked ? tile->row + slice->image : tile->index;
+}
+
+size_t norm_shares(const struct op *op, size_t tiles, size_t rows)
+{
+    return op->in->blocked ? rows : tiles;
+}
+
+void norm_clear_shares(const struct op *op, int which, const struct tile *tile)
+{
+    struct slice first = {0};
+    size_t count = op->in->blocked ? tile->rows : 1;
+    memset(norm_share_at(op, which, norm_share_of(op, tile, &first)), 0,
+           count * op->norm.state->width * op->k->size);
+}
+
+void norm_gather_sums(const struct op *op, const struct tile *tile, const struct buffer *from)
+{
+    const struct kernels *k = op->k;
+    norm_clear_shares(op, 0, tile);
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        k->column_sums(slice.rows, slice.width, slice_at(from, k, tile, p), from->ld,
+                       slice_column(&slice, k, norm_share_at(op, 0, norm_share_of(op, tile, &slice))));
+    }
+}
+
+void norm_merge_sums(const struct op *op, int which, size_t shares)
+{
+    struct norm_state *state = op->norm.state;
+    memset(state->merged[which], 0, state->width * sizeof(double));
+    for (size_t t = 0; t < shares; t++) {
+        op->k->to_double(state->width, norm_share_at(op, which, t), state->spare);
+        for (size_t j = 0; j < state->width; j++)
+            state->merged[which][j] += state->spare[j];
+    }
+}
+
+void norm_update_running(const struct op *op, const double *batch, double correction, void *running)
+{
+    struct norm_state *state = op->norm.state;
+    op->k->to_double(state->width, running, state->statistic);
+    for (size_t j = 0; j < state->width; j++)
+        state->statistic[j] += state->momentum * (batch[j] * correction - state->statistic[j]);
+    op->k->from_double(state->width, state->statistic, running);
+}
+
+void norm_add_to(const struct op *op, const double *values, void *gradient)
+{
+    struct norm_state *state = op->norm.state;
+    op->k->to_double(state->width, gradient, state->spare);
+    for (size_t j = 0; j < state->width; j++)
+        state->spare[j] += values[j];
+    op->k->from_double(state->width, state->spare, gradient);
+}
+
+/* ---------------------------------------------------------------- a mean of the batch */
+
+void norm_gather_mean(const struct op *op, const struct tile *tile)
+{
+    norm_gather_sums(op, tile, op->in);
+}
+
+void norm_join_mean(const struct op *op, size_t tensor, size_t tiles, size_t rows)
+{
+    struct norm_state *state = op->norm.state;
+    norm_merge_sums(op, 0, norm_shares(op, tiles, rows));
+    for (size_t j = 0; j < state->width; j++)
+        state->merged[0][j] /= (double)(rows * op->in->pixels);
+    norm_update_running(op, state->merged[0], 1, op->weights->norm[tensor]);
+    if (state->also)
+        norm_update_running(op, state->merged[0], 1, state->also->norm[tensor]);
+}
+
+void norm_gather_mean_back(const struct op *op, const struct tile *tile)
+{
+    norm_gather_sums(op, tile, op->dout);
+}
+
+void norm_join_mean_back(const struct op *op, size_t tiles, size_t rows)
+{
+    struct norm_state *state = op->norm.state;
+    norm_merge_sums(op, 0, norm_shares(op, tiles, rows));
+    for (size_t j = 0; j < state->width; j++)
+        state->spare[j] = -state->merged[0][j] / (double)(rows * op->in->pixels);
+    op->k->from_double(state->width, state->spare, state->shift);
+}
+
+void norm_set_shift(const struct op *op, const void *b, const double *mean)
+{
+    struct norm_state *state = op->norm.state;
+    if (b)
+        op->k->to_double(state->width, b, state->spare);
+    else
+        memset(state->spare, 0, state->width * sizeof(double));
+    for (size_t j = 0; j < state->width; j++)
+        state->spare[j] -= mean[j];
+    op->k->from_double(state->width, state->spare, state->shift);
+}
+
+void norm_shift(const struct op *op, const struct tile *tile, const struct buffer *from,
+                const struct buffer *to)
+{
+    const struct kernels *k = op->k;
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        k->shift(slice.rows, slice.width, slice_at(from, k, tile, p), from->ld,
+                 slice_column(&slice, k, op->norm.state->shift), slice_at(to, k, tile, p), to->ld);
+    }
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Input mean normalization: x - mean at the input of a layer, the mean over the batch (conv: per channel, and
+ * over the pixels too, before zeros are padded). It learns nothing. Back: dx = dy - mean of dy.
+ *
+ * Evaluation: the running mean; w x + (b - w mean), unless zeros are padded around x - mean. */
+#include "layer/norm_rows.h"
+
+enum { MEAN };
+
+static void join(const struct op *op, size_t tiles, size_t rows)
+{
+    norm_join_mean(op, MEAN, tiles, rows);
+    norm_set_shift(op, NULL, op->norm.state->merged[0]);
+}
+
+static void apply(const struct op *op, const struct tile *tile)
+{
+    norm_shift(op, tile, op->in, op->out);
+}
+
+/* The gradient goes on to the node before. */
+static void apply_back(const struct op *op, const struct tile *tile)
+{
+    const struct buffer *to = op->add_din ? op->dout : op->din;
+    if (!op->din)
+        return;
+    norm_shift(op, tile, op->dout, to);
+    for (size_t p = 0; op->add_din && p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        op->k->add(slice.rows, slice.width, slice_at(op->dout, op->k, tile, p), op->dout->ld,
+                   slice_at(op->din, op->k, tile, p), op->din->ld);
+    }
+}
+
+static void prepare(struct op *op)
+{
+    struct norm_state *state = op->norm.state;
+    op->k->to_double(state->width, op->weights->norm[MEAN], state->merged[0]);
+    norm_set_shift(op, NULL, state->merged[0]);
+}
+
+/* The data's gradient is nobody's business. */
+static void imn_gather(struct op *op)
+{
+    static const struct op_kind kind = {
+        .forward = norm_gather_mean, .join_forward = join, .backward = apply_back};
+    static const struct op_kind of_data = {.forward = norm_gather_mean, .join_forward = join};
+    op->kind = op->dout ? &kind : &of_data;
+}
+
+static void imn_apply(struct op *op, int train)
+{
+    static const struct op_kind training = {
+        .forward = apply, .backward = norm_gather_mean_back, .join_backward = norm_join_mean_back};
+    static const struct op_kind of_data = {.forward = apply};
+    static const struct op_kind evaluation = {.prepare = prepare, .forward = apply};
+    op->kind = !train ? &evaluation : op->dout ? &training : &of_data;
+}
+
+/* ---------------------------------------------------------------- evaluation and conversion */
+
+static void fold(const struct norm_values *norm, size_t j, double *w, double *b)
+{
+    (void)j;
+    for (size_t i = 0; i < norm->n; i++)
+        *b -= w[i] * norm->tensor[MEAN][i / norm->area];
+}
+
+static void moves(const void *const tensor[NORM_TENSORS], struct moves_args *out)
+{
+    out->input_mean = tensor[MEAN];
+}
+
+static void take_input(const struct norm_values *norm, size_t i, double factor, double constant)
+{
+    norm->tensor[MEAN][i] = factor * (norm->tensor[MEAN][i] - constant);
+}
+
+const struct norm_ops norm_imn = {
+    .name = "imn",
+    .tensor = {[MEAN] = {"norm.mean", .extent = NORM_CHANNELS}},
+    .tensors = 1,
+    .at_input = 1,
+    .batch = 1,
+    .gather = imn_gather,
+    .apply = imn_apply,
+    .fold = fold,
+    .moves = moves,
+    .take_input = take_input,
+};
