@@ -116,7 +116,7 @@ static double gmp_pole(size_t n, const double *const unit[PARAM_TENSORS])
 
 const struct param_ops param_gmp = {
     .name = "gmp",
-    .tensor = {{"theta", SPH_GROUP_THETA, PARAM_ANGLES},
+    .tensor = {{"theta", SPH_GROUP_THETA, .extent = PARAM_ANGLES},
                {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},
                {"r", SPH_GROUP_R, PARAM_ONE, .is_length = 1, .decays = 1}},
     .tensors = 3,
