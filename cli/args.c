@@ -194,11 +194,11 @@ int args_sizes(const struct args *args, const char *name, size_t *list, size_t c
     if (!value)
         return 0;
     for (const char *at = value;;) {
-        char part[24] = "";
+        char item[24] = "";
         size_t length = strcspn(at, ",");
-        if (length < sizeof part)
-            memcpy(part, at, length);
-        if (found >= capacity || !read_size(part, 1, &list[found]))
+        if (length < sizeof item)
+            memcpy(item, at, length);
+        if (found >= capacity || !read_size(item, 1, &list[found]))
             return cli_fail(args->command, EXIT_USAGE,
                             "--%s: found '%s', expected at most %zu sizes such as 100,50", name, value,
                             capacity);

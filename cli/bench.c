@@ -35,7 +35,7 @@ const struct command command_bench = {
         "nanoseconds per weight. mlp: whole training steps (forward, loss, backward, update) in "
         "microseconds. vgg6, resnet18, resnet50: whole training steps on noise, in images per second; "
         "beside it what bare oneDNN convolutions reach on one thread with nothing between them, and the "
-        "most memory the steps took. Without a word param and mlp run. Each figure is the best of several "
+        "most memory the steps took. With no argument param and mlp run. Each figure is the best of several "
         "repetitions after a warm-up; with --json one object per line.",
     .examples =
         "  spherelu bench\n"

@@ -311,8 +311,8 @@ static const sph_option options[] = {
     {"rows", "N", "256", "perturbation", "BN: of the batch whose statistics it takes"},
     {"units", "N", "8", "perturbation", "LN: of the layer, this one included"},
     {"samples", "N", "1000000", "checks",
-     "pairs (theta, eps) tried for turn <= |eps|, at least: they come in whole blocks, 11,520 are the "
-     "fewest; 0: no checks at all"},
+     "pairs (theta, eps) tried for turn <= |eps|, rounded up to whole batches, 11,520 at least; 0: no checks "
+     "at all"},
     {"threads", "N", "1", "common", "for the checks; the numbers are the same"},
     {"seed", "S", "0", "common", "of all that is drawn"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; f64 here whatever it says"},

@@ -268,7 +268,7 @@ const struct command command_train = {
     .summary = "train a network on a table or on images and keep it in a run folder",
     .usage = "--data FILE|NAME [--target COL] ... --out DIR",
     .about =
-        "Reads a table, parts its rows into training, validation and test, trains, and leaves the network, "
+        "Reads a table, splits its rows into training, validation and test, trains, and leaves the network, "
         "its "
         "scores and everything needed to repeat or resume it in a folder. The defaults are meant for a table "
         "nobody has looked at yet: 100 hidden units under geometric parameterization, Adam, early stopping. "

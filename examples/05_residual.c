@@ -81,7 +81,7 @@ int main(void)
         const sph_layer *layer = sph_net_layer(net, k, &inputs);
         printf("%-9s %zu -> %zu\n", layer->path, inputs, layer->units);
     }
-    printf("x1 x2: deviation %.3f, test rmse %.3f\n", deviation, result.test.value[1]);
+    printf("x1 x2: standard deviation %.3f, test rmse %.3f\n", deviation, result.test.value[1]);
     bad |= !(result.test.value[1] < deviation / 4);
 out:
     if (err < 0)

@@ -34,7 +34,8 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
     sph_regions_opts opts;
     sph_regions_defaults(&opts);
     refuse(small(SPH_NORM_LN, SPH_ACT_RELU), &opts,
-           "layers.0: ln divides by each sample's own deviation, so that its regions have no straight edges");
+           "layers.0: ln divides by each sample's own standard deviation, so that its regions have no "
+           "straight edges");
     refuse(small(SPH_NORM_NONE, SPH_ACT_ELU), &opts,
            "layers.0: activation elu, and regions are cut for relu and leaky_relu only");
     refuse(small(SPH_NORM_BN, SPH_ACT_SRELU), &opts,

@@ -32,10 +32,10 @@ struct rng rng_stream(uint64_t seed, enum rng_purpose purpose, uint32_t lane)
 }
 
 /* The four words among which the next one is. */
-static void block_of(const struct rng *rng, uint32_t out[4])
+static void four_of(const struct rng *rng, uint32_t out[4])
 {
-    uint64_t block = rng->drawn / 4;
-    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), rng->lane, rng->purpose};
+    uint64_t four = rng->drawn / 4;
+    uint32_t counter[4] = {(uint32_t)four, (uint32_t)(four >> 32), rng->lane, rng->purpose};
     uint32_t key[2] = {(uint32_t)rng->seed, (uint32_t)(rng->seed >> 32)};
     philox(counter, key, out);
 }
@@ -43,7 +43,7 @@ static void block_of(const struct rng *rng, uint32_t out[4])
 uint32_t rng_u32(struct rng *rng)
 {
     uint32_t out[4];
-    block_of(rng, out);
+    four_of(rng, out);
     return out[rng->drawn++ % 4];
 }
 
@@ -53,7 +53,7 @@ void rng_words(struct rng *rng, uint32_t *out, size_t count)
     for (; done < count && rng->drawn % 4; done++)
         out[done] = rng_u32(rng);
     for (; count - done >= 4; done += 4, rng->drawn += 4)
-        block_of(rng, out + done);
+        four_of(rng, out + done);
     for (; done < count; done++)
         out[done] = rng_u32(rng);
 }

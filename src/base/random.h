@@ -34,9 +34,9 @@ uint32_t rng_u32(struct rng *rng);
 void rng_words(struct rng *rng, uint32_t *out,
                size_t count); /* as so many rng_u32, in a quarter of the time */
 uint64_t rng_u64(struct rng *rng);
-double rng_unit(struct rng *rng);                    /* [0, 1), 53 bits       */
-double rng_normal(struct rng *rng);                  /* mean 0, deviation 1   */
-uint32_t rng_below(struct rng *rng, uint32_t bound); /* 0 .. bound-1, exact */
+double rng_unit(struct rng *rng);                    /* [0, 1), 53 bits              */
+double rng_normal(struct rng *rng);                  /* mean 0, standard deviation 1 */
+uint32_t rng_below(struct rng *rng, uint32_t bound); /* 0 .. bound-1, exact          */
 
 /* Fisher-Yates on count indices. */
 void rng_shuffle(struct rng *rng, uint32_t *items, size_t count);

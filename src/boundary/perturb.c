@@ -87,7 +87,7 @@ static int bn_boundary(const struct perturb_unit *unit, double *w, double *b)
     return err;
 }
 
-/* The deviation over the layer's units depends on x but is above 0: it moves no boundary. */
+/* The standard deviation over the layer's units depends on x but is above 0: it moves no boundary. */
 static void ln_boundary(const struct perturb_unit *unit, double *w, double *b)
 {
     double gamma = *unit->tensor[LN_GAMMA], share = 1 / (double)unit->units;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mean and standard error (sample deviation / sqrt n; NaN for n < 2) of the finite values; n counts them. All
- * but n are NaN when there are none. */
+/* Mean and standard error (sample standard deviation / sqrt n; NaN for n < 2) of the finite values; n counts
+ * them. All but n are NaN when there are none. */
 struct summary {
     size_t n;
     double mean, error, least, most;

@@ -2,7 +2,7 @@
  *
  * Matrix products and transposition. Small products run in a register-tiled kernel without packing: the
  * networks of tabular data have n and m of a few tens or hundreds, where a BLAS call costs more than it
- * brings. Large ones go to OpenBLAS or, in a build without it, to the same tiles block by chunk. */
+ * brings. Large ones go to OpenBLAS or, in a build without it, to the same tiles chunk by chunk. */
 #include "compute/real.h"
 
 #ifdef KERNELS_FAST
@@ -243,7 +243,7 @@ static int large_applies(size_t a_row, size_t a_step)
     return 1;
 }
 
-/* Blocks of b are copied side by side, so that their rows share no places in the cache, and stay in L1 while
+/* Chunks of b are copied side by side, so that their rows share no places in the cache, and stay in L1 while
  * a chunk of a's rows, which stays in L2, passes by. */
 enum { CHUNK_INNER = 128, CHUNK_COLS = 8 * LANES, CHUNK_ROWS = 240 };
 

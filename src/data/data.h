@@ -2,7 +2,7 @@
  *
  * What other rooms may ask of this one beyond include/spherelu.h.
  *
- * A source (file or known set) is opened as a table (table.h), its columns get a role and a kind (columns.c),
+ * A source (file or known set) is opened as a table (sheet.h), its columns get a role and a kind (columns.c),
  * and one pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the
  * same way. */
 #ifndef SPH_DATA_DATA_H

@@ -14,7 +14,7 @@ int json_parse(json_t **out, const char *where, const char *bytes, size_t length
     *out = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
     if (*out)
         return 0;
-    /* Out of memory, the parser stops without a word. (While it copies a string it calls the string
+    /* Out of memory, the parser stops silently. (While it copies a string it calls the string
      * unexpected: that cannot be told from a bad file.) */
     if (!error.text[0])
         return sph_fail_at(SPH_EMEMORY, where, "out of memory");

@@ -17,7 +17,7 @@
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length);
 int json_read(json_t **out, const char *path);
 
-/* Short of memory, jansson's reader loses digits of long numbers without a word. Where they become a table,
+/* Short of memory, jansson's reader silently loses digits of long numbers. Where they become a table,
  * this reads the file twice and compares. */
 int json_read_twice(json_t **out, const char *path);
 

@@ -55,28 +55,28 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "column(s) to predict, by name or number from 0; the last column if not given")                        \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...", "columns to leave out")                  \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
-      "what separates cells: a character, tab or blank; found out if not given")                             \
+      "what separates cells: a character, tab or blank; detected if not given")                              \
     X(TASK, task, "task", WORD, TASKS, "", "data", "task", OPTION_WORDS(SPH_TASKS),                          \
-      "what the target is; found out if not given")                                                          \
+      "what the target is; detected if not given")                                                           \
     X(MISSING, missing, "missing", WORD, MISSINGS, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),    \
       "empty cells: refuse, take the column's training mean, or drop the row")                               \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZES, "", "data", "standardize",                \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
-      "bring columns to mean 0 and deviation 1; auto: both for regression, features otherwise; "             \
+      "bring columns to mean 0 and standard deviation 1; auto: both for regression, features otherwise; "    \
       "results stay in the target's own units")                                                              \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "share of all rows kept for the test; a set with its own test part gives that, unless F is 0")         \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
-      "share of the remaining rows that chooses the epoch")                                                  \
+      "share of the remaining rows kept for validation, which chooses the epoch")                            \
     X(SPLIT, split, "split", WORD, SPLITS, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),              \
-      "how rows are parted: uniform, each class in proportion, or as scikit-learn does")                     \
+      "how rows are split: uniform, each class in proportion, or as scikit-learn does")                      \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
       "take N rows only, drawn by the seed; all if not given; of a set with its own test part, N training "  \
       "rows, and test rows in proportion")                                                                   \
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
-      "deviation of the noise in crescents and levy; 0.1 if not given")                                      \
+      "standard deviation of the noise in crescents and levy; 0.1 if not given")                             \
     X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
-      "training images as they are, or turned left to right at random; flip for images if not given")        \
+      "training images as they are, or flipped left to right at random; flip for images if not given")       \
                                                                                                              \
     X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", OPTION_WORDS(OPTION_NETS),                          \
       "kind of network: dense layers (images as one long row), or a network for images")                     \
@@ -91,9 +91,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(ACTIVATION, activation, "activation", WORD, ACTS, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS), \
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|FILE.safetensors",                 \
-      "first values; paper for gmp and glorot for the others if not given")                                  \
+      "initial values; paper for gmp and glorot for the others if not given")                                \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
-      "factor on the first weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")       \
+      "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
     X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
       "f32 convolutions: the fastest way (Winograd's algorithm included), or none but direct ones")          \
                                                                                                              \

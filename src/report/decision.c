@@ -36,7 +36,7 @@ static double colour_of(const double *y, size_t outputs)
     return (double)best;
 }
 
-/* Rows of the grid: x1 x2 colour, then a margin for each line between regions. */
+/* Rows of the map: x1 x2 colour, then a margin for each line between regions. */
 static int write_map(struct figure *figure, const struct panel *panel, const double low[2],
                      const double high[2])
 {

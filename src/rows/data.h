@@ -57,7 +57,7 @@ const char *data_target_name(const sph_data *data, size_t target);
 /* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
  * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
  * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
- * deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone. */
+ * standard deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone. */
 int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                 sph_standardize kind);
 

@@ -13,7 +13,7 @@ struct image_feed {
     const struct kernels *k;
     sph_dtype dtype;
     uint32_t *index;                     /* (rows) of the data */
-    void *table;                         /* (channels, 256) what a byte becomes */
+    void *shades;                        /* (channels, 256) what a byte becomes */
     size_t pixel_stride, channel_stride; /* of a row of x */
     sph_augment augment;
     uint64_t seed;
@@ -27,11 +27,11 @@ struct image_feed {
         const sph_data *data = feed->data;                                                                   \
         size_t height = data->height, width = data->width, step = feed->pixel_stride;                        \
         for (size_t c = 0; c < data->channels; c++) {                                                        \
-            const real *table = (const real *)feed->table + c * 256;                                         \
+            const real *shades = (const real *)feed->shades + c * 256;                                       \
             real *at = to + c * feed->channel_stride;                                                        \
             for (size_t line = 0; line < height; line++, from += width)                                      \
                 for (size_t i = 0; i < width; i++, at += step)                                               \
-                    *at = table[from[flip ? width - 1 - i : i]];                                             \
+                    *at = shades[from[flip ? width - 1 - i : i]];                                            \
         }                                                                                                    \
     }
 
@@ -76,12 +76,12 @@ static void image_release(struct feed *feed)
 {
     struct image_feed *images = (struct image_feed *)feed;
     mem_free(images->index);
-    mem_free(images->table);
+    mem_free(images->shades);
     mem_free(images);
 }
 
 /* The net's scaling knows features; here all pixels of a channel share one. */
-static int fill_table(struct image_feed *feed, const struct scaling *scaling)
+static int fill_shades(struct image_feed *feed, const struct scaling *scaling)
 {
     size_t pixels = feed->data->height * feed->data->width;
     double values[256];
@@ -95,7 +95,7 @@ static int fill_table(struct image_feed *feed, const struct scaling *scaling)
                 return sph_fail(SPH_EFORMAT, "the net standardises the pixels of channel %zu differently", c);
         for (int v = 0; v < 256; v++)
             values[v] = (v - mean) / scale;
-        feed->k->from_double(256, values, (char *)feed->table + c * 256 * feed->k->size);
+        feed->k->from_double(256, values, (char *)feed->shades + c * 256 * feed->k->size);
     }
     return 0;
 }
@@ -141,10 +141,10 @@ int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *inde
     feed->seed = seed;
     int err = place_pixels(feed, net);
     if (!err && (!(feed->index = mem_get(count, sizeof *feed->index)) ||
-                 !(feed->table = mem_get(data->channels * 256, net->k->size))))
+                 !(feed->shades = mem_get(data->channels * 256, net->k->size))))
         err = SPH_EMEMORY;
     if (!err)
-        err = fill_table(feed, &net->scaling);
+        err = fill_shades(feed, &net->scaling);
     if (err < 0) {
         image_release(&feed->feed);
         return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Means and deviations of chosen rows. */
+ * Means and standard deviations of chosen rows. */
 #include <float.h>
 #include <math.h>
 

@@ -64,8 +64,8 @@ static void narrow(const struct chain_layer *layer, size_t count, const double *
 /* out (count) <- the tensor's numbers from the given one on. Cannot fail: they are real. */
 static void read_part(const struct st_tensor *tensor, size_t from, size_t count, double *out)
 {
-    struct st_tensor part = safetensors_span(tensor, from, count);
-    safetensors_to_double(&part, out);
+    struct st_tensor span = safetensors_span(tensor, from, count);
+    safetensors_to_double(&span, out);
 }
 
 /* ---------------------------------------------------------------- one unit */
@@ -187,8 +187,8 @@ static int convert_piece(struct work *w, const struct safetensors *file, struct 
         if (w->found[i].fault != FINE)
             return refuse(w, file, &w->found[i]);
     if (w->read) {
-        struct st_tensor part = safetensors_span(w->layer->raw[0], w->first * w->read, w->units * w->read);
-        file_map_done(&file->map, part.data, part.bytes);
+        struct st_tensor span = safetensors_span(w->layer->raw[0], w->first * w->read, w->units * w->read);
+        file_map_done(&file->map, span.data, span.bytes);
     }
     int err = w->written ? write_numbers(writer, w->layer, w->wide, w->units * w->written) : 0;
     if (!err)
@@ -254,9 +254,9 @@ static int copy_layer(const struct chain_layer *layer, const struct safetensors 
     for (size_t t = 0; t <= PARAM_TENSORS; t++)
         for (size_t i = 0; all[t] && i < all[t]->count && !err; i += COPY_NUMBERS) {
             size_t count = all[t]->count - i < COPY_NUMBERS ? all[t]->count - i : COPY_NUMBERS;
-            struct st_tensor part = safetensors_span(all[t], i, count);
+            struct st_tensor span = safetensors_span(all[t], i, count);
             read_part(all[t], i, count, values);
-            file_map_done(&file->map, part.data, part.bytes);
+            file_map_done(&file->map, span.data, span.bytes);
             err = write_numbers(writer, layer, values, count);
         }
     mem_free(values);

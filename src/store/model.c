@@ -42,21 +42,21 @@ static int put_scaling(json_t *object, const sph_net *net, const char *path)
     list_scaling(&scaling, arrays);
     if (!scaling.features && !scaling.targets)
         return 0;
-    json_t *part = json_pack("{s:I, s:I}", "features", (json_int_t)scaling.features, "targets",
-                             (json_int_t)scaling.targets);
-    int missing = !part;
+    json_t *member = json_pack("{s:I, s:I}", "features", (json_int_t)scaling.features, "targets",
+                               (json_int_t)scaling.targets);
+    int missing = !member;
     for (size_t a = 0; a < SCALING_ARRAYS; a++) {
         const double *values = *arrays[a].values;
         for (size_t i = 0; values && i < arrays[a].count; i++)
             if (!isfinite(values[i])) {
-                json_decref(part);
+                json_decref(member);
                 return sph_fail_at(SPH_EARG, path, "standardisation: %s of column %zu is %g", arrays[a].name,
                                    i, values[i]);
             }
         if (values)
-            missing |= json_object_set_new(part, arrays[a].name, json_numbers(values, arrays[a].count)) < 0;
+            missing |= json_object_set_new(member, arrays[a].name, json_numbers(values, arrays[a].count)) < 0;
     }
-    missing |= json_object_set_new(object, "standardisation", part) < 0;
+    missing |= json_object_set_new(object, "standardisation", member) < 0;
     return missing ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : 0;
 }
 
@@ -152,7 +152,7 @@ static int open_described(sph_net **out, json_t **data, const struct safetensors
 {
     char where[512];
     json_t *object = NULL;
-    const json_t *architecture = NULL, *part;
+    const json_t *architecture = NULL, *member;
     sph_net *net = NULL;
     size_t format = 0;
     int output = 0, err;
@@ -174,13 +174,13 @@ static int open_described(sph_net **out, json_t **data, const struct safetensors
         (err = tensors_take(net, file, 1, NULL)) < 0)
         goto out;
     if (json_object_get(object, "standardisation") &&
-        ((err = json_member_object(object, where, "standardisation", &part)) < 0 ||
-         (err = get_scaling(net, part, where)) < 0))
+        ((err = json_member_object(object, where, "standardisation", &member)) < 0 ||
+         (err = get_scaling(net, member, where)) < 0))
         goto out;
     if (data && json_object_get(object, "data")) {
-        if ((err = json_member_object(object, where, "data", &part)) < 0)
+        if ((err = json_member_object(object, where, "data", &member)) < 0)
             goto out;
-        *data = json_incref((json_t *)part);
+        *data = json_incref((json_t *)member);
     }
     *out = net;
     net = NULL;

@@ -380,12 +380,12 @@ int st_dtype_is_real(enum st_dtype dtype)
 
 struct st_tensor safetensors_span(const struct st_tensor *tensor, size_t from, size_t count)
 {
-    struct st_tensor part = *tensor;
+    struct st_tensor span = *tensor;
     size_t size = dtype_sizes[tensor->dtype];
     assert(from <= tensor->count && count <= tensor->count - from);
-    part.data = (const unsigned char *)tensor->data + from * size;
-    part.shape[0] = part.count = count;
-    part.ndim = 1;
-    part.bytes = count * size;
-    return part;
+    span.data = (const unsigned char *)tensor->data + from * size;
+    span.shape[0] = span.count = count;
+    span.ndim = 1;
+    span.bytes = count * size;
+    return span;
 }

@@ -156,11 +156,11 @@ int series_add(struct series *series, const void *row)
         return flush(series);
     while (left) {
         size_t room = series->log.length < PIECE ? PIECE - series->log.length : 0;
-        size_t part = left < room ? left : room;
-        if ((series->failed = file_log_add(&series->log, bytes, part)) < 0)
+        size_t piece = left < room ? left : room;
+        if ((series->failed = file_log_add(&series->log, bytes, piece)) < 0)
             return series->failed;
-        bytes += part;
-        left -= part;
+        bytes += piece;
+        left -= piece;
         if (series->log.length >= PIECE && flush(series) < 0)
             return series->failed;
     }
@@ -218,10 +218,10 @@ static int save_wide(struct npz_writer **writer, const struct series *series, si
     int err = 0;
     for (uint64_t row = 0; row < series->rows && !err; row++)
         for (size_t at = series->at[column], end = series->at[column + 1]; at < end && !err;) {
-            size_t part = end - at < PIECE ? end - at : PIECE;
-            if (!(err = file_log_read(&series->log, offset_of(series, row) + at, buffer, part)))
-                err = npz_writer_data(writer, buffer, part);
-            at += part;
+            size_t piece = end - at < PIECE ? end - at : PIECE;
+            if (!(err = file_log_read(&series->log, offset_of(series, row) + at, buffer, piece)))
+                err = npz_writer_data(writer, buffer, piece);
+            at += piece;
         }
     return err;
 }
