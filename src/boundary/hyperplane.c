@@ -37,7 +37,7 @@ static void move_biases(double *b, size_t m, const double *threshold)
         b[j] -= threshold[j];
 }
 
-/* Where shift and threshold differ, the boundary of a sample depends on its deviation. */
+/* Where shift and threshold differ, the boundary of a sample depends on its standard deviation. */
 static void keep_unshifted(struct hyperplanes *planes, const struct folding *with, const double *shift,
                            int image)
 {
