@@ -167,7 +167,7 @@ static int mlp_make(struct mlp_bench *out, const bench_mlp_opts *opts)
     out->source =
         (struct source){.self = &out->noise, .rows = opts->rows, .targets = 1, .fetch = noise_fetch};
     sph_train_defaults(&out->train, SPH_TASK_REGRESSION);
-    out->train.optimizer = opts->optimizer;
+    sph_train_optimizer(&out->train, opts->optimizer);
     out->train.lr = 1e-3; /* small enough never to diverge: speed does not depend on it */
     out->train.batch = 0;
     out->train.epochs = (size_t)1 << 40;

@@ -200,9 +200,8 @@ int bench_images(const bench_images_opts *opts, bench_images_result *result)
     sph_train_opts train;
     sph_train_defaults(&train, SPH_TASK_CLASSES);
     train.loss = SPH_LOSS_CE;
-    train.optimizer = opts->optimizer;
+    sph_train_optimizer(&train, opts->optimizer);
     train.lr = 1e-4; /* small enough never to diverge: speed does not depend on it */
-    train.momentum = 0.9;
     train.batch = 0;
     train.epochs = (size_t)1 << 40;
     train.patience = 0;

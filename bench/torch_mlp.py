@@ -79,6 +79,7 @@ def time_mlp(rows, inputs, hidden, param, norm, optimizer, repeats=5, seconds=0.
         "adam": lambda p: torch.optim.Adam(p, lr=1e-3),
         "adamw": lambda p: torch.optim.AdamW(p, lr=1e-3),
         "sgd": lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9),
+        "rmsprop": lambda p: torch.optim.RMSprop(p, lr=1e-3),
     }
     step = kinds[optimizer](net.parameters())
     units = [layer for layer in layers if param == "sphere"]
@@ -113,7 +114,7 @@ def main():
     args.add_argument("--hidden", default="100", help="100 or 100,50")
     args.add_argument("--param", choices=("sp", "wn", "gmp", "sphere"), default="gmp")
     args.add_argument("--norm", choices=("none", "bn", "ln", "mbn", "imn"), default="none")
-    args.add_argument("--optimizer", choices=("adam", "adamw", "sgd"), default="adam")
+    args.add_argument("--optimizer", choices=("adam", "adamw", "sgd", "rmsprop"), default="adam")
     args = args.parse_args()
     hidden = [int(units) for units in args.hidden.split(",")]
     us = time_mlp(args.rows, args.inputs, hidden, args.param, args.norm, args.optimizer)

@@ -141,8 +141,9 @@ static void refusals_say_what_was_found_and_expected_and_change_nothing(void **s
 {
     (void)state;
     static const char *const cases[][3] = {
-        {"optimizer", "adan", "--optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd)"},
-        {"optimizer", "zzzzzz", "--optimizer: unknown word 'zzzzzz' (adam|adamw|sgd)"},
+        {"optimizer", "adan",
+         "--optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd|rmsprop|lion)"},
+        {"optimizer", "zzzzzz", "--optimizer: unknown word 'zzzzzz' (adam|adamw|sgd|rmsprop|lion)"},
         {"lr", "0", "--lr: found '0', expected a number greater than 0"},
         {"lr", "-1", "--lr: found '-1', expected a number greater than 0"},
         {"lr", "nan", "--lr: found 'nan', expected a number greater than 0"},
@@ -431,7 +432,7 @@ static void broken_configs_are_named_by_line_and_key(void **state)
         {"train: {lr: }\n", "%s:1: lr: found nothing, expected X"},
         {"train: {nesterov: ~}\n", "%s:1: nesterov: found nothing, expected true or false"},
         {"train:\n  optimizer: adan\n",
-         "%s:2: optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd)"},
+         "%s:2: optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd|rmsprop|lion)"},
         {"net: {hidden: [10, [3]]}\n", "%s:1: hidden: found a list in the list, expected sizes"},
         {"net: {hidden: [10, -3]}\n",
          "%s:1: hidden: found '10,-3', expected sizes of hidden layers such as 100 or 100,50, or none"},

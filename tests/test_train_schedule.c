@@ -137,13 +137,25 @@ struct by_hand {
 static void move_by_hand(struct by_hand *n, const sph_train_opts *o, double lr, double decay, double g,
                          int step)
 {
-    if (o->optimizer == SPH_OPTIMIZER_ADAMW)
+    if (o->optimizer == SPH_OPTIMIZER_ADAMW || o->optimizer == SPH_OPTIMIZER_LION)
         n->p -= lr * decay * n->p;
     else
         g += decay * n->p;
     if (o->optimizer == SPH_OPTIMIZER_SGD) {
         n->first = o->momentum * n->first + g;
         n->p -= lr * (o->nesterov ? g + o->momentum * n->first : n->first);
+        return;
+    }
+    if (o->optimizer == SPH_OPTIMIZER_RMSPROP) {
+        n->second = o->beta2 * n->second + (1 - o->beta2) * g * g;
+        n->first = o->momentum * n->first + g / (sqrt(n->second) + o->epsilon);
+        n->p -= lr * n->first;
+        return;
+    }
+    if (o->optimizer == SPH_OPTIMIZER_LION) {
+        double mixed = o->beta1 * n->first + (1 - o->beta1) * g;
+        n->first = o->beta2 * n->first + (1 - o->beta2) * g;
+        n->p -= lr * (double)((mixed > 0) - (mixed < 0));
         return;
     }
     n->first = o->beta1 * n->first + (1 - o->beta1) * g;
@@ -207,18 +219,52 @@ static void optimizers_follow_loops_written_by_hand(void **state)
                     opts.clip = clip ? 3 : 0;
                     opts.group_lr[SPH_GROUP_R] = 0.25;
                     opts.group_lr[SPH_GROUP_THETA] = 2;
-                    opts.optimizer = SPH_OPTIMIZER_ADAM;
-                    follow_by_hand(opts, (sph_dtype)dtype, (enum kernel_choice)choice);
-                    opts.optimizer = SPH_OPTIMIZER_ADAMW;
-                    follow_by_hand(opts, (sph_dtype)dtype, (enum kernel_choice)choice);
-                    opts.optimizer = SPH_OPTIMIZER_SGD;
-                    follow_by_hand(opts, (sph_dtype)dtype, (enum kernel_choice)choice);
-                    opts.nesterov = 1;
-                    follow_by_hand(opts, (sph_dtype)dtype, (enum kernel_choice)choice);
-                    opts.nesterov = 0;
-                    opts.momentum = 0;
-                    follow_by_hand(opts, (sph_dtype)dtype, (enum kernel_choice)choice);
+                    for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
+                        for (int form = 0; form < 3; form++) {
+                            sph_train_optimizer(&opts, (sph_optimizer)optimizer);
+                            opts.momentum = form < 2 ? 0.9 : 0;
+                            opts.nesterov = form == 1;
+                            follow_by_hand(opts, (sph_dtype)dtype, (enum kernel_choice)choice);
+                        }
                 }
+}
+
+/* What an optimizer reads is said in its row, and nothing else changes a bit of what it does. */
+static void optimizers_read_what_their_rows_say(void **state)
+{
+    (void)state;
+    for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++) {
+        const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)optimizer);
+        double after[OPTIMIZER_OPTIONS + 1][64];
+        for (int changed = 0; changed <= OPTIMIZER_OPTIONS; changed++) {
+            sph_train_opts opts;
+            sph_train_defaults(&opts, SPH_TASK_REGRESSION);
+            sph_train_optimizer(&opts, (sph_optimizer)optimizer);
+            opts.momentum = changed == OPTIMIZER_MOMENTUM ? 0.7 : 0.5;
+            opts.nesterov = changed == OPTIMIZER_NESTEROV;
+            opts.beta1 = changed == OPTIMIZER_BETA1 ? 0.1 : opts.beta1;
+            opts.beta2 = changed == OPTIMIZER_BETA2 ? 0.2 : opts.beta2;
+            opts.epsilon = changed == OPTIMIZER_EPSILON ? 0.3 : opts.epsilon;
+            sph_net *net = net_of_all_groups(SPH_F64, KERNELS_FASTEST);
+            struct weights *weights = NULL;
+            struct optimizer step;
+            assert_int_equal(weights_new(&weights, net, net->k, 1), 0);
+            assert_int_equal(optimizer_new(&step, weights, &opts), 0);
+            struct rng rng = rng_stream(43, RNG_NOISE, 0);
+            for (uint64_t t = 1; t <= 20; t++) {
+                for (size_t i = 0; i < net->learned; i++)
+                    ((double *)weights->learned_grad)[i] = between(&rng, -1, 1);
+                optimizer_step(&step, weights, 0.01, t);
+            }
+            memcpy(after[changed], net->params, sizeof after[changed]);
+            optimizer_free(&step);
+            weights_free(weights);
+            sph_net_free(net);
+        }
+        for (int option = 0; option < OPTIMIZER_OPTIONS; option++)
+            assert_int_equal(memcmp(after[option], after[OPTIMIZER_OPTIONS], sizeof after[option]) != 0,
+                             ops->reads[option]);
+    }
 }
 
 /* Without a gradient only decay moves numbers: plain weights, wn's g, r; nothing else unless a group asks. */
@@ -262,6 +308,7 @@ int main(void)
         cmocka_unit_test(cosine_schedule_and_warmup_multiply),
         cmocka_unit_test(wrong_schedules_are_refused),
         cmocka_unit_test(optimizers_follow_loops_written_by_hand),
+        cmocka_unit_test(optimizers_read_what_their_rows_say),
         cmocka_unit_test(weight_decay_touches_weights_lengths_and_scales_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,9 @@ typedef struct sph_sink {
 #define SPH_OPTIMIZERS(X)                                                                                    \
     X(ADAM, "adam", "Adam")                                                                                  \
     X(ADAMW, "adamw", "Adam with decoupled weight decay")                                                    \
-    X(SGD, "sgd", "gradient descent with momentum")
+    X(SGD, "sgd", "gradient descent with momentum")                                                          \
+    X(RMSPROP, "rmsprop", "gradients over the root of their mean square")                                    \
+    X(LION, "lion", "the sign of a mean of gradients")
 
 #define SPH_TASKS(X)                                                                                         \
     X(REGRESSION, "regression", "real targets")                                                              \

@@ -76,7 +76,9 @@ typedef struct sph_train_opts {
     int threads;
 } sph_train_opts;
 
+/* With Adam; or another optimizer, with the rate, momentum, betas and epsilon that are its own. */
 SPH_API void sph_train_defaults(sph_train_opts *out, sph_task task);
+SPH_API void sph_train_optimizer(sph_train_opts *opts, sph_optimizer optimizer);
 
 /* A weight layer as the next step will use it, in the net's dtype (float or double). */
 typedef struct sph_view_layer {

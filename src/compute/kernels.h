@@ -87,18 +87,24 @@ struct loss_args {
     size_t lddp;
 };
 
-/* One update of a span of learned numbers. Gradients are multiplied by grad_scale first (clipping). */
+/* The updates there are. */
+enum update_kind { UPDATE_ADAM, UPDATE_SGD, UPDATE_RMSPROP, UPDATE_LION, UPDATE_COUNT };
+
+/* One update of a span of learned numbers. Gradients are multiplied by grad_scale first (clipping). What an
+ * update does not read may hold anything. */
 struct update_args {
     size_t count;
-    void *p;       /* (count) learned numbers           */
-    const void *g; /* (count) gradient                  */
-    void *slot[2]; /* (count) each: adam m, v; sgd v    */
+    void *p;       /* (count) learned numbers                                                        */
+    const void *g; /* (count) gradient                                                               */
+    void *slot[2]; /* (count) each: adam m, v; sgd v; rmsprop v, its momentum or NULL for 0; lion m  */
     double lr, grad_scale;
-    double momentum; /* sgd */
-    int nesterov;
-    double beta1, beta2, epsilon; /* adam */
-    double correct1, correct2;    /* adam: 1 - beta1^t, 1 - beta2^t */
-    double decay; /* weight decay: added to g (adam, sgd) or, decoupled, p -= lr * decay * p first */
+    double momentum;           /* sgd, rmsprop */
+    int nesterov;              /* sgd */
+    double beta1;              /* adam, lion */
+    double beta2;              /* adam, lion; rmsprop's alpha */
+    double epsilon;            /* adam, rmsprop */
+    double correct1, correct2; /* adam: 1 - beta1^t, 1 - beta2^t */
+    double decay;              /* weight decay: added to g or, decoupled, p -= lr * decay * p first */
     int decoupled;
 };
 
@@ -270,9 +276,9 @@ struct kernels {
     void (*winograd)(const struct winograd_args *args);
     void (*winograd_weights)(const struct winograd_args *args);
 
-    /* ---- losses, by sph_loss; updates, by sph_optimizer */
+    /* ---- losses, by sph_loss; updates, by update_kind */
     double (*loss[SPH_LOSS_COUNT])(const struct loss_args *args);
-    void (*update[SPH_OPTIMIZER_COUNT])(const struct update_args *args);
+    void (*update[UPDATE_COUNT])(const struct update_args *args);
 };
 
 enum kernel_choice { KERNELS_FASTEST, KERNELS_PLAIN, KERNELS_BASE };

@@ -3,15 +3,28 @@
  * Optimizer steps on a span of learned numbers. Hyper-parameters are combined in f64 and rounded once. */
 #include "compute/real.h"
 
+/* What becomes of gradient and number before an optimizer looks at them: slope = scale g + decay p, and p *=
+ * shrink where the decay is decoupled. */
+struct slope {
+    real scale, decay, shrink;
+};
+
+KERNEL struct slope slope_numbers(const struct update_args *args)
+{
+    return (struct slope){
+        .scale = (real)args->grad_scale,
+        .decay = (real)(args->decoupled ? 0 : args->decay),
+        .shrink = (real)(args->decoupled ? 1 - args->lr * args->decay : 1),
+    };
+}
+
 struct adam {
-    real scale, decay, beta1, rest1, beta2, rest2, step, root2, epsilon, shrink;
+    real beta1, rest1, beta2, rest2, step, root2, epsilon;
 };
 
 KERNEL struct adam adam_numbers(const struct update_args *args)
 {
     return (struct adam){
-        .scale = (real)args->grad_scale,
-        .decay = (real)(args->decoupled ? 0 : args->decay),
         .beta1 = (real)args->beta1,
         .rest1 = (real)(1 - args->beta1),
         .beta2 = (real)args->beta2,
@@ -19,75 +32,150 @@ KERNEL struct adam adam_numbers(const struct update_args *args)
         .step = (real)(args->lr / args->correct1),
         .root2 = (real)sqrt(args->correct2),
         .epsilon = (real)args->epsilon,
-        .shrink = (real)(args->decoupled ? 1 - args->lr * args->decay : 1),
     };
 }
 
 KERNEL void plain_adam(const struct update_args *args)
 {
+    struct slope of = slope_numbers(args);
     struct adam by = adam_numbers(args);
     const real *g = args->g;
     real *p = args->p, *m = args->slot[0], *v = args->slot[1];
     for (size_t i = 0; i < args->count; i++) {
-        real slope = by.scale * g[i] + by.decay * p[i];
+        real slope = of.scale * g[i] + of.decay * p[i];
         m[i] = by.beta1 * m[i] + by.rest1 * slope;
         v[i] = by.beta2 * v[i] + by.rest2 * slope * slope;
-        p[i] = by.shrink * p[i] - by.step * m[i] / (real_sqrt(v[i]) / by.root2 + by.epsilon);
+        p[i] = of.shrink * p[i] - by.step * m[i] / (real_sqrt(v[i]) / by.root2 + by.epsilon);
     }
 }
 
 KERNEL void plain_sgd(const struct update_args *args)
 {
+    struct slope of = slope_numbers(args);
     const real *g = args->g;
     real *p = args->p, *v = args->momentum != 0 ? args->slot[0] : NULL;
-    real scale = (real)args->grad_scale, mu = (real)args->momentum, lr = (real)args->lr;
-    real decay = (real)(args->decoupled ? 0 : args->decay);
-    real shrink = (real)(args->decoupled ? 1 - args->lr * args->decay : 1);
+    real mu = (real)args->momentum, lr = (real)args->lr;
     for (size_t i = 0; i < args->count; i++) {
-        real slope = scale * g[i] + decay * p[i];
+        real slope = of.scale * g[i] + of.decay * p[i];
         if (v) {
             v[i] = mu * v[i] + slope;
             slope = args->nesterov ? slope + mu * v[i] : v[i];
         }
-        p[i] = shrink * p[i] - lr * slope;
+        p[i] = of.shrink * p[i] - lr * slope;
+    }
+}
+
+KERNEL void plain_rmsprop(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    const real *g = args->g;
+    real *p = args->p, *v = args->slot[0], *speed = args->momentum != 0 ? args->slot[1] : NULL;
+    real alpha = (real)args->beta2, rest = (real)(1 - args->beta2), epsilon = (real)args->epsilon;
+    real mu = (real)args->momentum, lr = (real)args->lr;
+    for (size_t i = 0; i < args->count; i++) {
+        real slope = of.scale * g[i] + of.decay * p[i];
+        v[i] = alpha * v[i] + rest * slope * slope;
+        slope /= real_sqrt(v[i]) + epsilon;
+        if (speed)
+            slope = speed[i] = mu * speed[i] + slope;
+        p[i] = of.shrink * p[i] - lr * slope;
+    }
+}
+
+/* The sign of x: 0 of 0, and a NaN stays one. */
+KERNEL inline real sign_of(real x)
+{
+    return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
+KERNEL void plain_lion(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    const real *g = args->g;
+    real *p = args->p, *m = args->slot[0];
+    real beta1 = (real)args->beta1, rest1 = (real)(1 - args->beta1), lr = (real)args->lr;
+    real beta2 = (real)args->beta2, rest2 = (real)(1 - args->beta2);
+    for (size_t i = 0; i < args->count; i++) {
+        real slope = of.scale * g[i] + of.decay * p[i];
+        p[i] = of.shrink * p[i] - lr * sign_of(beta1 * m[i] + rest1 * slope);
+        m[i] = beta2 * m[i] + rest2 * slope;
     }
 }
 
 #ifdef KERNELS_FAST
 KERNEL void fast_adam(const struct update_args *args)
 {
+    struct slope of = slope_numbers(args);
     struct adam by = adam_numbers(args);
     const real *restrict g = args->g;
     real *restrict p = args->p, *restrict m = args->slot[0], *restrict v = args->slot[1];
     real inverse2 = (real)(1 / sqrt(args->correct2));
     for (size_t i = 0; i < args->count; i++) {
-        real slope = by.scale * g[i] + by.decay * p[i];
+        real slope = of.scale * g[i] + of.decay * p[i];
         real first = by.beta1 * m[i] + by.rest1 * slope;
         real second = by.beta2 * v[i] + by.rest2 * (slope * slope);
         m[i] = first;
         v[i] = second;
-        p[i] = by.shrink * p[i] - by.step * first / (real_sqrt(second) * inverse2 + by.epsilon);
+        p[i] = of.shrink * p[i] - by.step * first / (real_sqrt(second) * inverse2 + by.epsilon);
     }
 }
 
 KERNEL void fast_sgd(const struct update_args *args)
 {
+    struct slope of = slope_numbers(args);
     size_t count = args->count;
     const real *restrict g = args->g;
     real *restrict p = args->p, *restrict v = args->slot[0];
-    real scale = (real)args->grad_scale, mu = (real)args->momentum, lr = (real)args->lr;
-    real decay = (real)(args->decoupled ? 0 : args->decay);
-    real shrink = (real)(args->decoupled ? 1 - args->lr * args->decay : 1);
+    real mu = (real)args->momentum, lr = (real)args->lr;
     if (args->momentum == 0) {
         for (size_t i = 0; i < count; i++)
-            p[i] = shrink * p[i] - lr * (scale * g[i] + decay * p[i]);
+            p[i] = of.shrink * p[i] - lr * (of.scale * g[i] + of.decay * p[i]);
         return;
     }
     real direct = args->nesterov ? 1 : 0, along = args->nesterov ? mu : 1;
     for (size_t i = 0; i < count; i++) {
-        real slope = scale * g[i] + decay * p[i], speed = mu * v[i] + slope;
+        real slope = of.scale * g[i] + of.decay * p[i], speed = mu * v[i] + slope;
         v[i] = speed;
-        p[i] = shrink * p[i] - lr * (direct * slope + along * speed);
+        p[i] = of.shrink * p[i] - lr * (direct * slope + along * speed);
+    }
+}
+
+KERNEL void fast_rmsprop(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    size_t count = args->count;
+    const real *restrict g = args->g;
+    real *restrict p = args->p, *restrict v = args->slot[0], *restrict speed = args->slot[1];
+    real alpha = (real)args->beta2, rest = (real)(1 - args->beta2), epsilon = (real)args->epsilon;
+    real mu = (real)args->momentum, lr = (real)args->lr;
+    if (args->momentum == 0) {
+        for (size_t i = 0; i < count; i++) {
+            real slope = of.scale * g[i] + of.decay * p[i], second = alpha * v[i] + rest * (slope * slope);
+            v[i] = second;
+            p[i] = of.shrink * p[i] - lr * slope / (real_sqrt(second) + epsilon);
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        real slope = of.scale * g[i] + of.decay * p[i], second = alpha * v[i] + rest * (slope * slope);
+        real next = mu * speed[i] + slope / (real_sqrt(second) + epsilon);
+        v[i] = second;
+        speed[i] = next;
+        p[i] = of.shrink * p[i] - lr * next;
+    }
+}
+
+KERNEL void fast_lion(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    const real *restrict g = args->g;
+    real *restrict p = args->p, *restrict m = args->slot[0];
+    real beta1 = (real)args->beta1, rest1 = (real)(1 - args->beta1), lr = (real)args->lr;
+    real beta2 = (real)args->beta2, rest2 = (real)(1 - args->beta2);
+    for (size_t i = 0; i < args->count; i++) {
+        real slope = of.scale * g[i] + of.decay * p[i], first = m[i];
+        p[i] = of.shrink * p[i] - lr * sign_of(beta1 * first + rest1 * slope);
+        m[i] = beta2 * first + rest2 * slope;
     }
 }
 #endif

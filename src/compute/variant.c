@@ -83,5 +83,8 @@ const struct kernels KERNELS_TABLE = {
     .winograd_weights = fast_winograd_weights,
 #endif
     .loss = {PICK(mae), PICK(mse), PICK(bce), PICK(ce)},
-    .update = {PICK(adam), PICK(adam), PICK(sgd)},
+    .update = {[UPDATE_ADAM] = PICK(adam),
+               [UPDATE_SGD] = PICK(sgd),
+               [UPDATE_RMSPROP] = PICK(rmsprop),
+               [UPDATE_LION] = PICK(lion)},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/job.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -9,9 +10,13 @@
 #include "base/words.h"
 #include "rows/split.h"
 #include "net/net.h"
+#include "train/optimizer.h"
 
 /* Adam's rate for networks of images: at 0.01 a plain vgg6 stays at chance (docs/numerics.md). */
 static const double image_lr = 0.002;
+
+/* Keras', which the papers' authors use. */
+static const double reference_epsilon = 1e-7;
 
 static const sph_word_row nets[] = WORDS_OF(OPTION_NETS);
 
@@ -73,23 +78,42 @@ static int settle_protocol(struct sph_job *job)
     return 0;
 }
 
+/* What is the optimizer's own. Old files name a momentum and an epsilon whatever the optimizer; its betas are
+ * written down only where they were given. */
+static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
+{
+    const struct optimizer_ops *ops = optimizer_ops(own->optimizer);
+    const struct job_options *o = &job->options;
+    if (job->set[OPTION_BETA1] && !ops->reads[OPTIMIZER_BETA1])
+        return sph_fail_key(SPH_EARG, "beta1", "%s has none", ops->name);
+    if (job->set[OPTION_BETA2] && !ops->reads[OPTIMIZER_BETA2])
+        return sph_fail_key(SPH_EARG, "beta2", "%s has none", ops->name);
+    if (!job->set[OPTION_MOMENTUM])
+        options_set_real(job, OPTION_MOMENTUM, own->momentum);
+    if (!job->set[OPTION_EPSILON])
+        options_set_real(job, OPTION_EPSILON,
+                         o->protocol == PROTOCOL_REFERENCE ? reference_epsilon : own->epsilon);
+    if (!job->set[OPTION_LR])
+        options_set_real(job, OPTION_LR, o->net == NET_MLP ? own->lr : ops->rate * image_lr);
+    return 0;
+}
+
 int job_settle(struct sph_job *job, const sph_data *data)
 {
     sph_train_opts defaults;
     sph_train_defaults(&defaults, data->task);
+    sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
     int err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
+    if (!err)
+        err = settle_optimizer(job, &defaults);
     if (err < 0)
         return err;
     const struct job_options *o = &job->options;
     options_set_word(job, OPTION_TASK, (int)data->task);
-    if (!job->set[OPTION_EPSILON])
-        options_set_real(job, OPTION_EPSILON, o->protocol == PROTOCOL_REFERENCE ? 1e-7 : 1e-8);
     if (!job->set[OPTION_LOSS])
         options_set_word(job, OPTION_LOSS, (int)defaults.loss);
-    if (!job->set[OPTION_LR])
-        options_set_real(job, OPTION_LR, o->net == NET_MLP ? defaults.lr : image_lr);
     if (!job->set[OPTION_STANDARDIZE])
         options_set_word(job, OPTION_STANDARDIZE,
                          data->task == SPH_TASK_REGRESSION ? SPH_STANDARDIZE_BOTH : SPH_STANDARDIZE_FEATURES);
@@ -271,7 +295,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     sph_train_defaults(&opts, (sph_task)o->task);
     opts.loss = (sph_loss)o->loss;
     opts.label_smoothing = o->label_smoothing;
-    opts.optimizer = (sph_optimizer)o->optimizer;
+    sph_train_optimizer(&opts, (sph_optimizer)o->optimizer);
     opts.lr = o->lr;
     opts.group_lr[SPH_GROUP_THETA] = o->lr_theta;
     opts.group_lr[SPH_GROUP_LAMBDA] = o->lr_lambda;
@@ -279,6 +303,8 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.momentum = o->momentum;
     opts.nesterov = o->nesterov;
     opts.weight_decay = o->weight_decay;
+    opts.beta1 = isnan(o->beta1) ? opts.beta1 : o->beta1;
+    opts.beta2 = isnan(o->beta2) ? opts.beta2 : o->beta2;
     opts.epsilon = o->epsilon;
     opts.clip = o->clip;
     opts.batch = o->batch;

@@ -104,21 +104,27 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZERS, "adam", "training", "optimizer",                  \
       OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; 0.01 if not "                                                                          \
-      "given, 0.002 in networks for images")                                                                 \
+      "learning rate; if not given 0.01, 0.002 in networks for images; of that rmsprop takes 0.3, lion 0.1") \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
       "factor on lr for offsets (gmp, sphere)")                                                              \
     X(LR_R, lr_r, "lr-r", REAL, NOT_NEGATIVE, "1", "training", "lr_r", "X",                                  \
       "factor on lr for scales (gmp, sphere)")                                                               \
-    X(MOMENTUM, momentum, "momentum", REAL, FRACTION, "0.9", "training", "momentum", "X", "momentum of sgd") \
+    X(MOMENTUM, momentum, "momentum", REAL, FRACTION, "", "training", "momentum", "X",                       \
+      "momentum of sgd and rmsprop; if not given 0.9, and 0 in rmsprop")                                     \
     X(NESTEROV, nesterov, "nesterov", SWITCH, ANY, "false", "training", "nesterov", NULL,                    \
       "Nesterov's momentum in sgd")                                                                          \
     X(WEIGHT_DECAY, weight_decay, "weight-decay", REAL, NOT_NEGATIVE, "0", "training", "weight_decay", "X",  \
       "pull of weights towards 0; never on angles, offsets, biases or norms")                                \
+    X(BETA1, beta1, "beta1", REAL, FRACTION, "", "training", "beta1", "X",                                   \
+      "share of the past in the mean of gradients of adam, adamw and lion; 0.9 if not given")                \
+    X(BETA2, beta2, "beta2", REAL, FRACTION, "", "training", "beta2", "X",                                   \
+      "share of the past in the mean of squares of adam, adamw and rmsprop and in what lion remembers; if "  \
+      "not given 0.999, and 0.99 in rmsprop and lion")                                                       \
     X(EPSILON, epsilon, "epsilon", REAL, NOT_NEGATIVE, "", "training", "epsilon", "X",                       \
-      "Adam's epsilon; 1e-8 if not given, 1e-7 under protocol reference")                                    \
+      "what adam, adamw and rmsprop add to a root before they divide by it; 1e-8 if not given, 1e-7 under "  \
+      "protocol reference")                                                                                  \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
     X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \

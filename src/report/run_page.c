@@ -13,6 +13,7 @@
 #include "report/table.h"
 #include "report/page_table.h"
 #include "store/runfolder.h"
+#include "train/optimizer.h"
 
 /* What a shell takes for one word and nothing else. */
 static void add_word(struct text *out, const char *word)
@@ -35,6 +36,8 @@ static int is_default(const struct sph_job *job, enum option_id id)
     const char *value = options_text(job, id);
     if (id == OPTION_BATCH)
         return job->options.batch == (job->options.net == NET_MLP ? 1024u : 128u);
+    if (id == OPTION_MOMENTUM)
+        return job->options.momentum == optimizer_ops((sph_optimizer)job->options.optimizer)->momentum;
     return value && !strcmp(value, option_row(id)->initial);
 }
 

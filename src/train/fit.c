@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/optimizer.h"
 
 /* One rate serves every parameterization: see docs/numerics.md, "Default rates". */
 static const double default_lr = 0.01;
@@ -15,12 +16,6 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
         .loss = task == SPH_TASK_BINARY    ? SPH_LOSS_BCE
                 : task == SPH_TASK_CLASSES ? SPH_LOSS_CE
                                            : SPH_LOSS_MSE,
-        .optimizer = SPH_OPTIMIZER_ADAM,
-        .lr = default_lr,
-        .momentum = 0.9,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-8,
         .batch = 1024,
         .epochs = 1000,
         .schedule = "none",
@@ -29,6 +24,7 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
         .standardize = SPH_STANDARDIZE_AUTO,
         .threads = 1,
     };
+    sph_train_optimizer(out, SPH_OPTIMIZER_ADAM);
     for (int g = 0; g < SPH_GROUP_COUNT; g++)
         out->group_lr[g] = 1;
     for (int p = 0; p < SPH_PARAM_COUNT; p++) {
@@ -36,6 +32,19 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
         for (size_t t = 0; t < ops->tensors; t++)
             out->group_decay[ops->tensor[t].group] = ops->tensor[t].decays;
     }
+}
+
+void sph_train_optimizer(sph_train_opts *opts, sph_optimizer optimizer)
+{
+    opts->optimizer = optimizer;
+    if ((unsigned)optimizer >= SPH_OPTIMIZER_COUNT)
+        return; /* sph_train says so */
+    const struct optimizer_ops *ops = optimizer_ops(optimizer);
+    opts->lr = default_lr * ops->rate;
+    opts->momentum = ops->momentum;
+    opts->beta1 = ops->beta1;
+    opts->beta2 = ops->beta2;
+    opts->epsilon = ops->epsilon;
 }
 
 static int check_part(const char *part, const uint32_t *index, size_t count, size_t rows)

@@ -7,9 +7,21 @@
 #include "base/memory.h"
 #include "compute/threads.h"
 
+const struct optimizer_ops *optimizer_ops(sph_optimizer optimizer)
+{
+    static const struct optimizer_ops *const table[SPH_OPTIMIZER_COUNT] = {
+        [SPH_OPTIMIZER_ADAM] = &optimizer_adam, [SPH_OPTIMIZER_ADAMW] = &optimizer_adamw,
+        [SPH_OPTIMIZER_SGD] = &optimizer_sgd,   [SPH_OPTIMIZER_RMSPROP] = &optimizer_rmsprop,
+        [SPH_OPTIMIZER_LION] = &optimizer_lion,
+    };
+    return table[optimizer];
+}
+
 int optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts)
 {
-    *out = (struct optimizer){.opts = opts, .slots = opts->optimizer == SPH_OPTIMIZER_SGD ? 1 : 2};
+    const struct optimizer_ops *ops = optimizer_ops(opts->optimizer);
+    *out = (struct optimizer){
+        .ops = ops, .opts = opts, .slots = ops->slots + (opts->momentum != 0 ? ops->momentum_slots : 0)};
     for (size_t i = 0; i < out->slots; i++)
         if (!(out->slot[i] = mem_get(weights->net->learned, weights->k->size))) {
             optimizer_free(out);
@@ -38,7 +50,7 @@ static double clip_factor(const struct weights *weights, double limit)
 struct update_pass {
     const struct kernels *k;
     const struct update_args *whole;
-    sph_optimizer optimizer;
+    enum update_kind update;
     size_t slots, team;
 };
 
@@ -59,7 +71,7 @@ static void update_share(void *context, size_t worker)
     args.g = (const char *)args.g + first * size;
     for (size_t i = 0; i < pass->slots; i++)
         args.slot[i] = (char *)args.slot[i] + first * size;
-    pass->k->update[pass->optimizer](&args);
+    pass->k->update[pass->update](&args);
 }
 
 void optimizer_step(struct optimizer *optimizer, struct weights *weights, double lr, uint64_t step)
@@ -74,10 +86,10 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
         .beta1 = opts->beta1,
         .beta2 = opts->beta2,
         .epsilon = opts->epsilon,
-        .correct1 = 1 - pow(opts->beta1, (double)step),
-        .correct2 = 1 - pow(opts->beta2, (double)step),
-        .decoupled = opts->optimizer == SPH_OPTIMIZER_ADAMW,
+        .decoupled = optimizer->ops->decoupled,
     };
+    if (optimizer->ops->begin)
+        optimizer->ops->begin(&args, step);
     for (int group = 0; group < SPH_GROUP_COUNT; group++) {
         size_t at = net->group_at[group];
         args.count = net->group_at[group + 1] - at;
@@ -89,7 +101,7 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
             args.slot[i] = (char *)optimizer->slot[i] + at * k->size;
         args.lr = lr * opts->group_lr[group];
         args.decay = opts->weight_decay * opts->group_decay[group];
-        struct update_pass pass = {k, &args, opts->optimizer, optimizer->slots, weights_team(weights)};
+        struct update_pass pass = {k, &args, optimizer->ops->update, optimizer->slots, weights_team(weights)};
         threads_run(pass.team, update_share, &pass);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Optimizers: one update per group of learned numbers, one span each. */
+ * Optimizers: one update per group of learned numbers, one span each. An optimizer is one row of a table, in a
+ * file of its own or of its family. */
 #ifndef SPH_TRAIN_OPTIMIZER_H
 #define SPH_TRAIN_OPTIMIZER_H
 
@@ -9,10 +10,42 @@
 
 enum { OPTIMIZER_SLOTS = 2 };
 
+/* Options that not every optimizer reads. */
+enum optimizer_option {
+    OPTIMIZER_MOMENTUM,
+    OPTIMIZER_NESTEROV,
+    OPTIMIZER_BETA1,
+    OPTIMIZER_BETA2,
+    OPTIMIZER_EPSILON,
+    OPTIMIZER_OPTIONS
+};
+
+struct optimizer_ops {
+    const char *name;
+    enum update_kind update;
+    size_t slots;          /* numbers it remembers of each learned one     */
+    size_t momentum_slots; /* as many more where the momentum is not 0     */
+    unsigned char reads[OPTIMIZER_OPTIONS];
+    int decoupled; /* weight decay is no part of the gradient      */
+
+    /* Where the user says nothing. Rates are factors on the default ones, which are Adam's. */
+    double rate, momentum, beta1, beta2, epsilon;
+
+    void (*begin)(struct update_args *args, uint64_t step); /* numbers that change with the step; or NULL */
+};
+
+/* The row of an optimizer; never NULL. */
+const struct optimizer_ops *optimizer_ops(sph_optimizer optimizer);
+
+/* The rows, one file for each family. */
+extern const struct optimizer_ops optimizer_adam, optimizer_adamw, optimizer_sgd, optimizer_rmsprop,
+    optimizer_lion;
+
 struct optimizer {
-    const sph_train_opts *opts;  /* borrowed */
-    size_t slots;                /* adam 2, sgd 1 */
-    void *slot[OPTIMIZER_SLOTS]; /* (learned) each */
+    const struct optimizer_ops *ops;
+    const sph_train_opts *opts; /* borrowed */
+    size_t slots;
+    void *slot[OPTIMIZER_SLOTS]; /* (learned) each, the first `slots` of them */
 };
 
 int optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts);

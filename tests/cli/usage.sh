@@ -94,7 +94,7 @@ for bad in "lr 0" "lr -1" "lr nan" "lr=x" "batch 0" "batch 1.5" "epochs 0" "test
     # shellcheck disable=SC2086 # a name and a value
     run 2 train --data x --out r --$bad; says "--${bad%%[ =]*}: found '"; says "expected "
 done
-run 2 train --data x --out r --optimizer adan; says "--optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd)"
+run 2 train --data x --out r --optimizer adan; says "--optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd|rmsprop|lion)"
 run 2 train --data x --out r --param=gpm; says "did you mean 'gmp'? (sp|wn|gmp|sphere)"
 run 2 train --data x --out r --init glorott; says "did you mean 'glorot'?"
 run 2 train --data "$(printf 'a\nb')" --out r --optimizer "$(printf 'a\nb')"; says "--optimizer"
