@@ -102,6 +102,21 @@ static int check_split(const struct sph_experiment *e, struct sph_job *options, 
     return err;
 }
 
+int experiment_read_data(struct sph_experiment *e)
+{
+    struct experiment_job job = {.seed = e->seed_count - 1, .fold = experiment_folds(e) ? 0 : FOLD_NONE};
+    struct sph_job *options = NULL;
+    sph_data *data = NULL;
+    if (experiment_without_jobs(e))
+        return 0;
+    int err = experiment_options(e, &job, NULL, &options);
+    if (!err && (err = job_open_data(options, &data)) < 0)
+        err = blame(e, &job, 0, err);
+    sph_data_free(data);
+    sph_job_free(options);
+    return err;
+}
+
 static int depends_on_seed(const struct sph_job *options, const sph_data *data)
 {
     return !data || data->made || options->options.rows;

@@ -26,6 +26,7 @@ int experiment_open(sph_experiment **out, const char *path, const struct figure_
     e->seed_count = 1;
     if ((err = sph_job_new(&e->base)) < 0 || (err = config_load(&document, e->path)) < 0)
         goto out;
+    e->base->cache = &e->cache;
     err = experiment_read(e, &document);
     yaml_document_delete(&document);
     if (!err)
@@ -66,6 +67,7 @@ void sph_experiment_free(sph_experiment *e)
     mem_free(e->name);
     mem_free(e->path);
     sph_job_free(e->base);
+    data_cache_free(&e->cache);
     mem_free(e);
 }
 

@@ -20,6 +20,7 @@
 #include "job/options.h"
 #include "job/yaml_out.h"
 #include "compare/crew.h"
+#include "data/cache.h"
 #include "store/runfolder.h"
 
 #define EXPERIMENT_FILE    RUNFOLDER_EXPERIMENT
@@ -64,6 +65,7 @@ struct sph_experiment {
     char *path;                            /* of the file, for messages */
     char *name;
     struct sph_job *base;       /* data, net, train and the run's options, for all methods */
+    struct data_cache cache;    /* its data, while it is checked or run */
     size_t lines[OPTION_COUNT]; /* of these in the file; 0: not from it */
     struct experiment_method *methods;
     size_t method_count;
@@ -182,6 +184,9 @@ struct experiment_facts {
     int larger_is_better;
     char content[17];
 };
+
+/* Reads the data into the cache, for this process and those it forks: what starts no threads. */
+int experiment_read_data(struct sph_experiment *e);
 
 /* Opens the data, makes every split and a net of every method and point; a failure names line and key. */
 int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts);

@@ -20,7 +20,8 @@
 static const double hold_patience = 2;
 
 /* ---------------------------------------------------------------- one thing in a process of its own
- * What opens data and makes nets may start threads, and a process that has some had better not fork. */
+ * What makes nets may start threads, and a process that has some had better not fork. Data are read before:
+ * the children then share them. */
 
 struct errand {
     const struct sph_experiment *experiment;
@@ -50,13 +51,13 @@ static int take_answer(void *self, size_t job, const struct crew_slot *slot)
     return slot->err < 0 ? failure_set(&slot->failure) : 0;
 }
 
-static int check(const struct sph_experiment *e, size_t workers, struct experiment_facts *facts)
+static int check(struct sph_experiment *e, size_t workers, struct experiment_facts *facts)
 {
     struct errand errand = {.experiment = e};
     struct crew crew = {
         .jobs = 1, .workers = workers ? 1 : 0, .self = &errand, .work = do_errand, .ended = take_answer};
     int stopped, err = experiment_complete(e);
-    if (!err)
+    if (!err && !(err = experiment_read_data(e)))
         err = crew_run(&crew, &stopped);
     memcpy(facts, errand.answer.note, sizeof *facts);
     return err;
@@ -65,7 +66,9 @@ static int check(const struct sph_experiment *e, size_t workers, struct experime
 int sph_experiment_check(sph_experiment *e)
 {
     struct experiment_facts facts;
-    return check(e, 1, &facts);
+    int err = check(e, 1, &facts);
+    data_cache_free(&e->cache);
+    return err;
 }
 
 /* ---------------------------------------------------------------- a dry run */
@@ -94,7 +97,7 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
         struct errand errand = {.experiment = e, .jobs = samples, .seconds = sampled};
         struct crew crew = {
             .jobs = sample_count, .workers = 1, .self = &errand, .work = do_errand, .ended = take_answer};
-        if ((err = crew_run(&crew, &stopped)) < 0)
+        if ((err = experiment_read_data(e)) < 0 || (err = crew_run(&crew, &stopped)) < 0)
             goto out;
         for (size_t i = 0; i < count; i++)
             seconds[i] = sampled[list[i].method * points + list[i].point];
@@ -107,6 +110,7 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
     list = NULL;
     seconds = NULL;
 out:
+    data_cache_free(&e->cache);
     experiment_list_free(list, count);
     mem_free(seconds);
     mem_free(sampled);
@@ -429,6 +433,7 @@ void experiment_run_end(struct experiment_run *run)
     experiment_list_free(run->jobs, run->count);
     mem_free(run->todo);
     mem_free(run->final);
+    data_cache_free(&run->experiment->cache);
     file_let_go(run->held);
     if (run->settled) {
         mem_free(run->experiment->content);

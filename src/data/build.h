@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a table to a data set, step by step; used by data.c and schema.c. */
+ * From a source to a data set, step by step; used by data.c, cache.c and schema.c. */
 #ifndef SPH_DATA_BUILD_H
 #define SPH_DATA_BUILD_H
 
@@ -8,6 +8,10 @@
 #include "data/sheet.h"
 
 enum { LEVELS_MAX = 50 }; /* of a text feature */
+
+/* data.c: all rows of a source, and the path they came from. What opts says of rows and task is not heeded yet,
+ * but by a set that is made. Caller frees both. */
+int data_read(sph_data **out, char **path, const char *source, const sph_data_opts *opts);
 
 /* columns.c: sets data's columns, targets, features, and the labels of a text target, from options. A column
  * that is neither dropped nor named as target is a feature. */
@@ -21,8 +25,9 @@ int columns_place(sph_data *data, const struct sheet *sheet);
  * holds the cells. */
 int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets);
 
-/* Keeps rows of numpy's RandomState(seed).choice(rows, count, replace=False), in that order. */
-int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed);
+/* choose.c: a set of rows of another: those of numpy's RandomState(seed).choice(rows, count, replace=False), in
+ * that order; of images, training rows and test rows in proportion, each in the set's order. */
+int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t count, uint64_t seed);
 
 /* targets.c: settles the task (task -1: find out), numbers the classes, refuses targets from which nothing
  * can be learnt. */

@@ -2,7 +2,7 @@
  *
  * What other rooms may ask of this one beyond include/spherelu.h.
  *
- * A source (file or known set) is opened as a table (sheet.h), its columns get a role and a kind (columns.c),
+ * A source (file or known set) is opened as a sheet (sheet.h), its columns get a role and a kind (columns.c),
  * and one pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the
  * same way. */
 #ifndef SPH_DATA_DATA_H
@@ -33,8 +33,5 @@ int data_schema(const sph_data *data, json_t **out);
  * carefully as the file: it comes from one. Of a set with its own test part, that part is read and no
  * more. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
-
-/* Names of the known sets, borrowed; returns their number. */
-size_t data_known(const char *const **names);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/mt19937.h"
 #include "data/build.h"
 #include "data/levels.h"
 
@@ -196,39 +195,4 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         return sph_fail_at(SPH_EFORMAT, sheet->path, "all %zu rows have missing cells and are left out",
                            data->left_out);
     return 0;
-}
-
-static int take_rows(double **values, size_t width, const uint32_t *rows, size_t count)
-{
-    double *taken = mem_get(count * width, sizeof *taken);
-    if (!taken)
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < count; i++)
-        memcpy(taken + i * width, *values + rows[i] * width, width * sizeof *taken);
-    mem_free(*values);
-    *values = taken;
-    return 0;
-}
-
-int fill_choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed)
-{
-    if (count > data->rows)
-        return sph_fail_at(SPH_EARG, path, "%zu rows, fewer than the %zu asked for", data->rows, count);
-    if (seed > UINT32_MAX || data->rows > UINT32_MAX)
-        return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds and rows below 2^32");
-    struct mt19937 *mt = mem_get(1, sizeof *mt);
-    uint32_t *rows = mem_get(data->rows, sizeof *rows);
-    int err = mt && rows ? 0 : SPH_EMEMORY;
-    if (!err) {
-        mt19937_seed(mt, (uint32_t)seed);
-        mt19937_permutation(mt, rows, data->rows);
-        err = take_rows(&data->x, data->features, rows, count);
-    }
-    if (!err && data->y)
-        err = take_rows(&data->y, data->targets, rows, count);
-    if (!err)
-        data->rows = count;
-    mem_free(mt);
-    mem_free(rows);
-    return err;
 }

@@ -5,14 +5,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "file/json.h"
 #include "base/memory.h"
-#include "base/mt19937.h"
 #include "base/text.h"
 #include "data/levels.h"
 #include "data/registry.h"
@@ -56,25 +54,6 @@ static int add_file(struct images_source *out, const char *name)
     return found < 0 ? found : 0;
 }
 
-/* How a format's folder looks. A pattern with %d stands for the numbers from 1; alternatives follow one
- * another. */
-static const struct layout {
-    enum images_format format;
-    const char *train[2], *test[2], *names;
-    size_t classes;
-} layouts[] = {
-    {IMAGES_CIFAR10, {"data_batch_%d.bin"}, {"test_batch.bin"}, "batches.meta.txt", 10},
-    {IMAGES_CIFAR100, {"train.bin"}, {"test.bin"}, "fine_label_names.txt", 100},
-    {IMAGES_IDX,
-     {"train-images-idx3-ubyte", "train-images.idx3-ubyte"},
-     {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"},
-     NULL,
-     0},
-    {IMAGES_NPZ, {"train_data_batch_%d.npz"}, {"val_data.npz"}, "classes.txt", 0},
-};
-
-enum { LAYOUTS = sizeof layouts / sizeof *layouts };
-
 static int add_files(struct images_source *out, const char *const *patterns)
 {
     size_t before = out->count;
@@ -98,63 +77,37 @@ static int add_files(struct images_source *out, const char *const *patterns)
 
 static int find_in_folder(struct images_source *out)
 {
-    for (size_t i = 0; i < LAYOUTS && !out->count; i++) {
-        int err = add_files(out, layouts[i].train);
+    const struct reader *const *readers;
+    size_t count = registry_readers(&readers);
+    for (size_t i = 0; i < count && !out->count; i++) {
+        int err = add_files(out, readers[i]->train);
         out->test_at = out->count;
         if (!err)
-            err = add_files(out, layouts[i].test);
-        if (!err && out->count && layouts[i].names)
-            err = look(&out->names_file, out->path, layouts[i].names);
+            err = add_files(out, readers[i]->test);
+        if (!err && out->count && readers[i]->names)
+            err = look(&out->names_file, out->path, readers[i]->names);
         if (err < 0)
             return err;
-        out->format = layouts[i].format;
-        out->classes = layouts[i].classes;
+        out->reader = readers[i];
     }
     if (!out->test_at) /* test files alone are a set like any other */
         out->test_at = out->count;
     return out->count > 0;
 }
 
-static int ends_with(const char *text, size_t length, const char *end)
+static int find_file(struct images_source *out, int expected)
 {
-    size_t n = strlen(end);
-    return length >= n && !strncmp(text + length - n, end, n);
-}
-
-/* A single file goes by its name; one that ends in .bin is of the size its records have. */
-static int find_file(struct images_source *out, int npz)
-{
-    const char *name = strrchr(out->path, '/') ? strrchr(out->path, '/') + 1 : out->path;
-    size_t n = strlen(name);
-    if (ends_with(name, n, ".gz"))
-        n -= 3;
-    if (ends_with(name, n, ".bin")) {
-        int ten = strstr(name, "_batch") != NULL,
-            hundred = !strncmp(name, "train.", 6) || !strncmp(name, "test.", 5);
-        if (!ten && !hundred) {
-            struct images_bytes bytes;
-            int err = images_bytes_read(&bytes, out->path);
-            if (err < 0)
-                return err;
-            hundred = bytes.length % 3073 != 0 && bytes.length % 3074 == 0;
-            images_bytes_free(&bytes);
-        }
-        out->format = hundred ? IMAGES_CIFAR100 : IMAGES_CIFAR10;
-        out->classes = hundred ? 100 : 10;
-    } else if (ends_with(name, n, "-ubyte") || ends_with(name, n, ".idx")) {
-        out->format = IMAGES_IDX;
-    } else if (npz && ends_with(name, n, ".npz")) {
-        out->format = IMAGES_NPZ;
-    } else {
-        return 0;
-    }
+    struct reader_file file = {.path = out->path};
+    int err = registry_reader(&out->reader, &file, expected ? READ_IMAGES : READ_ANY);
+    if (err < 0 || !out->reader || !out->reader->read_images)
+        return err;
     if (!(out->file[0] = mem_text(out->path)))
         return SPH_EMEMORY;
     out->count = out->test_at = 1;
     return 1;
 }
 
-int images_find(struct images_source *out, const char *source, int npz)
+int images_find(struct images_source *out, const char *source, int expected)
 {
     const struct known_set *set = registry_find(source);
     struct stat info;
@@ -169,13 +122,13 @@ int images_find(struct images_source *out, const char *source, int npz)
     else if (!(out->path = mem_text(source)))
         found = SPH_EMEMORY;
     if (!found)
-        found = set || S_ISDIR(info.st_mode) ? find_in_folder(out) : find_file(out, npz);
+        found = set || S_ISDIR(info.st_mode) ? find_in_folder(out) : find_file(out, expected);
     if (set && !found)
         found = sph_fail_at(SPH_EIO, source, "no files of the set in %s", out->path);
-    if (set && found > 0) {
+    if (found > 0)
+        out->classes = set && set->classes ? set->classes : out->reader->classes;
+    if (set && found > 0)
         out->names = set->names;
-        out->classes = set->classes ? set->classes : out->classes;
-    }
     if (found <= 0)
         images_free(out);
     return found;
@@ -241,26 +194,13 @@ int images_label(const struct images *images, const char *path, size_t row, doub
                        first + most - 1);
 }
 
-static int read_file(struct images *images, enum images_format format, const char *path)
-{
-    switch (format) {
-    case IMAGES_CIFAR10:
-    case IMAGES_CIFAR100:
-        return images_read_cifar(images, path, format == IMAGES_CIFAR100);
-    case IMAGES_IDX:
-        return images_read_idx(images, path);
-    default:
-        return images_read_npz(images, path);
-    }
-}
-
 /* Files [from, to) of the source. */
 static int read_files(struct images *images, const struct images_source *source, size_t from, size_t to)
 {
     int err = 0;
     for (size_t i = from; i < to && !err; i++) {
         images->files_left = source->count - i;
-        err = read_file(images, source->format, source->file[i]);
+        err = source->reader->read_images(images, source->file[i]);
     }
     return err;
 }
@@ -285,7 +225,7 @@ static int place_class(sph_data *data, const char *path, size_t line, char *text
     return data->labels[label - 1] ? 0 : SPH_EMEMORY;
 }
 
-static int place_names(sph_data *data, const char *path, char *text, enum images_format format, char end)
+static int place_names(sph_data *data, const char *path, char *text, int numbered, char end)
 {
     size_t lines = 0, line = 1, at = 0;
     const char stop[] = {end, '\0'}, *p;
@@ -304,7 +244,7 @@ static int place_names(sph_data *data, const char *path, char *text, enum images
             continue;
         if (!json_is_utf8(text))
             return sph_fail_line(SPH_EFORMAT, path, line, "the name of a class is not UTF-8");
-        if (format == IMAGES_NPZ) {
+        if (numbered) {
             int err = place_class(data, path, line, text, lines);
             if (err < 0)
                 return err;
@@ -321,13 +261,13 @@ static int read_names(sph_data *data, const struct images_source *source)
     int err = 0;
     if (source->names_file) {
         if (!(err = file_read(&text, NULL, source->names_file)))
-            err = place_names(data, source->names_file, text, source->format, '\n');
+            err = place_names(data, source->names_file, text, source->reader->names_numbered, '\n');
         if (!err && source->classes && data->classes != source->classes)
             err = sph_fail_at(SPH_EFORMAT, source->names_file, "%zu names of classes, expected %zu",
                               data->classes, source->classes);
     } else if (source->names) {
         text = mem_text(source->names);
-        err = text ? place_names(data, source->path, text, IMAGES_IDX, ',') : SPH_EMEMORY;
+        err = text ? place_names(data, source->path, text, 0, ',') : SPH_EMEMORY;
     }
     mem_free(text);
     return err;
@@ -352,61 +292,6 @@ static size_t count_classes(const sph_data *data)
     return (size_t)most + 1;
 }
 
-/* ---------------------------------------------------------------- some of the rows */
-
-/* Row k of the data becomes row rows[k]; k <= rows[k], as rows is in ascending order. */
-static void keep_rows(sph_data *data, const uint32_t *rows, size_t count, size_t to)
-{
-    for (size_t k = 0; k < count; k++) {
-        memmove(data->pixels + (to + k) * data->features, data->pixels + rows[k] * data->features,
-                data->features);
-        data->y[to + k] = data->y[rows[k]];
-    }
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The rows numpy's RandomState(seed).choice gives, of the training part and of the test part, in the set's
- * order: which ones they are is what matters, and a set in place needs no second copy. */
-static int choose_rows(sph_data *data, const char *path, size_t count, uint64_t seed)
-{
-    size_t train = data->test_from ? data->test_from : data->rows, test = data->rows - train;
-    if (count > train)
-        return sph_fail_at(SPH_EARG, path, "%zu training images, fewer than the %zu asked for", train, count);
-    if (seed > UINT32_MAX)
-        return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds below 2^32");
-    struct mt19937 *mt = mem_get(1, sizeof *mt);
-    uint32_t *rows = mem_get(data->rows, sizeof *rows);
-    size_t part[] = {train, test},
-           kept[] = {count, (size_t)ceil((double)count * (double)test / (double)train)};
-    int err = mt && rows ? 0 : SPH_EMEMORY;
-    for (size_t i = 0, first = 0, to = 0; i < 2 && !err; first += part[i], to += kept[i], i++) {
-        if (!part[i])
-            continue;
-        mt19937_seed(mt, (uint32_t)seed);
-        mt19937_permutation(mt, rows, part[i]);
-        qsort(rows, kept[i], sizeof *rows, compare_rows);
-        for (size_t k = 0; k < kept[i]; k++)
-            rows[k] += (uint32_t)first;
-        keep_rows(data, rows, kept[i], to);
-    }
-    mem_free(mt);
-    mem_free(rows);
-    if (err < 0)
-        return err;
-    data->rows = kept[0] + kept[1];
-    data->test_from = test ? kept[0] : 0;
-    uint8_t *pixels = mem_resize(data->pixels, data->rows * data->features, data->rows * data->features, 1);
-    if (!pixels)
-        return SPH_EMEMORY;
-    data->pixels = pixels;
-    return 0;
-}
-
 /* ---------------------------------------------------------------- opening */
 
 static int check_opts(const struct images_source *source, const sph_data_opts *opts)
@@ -422,7 +307,7 @@ static int check_opts(const struct images_source *source, const sph_data_opts *o
     return 0;
 }
 
-static int build(sph_data *data, const struct images_source *source, const sph_data_opts *opts)
+static int build(sph_data *data, const struct images_source *source)
 {
     struct images images = {.data = data, .with_labels = 1};
     int err = read_names(data, source);
@@ -440,9 +325,7 @@ static int build(sph_data *data, const struct images_source *source, const sph_d
         if ((err = read_files(&images, source, source->test_at, source->count)) < 0)
             return err;
     }
-    if (!data->labels && (err = number_labels(data, images.limit)) < 0)
-        return err;
-    return opts->rows ? choose_rows(data, source->path, opts->rows, opts->seed) : 0;
+    return data->labels ? 0 : number_labels(data, images.limit);
 }
 
 int images_open(sph_data **out, const struct images_source *source, const sph_data_opts *opts)
@@ -456,7 +339,7 @@ int images_open(sph_data **out, const struct images_source *source, const sph_da
     data->task = SPH_TASK_CLASSES;
     data->targets = 1;
     data->missing = opts->missing;
-    if ((err = build(data, source, opts)) < 0) {
+    if ((err = build(data, source)) < 0) {
         sph_data_free(data);
         return err;
     }

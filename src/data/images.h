@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Image sets: CIFAR-10 and CIFAR-100 binary, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz, from a file or a
- * folder as distributed, gzip or not, into bytes in memory (data.h: pixels). images.c finds the files and
- * puts a set together, images_read.c knows the three formats, images_bytes.c reads a file whether it is gzip
- * or not. */
+ * folder as distributed, gzip or not, into bytes in memory (rows/data.h: pixels). images.c finds the files and
+ * puts a set together, each format reads one file (registry.h), images_bytes.c gives its bytes whether it is
+ * gzip or not. */
 #ifndef SPH_DATA_IMAGES_H
 #define SPH_DATA_IMAGES_H
 
@@ -11,13 +11,13 @@
 #include "spherelu/data.h"
 #include "data/data.h"
 
-enum images_format { IMAGES_NONE, IMAGES_CIFAR10, IMAGES_CIFAR100, IMAGES_IDX, IMAGES_NPZ };
+enum { IMAGES_FILES = 100, IMAGES_SIDE = 65536 };
 
-enum { IMAGES_FILES = 100 };
+struct reader;
 
 /* The files of a set. The caller frees with images_free; a zeroed one holds nothing. */
 struct images_source {
-    enum images_format format;
+    const struct reader *reader;
     char *path;               /* file or folder, for messages                           */
     char *file[IMAGES_FILES]; /* (count) training files, then test files; IDX: images   */
     size_t count;
@@ -27,13 +27,12 @@ struct images_source {
     size_t classes;    /* that labels must stay below; 0: found out                */
 };
 
-/* source: a known set, a folder or a file. 1: a set of images. 0: something else. A single .npz could as well
- * be a table: npz says that it is not. */
-int images_find(struct images_source *out, const char *source, int npz);
+/* source: a known set, a folder or a file. 1: a set of images. 0: something else. expected: what is no table
+ * for certain is asked of the formats of images alone. */
+int images_find(struct images_source *out, const char *source, int expected);
 void images_free(struct images_source *source);
 
-/* Reads all of it. A set with test files has test_from set; opts.rows takes that many of its training rows,
- * and its test rows in proportion. */
+/* Reads all of it, whatever opts.rows. A set with test files has test_from set. */
 int images_open(sph_data **out, const struct images_source *source, const sph_data_opts *opts);
 
 /* Reads the test part, or all where there is none, as images and classes of like (which comes from a schema
@@ -59,11 +58,6 @@ int images_add(struct images *images, const char *path, size_t rows, size_t chan
 /* Checks a label (row counts from 0 in path, first is the lowest label of the format) and keeps it. */
 int images_label(const struct images *images, const char *path, size_t row, double label, double first,
                  double *y);
-
-/* images_read.c */
-int images_read_cifar(struct images *images, const char *path, int hundred);
-int images_read_idx(struct images *images, const char *path);
-int images_read_npz(struct images *images, const char *path);
 
 /* images_bytes.c: the bytes of a file, unpacked if it is gzip. */
 struct images_bytes {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/sheet.h"
+#include "data/registry.h"
 
 /* ---------------------------------------------------------------- numbers */
 
@@ -271,8 +271,9 @@ int npy_parse(struct array *out, const unsigned char *bytes, size_t length, cons
     return 0;
 }
 
-int npy_open(struct sheet *sheet)
+static int open_npy(struct sheet *sheet, const struct sheet_hints *hints)
 {
+    (void)hints;
     int err = npy_parse(&sheet->x, (const unsigned char *)sheet->bytes, sheet->length, sheet->path);
     if (err < 0)
         return err;
@@ -280,3 +281,10 @@ int npy_open(struct sheet *sheet)
     sheet->columns = sheet->x.columns;
     return sheet_set_names(sheet, NULL);
 }
+
+static int knows_npy(const struct reader_file *file)
+{
+    return reader_ends(file, ".npy") || (file->length >= 6 && !memcmp(file->bytes, "\x93NUMPY", 6));
+}
+
+const struct reader reader_npy = {.knows = knows_npy, .open_sheet = open_npy};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * NPZ: a zip of NPY files by libarchive. x holds the features, y the targets. */
-#include "data/sheet.h"
+#include "data/registry.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -117,7 +117,7 @@ static int check(struct npz *npz, int need_targets)
     return name_columns(sheet);
 }
 
-int npz_sheet_open(struct sheet *sheet, int need_targets)
+static int open_npz(struct sheet *sheet, const struct sheet_hints *hints)
 {
     struct npz npz = {.sheet = sheet, .zip = archive_read_new()};
     struct archive_entry *entry;
@@ -135,9 +135,16 @@ int npz_sheet_open(struct sheet *sheet, int need_targets)
     if (status != ARCHIVE_EOF)
         err = sph_fail_at(SPH_EFORMAT, sheet->path, "not a zip file: %s", archive_error_string(npz.zip));
     else
-        err = check(&npz, need_targets);
+        err = check(&npz, hints->need_targets);
 out:
     archive_read_free(npz.zip);
     text_free(&npz.keys);
     return err;
 }
+
+static int knows_npz(const struct reader_file *file)
+{
+    return reader_ends(file, ".npz") || (file->length >= 4 && !memcmp(file->bytes, "PK\3\4", 4));
+}
+
+const struct reader reader_npz = {.knows = knows_npz, .open_sheet = open_npz};

@@ -1,28 +1,83 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known sets: what they are called, where their files may lie, which columns are what. */
+ * The two tables of this room: formats that can be read, and sets that have a name. A new format is a file with
+ * its row and a line in registry.c, a new set is a row there. */
 #ifndef SPH_DATA_REGISTRY_H
 #define SPH_DATA_REGISTRY_H
 
+#include "data/images.h"
 #include "data/sheet.h"
+
+/* ---------------------------------------------------------------- formats */
+
+/* A file that looks for its reader. */
+struct reader_file {
+    const char *path;
+    const char *bytes; /* (length) NULL: not looked at yet */
+    size_t length;
+};
+
+struct reader {
+    /* Whether the file is of this format, by its name or its first bytes: 1, 0, or a failure. */
+    int (*knows)(const struct reader_file *file);
+
+    /* A format of tables has the one, a format of images the other. */
+    int (*open_sheet)(struct sheet *sheet, const struct sheet_hints *hints);
+    int (*read_images)(struct images *images, const char *path);
+
+    /* Images: the files of a folder. A pattern with %d stands for the numbers from 1; alternatives follow one
+     * another, .gz may follow any of them. */
+    const char *train[2], *test[2];
+    const char *names;  /* the file that names the classes, a line each, or NULL */
+    int names_numbered; /* its lines are: label from 1, identifier, words        */
+    size_t classes;     /* that labels must stay below; 0: found out             */
+};
+
+enum reader_kind { READ_ANY, READ_SHEET, READ_IMAGES };
+
+/* The first row of that kind that knows the file; *out is NULL where none does. */
+int registry_reader(const struct reader **out, const struct reader_file *file, enum reader_kind kind);
+
+/* All rows, in the order in which they are asked; returns their number. */
+size_t registry_readers(const struct reader *const **out);
+
+/* Whether the path ends so, in any case; the second one looks past a .gz. */
+int reader_ends(const struct reader_file *file, const char *end);
+int reader_ends_gz(const struct reader_file *file, const char *end);
+
+extern const struct reader reader_cifar10, reader_cifar100; /* cifar.c     */
+extern const struct reader reader_idx;                      /* idx.c       */
+extern const struct reader reader_npy;                      /* npy.c       */
+extern const struct reader reader_npz;                      /* npz.c       */
+extern const struct reader reader_imagenet32;               /* image_npz.c */
+extern const struct reader reader_text;                     /* text_sheet.c, last: it takes any file */
+
+/* ---------------------------------------------------------------- sets */
 
 struct known_set {
     const char *name;
     const char *file;     /* below a data folder; NULL: it is made   */
     const char *stand_in; /* a file or folder that will do where `file` is not there, or NULL */
-    const char
-        *names; /* of the columns, comma-separated; NULL: the file has a header; of the classes of images */
+    const char *names;    /* of the columns, comma-separated; NULL: the file has a header; of images: of the
+                             classes; NULL: a file of the folder has them, or they are numbers */
     const char *target, *drop;
-    int made;       /* by a seed (rows/synthetic.h) */
-    int images;     /* a folder of images (images.h) */
-    size_t classes; /* that the images have; 0: their files say */
+    const char *from; /* who made it, and under what licence */
+    sph_task task;
+    size_t rows, features; /* as published; a folder may hold a part of it */
+    size_t classes;        /* of a class task                              */
+    int made;              /* by a seed (rows/synthetic.h)                 */
+    int images;            /* a folder of images (images.h)                */
 };
 
 const struct known_set *registry_find(const char *name); /* NULL: none */
+size_t registry_sets(const struct known_set **out);      /* all of them; returns their number */
 
 /* The path of a set's file: $SPHERELU_DATA (a list separated by colons), then the cache: $SPHERELU_CACHE,
  * else $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu. Caller frees. Not found: an error that says where it
  * looked. */
 int registry_path(char **out, const struct known_set *set);
+
+/* The failure for a source that is neither file nor set. */
+int registry_unknown(const char *source);
 
 #endif

@@ -240,8 +240,6 @@ static int read_schema(sph_data *data, const json_t *schema)
     return check_targets(data);
 }
 
-enum { IMAGE_SIDE_MOST = 65536 };
-
 static int read_images_schema(sph_data *data, const json_t *schema)
 {
     const json_t *images;
@@ -252,10 +250,10 @@ static int read_images_schema(sph_data *data, const json_t *schema)
         (err = json_member_size(images, where, "width", &data->width)) < 0 ||
         (err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
         return err;
-    if (!data->channels || !data->height || !data->width || data->channels > IMAGE_SIDE_MOST ||
-        data->height > IMAGE_SIDE_MOST || data->width > IMAGE_SIDE_MOST)
+    if (!data->channels || !data->height || !data->width || data->channels > IMAGES_SIDE ||
+        data->height > IMAGES_SIDE || data->width > IMAGES_SIDE)
         return sph_fail_at(SPH_EFORMAT, where, "images of %zu x %zu x %zu, expected sizes from 1 to %d",
-                           data->channels, data->height, data->width, IMAGE_SIDE_MOST);
+                           data->channels, data->height, data->width, IMAGES_SIDE);
     if (data->classes < 2)
         return sph_fail_at(SPH_EFORMAT, where, "%zu classes of images", data->classes);
     data->features = data->channels * data->height * data->width;
@@ -436,7 +434,10 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
         err = expected_names(data, &expected, &expected_count);
     opts.delimiter = data ? data->delimiter : 0;
     if (!err)
-        err = sheet_open(&sheet, source, &opts, need_targets, expected, expected_count);
+        err = sheet_open(&sheet, source, &opts,
+                         &(struct sheet_hints){.need_targets = need_targets,
+                                               .expected = expected,
+                                               .expected_count = expected_count});
     if (!err) {
         sheet_keep_test_part(&sheet);
         err = read_sheet(data, &sheet, need_targets);

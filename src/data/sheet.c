@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/data.h"
 #include "data/registry.h"
 
 int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
@@ -140,22 +138,6 @@ static int set_known_names(struct sheet *sheet, const char *list)
 
 /* ---------------------------------------------------------------- opening */
 
-static int unknown_source(const char *source)
-{
-    const char *const *names;
-    size_t count = data_known(&names);
-    struct text list = {0};
-    for (size_t i = 0; i < count; i++)
-        text_add(&list, "%s%s", i ? ", " : "", names[i]);
-    const char *near = text_nearest(source, names, count);
-    int err = list.failed ? SPH_EMEMORY
-              : near ? sph_fail_at(SPH_EIO, source, "no such file, nor a known set (%s); do you mean %s?",
-                                   list.chars, near)
-                     : sph_fail_at(SPH_EIO, source, "no such file, nor a known set (%s)", list.chars);
-    text_free(&list);
-    return err;
-}
-
 static int read_bytes(struct sheet *sheet)
 {
     struct stat info;
@@ -173,28 +155,22 @@ static int read_bytes(struct sheet *sheet)
     return 0;
 }
 
-static int ends_with(const char *text, const char *end)
+static int open_bytes(struct sheet *sheet, const struct sheet_hints *hints)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcasecmp(text + n - m, end);
-}
-
-static int open_bytes(struct sheet *sheet, char delimiter, int need_targets, const char *const *expected,
-                      size_t expected_count)
-{
+    const struct reader *reader;
     int err = read_bytes(sheet);
     if (err < 0)
         return err;
-    if (ends_with(sheet->path, ".npy") || (sheet->length >= 6 && !memcmp(sheet->bytes, "\x93NUMPY", 6)))
-        return npy_open(sheet);
-    if (ends_with(sheet->path, ".npz") || (sheet->length >= 4 && !memcmp(sheet->bytes, "PK\3\4", 4)))
-        return npz_sheet_open(sheet, need_targets);
-    return text_sheet_open(sheet, delimiter, expected, expected_count);
+    struct reader_file file = {sheet->path, sheet->bytes, sheet->length};
+    err = registry_reader(&reader, &file, READ_SHEET);
+    return err ? err : reader->open_sheet(sheet, hints);
 }
 
-int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts, int need_targets,
-               const char *const *expected, size_t expected_count)
+int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
+               const struct sheet_hints *hints)
 {
+    struct sheet_hints all = *hints;
+    all.delimiter = opts->delimiter;
     *out = (struct sheet){.default_targets = 1};
     const struct known_set *set = registry_find(source);
     struct stat info;
@@ -210,14 +186,13 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
         out->default_target = set->target;
         out->default_drop = set->drop;
     } else if (!file_exists(source))
-        return unknown_source(source);
+        return registry_unknown(source);
     if (set && set->file)
         err = registry_path(&out->path, set);
     else if (!(out->path = mem_text(source)))
         err = SPH_EMEMORY;
     if (!err)
-        err = set && set->made ? synthetic_sheet(out, set->name, opts)
-                               : open_bytes(out, opts->delimiter, need_targets, expected, expected_count);
+        err = set && set->made ? synthetic_sheet(out, set->name, opts) : open_bytes(out, &all);
     if (!err && set && set->names)
         err = set_known_names(out, set->names);
     out->made = set && set->made;

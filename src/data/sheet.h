@@ -82,11 +82,19 @@ struct sheet {
     unsigned char *own[2]; /* their bytes when not in the file as it is */
 };
 
-/* source: a file or a known set. need_targets 0: an .npz may lack y. expected: names a header is likely to
- * have, since the data were seen before, or NULL; with them, opts' delimiter is but the likely one. A failure
- * leaves nothing to free. */
-int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts, int need_targets,
-               const char *const *expected, size_t expected_count);
+/* What is known of a source before it is opened. */
+struct sheet_hints {
+    char delimiter;   /* of text; 0: find out                                                  */
+    int need_targets; /* 0: an .npz may lack y                                                 */
+    const char *const
+        *expected; /* (expected_count) names that a header is likely to have, since the data were
+                                    seen before, or NULL; with them, the delimiter is but the likely one  */
+    size_t expected_count;
+};
+
+/* source: a file or a known set; the delimiter is that of opts. A failure leaves nothing to free. */
+int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
+               const struct sheet_hints *hints);
 void sheet_free(struct sheet *sheet);
 
 /* Calls row for every data row. line: of the file (text, from 1) or row number (numbers, from 0). A negative
@@ -105,13 +113,10 @@ int sheet_set_names(struct sheet *sheet, const char *const *names);
 /* The column of this name, or -1. */
 ptrdiff_t sheet_find(const struct sheet *sheet, const char *name);
 
-/* text_sheet.c: reads the bytes once for their shape, header and profile. */
-int text_sheet_open(struct sheet *sheet, char delimiter, const char *const *expected, size_t expected_count);
+/* text_sheet.c */
 int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
-/* npy.c, npz.c */
-int npy_open(struct sheet *sheet);
-int npz_sheet_open(struct sheet *sheet, int need_targets);
+/* npy.c */
 int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where);
 double array_at(const struct array *array, size_t row, size_t column);
 

@@ -2,7 +2,7 @@
  *
  * A text file as a table: the first pass finds its shape, whether it has a header, and what each column
  * holds. */
-#include "data/sheet.h"
+#include "data/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,8 +229,10 @@ static int check_bytes(struct sheet *sheet)
     return 0;
 }
 
-int text_sheet_open(struct sheet *sheet, char delimiter, const char *const *expected, size_t expected_count)
+/* Reads the bytes once for their shape, header and profile. */
+static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
 {
+    char delimiter = hints->delimiter;
     struct first_pass pass = {.sheet = sheet};
     int err = check_bytes(sheet);
     if (err < 0)
@@ -238,16 +240,25 @@ int text_sheet_open(struct sheet *sheet, char delimiter, const char *const *expe
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
         return sph_fail_key(SPH_EARG, "delimiter", "a quote or line end cannot be one");
     sheet->is_text = 1;
-    sheet->delimiter = delimiter && !expected ? delimiter : csv_sniff(sheet->bytes, sheet->length, delimiter);
+    sheet->delimiter =
+        delimiter && !hints->expected ? delimiter : csv_sniff(sheet->bytes, sheet->length, delimiter);
     err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_row, &pass);
     if (!err)
-        err = finish(&pass, expected, expected_count);
+        err = finish(&pass, hints->expected, hints->expected_count);
     for (size_t i = 0; i < pass.width && pass.first; i++)
         mem_free(pass.first[i]);
     mem_free(pass.first);
     mem_free(pass.again);
     return err;
 }
+
+static int knows_any(const struct reader_file *file)
+{
+    (void)file;
+    return 1;
+}
+
+const struct reader reader_text = {.knows = knows_any, .open_sheet = open_text};
 
 /* ---------------------------------------------------------------- later passes */
 

@@ -26,7 +26,7 @@ int file_open_retrying(const char *path, int flags)
 {
     int fd;
     do
-        fd = open(path, flags | O_CLOEXEC, 0666);
+        fd = file_sys_open(path, flags | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     return fd;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The system calls that make a file durable, each behind a function of its own: tests put theirs in place of
- * these at link time and fail each call once. Same arguments, results and errno as the calls they are named
- * after. */
+ * The system calls that open a file and make it durable, each behind a function of its own: tests put theirs in
+ * place of these at link time, count them, and fail each call once. Same arguments, results and errno as the
+ * calls they are named after. */
 #ifndef SPH_FILE_FILE_SYS_H
 #define SPH_FILE_FILE_SYS_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
+int file_sys_open(const char *path, int flags);
 ssize_t file_sys_write(int fd, const void *bytes, size_t length);
 int file_sys_fsync(int fd);
 int file_sys_rename(const char *from, const char *to);

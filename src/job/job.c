@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "data/cache.h"
 #include "rows/split.h"
 #include "net/net.h"
 #include "train/optimizer.h"
@@ -138,7 +139,8 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.seed = o->seed;
     opts.rows = o->rows;
     opts.noise = o->noise;
-    int err = sph_data_open(out, o->data, &opts);
+    int err =
+        job->cache ? data_cache_open(job->cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
     if (err < 0)
         return err;
     if ((err = job_settle(job, *out)) < 0) {

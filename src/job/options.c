@@ -210,6 +210,8 @@ int options_copy(struct sph_job **out, const struct sph_job *from)
         err = options_take(job, from, (enum option_id)i);
         job->given[i] = from->given[i];
     }
+    if (!err)
+        job->cache = from->cache;
     if (err < 0)
         sph_job_free(job);
     else

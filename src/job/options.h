@@ -188,10 +188,13 @@ struct job_options {
 
 enum option_id { OPTION_LIST(OPTION_ID) OPTION_COUNT };
 
+struct data_cache;
+
 struct sph_job {
     struct job_options options;
     unsigned char set[OPTION_COUNT];   /* it has a value                        */
     unsigned char given[OPTION_COUNT]; /* by sph_job_set or a file              */
+    struct data_cache *cache;          /* where its data are kept for others, borrowed; NULL: nowhere */
     char **shown;                      /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size;       /* of the run it is at                   */
 };

@@ -12,7 +12,7 @@
 
 void sph_data_free(sph_data *data)
 {
-    if (!data)
+    if (!data || data->holders--)
         return;
     for (size_t i = 0; data->columns && i < data->column_count; i++) {
         mem_free(data->columns[i].name);
@@ -24,6 +24,12 @@ void sph_data_free(sph_data *data)
     mem_free(data->y);
     mem_free(data->pixels);
     mem_free(data);
+}
+
+sph_data *data_share(sph_data *data)
+{
+    data->holders++;
+    return data;
 }
 
 /* ---------------------------------------------------------------- from arrays */

@@ -25,6 +25,7 @@ struct column {
 };
 
 struct sph_data {
+    size_t holders; /* beside the first: sph_data_free ends with the last of them */
     size_t rows, features, targets;
     sph_task task;
     double *x; /* (rows, features) NaN: missing; NULL for images */
@@ -47,6 +48,9 @@ struct sph_data {
     size_t channels, height, width; /* features is their product */
     size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
 };
+
+/* The same data once more, each to be freed. They are not to be changed from here on. */
+sph_data *data_share(sph_data *data);
 
 /* The names of x's columns: a text column gives column=level. Caller frees with mem_free. */
 char *data_feature_name(const sph_data *data, size_t feature);

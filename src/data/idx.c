@@ -1,57 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file of each format. Pixels become planes: all of a channel, row after row, then the next channel. */
+ * IDX, as MNIST and Fashion-MNIST have it: 0, 0, type, dimensions; their sizes; numbers. Labels are a file of
+ * their own beside the images. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/images.h"
-#include "data/sheet.h"
-
-enum { SIDE_MOST = 65536 };
-
-/* ---------------------------------------------------------------- CIFAR: label (coarse, fine), then 32x32 R,
- * G, B */
-
-enum { CIFAR_PIXELS = 3 * 32 * 32, COARSE = 20 };
-
-static int read_records(struct images *images, const char *path, const struct images_bytes *bytes,
-                        int hundred)
-{
-    size_t head = hundred ? 2 : 1, record = head + CIFAR_PIXELS, rows = bytes->length / record;
-    uint8_t *pixels;
-    double *y;
-    if (!bytes->length || bytes->length % record)
-        return sph_fail_at(SPH_EFORMAT, path,
-                           "%zu bytes, expected whole images of %zu: %zu and %zu bytes over", bytes->length,
-                           record, rows, bytes->length % record);
-    int err = images_add(images, path, rows, 3, 32, 32, &pixels, &y);
-    for (size_t i = 0; i < rows && !err; i++) {
-        const unsigned char *at = bytes->data + i * record;
-        memcpy(pixels + i * CIFAR_PIXELS, at + head, CIFAR_PIXELS);
-        if (!y)
-            continue;
-        if (hundred && at[0] >= COARSE)
-            return sph_fail_at(SPH_EFORMAT, path, "image %zu: coarse label %d, expected 0 to %d", i, at[0],
-                               COARSE - 1);
-        err = images_label(images, path, i, at[head - 1], 0, &y[i]);
-    }
-    return err;
-}
-
-int images_read_cifar(struct images *images, const char *path, int hundred)
-{
-    struct images_bytes bytes;
-    int err = images_bytes_read(&bytes, path);
-    if (err < 0)
-        return err;
-    err = read_records(images, path, &bytes, hundred);
-    images_bytes_free(&bytes);
-    return err;
-}
-
-/* ---------------------------------------------------------------- IDX: 0 0 type dimensions, sizes, numbers
- */
+#include "data/registry.h"
 
 static size_t big_endian(const unsigned char *at)
 {
@@ -77,9 +32,9 @@ static int parse_idx(const struct images_bytes *bytes, const char *path, size_t 
         size[i] = big_endian(at + 4 + 4 * i);
         if (!size[i])
             return sph_fail_at(SPH_EFORMAT, path, "size 0 in dimension %zu", i);
-        if (i && size[i] > SIDE_MOST)
+        if (i && size[i] > IMAGES_SIDE)
             return sph_fail_at(SPH_EFORMAT, path, "images with a side of %zu, expected at most %d", size[i],
-                               SIDE_MOST);
+                               IMAGES_SIDE);
         count *= size[i]; /* below 2^64: 2^32 times 2^16 twice overflows only as 2^64 exactly, and size[0] <
                              2^32 */
     }
@@ -131,7 +86,7 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
     return err;
 }
 
-int images_read_idx(struct images *images, const char *path)
+static int read_idx(struct images *images, const char *path)
 {
     struct images_bytes bytes;
     size_t size[3];
@@ -150,53 +105,12 @@ int images_read_idx(struct images *images, const char *path)
     return err;
 }
 
-/* ---------------------------------------------------------------- npz: data (N, 3 s s) in planes,
- * labels 1..K */
-
-static size_t side_of(size_t pixels)
+static int knows_idx(const struct reader_file *file)
 {
-    for (size_t side = 1; 3 * side * side <= pixels && side <= SIDE_MOST; side++)
-        if (3 * side * side == pixels)
-            return side;
-    return 0;
+    return reader_ends_gz(file, "-ubyte") || reader_ends_gz(file, ".idx");
 }
 
-static int take_arrays(struct images *images, const char *path, const struct sheet *sheet)
-{
-    const struct array *x = &sheet->x, *labels = &sheet->y;
-    size_t side = side_of(x->columns);
-    uint8_t *pixels;
-    double *y;
-    if (x->type != 'u' || x->size != 1 || x->fortran)
-        return sph_fail_at(SPH_EFORMAT, path,
-                           "data holds numbers of type %c%zu%s, expected bytes (u1), image after image",
-                           x->type, x->size, x->fortran ? " column after column" : "");
-    if (!side)
-        return sph_fail_at(SPH_EFORMAT, path,
-                           "data has %zu columns, expected 3 planes of a square, as 3072 = 3 x 32 x 32",
-                           x->columns);
-    if (images->with_labels && (labels->columns != 1 || (labels->type != 'i' && labels->type != 'u')))
-        return sph_fail_at(SPH_EFORMAT, path,
-                           "labels has %zu columns of type %c%zu, expected one of whole numbers",
-                           labels->columns, labels->type, labels->size);
-    int err = images_add(images, path, x->rows, 3, side, side, &pixels, &y);
-    if (err < 0)
-        return err;
-    memcpy(pixels, x->bytes, x->rows * x->columns);
-    for (size_t i = 0; y && i < x->rows && !err; i++)
-        err = images_label(images, path, i, array_at(labels, i, 0), 1, &y[i]);
-    return err;
-}
-
-int images_read_npz(struct images *images, const char *path)
-{
-    struct sheet sheet;
-    sph_data_opts opts;
-    sph_data_defaults(&opts);
-    int err = sheet_open(&sheet, path, &opts, images->with_labels, NULL, 0);
-    if (err < 0)
-        return err;
-    err = take_arrays(images, path, &sheet);
-    sheet_free(&sheet);
-    return err;
-}
+const struct reader reader_idx = {.knows = knows_idx,
+                                  .read_images = read_idx,
+                                  .train = {"train-images-idx3-ubyte", "train-images.idx3-ubyte"},
+                                  .test = {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"}};

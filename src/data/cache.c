@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "data/cache.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/build.h"
+
+/* What was asked for, and what that is. Where no rows are to be chosen the data are settled, and shared. */
+struct data_kept {
+    char *source, *target, *drop;
+    sph_data_opts opts; /* its texts are not looked at */
+    sph_data *data;
+    char *path;
+};
+
+static void forget(struct data_kept *kept)
+{
+    mem_free(kept->source);
+    mem_free(kept->target);
+    mem_free(kept->drop);
+    mem_free(kept->path);
+    sph_data_free(kept->data);
+}
+
+static int same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Rows are chosen of what was read; a set that is made has them by the seed. */
+static int same_rows(const struct data_kept *kept, const sph_data_opts *opts)
+{
+    const sph_data_opts *own = &kept->opts;
+    if (!kept->data->made)
+        return !own->rows == !opts->rows && !(opts->noise > 0);
+    return own->rows == opts->rows && own->seed == opts->seed &&
+           (own->noise == opts->noise || (isnan(own->noise) && isnan(opts->noise)));
+}
+
+static const struct data_kept *find(const struct data_cache *cache, const char *source,
+                                    const sph_data_opts *opts)
+{
+    for (size_t i = 0; i < cache->count; i++) {
+        const struct data_kept *kept = &cache->list[i];
+        if (!strcmp(kept->source, source) && same_text(kept->target, opts->target) &&
+            same_text(kept->drop, opts->drop) && kept->opts.delimiter == opts->delimiter &&
+            kept->opts.missing == opts->missing && kept->opts.task == opts->task && same_rows(kept, opts))
+            return kept;
+    }
+    return NULL;
+}
+
+static int is_whole(const sph_data *data, const sph_data_opts *opts)
+{
+    return !opts->rows || data->made;
+}
+
+static int keep(struct data_cache *cache, const char *source, const sph_data_opts *opts)
+{
+    struct data_kept kept = {.opts = *opts};
+    int err = data_read(&kept.data, &kept.path, source, opts);
+    if (!err && is_whole(kept.data, opts) && !kept.data->pixels)
+        err = targets_settle(kept.data, kept.path, opts->task);
+    if (!err &&
+        (!(kept.source = mem_text(source)) || (opts->target && !(kept.target = mem_text(opts->target))) ||
+         (opts->drop && !(kept.drop = mem_text(opts->drop))) ||
+         !mem_reserve((void **)&cache->list, &cache->capacity, cache->count + 1, sizeof kept)))
+        err = SPH_EMEMORY;
+    if (err < 0)
+        forget(&kept);
+    else
+        cache->list[cache->count++] = kept;
+    return err;
+}
+
+int data_cache_open(struct data_cache *cache, sph_data **out, const char *source, const sph_data_opts *opts)
+{
+    const struct data_kept *kept = source ? find(cache, source, opts) : NULL;
+    int err = kept ? 0 : keep(cache, source, opts);
+    *out = NULL;
+    if (err < 0)
+        return err;
+    if (!kept)
+        kept = &cache->list[cache->count - 1];
+    if (is_whole(kept->data, opts)) {
+        *out = data_share(kept->data);
+        return 0;
+    }
+    sph_data *chosen = NULL;
+    err = data_choose(&chosen, kept->data, kept->path, opts->rows, opts->seed);
+    if (!err && !chosen->pixels)
+        err = targets_settle(chosen, kept->path, opts->task);
+    if (err < 0)
+        sph_data_free(chosen);
+    else
+        *out = chosen;
+    return err;
+}
+
+void data_cache_free(struct data_cache *cache)
+{
+    for (size_t i = 0; i < cache->count; i++)
+        forget(&cache->list[i]);
+    mem_free(cache->list);
+    *cache = (struct data_cache){0};
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sources that are read once for many jobs of one process, and of those it forks: memory that nobody changes
+ * is shared with them. What is read is kept with all its rows, and those that a job asks for are chosen of it;
+ * a set that is made by a seed is kept for each of them. */
+#ifndef SPH_DATA_CACHE_H
+#define SPH_DATA_CACHE_H
+
+#include "data/data.h"
+
+struct data_cache {
+    struct data_kept *list; /* (count) */
+    size_t count, capacity;
+};
+
+/* As sph_data_open, opts not NULL. The data may be shared, and live on without the cache. */
+int data_cache_open(struct data_cache *cache, sph_data **out, const char *source, const sph_data_opts *opts);
+void data_cache_free(struct data_cache *cache); /* of zeroes is fine */
+
+#endif

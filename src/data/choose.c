@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Some of the rows of a set, drawn by a seed as numpy draws them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/mt19937.h"
+#include "data/build.h"
+
+/* ---------------------------------------------------------------- which */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* rows (all): at their front, RandomState(seed).choice(all, kept, replace=False). */
+static int draw(uint32_t *rows, size_t all, uint64_t seed)
+{
+    struct mt19937 *mt = mem_get(1, sizeof *mt);
+    if (!mt)
+        return SPH_EMEMORY;
+    mt19937_seed(mt, (uint32_t)seed);
+    mt19937_permutation(mt, rows, all);
+    mem_free(mt);
+    return 0;
+}
+
+/* Of images the training part and the test part, each in the set's order: which ones they are is what
+ * matters. */
+static int draw_images(uint32_t *rows, const sph_data *whole, size_t train, size_t kept, size_t kept_test,
+                       uint64_t seed)
+{
+    size_t test = whole->rows - train;
+    uint32_t *others = mem_get(test, sizeof *others);
+    int err = others ? draw(rows, train, seed) : SPH_EMEMORY;
+    if (!err && test)
+        err = draw(others, test, seed);
+    if (!err) {
+        qsort(rows, kept, sizeof *rows, by_number);
+        qsort(others, kept_test, sizeof *others, by_number);
+        for (size_t i = 0; i < kept_test; i++)
+            rows[kept + i] = (uint32_t)train + others[i];
+    }
+    mem_free(others);
+    return err;
+}
+
+/* ---------------------------------------------------------------- a set of them */
+
+static int copy_texts(char ***out, char *const *texts, size_t count)
+{
+    if (!texts)
+        return 0;
+    if (!(*out = mem_get(count, sizeof **out)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (!((*out)[i] = mem_text(texts[i])))
+            return SPH_EMEMORY;
+    return 0;
+}
+
+static int copy_columns(sph_data *data, const sph_data *whole)
+{
+    int err = copy_texts(&data->labels, whole->labels, whole->classes);
+    data->columns = mem_get(whole->column_count, sizeof *data->columns);
+    if (err < 0 || !data->columns)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < whole->column_count && !err; i++) {
+        struct column *column = &data->columns[i];
+        const struct column *from = &whole->columns[i];
+        *column = *from;
+        column->levels = NULL;
+        column->name = mem_text(from->name);
+        err = column->name ? copy_texts(&column->levels, from->levels, from->level_count) : SPH_EMEMORY;
+        data->column_count++;
+    }
+    return err;
+}
+
+/* (count) rows of so many bytes; NULL stays NULL. */
+static int copy_rows(void *out, const void *from, size_t bytes, const uint32_t *rows, size_t count)
+{
+    char *taken = from ? mem_get(count, bytes) : NULL;
+    if (from && !taken)
+        return SPH_EMEMORY;
+    for (size_t i = 0; taken && i < count; i++)
+        memcpy(taken + i * bytes, (const char *)from + rows[i] * bytes, bytes);
+    memcpy(out, &taken, sizeof taken);
+    return 0;
+}
+
+static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows, size_t count)
+{
+    sph_data *data = mem_get(1, sizeof *data);
+    if (!data)
+        return SPH_EMEMORY;
+    *data = *whole;
+    data->rows = count;
+    data->columns = NULL;
+    data->labels = NULL;
+    data->x = data->y = NULL;
+    data->pixels = NULL;
+    data->column_count = data->holders = 0;
+    int err = copy_columns(data, whole);
+    if (!err && !(err = copy_rows(&data->x, whole->x, whole->features * sizeof *data->x, rows, count)) &&
+        !(err = copy_rows(&data->y, whole->y, whole->targets * sizeof *data->y, rows, count)))
+        err = copy_rows(&data->pixels, whole->pixels, whole->features, rows, count);
+    if (err < 0)
+        sph_data_free(data);
+    else
+        *out = data;
+    return err;
+}
+
+int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t count, uint64_t seed)
+{
+    size_t train = whole->pixels && whole->test_from ? whole->test_from : whole->rows, kept_test = 0;
+    if (count > train)
+        return sph_fail_at(SPH_EARG, path,
+                           whole->pixels ? "%zu training images, fewer than the %zu asked for"
+                                         : "%zu rows, fewer than the %zu asked for",
+                           train, count);
+    if (seed > UINT32_MAX || whole->rows > UINT32_MAX)
+        return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds and rows below 2^32");
+    if (train < whole->rows)
+        kept_test = (size_t)ceil((double)count * (double)(whole->rows - train) / (double)train);
+    uint32_t *rows = mem_get(whole->rows, sizeof *rows);
+    int err = !rows           ? SPH_EMEMORY
+              : whole->pixels ? draw_images(rows, whole, train, count, kept_test, seed)
+                              : draw(rows, whole->rows, seed);
+    if (!err)
+        err = take_rows(out, whole, rows, count + kept_test);
+    if (!err)
+        (*out)->test_from = kept_test ? count : 0;
+    mem_free(rows);
+    return err;
+}
