@@ -158,7 +158,7 @@ static int find_layer(const struct args *args, const sph_net *net, size_t *out)
         return cli_fail(args->command, EXIT_USAGE,
                         "--layer: found '%s', expected a layer of the run: 0 to %zu, or a name such as %s",
                         word, layers - 1, sph_net_layer(net, 0, NULL)->path);
-    if (sph_net_layer(net, at, NULL)->act == SPH_ACT_IDENTITY)
+    if (!sph_act_breaks(sph_net_layer(net, at, NULL)->act))
         return cli_fail(args->command, EXIT_USAGE, "--layer: %s has no activation, and so no boundary",
                         sph_net_layer(net, at, NULL)->path);
     *out = at;

@@ -86,12 +86,14 @@ static int print_notes(void *self, const sph_view *view)
     const struct notes *notes = self;
     const char *norm = sph_job_get(notes->job, "norm"), *hidden = sph_job_get(notes->job, "hidden");
     const char *micro = sph_job_get(notes->job, "micro");
+    sph_norm kind = (sph_norm)sph_word_find(SPH_WORDS_NORM, norm);
     if (notes->quiet)
         return 0;
-    if (!strcmp(norm, "imn") && !strcmp(sph_job_get(notes->job, "net"), "mlp") && !strchr(hidden, ','))
+    if (sph_norm_is_at_input(kind) && !strcmp(sph_job_get(notes->job, "net"), "mlp") && !strchr(hidden, ','))
         cli_fail(notes->command, 0,
-                 "note: imn stands before every hidden layer but the first, so with one it does nothing");
-    if (*micro && (!strcmp(norm, "bn") || !strcmp(norm, "mbn") || !strcmp(norm, "imn")))
+                 "note: %s stands before every hidden layer but the first, so with one it does nothing",
+                 norm);
+    if (*micro && sph_norm_is_batch(kind))
         cli_fail(notes->command, 0,
                  "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
                  norm, micro);

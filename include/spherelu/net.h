@@ -33,6 +33,11 @@ typedef struct sph_layer {
     int signs;
 } sph_layer;
 
+/* What kinds are like, for programs that explain them. */
+SPH_API int sph_norm_is_batch(sph_norm norm);    /* training takes statistics from the batch          */
+SPH_API int sph_norm_is_at_input(sph_norm norm); /* it stands on what a layer reads, the data apart   */
+SPH_API int sph_act_breaks(sph_act act);         /* boundaries that a unit has; 0: none               */
+
 SPH_API int sph_net_new(sph_net **out, sph_dtype dtype);
 SPH_API void sph_net_free(sph_net *net);
 

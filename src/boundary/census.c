@@ -16,7 +16,7 @@ struct site {
     int probe; /* node of the copy without activation; its z decides what is active       */
     int ruler; /* per sample: node that puts out w x + b, which z is not; -1: z less its break is */
     struct hyperplanes ruled; /* per sample: what the ruler measures */
-    double *break_at;         /* (m) srelu: left thresholds; NULL: 0                                      */
+    double *break_at;         /* (m) where the activation breaks first; NULL: at 0 */
     struct census_layer *count;
 };
 
@@ -103,6 +103,13 @@ static void drop_scale(const struct net_layer *layer, double *r, size_t count)
         r[j] = layer->shape.fold && r[j] != 0 ? fabs(r[j]) : 1;
 }
 
+static int is_first_break(const struct net_layer *layer, const struct net_tensor *tensor)
+{
+    int at = layer->act->breaks ? layer->act->break_at[0] : ACT_AT_ZERO;
+    return tensor->view.learned && at != ACT_AT_ZERO &&
+           tensor->at == layer->act_shape + (size_t)at * layer->shape.m;
+}
+
 /* Gives a tensor of the net to the wide one under its own name and, of a layer asked about, to the copy. */
 static int copy_tensor(struct taking *taking, const struct net_tensor *from, double *values)
 {
@@ -114,14 +121,14 @@ static int copy_tensor(struct taking *taking, const struct net_tensor *from, dou
         char path[48], full[sizeof from->view.name + sizeof path];
         if (site->layer != from->layer)
             continue;
-        if (!strcmp(name, ".act.t_left")) {
+        if (is_first_break(layer, from)) {
             if (!(site->break_at = mem_get(from->view.count, sizeof *values)))
                 return SPH_EMEMORY;
             memcpy(site->break_at, values, from->view.count * sizeof *values);
         }
         name_copy(path, sizeof path, "probe", site->layer);
         snprintf(full, sizeof full, "%s%s", path, name);
-        if (!net_find_tensor(taking->wide, full)) /* signs and the shape of srelu stay behind */
+        if (!net_find_tensor(taking->wide, full)) /* signs and what an activation learns stay behind */
             continue;
         if (from->view.learned && from->view.group == SPH_GROUP_R)
             drop_scale(layer, values, from->view.count);

@@ -10,23 +10,21 @@
 struct folding {
     double *memory;
     struct norm_values norm;
-    double *t_left, *t_right; /* (m) of srelu, else NULL */
+    double *left, *right; /* (m) where the activation breaks; NULL: at 0 */
 };
 
 static int folding_read(struct folding *out, const sph_net *net, const struct net_layer *layer)
 {
     size_t m = layer->shape.m, normed = net_norm_numbers(layer);
-    const char *shape = net_param(net, layer->act_shape);
+    const void *left = net_break(net, layer, 0), *right = net_break(net, layer, 1);
     *out = (struct folding){.memory = mem_get(normed + 2 * m, sizeof *out->memory)};
     if (!out->memory)
         return SPH_EMEMORY;
     net_norm_values(net, layer, out->memory, &out->norm);
-    if (shape) {
-        out->t_left = out->memory + normed;
-        out->t_right = out->t_left + m;
-        net->k->to_double(m, shape + SRELU_T_LEFT * m * net->k->size, out->t_left);
-        net->k->to_double(m, shape + SRELU_T_RIGHT * m * net->k->size, out->t_right);
-    }
+    if (left)
+        net->k->to_double(m, left, out->left = out->memory + normed);
+    if (right)
+        net->k->to_double(m, right, out->right = out->memory + normed + m);
     return 0;
 }
 
@@ -42,8 +40,8 @@ static void keep_unshifted(struct hyperplanes *planes, const struct folding *wit
                            int image)
 {
     for (size_t j = 0; j < planes->m; j++) {
-        int left = !image && shift[j] == (with->t_left ? with->t_left[j] : 0);
-        int right = !image && with->t_right && shift[j] == with->t_right[j];
+        int left = !image && shift[j] == (with->left ? with->left[j] : 0);
+        int right = !image && planes->b_right && shift[j] == (with->right ? with->right[j] : 0);
         if (planes->b_right)
             planes->b_right[j] = right ? planes->b[j] : NAN;
         if (!left)
@@ -70,9 +68,9 @@ static void fold(struct hyperplanes *planes, const sph_net *net, const struct ne
             norm->fold(&with->norm, j, planes->w + j * planes->n, &planes->b[j]);
     for (size_t j = 0; planes->b_right && j < planes->m; j++)
         planes->b_right[j] = planes->b[j];
-    move_biases(planes->b, planes->m, with->t_left);
+    move_biases(planes->b, planes->m, with->left);
     if (planes->b_right)
-        move_biases(planes->b_right, planes->m, with->t_right);
+        move_biases(planes->b_right, planes->m, with->right);
 }
 
 /* ---------------------------------------------------------------- a layer's hyperplanes */
@@ -90,10 +88,10 @@ int hyperplanes_affine(struct hyperplanes *out, const sph_net *net, size_t layer
     out->w = mem_get(out->m * out->n, sizeof *out->w);
     out->b = mem_get(out->m, sizeof *out->b);
     out->s = mem_get(out->m, sizeof *out->s);
-    if (from->act_shape != NET_NOWHERE)
+    if (from->act->breaks > 1)
         out->b_right = mem_get(out->m, sizeof *out->b_right);
     int err = SPH_EMEMORY;
-    if (!out->w || !out->b || !out->s || (from->act_shape != NET_NOWHERE && !out->b_right) ||
+    if (!out->w || !out->b || !out->s || (from->act->breaks > 1 && !out->b_right) ||
         (err = sph_net_weight(net, layer, out->w, out->b, out->s)) < 0 ||
         (err = folding_read(&folding, net, from)) < 0) {
         hyperplanes_free(out);
@@ -106,7 +104,7 @@ int hyperplanes_affine(struct hyperplanes *out, const sph_net *net, size_t layer
 
 int hyperplanes_new(struct hyperplanes *out, const sph_net *net, size_t layer)
 {
-    if (!net->ready || layer >= net->layer_count || net->layers[layer].spec.act != SPH_ACT_IDENTITY)
+    if (!net->ready || layer >= net->layer_count || net->layers[layer].act->breaks)
         return hyperplanes_affine(out, net, layer);
     const struct param_shape *shape = &net->layers[layer].shape;
     *out = (struct hyperplanes){.layer = layer, .m = shape->m, .n = shape->n, .kind = HYPERPLANE_NONE};

@@ -29,11 +29,11 @@ struct patterns {
 
 /* ---------------------------------------------------------------- sites and the record */
 
-static sph_act act_of(const sph_net *net, const struct net_node *node)
+static int has_boundary(const sph_net *net, const struct net_node *node)
 {
     if (node->kind == NODE_DENSE || node->kind == NODE_CONV)
-        return net->layers[node->layer].spec.act;
-    return node->kind == NODE_ACT ? node->act : SPH_ACT_IDENTITY;
+        return net->layers[node->layer].act->breaks > 0;
+    return node->kind == NODE_ACT && act_ops(node->act)->breaks;
 }
 
 static void find_sites(struct patterns *p)
@@ -42,7 +42,7 @@ static void find_sites(struct patterns *p)
     for (size_t i = 0; i < p->net->node_count; i++) {
         const struct net_node *node = &p->net->nodes[i];
         p->of_node[i] = NET_NOWHERE;
-        if (act_of(p->net, node) == SPH_ACT_IDENTITY)
+        if (!has_boundary(p->net, node))
             continue;
         struct patterns_site *site = &p->site[p->sites];
         if (node->kind == NODE_ACT)

@@ -2,6 +2,7 @@
 #include "boundary/piecewise.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,12 +12,16 @@
 
 /* ---------------------------------------------------------------- what is refused */
 
-static int check_act(const char *path, sph_act act)
+static int check_act(const char *path, const struct act_ops *act)
 {
-    if (act == SPH_ACT_IDENTITY || act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU)
+    if (act->two_lines)
         return 0;
-    return sph_fail_key(SPH_EARG, path, "activation %s, and regions are cut for relu and leaky_relu only",
-                        sph_word(SPH_WORDS_ACT, (int)act)->word);
+    char words[64] = "";
+    for (int i = 0, used = 0; i < SPH_ACT_COUNT && used < (int)sizeof words; i++)
+        if (act_ops((sph_act)i)->two_lines && act_ops((sph_act)i)->breaks)
+            used += snprintf(words + used, sizeof words - (size_t)used, "%s%s", used ? " and " : "",
+                             act_ops((sph_act)i)->name);
+    return sph_fail_key(SPH_EARG, path, "activation %s, and regions are cut for %s only", act->name, words);
 }
 
 static int check_layer(const struct net_layer *layer)
@@ -26,7 +31,7 @@ static int check_layer(const struct net_layer *layer)
                             "%s divides by each sample's own standard deviation, so that its regions have no "
                             "straight edges",
                             layer->norm->name);
-    return check_act(layer->path, layer->spec.act);
+    return check_act(layer->path, layer->act);
 }
 
 static int check_net(const sph_net *net)
@@ -42,7 +47,7 @@ static int check_net(const sph_net *net)
         else if (node->kind == NODE_DENSE)
             err = check_layer(&net->layers[node->layer]);
         else if (node->kind == NODE_ACT)
-            err = check_act("an activation by itself", node->act);
+            err = check_act("an activation by itself", act_ops(node->act));
     }
     for (size_t i = 0; i < net->node_count && !err; i++)
         if (node_pixels(&net->nodes[i]) > 1 || net->nodes[i].kind == NODE_AVG_POOL ||
@@ -114,11 +119,9 @@ static int take_layer(struct piecewise_node *node, const sph_net *net, size_t la
 }
 
 /* As the net computes it, in its own dtype. */
-static double slope_below(const sph_net *net, sph_act act)
+static double slope_below(const sph_net *net, const struct act_ops *act)
 {
-    if (act == SPH_ACT_LEAKY_RELU)
-        return net->dtype == SPH_F32 ? (double)(float)LEAKY_SLOPE : LEAKY_SLOPE;
-    return act == SPH_ACT_RELU ? 0 : 1;
+    return net->dtype == SPH_F32 ? (double)(float)act->below : act->below;
 }
 
 static int take_node(struct piecewise *out, const sph_net *net, size_t i)
@@ -136,10 +139,10 @@ static int take_node(struct piecewise *out, const sph_net *net, size_t i)
     node->in[0] = (size_t)from->in[0];
     node->in[1] = from->kind == NODE_ADD ? (size_t)from->in[1] : NET_NOWHERE;
     if (from->kind == NODE_ACT)
-        node->below = slope_below(net, from->act);
+        node->below = slope_below(net, act_ops(from->act));
     if (from->kind == NODE_DENSE) {
         node->path = net->layers[from->layer].path;
-        node->below = slope_below(net, net->layers[from->layer].spec.act);
+        node->below = slope_below(net, net->layers[from->layer].act);
     }
     if (piecewise_cuts(node)) {
         node->byte = out->pattern_bytes;

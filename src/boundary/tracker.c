@@ -27,8 +27,7 @@ struct sph_tracker {
 
 int tracker_follows(const sph_net *net, size_t layer)
 {
-    const sph_layer *spec = &net->layers[layer].spec;
-    return spec->act != SPH_ACT_IDENTITY && !net->layers[layer].norm->per_sample;
+    return net->layers[layer].act->breaks && !net->layers[layer].norm->per_sample;
 }
 
 static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
@@ -36,14 +35,13 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
     const struct net_layer *layer = &net->layers[number];
     size_t m = layer->shape.m, n = layer->shape.n, ld = kernel_pad(m), size = net->k->size;
     size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
-    const char *shape = net_param(net, layer->act_shape);
     out->motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
     if (!(out->follows = tracker_follows(net, number)))
         return 0;
     out->args = (struct moves_args){
         .n = n,
         .m = m,
-        .threshold = shape ? shape + SRELU_T_LEFT * m * size : NULL,
+        .threshold = net_break(net, layer, 0),
         .area = kernel * kernel,
         .u = mem_get(n * ld, size),
         .ldu = ld,

@@ -11,3 +11,13 @@ const struct norm_ops *norm_ops(sph_norm norm)
     };
     return table[norm];
 }
+
+int sph_norm_is_batch(sph_norm norm)
+{
+    return norm_ops(norm)->batch;
+}
+
+int sph_norm_is_at_input(sph_norm norm)
+{
+    return norm_ops(norm)->at_input;
+}

@@ -113,7 +113,8 @@ struct layer_weights {
     void *s;                  /* (m)                                             */
     int scaled;               /* some s is not 1, or learned                     */
     void *norm[NORM_TENSORS]; /* as the normalization's row has them (norm.h); else NULL */
-    const void *act_shape;    /* (4, m) of srelu; else NULL                              */
+    const void *
+        act_shape; /* as the activation's row has it (act.h), one number of all units after the other; or NULL */
 };
 
 /* Gradients of one layer, one set per worker; all accumulate. */

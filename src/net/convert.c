@@ -41,18 +41,19 @@ static int read_form(const sph_net *net, size_t l, sph_param to, struct form *fo
     int err = net_layer_values(net, l, &form->values);
     if (err < 0)
         return err;
-    form->memory = mem_get(m * n + (2 + SRELU_SHAPE) * m + net_norm_numbers(layer), sizeof *form->memory);
+    form->memory =
+        mem_get(m * n + 2 * m + net_shape_length(layer) + net_norm_numbers(layer), sizeof *form->memory);
     if (!form->memory)
         return SPH_EMEMORY;
     double *next = form->memory;
     form->w = next, next += m * n;
     form->b = next, next += m;
     form->s = next, next += m;
-    form->shape = next, next += SRELU_SHAPE * m;
+    form->shape = next, next += net_shape_length(layer);
 
     param_to_weight(layer->ops, &layer->shape, &form->values, form->w, form->b, form->s);
     read_vector(net, net_state(net, layer->output_sign), m, form->s);
-    read_vector(net, net_param(net, layer->act_shape), SRELU_SHAPE * m, form->shape);
+    read_vector(net, net_param(net, layer->act_shape), net_shape_length(layer), form->shape);
     net_norm_values(net, layer, next, &form->normed);
     return 0;
 }
@@ -113,9 +114,9 @@ static int write_form(sph_net *out, size_t l, struct form *form)
     for (size_t t = 0; t < layer->norm->tensors && !err; t++)
         err = write_vector(out, form, layer->norm->tensor[t].name, form->normed.tensor[t],
                            net_norm_length(layer, t), net_norm(out, layer, t));
-    if (!err)
-        err = write_vector(out, form, "act.t_right", form->shape, SRELU_SHAPE * m,
-                           net_param(out, layer->act_shape));
+    for (size_t q = 0; q < layer->act->shapes && !err; q++)
+        err = write_vector(out, form, layer->act->shape[q].name, form->shape + q * m, m,
+                           net_param(out, layer->act_shape + q * m));
     return err ? err : write_vector(out, form, "r", form->s, m, net_state(out, layer->output_sign));
 }
 
@@ -153,7 +154,7 @@ static int is_output(const sph_net *net, const struct net_layer *layer)
     int output = convert_behind_averages(net, net->output);
     const struct net_node *last = &net->nodes[output];
     int in_sum = last->kind == NODE_ADD && (last->in[0] == layer->node || last->in[1] == layer->node);
-    return layer->node == output || (in_sum && layer->spec.act == SPH_ACT_IDENTITY);
+    return layer->node == output || (in_sum && layer->act->identity);
 }
 
 static sph_param choose(const sph_net *net, const struct net_layer *layer, sph_param to)

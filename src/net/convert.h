@@ -20,7 +20,7 @@ struct form {
     double *memory;              /* owns the rest                             */
     double *w;                   /* (m, n) */
     double *b, *s;               /* (m)    */
-    double *shape;               /* (4, m) */
+    double *shape;               /* as the activation's row has it */
 };
 
 struct conversion {

@@ -119,7 +119,7 @@ int convert_fold_signs(struct conversion *c, struct form *form)
     for (size_t j = 0; j < form->from->shape.m; j++) {
         if (form->s[j] > 0)
             continue;
-        if (form->from->spec.act == SPH_ACT_IDENTITY) {
+        if (form->from->act->identity) {
             negate_unit(form, j);
         } else if (!why) {
             for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;

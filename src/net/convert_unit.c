@@ -7,6 +7,7 @@
 
 void convert_scale_unit(struct form *form, size_t j, double factor)
 {
+    const struct act_ops *act = form->from->act;
     size_t m = form->from->shape.m, n = form->from->shape.n;
     if (!form->norm->scale || !form->norm->scale(&form->normed, j, factor)) {
         for (size_t i = 0; i < n; i++)
@@ -14,8 +15,9 @@ void convert_scale_unit(struct form *form, size_t j, double factor)
         form->b[j] *= factor;
         form->rewrite = 1;
     }
-    form->shape[SRELU_T_RIGHT * m + j] *= factor;
-    form->shape[SRELU_T_LEFT * m + j] *= factor;
+    for (size_t q = 0; q < act->shapes; q++)
+        if (act->shape[q].scales)
+            form->shape[q * m + j] *= factor;
 }
 
 void convert_fold_norm(struct form *form)
@@ -35,8 +37,8 @@ static const char *advice(const struct form *form)
 static double act_of(const struct form *form, size_t j, double z)
 {
     const struct kernels *k = kernels_pick(SPH_F64, KERNELS_PLAIN);
-    double shape[SRELU_SHAPE], y = 0;
-    for (size_t q = 0; q < SRELU_SHAPE; q++)
+    double shape[ACT_SHAPES], y = 0;
+    for (size_t q = 0; q < form->from->act->shapes; q++)
         shape[q] = form->shape[q * form->from->shape.m + j];
     k->act[form->from->spec.act](
         &(struct act_args){.rows = 1, .m = 1, .z = &z, .ldz = 1, .shape = shape, .y = &y, .ldy = 1});
@@ -84,7 +86,7 @@ int convert_to_direction(struct conversion *c, struct form *form, size_t j)
 {
     size_t n = form->from->shape.n;
     const struct norm_ops *norm = form->norm;
-    int fixed = norm->per_sample || (form->from->spec.act == SPH_ACT_ELU && !norm->shorten);
+    int fixed = norm->per_sample || (!form->from->act->rescales && !norm->shorten);
     double length = param_length(n, form->w + j * n), rounding = c->net->dtype == SPH_F32 ? 1e-6 : 1e-13;
     if (!isfinite(length))
         return convert_refuse(form, j, "its weights are not all finite");
@@ -99,8 +101,8 @@ int convert_to_direction(struct conversion *c, struct form *form, size_t j)
             length, norm->name);
     if (fixed)
         return convert_refuse(
-            form, j, "its weights have length %g, and elu, which is not homogeneous, lets it not become r%s",
-            length, advice(form));
+            form, j, "its weights have length %g, and %s, which is not homogeneous, lets it not become r%s",
+            length, form->from->act->name, advice(form));
     if (norm->shorten)
         return shorten(form, j, length);
     convert_scale_unit(form, j, 1 / length);
@@ -113,9 +115,10 @@ int convert_to_sign(struct form *form, size_t j)
     double size = fabs(form->s[j]);
     if (!isfinite(size))
         return convert_refuse(form, j, "its r is not finite");
-    if (size != 1 && size != 0 && form->from->spec.act == SPH_ACT_ELU)
-        return convert_refuse(
-            form, j, "its r is %g, which elu, not being homogeneous, lets not become weights", form->s[j]);
+    if (size != 1 && size != 0 && !form->from->act->rescales)
+        return convert_refuse(form, j,
+                              "its r is %g, which %s, not being homogeneous, lets not become weights",
+                              form->s[j], form->from->act->name);
     if (size != 1)
         convert_scale_unit(form, j, size);
     form->s[j] = form->s[j] < 0 ? -1 : 1;

@@ -17,16 +17,6 @@
  * Two layers that normalize what they read, the same node, share the result: plan.c, plan_centring. */
 #include "net/fusion.h"
 
-static int shows_slope(sph_act act)
-{
-    return act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU || act == SPH_ACT_IDENTITY;
-}
-
-static int sums_bias(sph_act act)
-{
-    return act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU || act == SPH_ACT_ELU;
-}
-
 /* s is 1 as long as the net lives: neither a radius nor signs of a conversion. */
 static int never_scaled(const struct fusion *f)
 {
@@ -40,15 +30,15 @@ void fusion_begin(struct fusion *out, const struct net_layer *layer, const struc
 
 static struct fused decide(const struct fusion *f, int scaled)
 {
-    sph_act act = f->layer->spec.act;
+    const struct act_ops *act = f->layer->act;
     const struct norm_ops *norm = f->layer->norm;
-    int relu = act == SPH_ACT_RELU, direct = !norm_between(norm);
-    struct fused now = {.relu_in_product = relu && direct && !scaled && !f->weights->narrow,
-                        .relu_in_norm = relu && norm->takes_relu && !scaled,
+    int direct = !norm_between(norm);
+    struct fused now = {.relu_in_product = act->is_relu && direct && !scaled && !f->weights->narrow,
+                        .relu_in_norm = act->is_relu && norm->takes_relu && !scaled,
                         .bias_in_norm = norm->adds_bias,
-                        .bias_in_act = direct && f->layer->shape.has_bias && sums_bias(act),
-                        .in_place = !scaled && shows_slope(act)};
-    now.idle = now.relu_in_norm || (act == SPH_ACT_IDENTITY && !scaled);
+                        .bias_in_act = direct && f->layer->shape.has_bias && act->sums_bias,
+                        .in_place = !scaled && act->shows_slope};
+    now.idle = now.relu_in_norm || (act->identity && !scaled);
     now.outer = now.bias_in_act && !scaled ? f->reader : NULL;
     return now;
 }
@@ -99,7 +89,7 @@ int fusion_joins_relu(const sph_net *net, size_t node)
         for (int k = 0; k < 2; k++)
             if (net->nodes[i].in[k] == (int)node) {
                 readers++;
-                relus += net->nodes[i].kind == NODE_ACT && net->nodes[i].act == SPH_ACT_RELU;
+                relus += net->nodes[i].kind == NODE_ACT && act_ops(net->nodes[i].act)->is_relu;
             }
     return readers == 1 && relus == 1;
 }

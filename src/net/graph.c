@@ -83,11 +83,6 @@ int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width)
                  .kind = NODE_INPUT, .in = {-1, -1}, .channels = channels, .height = height, .width = width});
 }
 
-static int is_homogeneous(sph_act act)
-{
-    return act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU || act == SPH_ACT_IDENTITY;
-}
-
 static int check_layer(const sph_layer *spec, const char *path)
 {
     if (!spec->units)
@@ -123,6 +118,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     size_t inputs = net->nodes[node.in[0]].channels * window_area;
     layer.ops = param_ops(spec->param);
     layer.norm = norm_ops(spec->norm);
+    layer.act = act_ops(spec->act);
     layer.channels = net->nodes[node.in[0]].channels;
     layer.shape = (struct param_shape){
         .m = spec->units,
@@ -130,7 +126,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         .fan_in = inputs,
         .fan_out = spec->units * window_area,
         .has_bias = !layer.norm->replaces_bias,
-        .fold = is_homogeneous(spec->act) && !norm_between(layer.norm),
+        .fold = layer.act->homogeneous && !norm_between(layer.norm),
     };
     if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
@@ -286,8 +282,9 @@ int sph_net_act(sph_net *net, int from, sph_act act)
         return err;
     if ((unsigned)act >= SPH_ACT_COUNT)
         return sph_fail_key(SPH_EARG, "activation", "%d is not one of the known values", (int)act);
-    if (act == SPH_ACT_SRELU)
-        return sph_fail_key(SPH_EARG, "activation", "srelu learns its shape and belongs to a layer");
+    if (act_ops(act)->shapes)
+        return sph_fail_key(SPH_EARG, "activation", "%s learns its shape and belongs to a layer",
+                            act_ops(act)->name);
     const struct net_node *in = &net->nodes[from];
     return add_node(net, (struct net_node){.kind = NODE_ACT,
                                            .in = {from, -1},
@@ -335,11 +332,6 @@ static void fill(const sph_net *net, void *values, size_t count, double value)
         net->k->from_double(1, &value, (char *)values + i * net->k->size);
 }
 
-/* srelu starts as relu would with a gentle bend far right: t_right 1, slope 1 beyond it, t_left 0, slope 0.
- */
-static const double srelu_first[SRELU_SHAPE] = {
-    [SRELU_T_RIGHT] = 1, [SRELU_A_RIGHT] = 1, [SRELU_T_LEFT] = 0, [SRELU_A_LEFT] = 0};
-
 int net_draw(sph_net *net, uint64_t seed)
 {
     for (size_t l = 0; l < net->layer_count; l++) {
@@ -360,8 +352,8 @@ int net_draw(sph_net *net, uint64_t seed)
             fill(net, net_norm(net, layer, t), net_norm_length(layer, t), layer->norm->tensor[t].first);
         if (layer->output_sign != NET_NOWHERE)
             fill(net, net_state(net, layer->output_sign), m, 1);
-        for (size_t q = 0; layer->act_shape != NET_NOWHERE && q < SRELU_SHAPE; q++)
-            fill(net, net_param(net, layer->act_shape + q * m), m, srelu_first[q]);
+        for (size_t q = 0; q < layer->act->shapes; q++)
+            fill(net, net_param(net, layer->act_shape + q * m), m, layer->act->shape[q].first);
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "compute/kernels.h"
+#include "layer/act.h"
 #include "layer/norm.h"
 #include "net/scaling.h"
 #include "param/param.h"
@@ -44,6 +45,7 @@ struct net_layer {
     int node;
     const struct param_ops *ops;
     const struct norm_ops *norm;
+    const struct act_ops *act;
     struct param_shape shape;
     size_t channels;              /* of what it reads */
     size_t raw[PARAM_TENSORS];    /* in params */
@@ -92,6 +94,19 @@ static inline void *net_param(const struct sph_net *net, size_t at)
 static inline void *net_state(const struct sph_net *net, size_t at)
 {
     return at == NET_NOWHERE ? NULL : (char *)net->state + at * net->k->size;
+}
+
+/* How many numbers the layer's activation learns. */
+static inline size_t net_shape_length(const struct net_layer *layer)
+{
+    return layer->act->shapes * layer->shape.m;
+}
+
+/* (m) where the activation breaks, of the net's dtype; NULL: at 0. */
+static inline const void *net_break(const struct sph_net *net, const struct net_layer *layer, size_t which)
+{
+    int at = which < layer->act->breaks ? layer->act->break_at[which] : ACT_AT_ZERO;
+    return at == ACT_AT_ZERO ? NULL : net_param(net, layer->act_shape + (size_t)at * layer->shape.m);
 }
 
 /* A tensor of the layer's normalization, and how many numbers it has. */

@@ -93,18 +93,15 @@ static int lay_out_norm(sph_net *net, size_t l, int learned)
 
 static int lay_out_act(sph_net *net, size_t l)
 {
-    static const char *const names[SRELU_SHAPE] = {"act.t_right", "act.a_right", "act.t_left", "act.a_left"};
     struct net_layer *layer = &net->layers[l];
     layer->act_shape = NET_NOWHERE;
-    if (layer->spec.act != SPH_ACT_SRELU)
-        return 0;
-    for (size_t q = 0; q < SRELU_SHAPE; q++) {
+    for (size_t q = 0; q < layer->act->shapes; q++) {
         size_t at;
-        int err = add_tensor(net, l, names[q], 1, SPH_GROUP_ACT, layer->shape.m, 0, &at);
+        int err = add_tensor(net, l, layer->act->shape[q].name, 1, SPH_GROUP_ACT, layer->shape.m, 0, &at);
         if (err < 0)
             return err;
         if (q == 0)
-            layer->act_shape = at; /* the four follow each other */
+            layer->act_shape = at; /* the others follow */
     }
     return 0;
 }

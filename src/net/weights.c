@@ -78,7 +78,7 @@ static void carve_grads(struct weights *weights, size_t l, size_t worker, struct
     for (size_t t = 0; t < layer->norm->tensors; t++)
         if (layer->norm->tensor[t].learned)
             out->dnorm[t] = carve(carver, net_norm_length(layer, t));
-    out->dshape = carve(carver, layer->act_shape == NET_NOWHERE ? 0 : SRELU_SHAPE * m);
+    out->dshape = carve(carver, net_shape_length(layer));
 }
 
 static void bind_layer(struct weights *weights, size_t l)
@@ -249,7 +249,7 @@ static void clear_layer(struct weights *weights, size_t l)
         clear(grads->ds, w->m, weights->k);
         for (size_t t = 0; t < layer->norm->tensors; t++)
             clear(grads->dnorm[t], net_norm_length(layer, t), weights->k);
-        clear(grads->dshape, layer->act_shape == NET_NOWHERE ? 0 : SRELU_SHAPE * w->m, weights->k);
+        clear(grads->dshape, net_shape_length(layer), weights->k);
     }
 }
 
@@ -274,8 +274,9 @@ static void add_grads(struct weights *weights, size_t l, size_t worker)
         if (to->dnorm[t])
             k->add(1, count, from->dnorm[t], count, to->dnorm[t], count);
     }
-    if (layer->act_shape != NET_NOWHERE)
-        k->add(1, SRELU_SHAPE * m, from->dshape, SRELU_SHAPE * m, to->dshape, SRELU_SHAPE * m);
+    size_t shapes = net_shape_length(layer);
+    if (shapes)
+        k->add(1, shapes, from->dshape, shapes, to->dshape, shapes);
 }
 
 static void copy_grad(struct weights *weights, const void *from, size_t at, size_t count)
@@ -297,7 +298,7 @@ static void pull_layer(struct weights *weights, size_t l)
     for (size_t t = 0; t < layer->norm->tensors; t++)
         if (grads->dnorm[t])
             copy_grad(weights, grads->dnorm[t], layer->norm_at[t], net_norm_length(layer, t));
-    copy_grad(weights, grads->dshape, layer->act_shape, SRELU_SHAPE * w->m);
+    copy_grad(weights, grads->dshape, layer->act_shape, net_shape_length(layer));
 }
 
 void weights_pull(struct weights *weights)

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "data/data.h"
 #include "file/file.h"
+#include "layer/act.h"
 #include "layer/norm.h"
 #include "report/page_of.h"
 
@@ -170,9 +171,8 @@ static int draw(struct panels *panels, const char *dir, size_t word)
 /* What `regions` would refuse. */
 static int has_regions(const struct recorded *run)
 {
-    int act = run->job->options.activation;
-    return run->last && run->job->options.net == NET_MLP &&
-           (act == SPH_ACT_RELU || act == SPH_ACT_LEAKY_RELU) &&
+    const struct act_ops *act = act_ops((sph_act)run->job->options.activation);
+    return run->last && run->job->options.net == NET_MLP && act->two_lines && act->breaks &&
            !norm_ops((sph_norm)run->job->options.norm)->per_sample;
 }
 
