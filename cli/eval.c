@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu eval: a run's scores on other data. */
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
+
+/* "where a class has no row": only such a score is no number in a finished run. */
+static const char *why_undefined(const char *name)
+{
+    const char *why = sph_metric_about((sph_metric)sph_word_find(SPH_WORDS_METRIC, name))->undefined;
+    return why ? why : "";
+}
 
 static int print_scores(const struct args *args, const sph_scores *scores)
 {
@@ -14,9 +23,15 @@ static int print_scores(const struct args *args, const sph_scores *scores)
             json_object_set_new(object, scores->name[i], cli_number(scores->value[i]));
         return cli_print_json(args->command, object, 17);
     }
-    printf("%-9s %zu\n", "rows", scores->rows);
+    int width = 9;
     for (size_t i = 0; i < scores->count; i++)
-        printf("%-9s %.6g\n", scores->name[i], scores->value[i]);
+        width = (int)strlen(scores->name[i]) > width ? (int)strlen(scores->name[i]) : width;
+    printf("%-*s %zu\n", width, "rows", scores->rows);
+    for (size_t i = 0; i < scores->count; i++)
+        if (isnan(scores->value[i]))
+            printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores->name[i]));
+        else
+            printf("%-*s %.6g\n", width, scores->name[i], scores->value[i]);
     return EXIT_DONE;
 }
 

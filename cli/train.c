@@ -2,6 +2,7 @@
  *
  * spherelu train: one network on one's own data. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,13 +108,20 @@ static int print_notes(void *self, const sph_view *view)
 
 /* ---------------------------------------------------------------- after */
 
-static void print_scores(const char *part, const sph_scores *scores)
+/* What an epoch shows; eval and --json have the others too. */
+static void print_scores(const sph_job *job, const char *part, const sph_scores *scores)
 {
+    const char *monitor = sph_job_get(job, "monitor");
     if (!scores->rows)
         return;
     printf("%-9s %zu row%s", part, scores->rows, cli_plural(scores->rows));
-    for (size_t i = 0; i < scores->count; i++)
+    for (size_t i = 0; i < scores->count; i++) {
+        int metric = sph_word_find(SPH_WORDS_METRIC, scores->name[i]);
+        int monitored = !strncmp(monitor, "val_", 4) && !strcmp(monitor + 4, scores->name[i]);
+        if (isnan(scores->value[i]) || !(monitored || sph_metric_about((sph_metric)metric)->every_epoch))
+            continue;
         printf(", %s %.5g", scores->name[i], scores->value[i]);
+    }
     putchar('\n');
 }
 
@@ -157,9 +165,9 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     printf("training  %s, %s, %s, lr %s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
            sph_job_get(job, "optimizer"), sph_job_get(job, "lr"));
     printf("epochs    %zu, best %zu\n", result->epochs, result->best_epoch);
-    print_scores("train", &result->train);
-    print_scores("val", &result->val);
-    print_scores("test", &result->test);
+    print_scores(job, "train", &result->train);
+    print_scores(job, "val", &result->val);
+    print_scores(job, "test", &result->test);
     if (!strcmp(sph_job_get(job, "protocol"), "reference"))
         printf("warning   the test part chose the epoch: its scores are too good\n");
     printf("seconds   %.3g\n", result->seconds);

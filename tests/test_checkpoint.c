@@ -109,7 +109,7 @@ static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm
     }
     t->train = (struct source){.self = &t->rows, .rows = ROWS, .targets = 1, .fetch = fetch};
     t->val = (struct source){.self = &t->rows, .rows = VAL_ROWS, .targets = 1, .fetch = fetch};
-    struct trainer_setup setup = {t->net, &t->opts, &t->train, &t->val, NULL};
+    struct trainer_setup setup = {.net = t->net, .opts = &t->opts, .train = &t->train, .val = &t->val};
     if (trainer_new(&t->trainer, &setup))
         fail_msg("%s", sph_error());
 }

@@ -31,7 +31,7 @@ static sph_scores score(sph_net *net, sph_loss loss, const double *y_scale, cons
     weights_materialize(weights);
     struct evaluator_opts opts = {.loss = loss, .y_scale = y_scale, .workers = 2};
     assert_int_equal(evaluator_new(&evaluator, weights, &opts, batch), 0);
-    assert_int_equal(evaluator_run(evaluator, &source, &scores), 0);
+    assert_int_equal(evaluator_run(evaluator, &source, EVALUATOR_EPOCH, &scores), 0);
     assert_int_equal(scores.rows, rows);
     evaluator_free(evaluator);
     weights_free(weights);

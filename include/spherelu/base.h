@@ -114,6 +114,19 @@ typedef struct sph_sink {
     X(BCE, "bce", "binary cross-entropy of a logit")                                                         \
     X(CE, "ce", "cross-entropy of class logits")
 
+#define SPH_METRICS(X)                                                                                       \
+    X(LOSS, "loss", "what was minimised")                                                                    \
+    X(RMSE, "rmse", "root of the mean squared error")                                                        \
+    X(MAE, "mae", "mean absolute error")                                                                     \
+    X(ACCURACY, "accuracy", "share of rows whose own class scores highest")                                  \
+    X(TOP5, "top5", "share of rows whose own class is among the five that score highest")                    \
+    X(MSE, "mse", "mean squared error")                                                                      \
+    X(R2, "r2", "share of the target's variance that is explained, mean over targets")                       \
+    X(LOG_LOSS, "log_loss", "mean of -log of the true class's probability")                                  \
+    X(AUC, "auc", "area under the ROC curve, of several classes the mean of each against the rest")          \
+    X(BALANCED_ACCURACY, "balanced_accuracy", "mean over classes of the share of its rows that is found")    \
+    X(F1, "f1", "mean over classes of the F1 score")
+
 #define SPH_OPTIMIZERS(X)                                                                                    \
     X(ADAM, "adam", "Adam")                                                                                  \
     X(ADAMW, "adamw", "Adam with decoupled weight decay")                                                    \
@@ -189,6 +202,7 @@ typedef struct sph_sink {
     X(ACT, SPH_ACTS)                                                                                         \
     X(INIT, SPH_INITS)                                                                                       \
     X(LOSS, SPH_LOSSES)                                                                                      \
+    X(METRIC, SPH_METRICS)                                                                                   \
     X(OPTIMIZER, SPH_OPTIMIZERS)                                                                             \
     X(TASK, SPH_TASKS)                                                                                       \
     X(SPLIT, SPH_SPLITS)                                                                                     \
@@ -207,6 +221,7 @@ typedef struct sph_sink {
 #define SPH_ACT_ENUM(id, word, help)           SPH_ACT_##id,
 #define SPH_INIT_ENUM(id, word, help)          SPH_INIT_##id,
 #define SPH_LOSS_ENUM(id, word, help)          SPH_LOSS_##id,
+#define SPH_METRIC_ENUM(id, word, help)        SPH_METRIC_##id,
 #define SPH_OPTIMIZER_ENUM(id, word, help)     SPH_OPTIMIZER_##id,
 #define SPH_TASK_ENUM(id, word, help)          SPH_TASK_##id,
 #define SPH_SPLIT_ENUM(id, word, help)         SPH_SPLIT_##id,
@@ -226,6 +241,7 @@ typedef enum { SPH_NORMS(SPH_NORM_ENUM) SPH_NORM_COUNT } sph_norm;     /* SPH_NO
 typedef enum { SPH_ACTS(SPH_ACT_ENUM) SPH_ACT_COUNT } sph_act;         /* SPH_ACT_RELU */
 typedef enum { SPH_INITS(SPH_INIT_ENUM) SPH_INIT_COUNT } sph_init;     /* ...          */
 typedef enum { SPH_LOSSES(SPH_LOSS_ENUM) SPH_LOSS_COUNT } sph_loss;
+typedef enum { SPH_METRICS(SPH_METRIC_ENUM) SPH_METRIC_COUNT } sph_metric;
 typedef enum { SPH_OPTIMIZERS(SPH_OPTIMIZER_ENUM) SPH_OPTIMIZER_COUNT } sph_optimizer;
 typedef enum { SPH_TASKS(SPH_TASK_ENUM) SPH_TASK_COUNT } sph_task;
 typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;

@@ -112,14 +112,34 @@ typedef struct sph_observer {
     int (*end)(void *self, const sph_view *view);
 } sph_observer;
 
-enum { SPH_METRICS_MAX = 8 };
+/* ---------------------------------------------------------------- scores */
 
+enum { SPH_METRICS_MAX = 16 };
+
+/* In the order of the list of metrics, the loss first. */
 typedef struct sph_scores {
     size_t rows;
     size_t count;
-    const char *name[SPH_METRICS_MAX]; /* "loss", "rmse", "mae", "accuracy", "top5" */
-    double value[SPH_METRICS_MAX];
+    const char *name[SPH_METRICS_MAX]; /* "loss", "rmse", "accuracy", ... */
+    double value[SPH_METRICS_MAX];     /* NaN: undefined for these rows   */
 } sph_scores;
+
+enum {
+    SPH_IN_REGRESSION = 1 << SPH_TASK_REGRESSION,
+    SPH_IN_BINARY = 1 << SPH_TASK_BINARY,
+    SPH_IN_CLASSES = 1 << SPH_TASK_CLASSES
+};
+
+typedef struct sph_metric_facts {
+    unsigned tasks; /* SPH_IN_...: where it is computed */
+    int larger_is_better;
+    int every_epoch;       /* of the validation part; others when they are monitored, and at the end */
+    size_t least_outputs;  /* of a net that has it                                                  */
+    const char *undefined; /* "with fewer than 2 rows": where it is NaN; NULL: nowhere              */
+} sph_metric_facts;
+
+SPH_API const sph_metric_facts *sph_metric_about(sph_metric metric);
+SPH_API sph_metric sph_metric_of(sph_task task); /* what stands for the task if no other is asked for */
 
 typedef struct sph_result {
     sph_scores train, val, test; /* rows 0 where a part is empty */

@@ -16,7 +16,8 @@
 #include "train/fit.h"
 #include "job/job.h"
 #include "net/net.h"
-#include "train/evaluate.h"
+#include "train/losses.h"
+#include "train/metrics.h"
 
 /* ---------------------------------------------------------------- whose line it is */
 
@@ -154,21 +155,24 @@ static int check_seed(const struct sph_experiment *e, struct experiment_job *job
 static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t outputs,
                          struct experiment_facts *facts)
 {
-    const char *names[SPH_METRICS_MAX], *wanted = e->metric ? e->metric : NULL;
-    size_t count = evaluator_names(loss, outputs, names);
-    if (!wanted)
-        wanted = loss == SPH_LOSS_MAE || loss == SPH_LOSS_MSE ? "rmse" : "accuracy";
-    if (text_find(wanted, names, count) < 0) {
-        char known[128] = "";
+    sph_metric list[SPH_METRICS_MAX];
+    sph_task task = loss_row(loss)->task;
+    int wanted = e->metric ? sph_word_find(SPH_WORDS_METRIC, e->metric) : (int)sph_metric_of(task);
+    size_t count = metric_list(task, outputs, list), found = 0;
+    while (found < count && (int)list[found] != wanted)
+        found++;
+    if (found == count) {
+        char known[256] = "";
         for (size_t i = 0; i < count; i++) {
             size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
+            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                     sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
         }
         return sph_fail_line_key(SPH_EFORMAT, e->path, e->metric_line, "metric",
-                                 "no score '%s' here, there are %s", wanted, known);
+                                 "no score '%s' here, there are %s", e->metric, known);
     }
-    snprintf(facts->metric, sizeof facts->metric, "%s", wanted);
-    facts->larger_is_better = !strcmp(wanted, "accuracy") || !strcmp(wanted, "top5");
+    snprintf(facts->metric, sizeof facts->metric, "%s", sph_word(SPH_WORDS_METRIC, wanted)->word);
+    facts->larger_is_better = sph_metric_about((sph_metric)wanted)->larger_is_better;
     return 0;
 }
 

@@ -180,7 +180,7 @@ size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axi
 
 /* What a check finds out. */
 struct experiment_facts {
-    char metric[16]; /* of the table */
+    char metric[32]; /* of the table */
     int larger_is_better;
     char content[17];
 };

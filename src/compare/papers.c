@@ -17,10 +17,10 @@
 #include "job/nodes.h"
 
 /* Numbers of the motion table, then scores. */
-#define PAPER_MOTION(id, word, help) word,
-static const char *const metrics[] = {MOTION_NUMBERS(PAPER_MOTION) "loss", "rmse", "mae", "accuracy", "top5"};
-#define METRIC_BAR(id, word, help) word "|"
-#define METRIC_CHOICES             MOTION_NUMBERS(METRIC_BAR) "loss|rmse|mae|accuracy|top5"
+#define PAPER_WORD(id, word, help) word,
+static const char *const metrics[] = {MOTION_NUMBERS(PAPER_WORD) SPH_METRICS(PAPER_WORD)};
+#define PAPER_BAR(id, word, help) "|" word
+#define PAPER_CHOICES             (&MOTION_NUMBERS(PAPER_BAR) SPH_METRICS(PAPER_BAR)[1])
 
 void experiment_papers_free(struct sph_experiment *e)
 {
@@ -73,7 +73,7 @@ int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_docu
         if ((err = node_check_key(path, metric)) < 0)
             break;
         int found =
-            node_read_word(path, metric, "papers", metrics, sizeof metrics / sizeof *metrics, METRIC_CHOICES);
+            node_read_word(path, metric, "papers", metrics, sizeof metrics / sizeof *metrics, PAPER_CHOICES);
         if (found < 0)
             return found;
         if (methods->type != YAML_MAPPING_NODE)

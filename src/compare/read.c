@@ -159,10 +159,12 @@ static int read_section(struct sph_experiment *e, const char *path, yaml_documen
     return err;
 }
 
+#define METRIC_WORD(id, word, help) word,
+
 int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_document_t *document,
                           yaml_node_t *key, yaml_node_t *value)
 {
-    static const char *const metrics[] = {"loss", "rmse", "mae", "accuracy", "top5"};
+    static const char *const metrics[] = {SPH_METRICS(METRIC_WORD)};
     static const char *const tables[] = {"best", "all"};
     char *version = NULL;
     int err = node_check_key(path, key), found;
@@ -198,7 +200,7 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
         return experiment_read_grid(e, path, document, value);
     case KEY_METRIC:
         e->metric_line = path == e->path ? node_line(key) : 0;
-        found = node_read_word(path, value, "metric", metrics, 5, "loss|rmse|mae|accuracy|top5");
+        found = node_read_word(path, value, "metric", metrics, SPH_METRIC_COUNT, OPTION_WORDS(SPH_METRICS));
         return found < 0 ? found : node_read_text(&e->metric, path, value, "metric", "");
     case KEY_TABLE:
         found = node_read_word(path, value, "table", tables, 2, "best|all");

@@ -17,7 +17,7 @@ struct reported {
 struct reported_list {
     struct reported *jobs;
     size_t count;
-    char metric[16];
+    char metric[32];
     struct json_t *results;
 };
 

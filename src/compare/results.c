@@ -224,8 +224,9 @@ static int fill_line(const struct experiment_results *r, size_t method, size_t l
         return SPH_EMEMORY;
     for (size_t s = 0; s < e->seed_count; s++) {
         const struct experiment_outcome *outcome = &r->outcomes[final[s]];
-        own->value[s] = r->jobs[final[s]].fold >= 0 ? (double)NAN : outcome->test;
-        if (!isnan(own->value[s]))
+        int refitted = r->jobs[final[s]].fold < 0;
+        own->value[s] = refitted ? outcome->test : (double)NAN;
+        if (refitted && outcome->finished && !outcome->diverged) /* a score may be undefined: no failure */
             continue;
         out->failed++;
         if (!out->reason)

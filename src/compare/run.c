@@ -296,6 +296,8 @@ static struct score score_of(const struct experiment_run *run, size_t first, siz
 
 static int is_better(const struct experiment_run *run, const struct score *a, const struct score *b)
 {
+    if (isnan(a->value) && isnan(b->value)) /* undefined in that part: the loss has to do */
+        return a->loss < b->loss || (isnan(b->loss) && !isnan(a->loss));
     if (isnan(a->value) || isnan(b->value))
         return !isnan(a->value);
     if (a->value != b->value)
@@ -353,7 +355,8 @@ static int choose(struct experiment_run *run, size_t *final)
                 *at = number_of(e, m, best, s);
                 if (!folds)
                     continue;
-                if (isnan(best_score.value)) { /* a fold that gave no number tells why */
+                if (isnan(best_score.value) &&
+                    isnan(best_score.loss)) { /* a fold that gave no number tells why */
                     while (!isnan(run->outcomes[*at].val))
                         ++*at;
                     continue;

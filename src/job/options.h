@@ -143,7 +143,8 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
       "stop after N epochs without a better value; 0: never")                                                \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
-      "value that chooses the epoch; val_loss, or train_loss without a validation part, if not given")       \
+      "value that chooses the epoch: train_loss, or val_ and a metric (docs/numerics.md), the right way "    \
+      "round; val_loss, or train_loss without a validation part, if not given")                              \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
       "share of the newest batch in running statistics")                                                     \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \

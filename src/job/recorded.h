@@ -25,7 +25,7 @@ struct recorded {
     sph_net *first;     /* as it was drawn, with the standardisation of the training part */
     sph_net *last;      /* NULL: the run left no model */
     struct npz *record; /* NULL: nothing was recorded */
-    char metric[16];    /* of the task, if not given */
+    char metric[32];    /* of the task, if not given */
     double score;       /* on the test part; NaN: none */
     int finished;       /* it has its result, be it that it diverged */
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * A finished run used on other data: scores and predictions. */
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -14,6 +13,7 @@
 #include "store/model.h"
 #include "store/runfolder.h"
 #include "train/evaluate.h"
+#include "train/losses.h"
 
 enum {
     PIECE = 1 << 16,
@@ -119,7 +119,10 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     struct weights *weights = NULL;
     struct evaluator *evaluator = NULL;
     const struct job_options *o = &run->job->options;
-    struct evaluator_opts opts = {(sph_loss)o->loss, o->label_smoothing, run->net->scaling.y_scale, 1};
+    struct evaluator_opts opts = {.loss = (sph_loss)o->loss,
+                                  .smoothing = o->label_smoothing,
+                                  .y_scale = run->net->scaling.y_scale,
+                                  .workers = 1};
     size_t rows = net_rows_at_once(run->net, EVAL_ROWS);
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
@@ -129,7 +132,7 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
         (err = evaluator_new(&evaluator, weights, &opts, data->rows < rows ? data->rows : rows)) < 0)
         goto out;
     weights_materialize(weights);
-    err = evaluator_run(evaluator, &feed->source, scores);
+    err = evaluator_run(evaluator, &feed->source, EVALUATOR_ALL, scores);
 out:
     evaluator_free(evaluator);
     weights_free(weights);
@@ -184,34 +187,17 @@ static int put_header(struct text *csv, const sph_data *data)
     return 0;
 }
 
-/* p (classes) <- probabilities; returns the likeliest. */
-static size_t softmax(size_t classes, double *p)
+/* y (outputs): of two classes the probability of the second, of several that of each. */
+static void put_row(struct text *csv, const sph_data *data, const struct loss_row *loss, size_t outputs,
+                    double *y)
 {
-    size_t top = 0;
-    double sum = 0;
-    for (size_t c = 1; c < classes; c++)
-        if (p[c] > p[top])
-            top = c;
-    double largest = p[top];
-    for (size_t c = 0; c < classes; c++)
-        sum += p[c] = exp(p[c] - largest);
-    for (size_t c = 0; c < classes; c++)
-        p[c] /= sum;
-    return top;
-}
-
-static void put_row(struct text *csv, const sph_data *data, size_t outputs, double *y)
-{
-    if (data->task == SPH_TASK_BINARY) { /* the probability of the second class */
-        double p = 1 / (1 + exp(-y[0]));
-        put_text(csv, data->labels[y[0] > 0]);
-        text_add(csv, ",%.9g\n", p);
-        return;
-    }
-    if (data->task == SPH_TASK_CLASSES)
-        put_text(csv, data->labels[softmax(outputs, y)]);
+    int classes = data->task != SPH_TASK_REGRESSION;
+    if (classes)
+        put_text(csv, data->labels[metric_class(outputs, y)]);
+    if (loss->predict)
+        loss->predict(outputs, y);
     for (size_t j = 0; j < outputs; j++)
-        text_add(csv, "%s%.9g", j || data->task == SPH_TASK_CLASSES ? "," : "", y[j]);
+        text_add(csv, "%s%.9g", j || classes ? "," : "", y[j]);
     text_add(csv, "\n");
 }
 
@@ -243,6 +229,7 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
     int err = run_open_data(run, source, 0, &data);
     if (err < 0)
         return err;
+    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
     size_t outputs = sph_net_outputs(run->net);
     double *y = mem_get(data->rows * outputs, sizeof *y);
     if (!y)
@@ -250,7 +237,7 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
     else if (!(err = forward(run->net, data, y)))
         err = put_header(&text, data);
     for (size_t i = 0; i < data->rows && !err; i++) {
-        put_row(&text, data, outputs, y + i * outputs);
+        put_row(&text, data, loss, outputs, y + i * outputs);
         if (text.failed)
             err = SPH_EMEMORY;
         else if (text.length >= PIECE || i + 1 == data->rows) {

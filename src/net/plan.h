@@ -30,6 +30,10 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
              double norm_momentum);
 void plan_free(struct plan *plan);
 
+/* Tiles that a run of so many rows has, and the most rows of one. */
+size_t plan_tiles(const struct plan *plan, size_t rows);
+size_t plan_tile_rows(const struct plan *plan);
+
 /* x (rows, inputs) as net_arrange gives rows, the padding of pixels 0; ldx >= net_row_length. Training:
  * gradients are added to the weights' slabs. */
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head);

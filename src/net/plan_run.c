@@ -66,11 +66,21 @@ static void run_segment(struct plan *plan, size_t begin, size_t end, int forward
     threads_run(plan->workers, run_worker, plan);
 }
 
+size_t plan_tiles(const struct plan *plan, size_t rows)
+{
+    return (rows + plan->tile_rows - 1) / plan->tile_rows;
+}
+
+size_t plan_tile_rows(const struct plan *plan)
+{
+    return plan->tile_rows;
+}
+
 static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
 {
     plan->head = head;
     plan->run_rows = rows;
-    plan->run_tiles = (rows + plan->tile_rows - 1) / plan->tile_rows;
+    plan->run_tiles = plan_tiles(plan, rows);
     const struct net_node *input = &plan->weights->net->nodes[0];
     plan->input = (struct buffer){.data = (void *)x,
                                   .width = input->channels,

@@ -27,7 +27,7 @@ struct panels {
     const char *word;               /* and its name */
     struct reported_list jobs;      /* of the experiment */
     size_t rows, columns;           /* points of a grid; methods */
-    char metric[16];
+    char metric[32];
     struct panel open; /* the one that was opened last, */
     int is_open;       /* if any, */
     size_t number;     /* its number, */

@@ -1,50 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/evaluate.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-
-/* What one tile adds; summed in the order of the tiles. */
-struct tally {
-    double squared, absolute;
-    double hits, hits5;
-};
+#include "train/losses.h"
 
 struct evaluator {
     struct weights *weights;
     struct plan *plan;
     struct evaluator_opts opts;
-    size_t rows, targets, outputs;
+    size_t rows;
     char *x, *y; /* (rows, ld) one batch */
     size_t ldx, ldy;
-    uint32_t *index;     /* (rows) */
-    struct tally *tally; /* (rows) one per tile, at most one per row */
-    double *scratch;     /* (workers, outputs + targets) */
-    double weight;       /* of a row's loss */
-    size_t tiles;
+    uint32_t *index; /* (rows) */
+
+    struct metric_part part;
+    double *first;             /* (targets) */
+    double *kept, *kept_t;     /* (room, outputs), (room, targets) */
+    struct metric_rank *order; /* (room) */
+    size_t room;
+    sph_metric list[SPH_METRICS_MAX]; /* (count) of the task */
+    size_t count;
+    size_t at[SPH_METRICS_MAX], numbers; /* where a metric's sums begin, and how many all have */
+    double *tile_sums;                   /* (tiles, numbers) of one batch */
+    double *sums;                        /* (numbers) */
+    double *scratch;                     /* (workers + 1, tile rows, outputs + targets) */
+    size_t scratch_size;                 /* of a worker */
+
+    /* one run */
+    int wanted[SPH_METRICS_MAX]; /* (count) */
+    size_t row;                  /* the batch's first */
+    double weight;               /* of a term of the loss */
 };
 
-static int is_regression(sph_loss loss)
+size_t evaluator_list(const struct evaluator_opts *opts, size_t outputs, enum evaluator_which which,
+                      sph_metric list[SPH_METRICS_MAX])
 {
-    return loss == SPH_LOSS_MAE || loss == SPH_LOSS_MSE;
+    sph_metric all[SPH_METRICS_MAX];
+    size_t count = 0, of_task = metric_list(loss_row(opts->loss)->task, outputs, all);
+    for (size_t i = 0; i < of_task; i++)
+        if (which == EVALUATOR_ALL || all[i] == opts->watched || sph_metric_about(all[i])->every_epoch)
+            list[count++] = all[i];
+    return count;
 }
 
-size_t evaluator_names(sph_loss loss, size_t outputs, const char *names[SPH_METRICS_MAX])
+/* Room for the scores of so many rows, where a wanted metric keeps them and they are not too many. */
+static int make_room(struct evaluator *e, size_t rows)
 {
-    size_t count = 0;
-    names[count++] = "loss";
-    if (is_regression(loss)) {
-        names[count++] = "rmse";
-        names[count++] = "mae";
-    } else {
-        names[count++] = "accuracy";
-        if (outputs > 5)
-            names[count++] = "top5";
+    int keeps = 0;
+    for (size_t i = 0; i < e->count; i++)
+        keeps |= e->wanted[i] && metric_row(e->list[i])->keeps;
+    if (!keeps || rows <= e->room || rows > METRIC_KEPT_MOST / e->part.outputs)
+        return 0;
+    mem_free(e->kept);
+    mem_free(e->kept_t);
+    mem_free(e->order);
+    e->kept = mem_get(rows * e->part.outputs, sizeof *e->kept);
+    e->kept_t = mem_get(rows * e->part.targets, sizeof *e->kept_t);
+    e->order = mem_get(rows, sizeof *e->order);
+    e->room = e->kept && e->kept_t && e->order ? rows : 0;
+    return e->room ? 0 : SPH_EMEMORY;
+}
+
+static void want(struct evaluator *e, enum evaluator_which which)
+{
+    sph_metric list[SPH_METRICS_MAX];
+    size_t count = evaluator_list(&e->opts, e->part.outputs, which, list), next = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        e->wanted[i] = next < count && list[next] == e->list[i];
+        next += (size_t)e->wanted[i];
     }
-    return count;
+}
+
+static void describe_part(struct evaluator *e)
+{
+    size_t outputs = sph_net_outputs(e->weights->net);
+    sph_task task = loss_row(e->opts.loss)->task;
+    e->part = (struct metric_part){
+        .task = task,
+        .outputs = outputs,
+        .targets = loss_targets(e->opts.loss, outputs),
+        .classes = task == SPH_TASK_CLASSES  ? outputs
+                   : task == SPH_TASK_BINARY ? 2
+                                             : 0,
+        .scale = e->opts.y_scale,
+    };
+    e->count = metric_list(task, outputs, e->list);
+    for (size_t i = 0; i < e->count; i++) {
+        const struct metric *metric = metric_row(e->list[i]);
+        e->at[i] = e->numbers;
+        e->numbers += metric->numbers ? metric->numbers(&e->part) : 0;
+    }
 }
 
 int evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts,
@@ -53,27 +101,35 @@ int evaluator_new(struct evaluator **out, struct weights *weights, const struct 
     struct evaluator *e = mem_get(1, sizeof *e);
     if (!e)
         return SPH_EMEMORY;
-    const sph_net *net = weights->net;
     e->weights = weights;
     e->opts = *opts;
     e->rows = rows;
-    e->outputs = sph_net_outputs(net);
-    e->targets = opts->loss == SPH_LOSS_CE ? 1 : e->outputs;
-    e->ldx = net_row_length(net);
-    e->ldy = kernel_pad(e->targets);
+    describe_part(e);
+    want(e, EVALUATOR_ALL);
+    int err = plan_new(&e->plan, weights, rows, PLAN_EVALUATE, opts->workers, 0);
+    if (err < 0)
+        goto fail;
+    size_t columns = e->part.outputs + e->part.targets;
+    e->ldx = net_row_length(weights->net);
+    e->ldy = kernel_pad(e->part.targets);
+    e->scratch_size = plan_tile_rows(e->plan) * columns;
     e->x = mem_get(rows * e->ldx, weights->k->size);
     e->y = mem_get(rows * e->ldy, weights->k->size);
     e->index = mem_get(rows, sizeof *e->index);
-    e->tally = mem_get(rows, sizeof *e->tally);
-    e->scratch = mem_get((opts->workers + 1) * (e->outputs + e->targets), sizeof *e->scratch);
-    int err = SPH_EMEMORY;
-    if (!e->x || !e->y || !e->index || !e->tally || !e->scratch ||
-        (err = plan_new(&e->plan, weights, rows, PLAN_EVALUATE, opts->workers, 0)) < 0) {
-        evaluator_free(e);
-        return err;
+    e->first = mem_get(e->part.targets, sizeof *e->first);
+    e->tile_sums = mem_get(plan_tiles(e->plan, rows) * e->numbers, sizeof *e->tile_sums);
+    e->sums = mem_get(e->numbers, sizeof *e->sums);
+    e->scratch = mem_get((opts->workers + 1) * e->scratch_size, sizeof *e->scratch);
+    if (!e->x || !e->y || !e->index || !e->first || !e->tile_sums || !e->sums || !e->scratch ||
+        make_room(e, opts->most_rows) < 0) {
+        err = SPH_EMEMORY;
+        goto fail;
     }
     *out = e;
     return 0;
+fail:
+    evaluator_free(e);
+    return err;
 }
 
 void evaluator_free(struct evaluator *e)
@@ -84,42 +140,34 @@ void evaluator_free(struct evaluator *e)
     mem_free(e->x);
     mem_free(e->y);
     mem_free(e->index);
-    mem_free(e->tally);
+    mem_free(e->first);
+    mem_free(e->tile_sums);
+    mem_free(e->sums);
     mem_free(e->scratch);
+    mem_free(e->kept);
+    mem_free(e->kept_t);
+    mem_free(e->order);
     mem_free(e);
 }
 
-/* A hit: fewer than k other classes score at least as high as the true one; a score that is no number misses.
- */
-static size_t rank_of(const double *p, size_t classes, size_t truth)
+/* p, t <- the tile's predictions and targets, the way metrics take them. */
+static struct metric_tile view_tile(const struct evaluator *e, const struct tile *tile, const void *y,
+                                    size_t ldy, const char *truth)
 {
-    if (!isfinite(p[truth]))
-        return classes;
-    size_t above = 0;
-    for (size_t c = 0; c < classes; c++)
-        above += c != truth && !(p[c] < p[truth]);
-    return above;
-}
-
-static void tally_row(const struct evaluator *e, const double *p, const double *t, struct tally *sum)
-{
-    if (is_regression(e->opts.loss)) {
-        for (size_t j = 0; j < e->outputs; j++) {
-            double error = (p[j] - t[j]) * (e->opts.y_scale ? e->opts.y_scale[j] : 1);
-            sum->squared += error * error;
-            sum->absolute += fabs(error);
-        }
-    } else if (e->opts.loss == SPH_LOSS_BCE) {
-        for (size_t j = 0; j < e->outputs; j++)
-            sum->hits += isfinite(p[j]) && (p[j] > 0) == (t[j] > 0.5);
-    } else {
-        size_t rank = rank_of(p, e->outputs, (size_t)t[0]);
-        sum->hits += rank < 1;
-        sum->hits5 += rank < 5;
+    const struct kernels *k = e->weights->k;
+    const struct loss_row *loss = loss_row(e->opts.loss);
+    size_t outputs = e->part.outputs, targets = e->part.targets;
+    double *p = e->scratch + tile->worker * e->scratch_size, *t = p + tile->rows * outputs;
+    for (size_t i = 0; i < tile->rows; i++) {
+        k->to_double(outputs, (const char *)y + i * ldy * k->size, p + i * outputs);
+        k->to_double(targets, truth + i * e->ldy * k->size, t + i * targets);
+        if (loss->predict && loss->task == SPH_TASK_REGRESSION)
+            loss->predict(outputs, p + i * outputs);
     }
+    return (struct metric_tile){e->row + tile->row, tile->rows, p, t};
 }
 
-static double tally_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
+static double score_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
                          size_t lddy)
 {
     (void)dy;
@@ -127,16 +175,14 @@ static double tally_tile(void *self, const struct tile *tile, const void *y, siz
     struct evaluator *e = self;
     const struct kernels *k = e->weights->k;
     const char *truth = e->y + tile->row * e->ldy * k->size;
-    double *p = e->scratch + tile->worker * (e->outputs + e->targets), *t = p + e->outputs;
-    struct tally sum = {0};
-    for (size_t i = 0; i < tile->rows; i++) {
-        k->to_double(e->outputs, (const char *)y + i * ldy * k->size, p);
-        k->to_double(e->targets, truth + i * e->ldy * k->size, t);
-        tally_row(e, p, t, &sum);
-    }
-    e->tally[tile->index] = sum;
+    struct metric_tile view = view_tile(e, tile, y, ldy, truth);
+    double *sums = e->tile_sums + tile->index * e->numbers;
+    memset(sums, 0, e->numbers * sizeof *sums);
+    for (size_t i = 0; i < e->count; i++)
+        if (e->wanted[i] && metric_row(e->list[i])->tally)
+            metric_row(e->list[i])->tally(&e->part, &view, sums + e->at[i]);
     return k->loss[e->opts.loss](&(struct loss_args){.rows = tile->rows,
-                                                     .k = e->outputs,
+                                                     .k = e->part.outputs,
                                                      .p = y,
                                                      .ldp = ldy,
                                                      .t = truth,
@@ -145,37 +191,45 @@ static double tally_tile(void *self, const struct tile *tile, const void *y, siz
                                                      .smoothing = e->opts.smoothing});
 }
 
-int evaluator_run(struct evaluator *e, const struct source *source, sph_scores *out)
+static int run_batch(struct evaluator *e, const struct source *source, size_t row, size_t count)
 {
-    double per_row = e->opts.loss == SPH_LOSS_CE ? 1 : (double)e->outputs;
-    double cells = (double)source->rows * per_row, loss = 0;
-    struct tally sum = {0};
-    e->weight = 1 / cells;
-    for (size_t row = 0; row < source->rows; row += e->rows) {
-        size_t count = source->rows - row < e->rows ? source->rows - row : e->rows;
-        for (size_t i = 0; i < count; i++)
-            e->index[i] = (uint32_t)(row + i);
-        int err = source->fetch(source->self, e->index, count, e->x, e->ldx, e->y, e->ldy);
-        if (err < 0)
-            return err;
-        memset(e->tally, 0, count * sizeof *e->tally);
-        loss += plan_run(e->plan, e->x, e->ldx, count, &(struct plan_head){e, tally_tile});
-        for (size_t i = 0; i < count; i++) {
-            sum.squared += e->tally[i].squared;
-            sum.absolute += e->tally[i].absolute;
-            sum.hits += e->tally[i].hits;
-            sum.hits5 += e->tally[i].hits5;
-        }
-    }
-    *out = (sph_scores){.rows = source->rows};
-    out->count = evaluator_names(e->opts.loss, e->outputs, out->name);
-    out->value[0] = loss;
-    if (is_regression(e->opts.loss)) {
-        out->value[1] = sqrt(sum.squared / cells);
-        out->value[2] = sum.absolute / cells;
-    } else {
-        out->value[1] = sum.hits / cells;
-        out->value[2] = sum.hits5 / cells;
-    }
+    for (size_t i = 0; i < count; i++)
+        e->index[i] = (uint32_t)(row + i);
+    int err = source->fetch(source->self, e->index, count, e->x, e->ldx, e->y, e->ldy);
+    if (err < 0)
+        return err;
+    e->row = row;
+    if (!row)
+        e->weights->k->to_double(e->part.targets, e->y, e->first);
+    e->part.loss += plan_run(e->plan, e->x, e->ldx, count, &(struct plan_head){e, score_tile});
+    for (size_t t = 0; t < plan_tiles(e->plan, count); t++)
+        for (size_t i = 0; i < e->numbers; i++)
+            e->sums[i] += e->tile_sums[t * e->numbers + i];
     return 0;
+}
+
+int evaluator_run(struct evaluator *e, const struct source *source, enum evaluator_which which,
+                  sph_scores *out)
+{
+    want(e, which);
+    int err = make_room(e, source->rows);
+    if (err < 0)
+        return err;
+    e->part.rows = source->rows;
+    e->part.loss = 0;
+    e->part.first = e->first;
+    e->part.kept = source->rows <= e->room ? e->kept : NULL;
+    e->part.kept_t = e->kept_t;
+    e->part.order = e->order;
+    e->weight = 1 / ((double)source->rows * (double)e->part.targets);
+    memset(e->sums, 0, e->numbers * sizeof *e->sums);
+    for (size_t row = 0; row < source->rows && !err; row += e->rows)
+        err = run_batch(e, source, row, source->rows - row < e->rows ? source->rows - row : e->rows);
+    *out = (sph_scores){.rows = source->rows};
+    for (size_t i = 0; i < e->count && !err; i++)
+        if (e->wanted[i]) {
+            out->name[out->count] = sph_word(SPH_WORDS_METRIC, (int)e->list[i])->word;
+            out->value[out->count++] = metric_row(e->list[i])->finish(&e->part, e->sums + e->at[i]);
+        }
+    return err;
 }

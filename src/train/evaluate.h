@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scores of a net on a source: the loss the net was trained with, and what people read. */
+ * Scores of a net on a source: the loss the net was trained with, and what people read (metrics.h). */
 #ifndef SPH_TRAIN_EVALUATE_H
 #define SPH_TRAIN_EVALUATE_H
 
 #include "net/plan.h"
 #include "rows/source.h"
+#include "train/metrics.h"
 
 struct evaluator;
 
@@ -14,6 +15,8 @@ struct evaluator_opts {
     double smoothing;
     const double *y_scale; /* (targets) from the net's units to the target's own; NULL: 1. Borrowed */
     size_t workers;
+    size_t most_rows;   /* of a source whose every score is asked for: room for what metrics keep */
+    sph_metric watched; /* computed in each epoch, beside those that always are */
 };
 
 /* Makes a plan for up to `rows` rows at a time. */
@@ -21,11 +24,14 @@ int evaluator_new(struct evaluator **out, struct weights *weights, const struct 
                   size_t rows);
 void evaluator_free(struct evaluator *evaluator);
 
-/* Of the weights as they are materialised. Regression: loss, rmse, mae. Binary: loss, accuracy. Classes:
- * loss, accuracy and, above five classes, top5. */
-int evaluator_run(struct evaluator *evaluator, const struct source *source, sph_scores *out);
+enum evaluator_which { EVALUATOR_EPOCH, EVALUATOR_ALL };
 
-/* Names of the scores in evaluator_run's order, for logs made before the first run. */
-size_t evaluator_names(sph_loss loss, size_t outputs, const char *names[SPH_METRICS_MAX]);
+/* Of the weights as they are materialised: the metrics of the task, all or what an epoch asks for. */
+int evaluator_run(struct evaluator *evaluator, const struct source *source, enum evaluator_which which,
+                  sph_scores *out);
+
+/* What evaluator_run gives, for logs made before the first run. */
+size_t evaluator_list(const struct evaluator_opts *opts, size_t outputs, enum evaluator_which which,
+                      sph_metric list[SPH_METRICS_MAX]);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "train/losses.h"
+#include "train/metrics.h"
 #include "train/optimizer.h"
 
 /* One rate serves every parameterization: see docs/numerics.md, "Default rates". */
@@ -13,9 +15,7 @@ static const double default_lr = 0.01;
 void sph_train_defaults(sph_train_opts *out, sph_task task)
 {
     *out = (sph_train_opts){
-        .loss = task == SPH_TASK_BINARY    ? SPH_LOSS_BCE
-                : task == SPH_TASK_CLASSES ? SPH_LOSS_CE
-                                           : SPH_LOSS_MSE,
+        .loss = loss_first(task),
         .batch = 1024,
         .epochs = 1000,
         .schedule = "none",
@@ -59,6 +59,7 @@ static int check_part(const char *part, const uint32_t *index, size_t count, siz
 static int check_fit(const sph_net *net, const sph_data *data, const sph_split *split,
                      const sph_train_opts *opts)
 {
+    int err;
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     if (sph_net_inputs(net) != data->features)
@@ -67,25 +68,26 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if (sph_net_outputs(net) != sph_data_outputs(data))
         return sph_fail(SPH_EARG, "the net has %zu outputs, the data ask for %zu", sph_net_outputs(net),
                         sph_data_outputs(data));
-    int classes = opts->loss == SPH_LOSS_CE, binary = opts->loss == SPH_LOSS_BCE;
-    if (classes != (data->task == SPH_TASK_CLASSES) || binary != (data->task == SPH_TASK_BINARY))
-        return sph_fail_key(SPH_EARG, "loss",
-                            "%s does not fit the task: regression takes mae or mse, binary bce, classes ce",
-                            classes                      ? "ce"
-                            : binary                     ? "bce"
-                            : opts->loss == SPH_LOSS_MAE ? "mae"
-                                                         : "mse");
+    if ((unsigned)opts->loss >= SPH_LOSS_COUNT)
+        return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)opts->loss);
+    if ((err = loss_check_task(opts->loss, data->task)) < 0)
+        return err;
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
         return sph_fail_key(SPH_EARG, "augment", "kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
         return sph_fail(SPH_EARG, "the training part has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
         return sph_fail_key(SPH_EARG, "standardize", "%d is none of the known ways", (int)opts->standardize);
-    int err;
     if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
         (err = check_part("val", split->val, split->val_rows, data->rows)) < 0)
         return err;
     return check_part("test", split->test, split->test_rows, data->rows);
+}
+
+static size_t largest_part(const sph_split *split)
+{
+    size_t rows = split->train_rows > split->val_rows ? split->train_rows : split->val_rows;
+    return split->test_rows > rows ? split->test_rows : rows;
 }
 
 static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows,
@@ -120,6 +122,7 @@ int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_spli
         .train = &fit->train->source,
         .val = fit->val ? &fit->val->source : NULL,
         .y_scale = net->scaling.y_scale,
+        .most_rows = largest_part(split),
     };
     if ((err = trainer_new(&fit->trainer, &setup)) < 0)
         goto fail;
@@ -147,11 +150,15 @@ static int score_part(struct fit *fit, const struct feed *feed, sph_scores *out)
     return feed ? trainer_score(fit->trainer, &feed->source, out) : 0;
 }
 
-static int finite_scores(const sph_scores *scores)
+/* Every score is a number, or undefined where its metric may be. */
+static int are_numbers(const sph_scores *scores)
 {
-    for (size_t i = 0; i < scores->count; i++)
-        if (!isfinite(scores->value[i]))
+    for (size_t i = 0; i < scores->count; i++) {
+        int metric = sph_word_find(SPH_WORDS_METRIC, scores->name[i]);
+        int undefined = isnan(scores->value[i]) && sph_metric_about((sph_metric)metric)->undefined;
+        if (!isfinite(scores->value[i]) && !undefined)
             return 0;
+    }
     return 1;
 }
 
@@ -175,7 +182,7 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
         (err = score_part(fit, fit->val, &result->val)) < 0 ||
         (err = score_part(fit, fit->test, &result->test)) < 0)
         return err;
-    if (!finite_scores(&result->train) || !finite_scores(&result->val) || !finite_scores(&result->test)) {
+    if (!are_numbers(&result->train) || !are_numbers(&result->val) || !are_numbers(&result->test)) {
         result->diverged = 1;
         result->train = result->val = result->test = (sph_scores){0};
         return sph_fail(SPH_EDIVERGED,

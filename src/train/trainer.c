@@ -12,6 +12,7 @@
 #include "compute/threads.h"
 #include "net/plan.h"
 #include "train/evaluate.h"
+#include "train/losses.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
 
@@ -40,8 +41,8 @@ struct trainer {
     void *before_params,
         *before_state; /* of a full-batch step: what its loss was measured on; NULL: not needed */
     double scalar[TRAINER_SCALAR_COUNT];
-    size_t monitor; /* index of the monitored value */
-    int monitor_up; /* larger is better */
+    size_t monitor;                  /* index of the monitored value */
+    const sph_metric_facts *watched; /* its metric's */
     int keep_best;
 
     const char *name[VALUES_MAX]; /* of the epoch's values */
@@ -96,17 +97,26 @@ static int check_steps(const struct trainer *t)
     return 0;
 }
 
-static int choose_monitor(struct trainer *t)
+/* The names of an epoch's values. */
+static void name_values(struct trainer *t, const sph_metric *list, size_t count)
 {
-    const char *scores[SPH_METRICS_MAX];
-    size_t count = t->val ? evaluator_names(t->opts->loss, sph_net_outputs(t->net), scores) : 0;
     snprintf(t->name_text[0], sizeof t->name_text[0], "train_loss");
     for (size_t i = 0; i < count; i++)
-        snprintf(t->name_text[i + 1], sizeof t->name_text[0], "val_%s", scores[i]);
+        snprintf(t->name_text[i + 1], sizeof t->name_text[0], "val_%s",
+                 sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
     t->values = count + 1;
     for (size_t i = 0; i < t->values; i++)
         t->name[i] = t->name_text[i];
+}
+
+/* Which value is monitored, and what an epoch computes for it. */
+static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
+{
+    sph_metric list[SPH_METRICS_MAX];
+    size_t outputs = sph_net_outputs(t->net);
+    size_t count = t->val ? evaluator_list(eval, outputs, EVALUATOR_ALL, list) : 0;
     const char *wanted = t->opts->monitor ? t->opts->monitor : t->val ? "val_loss" : "train_loss";
+    name_values(t, list, count);
     int found = text_find(wanted, t->name, t->values);
     if (found < 0) {
         struct text known = {0};
@@ -118,8 +128,10 @@ static int choose_monitor(struct trainer *t)
         text_free(&known);
         return err;
     }
-    t->monitor = (size_t)found;
-    t->monitor_up = strstr(wanted, "accuracy") || strstr(wanted, "top5");
+    eval->watched = found ? list[found - 1] : SPH_METRIC_LOSS;
+    t->watched = sph_metric_about(eval->watched);
+    name_values(t, list, t->val ? evaluator_list(eval, outputs, EVALUATOR_EPOCH, list) : 0);
+    t->monitor = (size_t)text_find(wanted, t->name, t->values);
     t->keep_best = t->val || t->opts->monitor || t->opts->patience;
     return 0;
 }
@@ -165,9 +177,11 @@ static int check_opts(const sph_train_opts *o, size_t outputs)
     if (!(o->norm_momentum > 0 && o->norm_momentum <= 1))
         return sph_fail_key(SPH_EARG, "norm_momentum", "%g, expected above 0 and at most 1",
                             o->norm_momentum);
-    if (o->loss == SPH_LOSS_CE && outputs < 2)
+    if (loss_row(o->loss)->of_rows && outputs < 2)
         return sph_fail_key(SPH_EARG, "loss",
-                            "ce needs a net with an output per class, this one has 1; use bce");
+                            "%s needs a net with an output per class, this one has 1; use %s",
+                            sph_word(SPH_WORDS_LOSS, (int)o->loss)->word,
+                            sph_word(SPH_WORDS_LOSS, (int)loss_first(SPH_TASK_BINARY))->word);
     if (o->threads < 1 || (size_t)o->threads > threads_limit())
         return sph_fail_key(SPH_EARG, "threads", "%d, this build runs 1 to %zu", o->threads, threads_limit());
     return 0;
@@ -188,17 +202,21 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->train = setup->train;
     t->val = setup->val && setup->val->rows ? setup->val : NULL;
     t->k = t->net->k;
-    t->targets = opts->loss == SPH_LOSS_CE ? 1 : outputs;
+    t->targets = loss_targets(opts->loss, outputs);
     t->ldx = net_row_length(t->net);
     t->ldy = kernel_pad(t->targets);
     t->scalar[TRAINER_BEST] = INFINITY;
+    struct evaluator_opts eval = {.loss = opts->loss,
+                                  .smoothing = opts->label_smoothing,
+                                  .y_scale = setup->y_scale,
+                                  .workers = (size_t)opts->threads,
+                                  .most_rows = setup->most_rows};
     if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
-        (err = plan_batches(t)) < 0 || (err = check_steps(t)) < 0 || (err = choose_monitor(t)) < 0)
+        (err = plan_batches(t)) < 0 || (err = check_steps(t)) < 0 || (err = choose_monitor(t, &eval)) < 0)
         goto fail;
     size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
         score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
-    struct evaluator_opts eval = {opts->loss, opts->label_smoothing, setup->y_scale, workers};
     if ((err = weights_new(&t->weights, t->net, t->k, workers)) < 0 ||
         (err = plan_new(&t->plan, t->weights, t->micro, PLAN_TRAIN, workers, opts->norm_momentum)) < 0 ||
         (err = evaluator_new(&t->evaluator, t->weights, &eval, score_rows)) < 0 ||
@@ -279,8 +297,8 @@ static double loss_tile(void *self, const struct tile *tile, const void *y, size
 static double loss_and_gradient(struct trainer *t, size_t rows)
 {
     struct loss_head head = {.trainer = t};
-    double per_row = t->opts->loss == SPH_LOSS_CE ? 1 : (double)sph_net_outputs(t->net), loss = 0;
-    head.weight = 1 / ((double)rows * per_row);
+    double loss = 0;
+    head.weight = 1 / ((double)rows * (double)t->targets);
     weights_clear(t->weights);
     for (size_t row = 0; row < rows; row += t->micro) {
         size_t count = rows - row < t->micro ? rows - row : t->micro;
@@ -380,7 +398,7 @@ static int end_epoch(struct trainer *t, int *improved)
     t->value[0] = t->scalar[TRAINER_LOSS_SUM] / (double)t->batches;
     if (t->val) {
         sph_scores scores;
-        int err = evaluator_run(t->evaluator, t->val, &scores);
+        int err = evaluator_run(t->evaluator, t->val, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
         memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
@@ -388,10 +406,13 @@ static int end_epoch(struct trainer *t, int *improved)
             return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP],
                             t->batch);
     }
+    if (isnan(t->value[t->monitor]) && t->watched->undefined)
+        return sph_fail_key(SPH_EARG, "monitor", "%s has no value in the validation part: it is undefined %s",
+                            t->name[t->monitor], t->watched->undefined);
     t->scalar[TRAINER_EPOCH]++;
     t->scalar[TRAINER_BATCH] = 0;
     t->scalar[TRAINER_LOSS_SUM] = 0;
-    double value = t->monitor_up ? -t->value[t->monitor] : t->value[t->monitor];
+    double value = t->watched->larger_is_better ? -t->value[t->monitor] : t->value[t->monitor];
     schedule_epoch(&t->schedule, value);
     *improved = value < t->scalar[TRAINER_BEST];
     if (*improved) {
@@ -498,7 +519,7 @@ void trainer_take_best(struct trainer *t)
 
 int trainer_score(struct trainer *t, const struct source *source, sph_scores *out)
 {
-    return evaluator_run(t->evaluator, source, out);
+    return evaluator_run(t->evaluator, source, EVALUATOR_ALL, out);
 }
 
 /* ---------------------------------------------------------------- checkpoints */

@@ -36,6 +36,7 @@ struct trainer_setup {
     const struct source *train; /* likewise */
     const struct source *val;   /* NULL: none */
     const double *y_scale;      /* (targets) or NULL */
+    size_t most_rows;           /* of the sources that trainer_score will see; 0: not known */
 };
 
 int trainer_new(struct trainer **out, const struct trainer_setup *setup);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "train/losses.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "train/metrics.h"
+
+/* The probability of class 1 from its logit. */
+static void predict_logit(size_t outputs, double *y)
+{
+    for (size_t j = 0; j < outputs; j++)
+        y[j] = 1 / (1 + exp(-y[j]));
+}
+
+static void predict_classes(size_t outputs, double *y)
+{
+    metric_softmax(outputs, y);
+}
+
+static const struct loss_row rows[SPH_LOSS_COUNT] = {
+    [SPH_LOSS_MAE] = {.task = SPH_TASK_REGRESSION},
+    [SPH_LOSS_MSE] = {.task = SPH_TASK_REGRESSION, .first = 1},
+    [SPH_LOSS_BCE] = {.task = SPH_TASK_BINARY, .first = 1, .predict = predict_logit},
+    [SPH_LOSS_CE] = {.task = SPH_TASK_CLASSES, .first = 1, .of_rows = 1, .predict = predict_classes},
+};
+
+const struct loss_row *loss_row(sph_loss loss)
+{
+    return &rows[loss];
+}
+
+sph_loss loss_first(sph_task task)
+{
+    int loss = 0;
+    while (loss < SPH_LOSS_COUNT && (rows[loss].task != task || !rows[loss].first))
+        loss++;
+    return (sph_loss)loss;
+}
+
+size_t loss_targets(sph_loss loss, size_t outputs)
+{
+    return rows[loss].of_rows ? 1 : outputs;
+}
+
+/* "mae or mse" */
+static void add_losses(struct text *out, sph_task task)
+{
+    size_t count = 0, at = 0;
+    for (int i = 0; i < SPH_LOSS_COUNT; i++)
+        count += rows[i].task == task;
+    for (int i = 0; i < SPH_LOSS_COUNT; i++)
+        if (rows[i].task == task) {
+            at++;
+            text_add(out, "%s%s",
+                     at == 1       ? ""
+                     : at == count ? " or "
+                                   : ", ",
+                     sph_word(SPH_WORDS_LOSS, i)->word);
+        }
+}
+
+int loss_check_task(sph_loss loss, sph_task task)
+{
+    if (rows[loss].task == task)
+        return 0;
+    struct text known = {0};
+    for (int i = 0; i < SPH_TASK_COUNT; i++) {
+        text_add(&known, "%s%s%s ", i ? ", " : "", sph_word(SPH_WORDS_TASK, i)->word, i ? "" : " takes");
+        add_losses(&known, (sph_task)i);
+    }
+    int err = known.failed ? SPH_EMEMORY
+                           : sph_fail_key(SPH_EARG, "loss", "%s does not fit the task: %s",
+                                          sph_word(SPH_WORDS_LOSS, (int)loss)->word, known.chars);
+    text_free(&known);
+    return err;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A loss is one row of one table: the task it is for and what its net predicts. The loops over numbers, value and
+ * gradient, are kernels (compute/loss.c), one for each sph_loss. */
+#ifndef SPH_TRAIN_LOSSES_H
+#define SPH_TRAIN_LOSSES_H
+
+#include "spherelu/train.h"
+
+struct loss_row {
+    sph_task task;
+    int first;   /* what the task takes if nothing is said */
+    int of_rows; /* one target and one term a row; else one of each for every output */
+    /* y (outputs) of one row, in place: from what the net gives to what is predicted, the probabilities of classes or
+     * a number in the target's units. NULL: as it is. */
+    void (*predict)(size_t outputs, double *y);
+};
+
+const struct loss_row *loss_row(sph_loss loss);
+
+/* What a task takes if nothing is said. */
+sph_loss loss_first(sph_task task);
+
+/* Columns of the targets, and terms of the loss, that a row has. */
+size_t loss_targets(sph_loss loss, size_t outputs);
+
+/* SPH_EARG: the loss is for another task. */
+int loss_check_task(sph_loss loss, sph_task task);
+
+#endif

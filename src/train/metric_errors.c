@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Errors of real targets, over all rows at once and in the target's own units. */
+#include <math.h>
+
+#include "train/metrics.h"
+
+static size_t one_number(const struct metric_part *part)
+{
+    (void)part;
+    return 1;
+}
+
+static double error_at(const struct metric_part *part, const struct metric_tile *tile, size_t row, size_t j)
+{
+    double off = tile->p[row * part->outputs + j] - tile->t[row * part->targets + j];
+    return off * (part->scale ? part->scale[j] : 1);
+}
+
+static double cells(const struct metric_part *part)
+{
+    return (double)part->rows * (double)part->outputs;
+}
+
+static void tally_squares(const struct metric_part *part, const struct metric_tile *tile, double *sum)
+{
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t j = 0; j < part->outputs; j++) {
+            double error = error_at(part, tile, i, j);
+            *sum += error * error;
+        }
+}
+
+static double finish_mean(const struct metric_part *part, const double *sum)
+{
+    return *sum / cells(part);
+}
+
+static double finish_root(const struct metric_part *part, const double *sum)
+{
+    return sqrt(*sum / cells(part));
+}
+
+const struct metric metric_rmse = {
+    .facts = {.tasks = SPH_IN_REGRESSION, .every_epoch = 1},
+    .numbers = one_number,
+    .tally = tally_squares,
+    .finish = finish_root,
+};
+
+const struct metric metric_mse = {
+    .facts = {.tasks = SPH_IN_REGRESSION},
+    .numbers = one_number,
+    .tally = tally_squares,
+    .finish = finish_mean,
+};
+
+static void tally_sizes(const struct metric_part *part, const struct metric_tile *tile, double *sum)
+{
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t j = 0; j < part->outputs; j++)
+            *sum += fabs(error_at(part, tile, i, j));
+}
+
+const struct metric metric_mae = {
+    .facts = {.tasks = SPH_IN_REGRESSION, .every_epoch = 1},
+    .numbers = one_number,
+    .tally = tally_sizes,
+    .finish = finish_mean,
+};
+
+/* ---------------------------------------------------------------- r2 */
+
+/* Of each target: the squared errors, then the first and second moment about the first row's value. That lies within
+ * rows * variance of the mean (squared), so that their difference is right to rows * rounding; and a constant target
+ * has moments that are 0 exactly. */
+enum { R2_ERRORS, R2_FIRST, R2_SECOND, R2_NUMBERS };
+
+static size_t r2_numbers(const struct metric_part *part)
+{
+    return R2_NUMBERS * part->targets;
+}
+
+static void tally_r2(const struct metric_part *part, const struct metric_tile *tile, double *sum)
+{
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t j = 0; j < part->targets; j++) {
+            double t = tile->t[i * part->targets + j], error = tile->p[i * part->outputs + j] - t;
+            double off = t - part->first[j], *own = sum + R2_NUMBERS * j;
+            own[R2_ERRORS] += error * error;
+            own[R2_FIRST] += off;
+            own[R2_SECOND] += off * off;
+        }
+}
+
+/* As scikit-learn has it: the plain mean over targets; a constant target is 1 where it is met, else 0. */
+static double finish_r2(const struct metric_part *part, const double *sum)
+{
+    double all = 0, rows = (double)part->rows;
+    if (part->rows < 2)
+        return (double)NAN;
+    for (size_t j = 0; j < part->targets; j++) {
+        const double *own = sum + R2_NUMBERS * j;
+        double spread = own[R2_SECOND] - own[R2_FIRST] * own[R2_FIRST] / rows;
+        if (spread > 0)
+            all += 1 - own[R2_ERRORS] / spread;
+        else
+            all += own[R2_ERRORS] == 0;
+    }
+    return all / (double)part->targets;
+}
+
+const struct metric metric_r2 = {
+    .facts = {.tasks = SPH_IN_REGRESSION, .larger_is_better = 1, .undefined = "with fewer than 2 rows"},
+    .numbers = r2_numbers,
+    .tally = tally_r2,
+    .finish = finish_r2,
+};

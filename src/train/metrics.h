@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A metric is one row of one table: facts that everybody may ask for (sph_metric_facts), what a tile of rows adds
+ * up, and what comes of the sums. Tiles may run side by side; their sums are added in the order of the tiles, so that
+ * a score has the same bits whatever the number of threads. metric_errors.c is the file to read before adding one. */
+#ifndef SPH_TRAIN_METRICS_H
+#define SPH_TRAIN_METRICS_H
+
+#include "spherelu/train.h"
+
+/* A row's place in an order by score. */
+struct metric_rank {
+    double score;
+    int positive; /* of the class at hand */
+};
+
+/* What is scored: the same for all of its tiles. */
+struct metric_part {
+    sph_task task;
+    size_t rows;             /* in all */
+    size_t outputs, targets; /* columns of p and t */
+    size_t classes;          /* 2 for binary, 0 for regression */
+    double loss;             /* mean over the rows; for finish */
+    const double *scale;     /* (targets) from the net's units to the target's own; NULL: 1 */
+    const double *first;     /* (targets) t of the first row */
+    /* For metrics that keep scores; NULL where there would be more than METRIC_KEPT_MOST of them. */
+    double *kept;              /* (rows, outputs) */
+    double *kept_t;            /* (rows, targets) */
+    struct metric_rank *order; /* (rows) scratch  */
+};
+
+enum { METRIC_KEPT_MOST = 1 << 25 };
+
+/* Some of its rows. Regression: p is what the loss predicts, in units of t. Classes: t is the class number, p a
+ * logit for each; binary: t is 0 or 1, p the logit of 1. */
+struct metric_tile {
+    size_t row, rows; /* the first one's number, how many */
+    const double *p;  /* (rows, outputs) */
+    const double *t;  /* (rows, targets) */
+};
+
+struct metric {
+    sph_metric_facts facts;
+    int keeps;                                         /* tally fills kept and kept_t, for its rows    */
+    size_t (*numbers)(const struct metric_part *part); /* that a tile adds up; NULL: none              */
+    void (*tally)(const struct metric_part *part, const struct metric_tile *tile,
+                  double *sum); /* (numbers) adds the tile's; NULL: nothing     */
+    double (*finish)(const struct metric_part *part, const double *sum); /* NaN: undefined               */
+};
+
+extern const struct metric metric_loss;                                    /* metrics.c        */
+extern const struct metric metric_rmse, metric_mae, metric_mse, metric_r2; /* metric_errors.c  */
+extern const struct metric metric_accuracy, metric_top5, metric_log_loss;  /* metric_classes.c */
+extern const struct metric metric_balanced_accuracy, metric_f1;            /* metric_classes.c */
+extern const struct metric metric_auc;                                     /* metric_auc.c     */
+
+const struct metric *metric_row(sph_metric metric);
+
+/* Those of a task and a net with so many outputs, in the order of the list; the first is the loss. */
+size_t metric_list(sph_task task, size_t outputs, sph_metric list[SPH_METRICS_MAX]);
+
+/* The class that logits p (outputs; one: class 1's) speak for, the first of equals. */
+size_t metric_class(size_t outputs, const double *p);
+
+/* p (classes) <- probabilities of logits. */
+void metric_softmax(size_t classes, double *p);
+
+#endif
