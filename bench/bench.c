@@ -18,27 +18,55 @@ static const double repetition_seconds = 0.1;
 
 /* ---------------------------------------------------------------- one layer's parameters, there and back */
 
-static double seconds_per_call(void (*call)(struct param_step *), struct param_step *step, size_t repeats)
+struct pass {
+    const struct param_ops *ops;
+    struct param_step *step;
+    double damping;
+};
+
+static void forward(const struct pass *pass)
 {
-    double best = INFINITY;
-    size_t calls = 1;
-    call(step);
-    for (size_t r = 0; r < repeats;) {
-        double begin = clock_seconds();
-        for (size_t i = 0; i < calls; i++)
-            call(step);
-        double took = clock_seconds() - begin;
-        if (took < repetition_seconds / 4) {
-            calls *= 2;
-            continue;
-        }
-        best = fmin(best, took / (double)calls);
-        r++;
-    }
-    return best;
+    pass->ops->to_weight(pass->step);
 }
 
-int bench_param(const bench_param_opts *opts, double *forward_ns, double *backward_ns)
+static void backward(const struct pass *pass)
+{
+    pass->ops->pull_grad(pass->step);
+}
+
+static void backward_natural(const struct pass *pass)
+{
+    pass->ops->pull_grad(pass->step);
+    pass->ops->natural(pass->step, pass->damping);
+}
+
+enum { FORWARD, BACKWARD, BACKWARD_NATURAL, PASSES };
+
+/* Best of each, in turns: of passes on a busy machine one is not the slower for its place. */
+static void seconds_per_call(const struct pass *pass, size_t repeats, double best[PASSES])
+{
+    static void (*const calls[PASSES])(const struct pass *) = {forward, backward, backward_natural};
+    size_t passes = pass->damping > 0 ? PASSES : BACKWARD_NATURAL, count[PASSES];
+    for (size_t i = 0; i < passes; i++) {
+        best[i] = INFINITY;
+        count[i] = 1;
+        calls[i](pass);
+    }
+    for (size_t r = 0; r < repeats; r++)
+        for (size_t i = 0; i < passes; i++)
+            for (double took = 0; took < repetition_seconds / 4;) {
+                double begin = clock_seconds();
+                for (size_t k = 0; k < count[i]; k++)
+                    calls[i](pass);
+                took = clock_seconds() - begin;
+                if (took < repetition_seconds / 4)
+                    count[i] *= 2;
+                else
+                    best[i] = fmin(best[i], took / (double)count[i]);
+            }
+}
+
+int bench_param(const bench_param_opts *opts, bench_param_result *result)
 {
     sph_net *net = NULL;
     struct weights *weights = NULL;
@@ -52,6 +80,11 @@ int bench_param(const bench_param_opts *opts, double *forward_ns, double *backwa
     if ((err = node < 0 ? node : sph_net_ready(net, node, 1)) < 0 ||
         (err = weights_new(&weights, net, net->k, 1)) < 0)
         goto out;
+    struct pass pass = {net->layers[0].ops, &weights->step[0], opts->natural};
+    if (opts->natural > 0 && !pass.ops->natural) {
+        err = sph_fail_key(SPH_EARG, "natural", "%s has no metric to divide by", pass.ops->name);
+        goto out;
+    }
     weights_materialize(weights);
     struct rng rng = rng_stream(1, RNG_NOISE, 0);
     for (size_t i = 0; i < weights->slab_len; i++) {
@@ -60,8 +93,12 @@ int bench_param(const bench_param_opts *opts, double *forward_ns, double *backwa
     }
     size_t repeats = opts->repeats ? opts->repeats : 5;
     double per_weight = 1e9 / ((double)opts->units * (double)opts->inputs);
-    *forward_ns = per_weight * seconds_per_call(net->layers[0].ops->to_weight, &weights->step[0], repeats);
-    *backward_ns = per_weight * seconds_per_call(net->layers[0].ops->pull_grad, &weights->step[0], repeats);
+    double best[PASSES];
+    seconds_per_call(&pass, repeats, best);
+    result->forward_ns = per_weight * best[FORWARD];
+    result->backward_ns = per_weight * best[BACKWARD];
+    result->natural_ns =
+        opts->natural > 0 ? per_weight * (best[BACKWARD_NATURAL] - best[BACKWARD]) : (double)NAN;
 out:
     weights_free(weights);
     sph_net_free(net);
@@ -168,6 +205,7 @@ static int mlp_make(struct mlp_bench *out, const bench_mlp_opts *opts)
         (struct source){.self = &out->noise, .rows = opts->rows, .targets = 1, .fetch = noise_fetch};
     sph_train_defaults(&out->train, SPH_TASK_REGRESSION);
     sph_train_optimizer(&out->train, opts->optimizer);
+    out->train.natural = opts->natural;
     out->train.lr = 1e-3; /* small enough never to diverge: speed does not depend on it */
     out->train.batch = 0;
     out->train.epochs = (size_t)1 << 40;

@@ -28,7 +28,13 @@ typedef struct bench_param_opts {
     sph_dtype dtype;
     sph_param param;
     size_t units, inputs, repeats;
+    double natural; /* damping of natural directions; 0: not measured */
 } bench_param_opts;
+
+typedef struct bench_param_result {
+    double forward_ns, backward_ns; /* of a weight */
+    double natural_ns;              /* what natural directions add to the way back; NAN: nobody asked */
+} bench_param_result;
 
 typedef struct bench_mlp_opts {
     sph_dtype dtype;
@@ -39,6 +45,7 @@ typedef struct bench_mlp_opts {
     sph_norm norm;
     sph_act act;
     sph_optimizer optimizer;
+    double natural; /* damping; 0: off */
     int threads;
     size_t repeats;
 } bench_mlp_opts;
@@ -70,7 +77,7 @@ typedef struct bench_images_result {
 } bench_images_result;
 
 /* Best of repeats after a warm-up. */
-int bench_param(const bench_param_opts *opts, double *forward_ns, double *backward_ns);
+int bench_param(const bench_param_opts *opts, bench_param_result *result);
 int bench_mlp(const bench_mlp_opts *opts, double *us_per_step);
 
 /* The same steps, in turns without and with the recording of boundaries (as train --record boundaries does

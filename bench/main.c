@@ -22,19 +22,20 @@ static const char *word(sph_word_kind kind, int i)
 struct setup {
     size_t rows, units, inputs, batch, size, threads, repeats;
     size_t hidden[HIDDEN_MAX], depth;
-    double width;
+    double width, natural;
     int dtype, param, norm, act, optimizer, conv;
 };
 
-static int read_width(const struct args *args, double *out)
+static int read_positive(const struct args *args, const char *name, double *out)
 {
-    const char *value = args_value(args, "width");
+    const char *value = args_value(args, name);
     char *end;
     if (!value)
         return 0;
     *out = strtod(value, &end);
     if (end == value || *end || !(*out > 0) || !isfinite(*out))
-        return cli_fail(args->command, EXIT_USAGE, "--width: found '%s', expected a number above 0", value);
+        return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected a number above 0", name,
+                        value);
     return 0;
 }
 
@@ -45,7 +46,9 @@ static int read_options(struct setup *bench, const struct args *args)
         (code = args_size(args, "units", 1, &bench->units)) ||
         (code = args_size(args, "inputs", 1, &bench->inputs)) ||
         (code = args_size(args, "batch", 1, &bench->batch)) ||
-        (code = args_size(args, "size", 1, &bench->size)) || (code = read_width(args, &bench->width)) ||
+        (code = args_size(args, "size", 1, &bench->size)) ||
+        (code = read_positive(args, "width", &bench->width)) ||
+        (code = read_positive(args, "natural", &bench->natural)) ||
         (code = args_word(args, "conv", SPH_WORDS_CONV, &bench->conv)) ||
         (code = args_size(args, "threads", 1, &bench->threads)) ||
         (code = args_size(args, "repeats", 3, &bench->repeats)) ||
@@ -88,15 +91,19 @@ static int print_param(const struct args *args, const struct setup *bench)
                              .param = (sph_param)bench->param,
                              .units = bench->units,
                              .inputs = args_value(args, "inputs") ? bench->inputs : 4608,
-                             .repeats = bench->repeats};
-    double forward, backward;
-    int err = bench_param(&opts, &forward, &backward);
+                             .repeats = bench->repeats,
+                             .natural = bench->natural};
+    bench_param_result result;
+    int err = bench_param(&opts, &result);
     if (err)
         return cli_fail_with(args->command, err);
     if (!args_on(args, "json")) {
-        printf("param  %s %s, %zu units x %zu inputs: %.3g ns per weight forward, %.3g backward\n",
+        printf("param  %s %s, %zu units x %zu inputs: %.3g ns per weight forward, %.3g backward",
                word(SPH_WORDS_PARAM, bench->param), word(SPH_WORDS_DTYPE, bench->dtype), opts.units,
-               opts.inputs, forward, backward);
+               opts.inputs, result.forward_ns, result.backward_ns);
+        if (bench->natural > 0)
+            printf(", %.3g natural", result.natural_ns);
+        printf("\n");
         return EXIT_DONE;
     }
     json_t *object = json_object();
@@ -104,8 +111,10 @@ static int print_param(const struct args *args, const struct setup *bench)
     add_count(object, "units", opts.units);
     add_count(object, "inputs", opts.inputs);
     add_word(object, "param", word(SPH_WORDS_PARAM, bench->param));
-    json_object_set_new(object, "ns_per_weight_forward", cli_number(forward));
-    json_object_set_new(object, "ns_per_weight_backward", cli_number(backward));
+    json_object_set_new(object, "ns_per_weight_forward", cli_number(result.forward_ns));
+    json_object_set_new(object, "ns_per_weight_backward", cli_number(result.backward_ns));
+    if (bench->natural > 0)
+        json_object_set_new(object, "ns_per_weight_natural", cli_number(result.natural_ns));
     return print_bench(args, bench, 1, object);
 }
 
@@ -120,6 +129,7 @@ static int print_mlp(const struct args *args, const struct setup *bench)
                            .norm = (sph_norm)bench->norm,
                            .act = (sph_act)bench->act,
                            .optimizer = (sph_optimizer)bench->optimizer,
+                           .natural = bench->natural,
                            .threads = (int)bench->threads,
                            .repeats = bench->repeats};
     double us, recorded = NAN;
@@ -152,6 +162,8 @@ static int print_mlp(const struct args *args, const struct setup *bench)
     add_word(object, "norm", word(SPH_WORDS_NORM, bench->norm));
     add_word(object, "activation", word(SPH_WORDS_ACT, bench->act));
     add_word(object, "optimizer", word(SPH_WORDS_OPTIMIZER, bench->optimizer));
+    if (bench->natural > 0)
+        json_object_set_new(object, "natural", cli_number(bench->natural));
     json_object_set_new(object, "us_per_step", cli_number(us));
     if (dir)
         json_object_set_new(object, "us_per_step_recorded", cli_number(recorded));

@@ -9,6 +9,7 @@ static const sph_option options[] = {
     {"hidden", "N,...", "100", "mlp", "units of each hidden layer"},
     {"record", "DIR", "", "mlp",
      "in turns with these, steps that record their boundaries (files in DIR, removed afterwards)"},
+    {"natural", "X", "", "param and mlp", "natural directions with this damping (gmp): what they cost"},
     {"batch", "N", "", "images", "images of a step (default 32 in vgg6, 16 in the resnets)"},
     {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the resnets)"},
     {"width", "X", "1", "images", "scale of the networks' widths"},

@@ -270,6 +270,21 @@ static __attribute__((unused)) void compare_polar(const struct pair *on, size_t 
             dot += get(&w1, i, j) * get(&dw, i, j) / get(&scale, 0, j);
         assert_false(differ(dot, get(&radial1, 0, j), sqrt((double)n) * polar_error(on, n)));
     }
+    for (double damping = 1e-2; damping > 1e-5; damping /= 100) {
+        struct array natural1 = same_as(&dtheta1), natural2 = same_as(&dtheta1), product = same_as(&radial1);
+        on->plain->polar_natural(n, m, sin1.at, damping, natural1.at, product.at);
+        on->fast->polar_natural(n, m, sin1.at, damping, natural2.at, product.at);
+        for (size_t j = 0; j < m; j++) {
+            double length = 1; /* times the error of n products, which a small metric makes larger */
+            for (size_t a = 0; a + 1 < n; length *= get(&sin1, a++, j)) {
+                double divisor = length * length + damping, want = get(&dtheta1, a, j) / divisor,
+                       error = 8 * polar_error(on, n) * fabs(want) + 1e-30;
+                assert_false(differ(get(&natural1, a, j), want, error));
+                assert_false(differ(get(&natural2, a, j), want, error));
+            }
+        }
+        drop(&natural1), drop(&natural2), drop(&product);
+    }
     same("sine", &sin1, &sin2, 4 * on->eps);
     same("cosine", &cos1, &cos2, 4 * on->eps);
     same("prefix", &prefix1, &prefix2, polar_error(on, n));

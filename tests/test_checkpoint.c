@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "net/net.h"
 #include "store/checkpoint.h"
+#include "train/optimizer.h"
 #include "store/model.h"
 #include "store/safetensors.h"
 #include "spherelu.h"
@@ -77,6 +78,9 @@ static int on_epoch(void *self, const sph_view *view)
     return 0;
 }
 
+/* Of the trainings to come. */
+static double natural;
+
 static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm norm,
                   sph_optimizer optimizer, size_t units)
 {
@@ -96,6 +100,7 @@ static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm
     t->opts.optimizer = optimizer;
     t->opts.lr = 0.05;
     t->opts.momentum = 0.9;
+    t->opts.natural = natural;
     t->opts.batch = BATCH;
     t->opts.epochs = EPOCHS;
     t->opts.schedule = "plateau:1:0.5:0.5"; /* lowers the rate soon and often */
@@ -189,6 +194,18 @@ static void a_resumed_training_ends_with_the_same_bits(void **state)
             resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_WN, SPH_NORM_MBN, (sph_optimizer)optimizer, 1);
             resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_SP, SPH_NORM_NONE, (sph_optimizer)optimizer, 44);
         }
+}
+
+static void a_resumed_training_on_natural_directions_does_too(void **state)
+{
+    (void)state;
+    natural = 0.01;
+    for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
+        for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
+            if (!optimizer_ops((sph_optimizer)optimizer)->no_natural)
+                resumed_is_the_same((sph_dtype)dtype, SPH_PARAM_GMP, SPH_NORM_IMN, (sph_optimizer)optimizer,
+                                    23);
+    natural = 0;
 }
 
 /* Before the first epoch ends the best value is infinite: it must come back so. */
@@ -351,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
+        cmocka_unit_test(a_resumed_training_on_natural_directions_does_too),
         cmocka_unit_test(infinite_scalars_come_back),
         cmocka_unit_test(another_network_is_refused_with_the_first_difference),
         cmocka_unit_test(a_broken_checkpoint_changes_nothing),

@@ -12,11 +12,14 @@
 static const struct run {
     const char *label;
     sph_optimizer optimizer;
-    double lr, momentum, weight_decay;
+    double lr, momentum, weight_decay, natural;
 } runs[] = {
-    {"rmsprop", SPH_OPTIMIZER_RMSPROP, 0.003, 0, 0},
-    {"rmsprop+momentum", SPH_OPTIMIZER_RMSPROP, 0.0003, 0.9, 0},
-    {"lion", SPH_OPTIMIZER_LION, 0.002, 0, 0.1},
+    {"rmsprop", SPH_OPTIMIZER_RMSPROP, 0.003, 0, 0, 0},
+    {"rmsprop+momentum", SPH_OPTIMIZER_RMSPROP, 0.0003, 0.9, 0, 0},
+    {"lion", SPH_OPTIMIZER_LION, 0.002, 0, 0.1, 0},
+    {"sgd+natural", SPH_OPTIMIZER_SGD, 0.01, 0.9, 0, 0.01},
+    {"adam+natural", SPH_OPTIMIZER_ADAM, 0.01, 0, 0, 0.01},
+    {"rmsprop+natural", SPH_OPTIMIZER_RMSPROP, 0.003, 0, 0, 0.01},
 };
 
 static const struct {
@@ -49,6 +52,7 @@ static void follows_pytorch(void **state)
     opts.lr = t->run->lr;
     opts.momentum = t->run->momentum;
     opts.weight_decay = t->run->weight_decay;
+    opts.natural = t->run->natural;
     struct golden_losses ours;
     golden_train(t->dtype, t->param, SPH_NORM_NONE, &opts, &ours);
     golden_compare(t->golden, &ours, t->dtype == SPH_F64 ? 1e-9 : 1e-4);

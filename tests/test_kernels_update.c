@@ -97,6 +97,84 @@ static void updates_match_textbook_for_some_steps(void **state)
                     compare_update(n, count, (enum update_kind)update, form);
 }
 
+/* One mean of squares a unit: m units of a (count, ld) matrix, whose other columns nobody touches. */
+static void compare_units(int n, size_t count, size_t units, enum update_kind update, int form)
+{
+    struct pair on = pair_of(n);
+    dice = 5 + 1000 * count + units;
+    size_t ld = units + (size_t)form % 3;
+    struct array p1 = matrix(on.plain, count, units, ld, -1, 1),
+                 g = matrix(on.plain, count, units, ld, -1, 1), p2 = same_as(&p1), want = same_as(&p1);
+    struct array a1 = matrix(on.plain, count, units, ld, 0, 0), b1 = same_as(&a1), a2 = same_as(&a1),
+                 b2 = same_as(&a1);
+    struct update_args u = {.count = count,
+                            .units = units,
+                            .ld = ld,
+                            .g = g.at,
+                            .lr = 0.01,
+                            .grad_scale = 0.5,
+                            .beta1 = 0.9,
+                            .beta2 = 0.99,
+                            .epsilon = 1e-8,
+                            .momentum = form & 4 ? 0.9 : 0,
+                            .decay = form & 2 ? 0.1 : 0,
+                            .decoupled = (form & 8) != 0};
+    size_t slots = slots_of(update, u.momentum), second = update == UPDATE_ADAM ? 1 : 0;
+    for (int step = 1; step <= STEPS; step++) {
+        u.correct1 = 1 - pow(u.beta1, step), u.correct2 = 1 - pow(u.beta2, step);
+        u.p = p1.at, u.slot[0] = a1.at, u.slot[1] = slots > 1 ? b1.at : NULL;
+        on.plain->update[update](&u);
+        u.p = p2.at, u.slot[0] = a2.at, u.slot[1] = slots > 1 ? b2.at : NULL;
+        on.fast->update[update](&u);
+    }
+    for (size_t j = 0; j < units; j++) {
+        double slot[2][64] = {{0}};
+        for (int step = 1; step <= STEPS; step++) {
+            double mean = 0, v = 0;
+            for (size_t a = 0; a < count; a++) {
+                double slope = u.grad_scale * get(&g, a, j) + (u.decoupled ? 0 : u.decay * get(&want, a, j));
+                mean += slope * slope / (double)count;
+            }
+            v = slot[second][0] = u.beta2 * slot[second][0] + (1 - u.beta2) * mean;
+            for (size_t a = 0; a < count; a++) {
+                double p = get(&want, a, j);
+                double slope = u.grad_scale * get(&g, a, j) + (u.decoupled ? 0 : u.decay * p);
+                p -= u.decoupled ? u.lr * u.decay * p : 0;
+                double *held = &slot[1 - second][a];
+                if (update == UPDATE_ADAM) {
+                    *held = u.beta1 * *held + (1 - u.beta1) * slope;
+                    p -= u.lr * *held / (1 - pow(u.beta1, step)) /
+                         (sqrt(v / (1 - pow(u.beta2, step))) + u.epsilon);
+                } else {
+                    *held = u.momentum * *held + slope / (sqrt(v) + u.epsilon);
+                    p -= u.lr * *held;
+                }
+                set(&want, a, j, p);
+            }
+        }
+    }
+    struct array copy = same_as(&p1);
+    double error = STEPS * sum_error(&on, count);
+    same("update of units, plain", &want, &copy, error);
+    same("update of units", &p1, &p2, error);
+    same("slot 0 of units", &a1, &a2, error);
+    same("slot 1 of units", &b1, &b2, error);
+    drop(&g);
+}
+
+static void updates_of_units_match_textbook_for_some_steps(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 13, 50}, units[] = {1, 7, 8, 63, 64, 65, 150};
+    for (int n = 0; n < PAIRS; n++)
+        for (int c = 0; c < 4; c++)
+            for (int m = 0; m < 7; m++)
+                for (int form = 0; form < FORMS; form++) {
+                    compare_units(n, counts[c], units[m], UPDATE_ADAM, form);
+                    compare_units(n, counts[c], units[m], UPDATE_RMSPROP, form);
+                }
+}
+
 /* A gradient of 0 moves nothing that had none before; one that is no number is not hidden behind a sign. */
 static void the_sign_of_nothing_is_nothing_and_of_nan_is_nan(void **state)
 {
@@ -128,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_match_textbook_for_some_steps),
+        cmocka_unit_test(updates_of_units_match_textbook_for_some_steps),
         cmocka_unit_test(the_sign_of_nothing_is_nothing_and_of_nan_is_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,9 +61,10 @@ typedef struct sph_train_opts {
     double group_decay[SPH_GROUP_COUNT]; /* factors on weight_decay                         */
     double momentum, beta1, beta2, epsilon, weight_decay;
     int nesterov;
-    double clip;  /* largest gradient norm; 0: off                                */
-    size_t batch; /* 0: full                                                      */
-    size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
+    double natural; /* gmp: the angles' gradient is divided by their metric plus this; 0: off */
+    double clip;    /* largest gradient norm; 0: off                                */
+    size_t batch;   /* 0: full                                                      */
+    size_t micro;   /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
     const char *schedule; /* "none", "step:30,60,80:0.1", "plateau:50:0.1:0.0001", "cosine" */
     double warmup;        /* epochs                                                       */

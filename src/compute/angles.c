@@ -49,6 +49,26 @@ KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *c
     }
 }
 
+KERNEL real natural_damping(double damping)
+{
+    return damping > (double)REAL_LEAST ? (real)damping : REAL_LEAST;
+}
+
+KERNEL void plain_polar_natural(size_t n, size_t m, const void *sine, double damping, void *dtheta,
+                                void *product)
+{
+    const real *sin_in = sine;
+    real *out = dtheta, added = natural_damping(damping);
+    for (size_t j = 0; j < m; j++) {
+        real length = 1;
+        for (size_t a = 0; a + 1 < n; a++) {
+            out[a * m + j] /= length * length + added;
+            length *= sin_in[a * m + j];
+        }
+        ((real *)product)[j] = length;
+    }
+}
+
 /* ---------------------------------------------------------------- fast: all units at each angle */
 
 #ifdef KERNELS_FAST
@@ -218,6 +238,26 @@ KERNEL void fast_polar_grad(size_t n, size_t m, const void *sine, const void *co
             suffix_step(m, sin_in + a * m, cos_in + a * m, g + a * lddw, out + a * m, suffix);
         end = begin;
     }
+}
+
+static inline void natural_step(size_t m, const real *restrict sine, real added, real *restrict dtheta,
+                                real *restrict product)
+{
+    for (size_t j = 0; j < m; j++) {
+        real length = product[j];
+        dtheta[j] /= length * length + added;
+        product[j] = length * sine[j];
+    }
+}
+
+KERNEL void fast_polar_natural(size_t n, size_t m, const void *sine, double damping, void *dtheta,
+                               void *product)
+{
+    real *length = product, added = natural_damping(damping);
+    for (size_t j = 0; j < m; j++)
+        length[j] = 1;
+    for (size_t a = 0; a + 1 < n; a++)
+        natural_step(m, (const real *)sine + a * m, added, (real *)dtheta + a * m, length);
 }
 
 #endif

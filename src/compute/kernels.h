@@ -91,9 +91,14 @@ struct loss_args {
 enum update_kind { UPDATE_ADAM, UPDATE_SGD, UPDATE_RMSPROP, UPDATE_LION, UPDATE_COUNT };
 
 /* One update of a span of learned numbers. Gradients are multiplied by grad_scale first (clipping). What an
- * update does not read may hold anything. */
+ * update does not read may hold anything.
+ *
+ * Natural directions: a mean of squares (adam, rmsprop) of one number a unit, so that dividing by its root
+ * keeps the direction. Then units is not 0, and p, g and the slots are some columns, a unit each, of (count,
+ * ld) matrices; the mean, over the unit's numbers, is the first row of its slot, the others are not touched. */
 struct update_args {
     size_t count;
+    size_t units, ld;
     void *p;       /* (count) learned numbers                                                        */
     const void *g; /* (count) gradient                                                               */
     void *slot[2]; /* (count) each: adam m, v; sgd v; rmsprop v, its momentum or NULL for 0; lion m  */
@@ -193,6 +198,10 @@ struct kernels {
     /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
     void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
                        const void *dw, size_t lddw, void *dtheta, void *radial);
+    /* dtheta (n-1, m) /= M + damping, M the metric of the angles: angle i turns u by the product of the sines
+     * before it, and M_i is the square of that. product (m) is scratch. A damping too small for the dtype is
+     * its smallest normal number. */
+    void (*polar_natural)(size_t n, size_t m, const void *sine, double damping, void *dtheta, void *product);
     /* ---- arrays of exactly count numbers; results may lie where the arguments do */
     void (*arcs)(size_t count, const void *y, const void *x, void *angle); /* atan2(y, x) */
     void (*sincos)(size_t count, const void *angle, void *sine, void *cosine);

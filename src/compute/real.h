@@ -11,6 +11,7 @@
 #ifndef SPH_COMPUTE_REAL_H
 #define SPH_COMPUTE_REAL_H
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #if REAL_BITS == 64
 typedef double real;
 #define REAL_DTYPE SPH_F64
+#define REAL_LEAST DBL_MIN
 #define real_sqrt  sqrt
 #define real_exp   exp
 #define real_expm1 expm1
@@ -32,6 +34,7 @@ typedef double real;
 #else
 typedef float real;
 #define REAL_DTYPE SPH_F32
+#define REAL_LEAST FLT_MIN
 #define real_sqrt  sqrtf
 #define real_exp   expf
 #define real_expm1 expm1f

@@ -35,8 +35,41 @@ KERNEL struct adam adam_numbers(const struct update_args *args)
     };
 }
 
+/* Mean of the squares of a unit's slopes. */
+KERNEL real plain_mean_square(const struct update_args *args, const struct slope *of, size_t unit)
+{
+    const real *g = args->g, *p = args->p;
+    double sum = 0;
+    for (size_t a = 0; a < args->count; a++) {
+        double slope = (double)(of->scale * g[a * args->ld + unit] + of->decay * p[a * args->ld + unit]);
+        sum += slope * slope;
+    }
+    return (real)(sum / (double)args->count);
+}
+
+KERNEL void plain_adam_units(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    struct adam by = adam_numbers(args);
+    const real *g = args->g;
+    real *p = args->p, *m = args->slot[0], *v = args->slot[1];
+    for (size_t j = 0; j < args->units; j++) {
+        v[j] = by.beta2 * v[j] + by.rest2 * plain_mean_square(args, &of, j);
+        real divisor = real_sqrt(v[j]) / by.root2 + by.epsilon;
+        for (size_t a = 0; a < args->count; a++) {
+            size_t i = a * args->ld + j;
+            m[i] = by.beta1 * m[i] + by.rest1 * (of.scale * g[i] + of.decay * p[i]);
+            p[i] = of.shrink * p[i] - by.step * m[i] / divisor;
+        }
+    }
+}
+
 KERNEL void plain_adam(const struct update_args *args)
 {
+    if (args->units) {
+        plain_adam_units(args);
+        return;
+    }
     struct slope of = slope_numbers(args);
     struct adam by = adam_numbers(args);
     const real *g = args->g;
@@ -65,8 +98,32 @@ KERNEL void plain_sgd(const struct update_args *args)
     }
 }
 
+KERNEL void plain_rmsprop_units(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    const real *g = args->g;
+    real *p = args->p, *v = args->slot[0], *speed = args->momentum != 0 ? args->slot[1] : NULL;
+    real alpha = (real)args->beta2, rest = (real)(1 - args->beta2), epsilon = (real)args->epsilon;
+    real mu = (real)args->momentum, lr = (real)args->lr;
+    for (size_t j = 0; j < args->units; j++) {
+        v[j] = alpha * v[j] + rest * plain_mean_square(args, &of, j);
+        real divisor = real_sqrt(v[j]) + epsilon;
+        for (size_t a = 0; a < args->count; a++) {
+            size_t i = a * args->ld + j;
+            real step = (of.scale * g[i] + of.decay * p[i]) / divisor;
+            if (speed)
+                step = speed[i] = mu * speed[i] + step;
+            p[i] = of.shrink * p[i] - lr * step;
+        }
+    }
+}
+
 KERNEL void plain_rmsprop(const struct update_args *args)
 {
+    if (args->units) {
+        plain_rmsprop_units(args);
+        return;
+    }
     struct slope of = slope_numbers(args);
     const real *g = args->g;
     real *p = args->p, *v = args->slot[0], *speed = args->momentum != 0 ? args->slot[1] : NULL;
@@ -103,8 +160,92 @@ KERNEL void plain_lion(const struct update_args *args)
 }
 
 #ifdef KERNELS_FAST
+/* Units that are taken at once: their sums stay in the nearest cache while their numbers pass twice. */
+enum { UNITS_AT_ONCE = 64 };
+
+/* Mean squares of units first to first + width. */
+KERNEL void fast_mean_squares(const struct update_args *args, const struct slope *of, size_t first,
+                              size_t width, real *restrict mean)
+{
+    real scale = of->scale, decay = of->decay, share = (real)(1 / (double)args->count);
+    for (size_t j = 0; j < width; j++)
+        mean[j] = 0;
+    for (size_t a = 0; a < args->count; a++) {
+        const real *restrict g = (const real *)args->g + a * args->ld + first;
+        const real *restrict p = (const real *)args->p + a * args->ld + first;
+        for (size_t j = 0; j < width; j++) {
+            real slope = scale * g[j] + decay * p[j];
+            mean[j] += slope * slope;
+        }
+    }
+    for (size_t j = 0; j < width; j++)
+        mean[j] *= share;
+}
+
+KERNEL void fast_adam_units(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    struct adam by = adam_numbers(args);
+    real inverse2 = (real)(1 / sqrt(args->correct2)), *v = args->slot[1], step[UNITS_AT_ONCE];
+    for (size_t first = 0, width; first < args->units; first += width) {
+        width = args->units - first < UNITS_AT_ONCE ? args->units - first : UNITS_AT_ONCE;
+        fast_mean_squares(args, &of, first, width, step);
+        for (size_t j = 0; j < width; j++) {
+            real second = by.beta2 * v[first + j] + by.rest2 * step[j];
+            v[first + j] = second;
+            step[j] = by.step / (real_sqrt(second) * inverse2 + by.epsilon);
+        }
+        for (size_t a = 0; a < args->count; a++) {
+            size_t at = a * args->ld + first;
+            const real *restrict g = (const real *)args->g + at;
+            real *restrict p = (real *)args->p + at, *restrict m = (real *)args->slot[0] + at;
+            for (size_t j = 0; j < width; j++) {
+                real mean = by.beta1 * m[j] + by.rest1 * (of.scale * g[j] + of.decay * p[j]);
+                m[j] = mean;
+                p[j] = of.shrink * p[j] - step[j] * mean;
+            }
+        }
+    }
+}
+
+KERNEL void fast_rmsprop_units(const struct update_args *args)
+{
+    struct slope of = slope_numbers(args);
+    real alpha = (real)args->beta2, rest = (real)(1 - args->beta2), epsilon = (real)args->epsilon;
+    real mu = (real)args->momentum, lr = (real)args->lr, *v = args->slot[0], inverse[UNITS_AT_ONCE];
+    for (size_t first = 0, width; first < args->units; first += width) {
+        width = args->units - first < UNITS_AT_ONCE ? args->units - first : UNITS_AT_ONCE;
+        fast_mean_squares(args, &of, first, width, inverse);
+        for (size_t j = 0; j < width; j++) {
+            real second = alpha * v[first + j] + rest * inverse[j];
+            v[first + j] = second;
+            inverse[j] = 1 / (real_sqrt(second) + epsilon);
+        }
+        for (size_t a = 0; a < args->count; a++) {
+            size_t at = a * args->ld + first;
+            const real *restrict g = (const real *)args->g + at;
+            real *restrict p = (real *)args->p + at;
+            if (mu == 0) {
+                for (size_t j = 0; j < width; j++)
+                    p[j] = of.shrink * p[j] - lr * (of.scale * g[j] + of.decay * p[j]) * inverse[j];
+                continue;
+            }
+            real *restrict speed = (real *)args->slot[1] + at;
+            for (size_t j = 0; j < width; j++) {
+                real next = mu * speed[j] + (of.scale * g[j] + of.decay * p[j]) * inverse[j];
+                speed[j] = next;
+                p[j] = of.shrink * p[j] - lr * next;
+            }
+        }
+    }
+}
+
 KERNEL void fast_adam(const struct update_args *args)
 {
+    if (args->units) {
+        fast_adam_units(args);
+        return;
+    }
     struct slope of = slope_numbers(args);
     struct adam by = adam_numbers(args);
     const real *restrict g = args->g;
@@ -142,6 +283,10 @@ KERNEL void fast_sgd(const struct update_args *args)
 
 KERNEL void fast_rmsprop(const struct update_args *args)
 {
+    if (args->units) {
+        fast_rmsprop_units(args);
+        return;
+    }
     struct slope of = slope_numbers(args);
     size_t count = args->count;
     const real *restrict g = args->g;

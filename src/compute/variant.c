@@ -50,6 +50,7 @@ const struct kernels KERNELS_TABLE = {
     .column_sums = PICK(column_sums),
     .polar = PICK(polar),
     .polar_grad = PICK(polar_grad),
+    .polar_natural = PICK(polar_natural),
     .arcs = PICK(arcs),
     .sincos = PICK(sincos),
     .radius = plain_radius,

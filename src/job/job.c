@@ -308,6 +308,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.beta1 = isnan(o->beta1) ? opts.beta1 : o->beta1;
     opts.beta2 = isnan(o->beta2) ? opts.beta2 : o->beta2;
     opts.epsilon = o->epsilon;
+    opts.natural = isnan(o->natural) ? 0 : o->natural;
     opts.clip = o->clip;
     opts.batch = o->batch;
     opts.micro = o->micro;

@@ -125,6 +125,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(EPSILON, epsilon, "epsilon", REAL, NOT_NEGATIVE, "", "training", "epsilon", "X",                       \
       "what adam, adamw and rmsprop add to a root before they divide by it; 1e-8 if not given, 1e-7 under "  \
       "protocol reference")                                                                                  \
+    X(NATURAL, natural, "natural", REAL, POSITIVE, "", "training", "natural", "X",                           \
+      "gmp: natural directions, the gradient of each angle divided by its metric, the square of how far it " \
+      "turns the unit, plus X (0.01, say); sphere has them already, sp and wn none; off if not given")       \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
     X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \

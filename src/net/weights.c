@@ -306,6 +306,19 @@ void weights_pull(struct weights *weights)
     each_layer(weights, pull_layer);
 }
 
+static void natural_layer(struct weights *weights, size_t l)
+{
+    const struct param_ops *ops = weights->net->layers[l].ops;
+    if (ops->natural)
+        ops->natural(&weights->step[l], weights->damping);
+}
+
+void weights_natural(struct weights *weights, double damping)
+{
+    weights->damping = damping;
+    each_layer(weights, natural_layer);
+}
+
 void weights_after_step(struct weights *weights)
 {
     for (size_t l = 0; l < weights->net->layer_count; l++)

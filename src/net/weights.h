@@ -20,6 +20,7 @@ struct weights {
     void *slab;                  /* (slab_len) gradients         */
     size_t slab_len;
     void *learned_grad; /* (net->learned) gradients of the learned numbers, NULL in evaluation */
+    double damping;     /* of the natural directions at work */
 };
 
 int weights_new(struct weights **out, struct sph_net *net, const struct kernels *k, size_t workers);
@@ -31,6 +32,9 @@ size_t weights_team(const struct weights *weights);
 void weights_materialize(struct weights *weights);
 void weights_clear(struct weights *weights); /* gradients <- 0 */
 void weights_pull(struct weights *weights);  /* learned_grad <- slabs */
+
+/* learned_grad <- natural directions, in the layers whose parameterization has a metric. */
+void weights_natural(struct weights *weights, double damping);
 void weights_after_step(struct weights *weights);
 
 /* The first layer whose materialised numbers are not all finite, or the number of layers. */

@@ -62,6 +62,13 @@ static void gmp_pull_grad(struct param_step *step)
                    step->draw[R], step->draw[LAMBDA]);
 }
 
+/* Theorem 3.7: the metric of u(theta) is diagonal, the squares of the products of sines before each angle. */
+static void gmp_natural(struct param_step *step, double damping)
+{
+    struct gmp_scratch at = gmp_scratch(step);
+    step->k->polar_natural(step->shape.n, step->shape.m, at.sine, damping, step->draw[THETA], at.radial);
+}
+
 /* theta_i = atan2(|w_{i+1..n}|, w_i), the last atan2(w_n, w_{n-1}); the tail's length is summed from the end.
  */
 static void gmp_from_unit(size_t n, const double *w, double b, double *unit[PARAM_TENSORS], double *sign)
@@ -125,6 +132,7 @@ const struct param_ops param_gmp = {
     .scratch_len = gmp_scratch_len,
     .to_weight = gmp_to_weight,
     .pull_grad = gmp_pull_grad,
+    .natural = gmp_natural,
     .from_unit = gmp_from_unit,
     .to_unit = gmp_to_unit,
     .pole = gmp_pole,

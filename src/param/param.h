@@ -69,6 +69,12 @@ struct param_ops {
     void (*pull_grad)(struct param_step *step);  /* draw <- dw, db, ds: once per step */
     void (*after_step)(struct param_step *step); /* or NULL: back onto the manifold  */
 
+    /* Natural directions, between pull_grad and the optimizer: draw[0] becomes the natural gradient, divided
+     * by the metric of its coordinates plus a damping. NULL: the row's coordinates are not those of a
+     * direction alone or, where is_natural, they are orthonormal and the gradient is the natural one. */
+    void (*natural)(struct param_step *step, double damping);
+    int is_natural;
+
     /* One unit and back: its n + 1 or so numbers in the order of the tensors, theta or v or u consecutive.
      * to_unit gives s * act(w x + b) where rows with a radius have |w| = 1 and s = r, the others s = 1. */
     void (*from_unit)(size_t n, const double *w /* (n) */, double b, double *unit[PARAM_TENSORS],

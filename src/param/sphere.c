@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sphere: the geometry of GmP without coordinates. The unit vector u itself is learned: its gradient is
- * projected on the tangent space, and after the optimizer's step u goes back to length 1. */
+ * projected on the tangent space, and after the optimizer's step u goes back to length 1. On the tangent space
+ * the coordinates of u are orthonormal, so that part of the gradient is the natural one as it is. */
 #include <string.h>
 
 #include "param/rows.h"
@@ -77,6 +78,7 @@ const struct param_ops param_sphere = {
     .to_weight = sphere_to_weight,
     .pull_grad = sphere_pull_grad,
     .after_step = sphere_after_step,
+    .is_natural = 1,
     .from_unit = sphere_from_unit,
     .to_unit = sphere_to_unit,
 };

@@ -9,6 +9,7 @@ const struct optimizer_ops optimizer_lion = {
     .name = "lion",
     .update = UPDATE_LION,
     .slots = 1,
+    .no_natural = "takes only the sign of each number, which a division by the metric leaves as it is",
     .reads = {[OPTIMIZER_BETA1] = 1, [OPTIMIZER_BETA2] = 1},
     .decoupled = 1,
     .rate = 0.1,

@@ -17,25 +17,64 @@ const struct optimizer_ops *optimizer_ops(sph_optimizer optimizer)
     return table[optimizer];
 }
 
+/* ---------------------------------------------------------------- spans */
+
+static void add_span(struct optimizer *optimizer, sph_group group, size_t at, size_t end, size_t units)
+{
+    if (at < end)
+        optimizer->spans[optimizer->span_count++] =
+            (struct optimizer_span){.group = group, .at = at, .count = end - at, .units = units};
+}
+
+/* A span for each group; under natural directions, where the optimizer has a mean of squares, one for each
+ * tensor of them too. Within a group tensors lie in the order of the layers. */
+static int make_spans(struct optimizer *optimizer, const sph_net *net)
+{
+    int per_unit = optimizer->opts->natural > 0 && optimizer->ops->unit_moment;
+    optimizer->spans = mem_get(SPH_GROUP_COUNT + 2 * net->layer_count, sizeof *optimizer->spans);
+    if (!optimizer->spans)
+        return SPH_EMEMORY;
+    for (int g = 0; g < SPH_GROUP_COUNT; g++) {
+        sph_group group = (sph_group)g;
+        size_t at = net->group_at[g];
+        for (size_t l = 0; l < net->layer_count && per_unit; l++) {
+            const struct net_layer *layer = &net->layers[l];
+            size_t begin = layer->raw[0], units = layer->shape.m;
+            if (!layer->ops->natural || layer->ops->tensor[0].group != group || begin == NET_NOWHERE)
+                continue;
+            size_t end = begin + units * param_per_unit(layer->ops, 0, &layer->shape);
+            add_span(optimizer, group, at, begin, 0);
+            add_span(optimizer, group, begin, end, units);
+            at = end;
+        }
+        add_span(optimizer, group, at, net->group_at[g + 1], 0);
+    }
+    return 0;
+}
+
 int optimizer_new(struct optimizer *out, const struct weights *weights, const sph_train_opts *opts)
 {
     const struct optimizer_ops *ops = optimizer_ops(opts->optimizer);
     *out = (struct optimizer){
         .ops = ops, .opts = opts, .slots = ops->slots + (opts->momentum != 0 ? ops->momentum_slots : 0)};
-    for (size_t i = 0; i < out->slots; i++)
-        if (!(out->slot[i] = mem_get(weights->net->learned, weights->k->size))) {
-            optimizer_free(out);
-            return SPH_EMEMORY;
-        }
-    return 0;
+    int err = make_spans(out, weights->net);
+    for (size_t i = 0; i < out->slots && !err; i++)
+        if (!(out->slot[i] = mem_get(weights->net->learned, weights->k->size)))
+            err = SPH_EMEMORY;
+    if (err < 0)
+        optimizer_free(out);
+    return err;
 }
 
 void optimizer_free(struct optimizer *optimizer)
 {
+    mem_free(optimizer->spans);
     for (size_t i = 0; i < OPTIMIZER_SLOTS; i++)
         mem_free(optimizer->slot[i]);
     *optimizer = (struct optimizer){0};
 }
+
+/* ---------------------------------------------------------------- a step */
 
 /* The factor that brings the gradient's norm down to the limit. */
 static double clip_factor(const struct weights *weights, double limit)
@@ -46,7 +85,7 @@ static double clip_factor(const struct weights *weights, double limit)
     return norm > limit ? limit / norm : 1;
 }
 
-/* One group's span, dealt to the workers in pieces of whole vectors. */
+/* A span, dealt to the workers in pieces of whole vectors: of numbers or of units. */
 struct update_pass {
     const struct kernels *k;
     const struct update_args *whole;
@@ -60,13 +99,14 @@ static void update_share(void *context, size_t worker)
 {
     const struct update_pass *pass = context;
     struct update_args args = *pass->whole;
-    size_t pieces = (args.count + PIECE - 1) / PIECE, size = pass->k->size;
+    size_t *dealt = args.units ? &args.units : &args.count;
+    size_t pieces = (*dealt + PIECE - 1) / PIECE, size = pass->k->size;
     size_t first = worker * pieces / pass->team * PIECE, stop = (worker + 1) * pieces / pass->team * PIECE;
-    if (stop > args.count)
-        stop = args.count;
+    if (stop > *dealt)
+        stop = *dealt;
     if (first >= stop)
         return;
-    args.count = stop - first;
+    *dealt = stop - first;
     args.p = (char *)args.p + first * size;
     args.g = (const char *)args.g + first * size;
     for (size_t i = 0; i < pass->slots; i++)
@@ -90,17 +130,16 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
     };
     if (optimizer->ops->begin)
         optimizer->ops->begin(&args, step);
-    for (int group = 0; group < SPH_GROUP_COUNT; group++) {
-        size_t at = net->group_at[group];
-        args.count = net->group_at[group + 1] - at;
-        if (!args.count)
-            continue;
-        args.p = (char *)net->params + at * k->size;
-        args.g = (char *)weights->learned_grad + at * k->size;
+    for (size_t s = 0; s < optimizer->span_count; s++) {
+        const struct optimizer_span *span = &optimizer->spans[s];
+        args.units = args.ld = span->units;
+        args.count = span->units ? span->count / span->units : span->count;
+        args.p = (char *)net->params + span->at * k->size;
+        args.g = (char *)weights->learned_grad + span->at * k->size;
         for (size_t i = 0; i < optimizer->slots; i++)
-            args.slot[i] = (char *)optimizer->slot[i] + at * k->size;
-        args.lr = lr * opts->group_lr[group];
-        args.decay = opts->weight_decay * opts->group_decay[group];
+            args.slot[i] = (char *)optimizer->slot[i] + span->at * k->size;
+        args.lr = lr * opts->group_lr[span->group];
+        args.decay = opts->weight_decay * opts->group_decay[span->group];
         struct update_pass pass = {k, &args, optimizer->ops->update, optimizer->slots, weights_team(weights)};
         threads_run(pass.team, update_share, &pass);
     }

@@ -26,7 +26,9 @@ struct optimizer_ops {
     size_t slots;          /* numbers it remembers of each learned one     */
     size_t momentum_slots; /* as many more where the momentum is not 0     */
     unsigned char reads[OPTIMIZER_OPTIONS];
-    int decoupled; /* weight decay is no part of the gradient      */
+    const char *no_natural; /* why it takes no natural directions; NULL: it does            */
+    int unit_moment;        /* under them its mean of squares is one number a unit          */
+    int decoupled;          /* weight decay is no part of the gradient      */
 
     /* Where the user says nothing. Rates are factors on the default ones, which are Adam's. */
     double rate, momentum, beta1, beta2, epsilon;
@@ -41,10 +43,19 @@ const struct optimizer_ops *optimizer_ops(sph_optimizer optimizer);
 extern const struct optimizer_ops optimizer_adam, optimizer_adamw, optimizer_sgd, optimizer_rmsprop,
     optimizer_lion;
 
+/* A span of learned numbers that is updated at once. */
+struct optimizer_span {
+    sph_group group;
+    size_t at, count;
+    size_t units; /* > 0: (count / units, units), one mean of squares a unit */
+};
+
 struct optimizer {
     const struct optimizer_ops *ops;
     const sph_train_opts *opts; /* borrowed */
     size_t slots;
+    struct optimizer_span *spans; /* (span_count) all learned numbers, in their order */
+    size_t span_count;
     void *slot[OPTIMIZER_SLOTS]; /* (learned) each, the first `slots` of them */
 };
 

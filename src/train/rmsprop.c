@@ -9,6 +9,7 @@ const struct optimizer_ops optimizer_rmsprop = {
     .update = UPDATE_RMSPROP,
     .slots = 1,
     .momentum_slots = 1,
+    .unit_moment = 1,
     .reads = {[OPTIMIZER_MOMENTUM] = 1, [OPTIMIZER_BETA2] = 1, [OPTIMIZER_EPSILON] = 1},
     .rate = 0.3,
     .momentum = 0,

@@ -187,11 +187,35 @@ static int check_opts(const sph_train_opts *o, size_t outputs)
     return 0;
 }
 
+/* Natural directions want a parameterization with a metric of its own and an optimizer that keeps sizes. */
+static int check_natural(const sph_train_opts *o, const sph_net *net)
+{
+    const struct optimizer_ops *optimizer = optimizer_ops(o->optimizer);
+    const char *without = NULL;
+    if (!(o->natural >= 0) || !isfinite(o->natural))
+        return sph_fail_key(SPH_EARG, "natural", "%g, expected 0 or more", o->natural);
+    if (o->natural == 0)
+        return 0;
+    if (optimizer->no_natural)
+        return sph_fail_key(SPH_EARG, "natural", "%s %s", optimizer->name, optimizer->no_natural);
+    for (size_t l = 0; l < net->layer_count; l++) {
+        const struct param_ops *ops = net->layers[l].ops;
+        if (ops->natural || ops->is_natural)
+            return 0;
+        if (!without)
+            without = ops->name;
+    }
+    return sph_fail_key(SPH_EARG, "natural",
+                        "%s has no angles whose metric could divide their gradient: it is for gmp", without);
+}
+
 int trainer_new(struct trainer **out, const struct trainer_setup *setup)
 {
     const sph_train_opts *opts = setup->opts;
     size_t outputs = sph_net_outputs(setup->net);
     int err = check_opts(opts, outputs);
+    if (!err)
+        err = check_natural(opts, setup->net);
     if (err < 0)
         return err;
     struct trainer *t = mem_get(1, sizeof *t);
@@ -354,6 +378,8 @@ static int train_step(struct trainer *t, double *loss, double *lr)
     if (!isfinite(*loss))
         return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     weights_pull(t->weights);
+    if (t->opts->natural > 0)
+        weights_natural(t->weights, t->opts->natural);
     *lr = t->opts->lr *
           schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);

@@ -16,7 +16,11 @@ RUNS = (  # label, parameterizations, dtypes
     ("rmsprop", ("sp", "gmp", "sphere"), ("f64", "f32")),
     ("rmsprop+momentum", ("sp", "gmp", "sphere"), ("f64",)),
     ("lion", ("sp", "gmp", "sphere"), ("f64",)),
+    ("sgd+natural", ("gmp",), ("f64", "f32")),
+    ("adam+natural", ("gmp",), ("f64", "f32")),
+    ("rmsprop+natural", ("gmp",), ("f64",)),
 )
+DAMPING = 0.01
 DECAYS = ("w", "g", "r")  # what weight decay touches
 
 
@@ -40,11 +44,67 @@ class Lion:
             m.mul_(second).add_(p.grad, alpha=1 - second)
 
 
+class NaturalAngles:
+    """theta (units, angles): the gradient divided by the metric plus the damping, then by the root of one mean of squares
+    a unit."""
+
+    def __init__(self, thetas, others, lr, betas, epsilon, corrected):
+        self.thetas, self.others = thetas, others
+        self.lr, self.betas, self.epsilon, self.corrected = lr, betas, epsilon, corrected
+        self.state = [(torch.zeros_like(p), torch.zeros_like(p[:, :1])) for p in thetas]
+        self.steps = 0
+
+    def zero_grad(self):
+        self.others.zero_grad()
+        for p in self.thetas:
+            p.grad = None
+
+    @torch.no_grad()
+    def step(self):
+        self.steps += 1
+        first, second = self.betas
+        correct = [1 - beta**self.steps if self.corrected else 1 for beta in self.betas]
+        for p, (m, v) in zip(self.thetas, self.state):
+            g = natural(p)
+            v.mul_(second).add_((1 - second) * (g * g).mean(1, keepdim=True))
+            m.mul_(first).add_((1 - first) * g)
+            p -= self.lr / correct[0] * m / (torch.sqrt(v / correct[1]) + self.epsilon)
+        self.others.step()
+
+
+def natural(theta):
+    """The gradient of angles over their metric (1, sin^2 th_1, sin^2 th_1 sin^2 th_2, ...) plus the damping."""
+    square = torch.sin(theta[:, :-1]) ** 2
+    metric = torch.cumprod(torch.cat([torch.ones_like(theta[:, :1]), square], 1), 1)
+    return theta.grad / (metric + DAMPING)
+
+
+class NaturalSgd(torch.optim.SGD):
+    def __init__(self, thetas, others, **options):
+        super().__init__(thetas + others, **options)
+        self.thetas = thetas
+
+    @torch.no_grad()
+    def step(self):
+        for p in self.thetas:
+            p.grad.copy_(natural(p))
+        super().step()
+
+
 def optimizer(label, hidden, w, b):
     raw = [pair for h in hidden for pair in h.raw.items()] + [("w", w), ("b", b)]
     decays, others = [p for k, p in raw if k in DECAYS], [p for k, p in raw if k not in DECAYS]
     if label == "lion":
         return Lion(decays, others, lr=0.002, betas=(0.9, 0.99), decay=0.1)
+    thetas, rest = [p for k, p in raw if k == "theta"], [p for k, p in raw if k != "theta"]
+    if label == "sgd+natural":
+        return NaturalSgd(thetas, rest, lr=0.01, momentum=0.9)
+    if label == "adam+natural":
+        others = torch.optim.Adam(rest, lr=0.01, betas=(0.9, 0.999), eps=1e-8)
+        return NaturalAngles(thetas, others, 0.01, (0.9, 0.999), 1e-8, True)
+    if label == "rmsprop+natural":
+        others = torch.optim.RMSprop(rest, lr=0.003, alpha=0.99, eps=1e-8)
+        return NaturalAngles(thetas, others, 0.003, (0, 0.99), 1e-8, False)
     momentum = 0.9 if label == "rmsprop+momentum" else 0
     lr = 0.0003 if momentum else 0.003
     return torch.optim.RMSprop(decays + others, lr=lr, alpha=0.99, eps=1e-8, momentum=momentum)
