@@ -279,6 +279,16 @@ struct kernels {
                             size_t ldx, const void *inv, const void *gamma, void *dgamma, void *dbeta,
                             void *dz, size_t lddz);
 
+    /* ---- depthwise convolutions, one image at a time: unit c reads channel c alone, w (kernel area, ldw)
+     * y = [relu] (w * x [+ bias]), bias (channels) or NULL. What fills up the rows of y becomes 0. */
+    void (*depthwise)(const struct window *window, const void *x, size_t ldx, const void *w, size_t ldw,
+                      const void *bias, int relu, void *y, size_t ldy);
+    /* dx = or, with add, +=. What fills up the rows of dx becomes 0 or, with add, stays. */
+    void (*depthwise_data)(const struct window *window, const void *dy, size_t lddy, const void *w,
+                           size_t ldw, int add, void *dx, size_t lddx);
+    void (*depthwise_weights)(const struct window *window, const void *x, size_t ldx, const void *dy,
+                              size_t lddy, void *dw, size_t ldw); /* (kernel area, ldw) += */
+
     /* ---- 3x3 convolutions by Winograd's algorithm (winograd.h); NULL in f64 and in the plain tables
      * bytes of scratch for a call of winograd, or with gradient of winograd_weights */
     size_t (*winograd_scratch)(const struct winograd_args *args, int gradient);

@@ -13,6 +13,7 @@
 #include "compute/activation.c"
 #include "compute/normalize.c"
 #include "compute/image.c"
+#include "compute/depthwise.c"
 #include "compute/winograd.c"
 #include "compute/loss.c"
 #include "compute/update.c"
@@ -78,6 +79,9 @@ const struct kernels KERNELS_TABLE = {
     .avg_pool_grad = PICK(avg_pool_grad),
     .image_norm = PICK(image_norm),
     .image_norm_grad = PICK(image_norm_grad),
+    .depthwise = PICK(depthwise),
+    .depthwise_data = PICK(depthwise_data),
+    .depthwise_weights = PICK(depthwise_weights),
 #if defined(KERNELS_FAST) && REAL_BITS == 32
     .winograd_scratch = fast_winograd_scratch,
     .winograd = fast_winograd,
