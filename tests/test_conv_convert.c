@@ -27,8 +27,9 @@ static sph_layer window(size_t units, size_t kernel, size_t stride, size_t pad, 
 }
 
 /* What stands between the layers. */
-enum graph { CHAIN, UNPADDED, POOLS, RESIDUAL, GRAPHS };
-static const char *const graph_word[GRAPHS] = {"chain", "unpadded", "pools", "residual"};
+enum graph { CHAIN, UNPADDED, POOLS, RESIDUAL, GROUPS, GROUPS_UNPADDED, GRAPHS };
+static const char *const graph_word[GRAPHS] = {"chain",    "unpadded", "pools",
+                                               "residual", "groups",   "groups, unpadded"};
 
 struct kind {
     enum graph graph;
@@ -43,6 +44,21 @@ static int chain(sph_net *net, int node, const struct kind *k, size_t pad)
     for (size_t i = 0; i < 3; i++) {
         sph_layer layer =
             window(3 + i, i == 1 ? 1 : 3, i == 2 ? 2 : 1, i == 1 ? 0 : pad, k->param, k->norm, k->act);
+        node = added(sph_net_conv(net, node, &layer));
+    }
+    return node;
+}
+
+/* Two groups, depthwise, several units to a channel, a window of one number, two groups of three channels. */
+static int groups(sph_net *net, int node, const struct kind *k, size_t pad)
+{
+    static const struct {
+        size_t units, kernel, stride, groups;
+    } convs[] = {{4, 3, 1, 2}, {4, 3, 1, 4}, {8, 2, 1, 4}, {8, 1, 1, 8}, {6, 1, 1, 1}, {4, 3, 2, 2}};
+    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
+        sph_layer layer = window(convs[i].units, convs[i].kernel, convs[i].stride,
+                                 convs[i].kernel > 1 ? pad : 0, k->param, k->norm, k->act);
+        layer.groups = convs[i].groups;
         node = added(sph_net_conv(net, node, &layer));
     }
     return node;
@@ -81,6 +97,7 @@ static sph_net *image_net(const struct kind *k, uint64_t seed, int zeros)
     int node = added(sph_net_image(net, 2, 9, 8));
     node = k->graph == POOLS      ? pools(net, node, k)
            : k->graph == RESIDUAL ? residual(net, node, k)
+           : k->graph >= GROUPS   ? groups(net, node, k, k->graph == GROUPS)
                                   : chain(net, node, k, k->graph == CHAIN);
     node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)), &(sph_layer){.units = 2}));
     assert_int_equal(sph_net_ready(net, node, seed), 0);
@@ -156,6 +173,15 @@ static void residual_nets_keep_their_function(void **state)
 {
     (void)state;
     sweep(RESIDUAL, SPH_F64, 0);
+}
+
+/* A sign or a constant goes to the units that read the channel, and to no other. */
+static void nets_with_groups_keep_their_function(void **state)
+{
+    (void)state;
+    sweep(GROUPS, SPH_F64, 0);
+    sweep(GROUPS, SPH_F32, 0);
+    sweep(GROUPS_UNPADDED, SPH_F64, 1);
 }
 
 /* ---------------------------------------------------------------- single cases */
@@ -317,6 +343,7 @@ int main(void)
         cmocka_unit_test(zero_rows_keep_their_function_through_unpadded_convs),
         cmocka_unit_test(nets_with_pools_keep_their_function),
         cmocka_unit_test(residual_nets_keep_their_function),
+        cmocka_unit_test(nets_with_groups_keep_their_function),
         cmocka_unit_test(a_sign_passes_padding_and_averages_but_no_max_pool),
         cmocka_unit_test(a_sign_passes_no_addition_and_no_activation),
         cmocka_unit_test(a_constant_passes_no_zero_padding_unless_imn_takes_it_before),

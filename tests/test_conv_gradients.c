@@ -6,7 +6,7 @@
 #include "gradient_check.h"
 
 struct shape {
-    size_t channels, height, width, units, kernel, stride, pad;
+    size_t channels, height, width, units, kernel, stride, pad, groups;
 };
 
 static int conv(sph_net *net, int from, const struct shape *s, sph_param param, sph_norm norm, sph_act act)
@@ -18,7 +18,8 @@ static int conv(sph_net *net, int from, const struct shape *s, sph_param param, 
                                          .act = act,
                                          .kernel = s->kernel,
                                          .stride = s->stride,
-                                         .pad = s->pad});
+                                         .pad = s->pad,
+                                         .groups = s->groups});
     if (node < 0)
         fail_msg("%s", sph_error());
     return node;
@@ -47,7 +48,8 @@ static void check(sph_net *net, enum mood mood, size_t rows, struct rng *rng, co
 static void gradients_match_differences_for_every_combination(void **state)
 {
     (void)state;
-    static const struct shape first[] = {{2, 5, 4, 3, 3, 1, 1}, {1, 4, 5, 4, 3, 2, 0}, {3, 3, 4, 3, 2, 1, 1}};
+    static const struct shape first[] = {
+        {2, 5, 4, 3, 3, 1, 1, 1}, {1, 4, 5, 4, 3, 2, 0, 1}, {3, 3, 4, 3, 2, 1, 1, 1}};
     begin_count();
     int turn = 0;
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
@@ -74,10 +76,11 @@ static void gradients_match_differences_in_every_shape(void **state)
 {
     (void)state;
     static const struct shape shapes[] = {
-        {1, 1, 1, 3, 1, 1, 0},  {1, 5, 3, 2, 1, 2, 0},  {17, 3, 2, 3, 1, 1, 0}, {3, 7, 5, 2, 3, 1, 0},
-        {3, 7, 5, 2, 3, 2, 1},  {1, 3, 6, 5, 3, 1, 2},  {17, 4, 3, 2, 3, 2, 2}, {1, 7, 7, 2, 7, 1, 0},
-        {3, 5, 7, 2, 7, 2, 1},  {1, 6, 5, 3, 7, 1, 2},  {3, 9, 4, 2, 7, 2, 3},  {1, 1, 1, 2, 7, 1, 3},
-        {17, 2, 3, 9, 1, 2, 0}, {2, 4, 4, 17, 2, 2, 0},
+        {1, 1, 1, 3, 1, 1, 0, 1},  {1, 5, 3, 2, 1, 2, 0, 1},  {17, 3, 2, 3, 1, 1, 0, 1},
+        {3, 7, 5, 2, 3, 1, 0, 1},  {3, 7, 5, 2, 3, 2, 1, 1},  {1, 3, 6, 5, 3, 1, 2, 1},
+        {17, 4, 3, 2, 3, 2, 2, 1}, {1, 7, 7, 2, 7, 1, 0, 1},  {3, 5, 7, 2, 7, 2, 1, 1},
+        {1, 6, 5, 3, 7, 1, 2, 1},  {3, 9, 4, 2, 7, 2, 3, 1},  {1, 1, 1, 2, 7, 1, 3, 1},
+        {17, 2, 3, 9, 1, 2, 0, 1}, {2, 4, 4, 17, 2, 2, 0, 1},
     };
     begin_count();
     int turn = 0;
@@ -100,6 +103,45 @@ static void gradients_match_differences_in_every_shape(void **state)
                      act_word[act]);
             check(net, (enum mood)(turn % 2), 4, &rng, what);
         }
+    end_count();
+}
+
+/* Grouped, depthwise (a unit of nine numbers; of one, whose direction gmp keeps as a sign), several units
+ * to a channel, several channels to a unit; the first of two such convs reads the data. */
+static void gradients_match_differences_in_groups(void **state)
+{
+    (void)state;
+    static const struct shape shapes[] = {{4, 5, 4, 6, 3, 1, 1, 2}, {3, 5, 5, 3, 3, 1, 1, 3},
+                                          {4, 4, 5, 4, 3, 2, 1, 4}, {3, 3, 4, 3, 1, 1, 0, 3},
+                                          {3, 4, 4, 9, 2, 1, 0, 3}, {6, 4, 3, 3, 3, 1, 1, 3},
+                                          {9, 3, 3, 9, 3, 1, 1, 9}, {4, 3, 4, 2, 1, 2, 0, 2}};
+    begin_count();
+    int turn = 0;
+    for (int param = 0; param < SPH_PARAM_COUNT; param++)
+        for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
+            for (size_t i = (size_t)norm % 2; i < sizeof shapes / sizeof *shapes; i += 2, turn++) {
+                const struct shape *s = &shapes[i];
+                struct rng rng = rng_stream(41, RNG_NOISE, (uint32_t)turn);
+                sph_act act = (sph_act)(turn % SPH_ACT_COUNT);
+                sph_net *net = open_net(SPH_F64, turn % 2 ? KERNELS_FASTEST : KERNELS_PLAIN);
+                int node = sph_net_image(net, s->channels, s->height, s->width);
+                node = conv(net, node, s, (sph_param)param, (sph_norm)norm, act);
+                node =
+                    conv(net, node,
+                         &(struct shape){.units = 2 * s->units, .kernel = 1, .stride = 1, .groups = s->units},
+                         (sph_param)param, (sph_norm)norm, act);
+                node = conv(
+                    net, node,
+                    &(struct shape){
+                        .units = 2 * s->units, .kernel = 3, .stride = 1, .pad = 1, .groups = 2 * s->units},
+                    (sph_param)param, (sph_norm)norm, act);
+                end_net(net, node, rng_u32(&rng));
+                char what[128];
+                snprintf(what, sizeof what, "%zu channels, %zu units in %zu groups, kernel %zu, %s %s %s",
+                         s->channels, s->units, s->groups, s->kernel, param_word[param], norm_word[norm],
+                         act_word[act]);
+                check(net, (enum mood)(turn % MOODS), 4, &rng, what);
+            }
     end_count();
 }
 
@@ -228,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_match_differences_for_every_combination),
         cmocka_unit_test(gradients_match_differences_in_every_shape),
+        cmocka_unit_test(gradients_match_differences_in_groups),
         cmocka_unit_test(gradients_match_differences_through_pools),
         cmocka_unit_test(gradients_match_differences_through_additions_and_activations_of_images),
         cmocka_unit_test(gradients_match_differences_through_activations_of_vectors),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Depthwise convolutions: the plain twins against an ordinary convolution whose other weights are 0, the fast
- * ones against the plain, on odd shapes, with NaN in the padding and a page nobody may read behind each array. */
+ * Depthwise convolutions: the plain twins against an ordinary convolution whose other weights are 0, the
+ * fast ones against the plain, on odd shapes, with NaN in the padding and a page nobody may read behind
+ * each array. */
 #include "kernel_arrays.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

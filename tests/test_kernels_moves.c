@@ -6,7 +6,17 @@
 
 /* ---------------------------------------------------------------- moves */
 
-enum { NO_NORM, BATCH_NORM, BATCH_MEAN, INPUT_MEAN, THRESHOLD, BATCH_NORM_THRESHOLD, NO_BIAS, FORMS };
+enum {
+    NO_NORM,
+    BATCH_NORM,
+    BATCH_MEAN,
+    INPUT_MEAN,
+    GROUP_MEANS,
+    THRESHOLD,
+    BATCH_NORM_THRESHOLD,
+    NO_BIAS,
+    FORMS
+};
 
 struct layer {
     struct array w, b, mean, var, gamma, beta, threshold, centre, u, offset, moved, turned;
@@ -16,6 +26,7 @@ struct layer {
 static struct layer layer_of(const struct kernels *k, int form, size_t n, size_t m, size_t extra, size_t area)
 {
     size_t ld = kernel_pad(m) + extra, padded = kernel_pad(m);
+    size_t groups = form != GROUP_MEANS ? 1 : m % 3 ? m : m / 3;
     struct layer l = {
         .w = matrix(k, n, m, ld, -1, 1),
         .b = vector(k, m, -1, 1),
@@ -24,7 +35,7 @@ static struct layer layer_of(const struct kernels *k, int form, size_t n, size_t
         .gamma = vector(k, m, -2, 2),
         .beta = vector(k, m, -1, 1),
         .threshold = vector(k, m, -1, 1),
-        .centre = vector(k, n / area, -1, 1),
+        .centre = vector(k, groups * (n / area), -1, 1),
         .u = matrix(k, n, m, padded, NAN, NAN), /* nothing before */
         .offset = vector(k, m, NAN, NAN),
         .moved = vector(k, padded, 9, 9),
@@ -42,8 +53,9 @@ static struct layer layer_of(const struct kernels *k, int form, size_t n, size_t
         .gamma = bn ? l.gamma.at : NULL,
         .beta = bn ? l.beta.at : NULL,
         .threshold = form == THRESHOLD || form == BATCH_NORM_THRESHOLD ? l.threshold.at : NULL,
-        .input_mean = form == INPUT_MEAN ? l.centre.at : NULL,
+        .input_mean = form == INPUT_MEAN || form == GROUP_MEANS ? l.centre.at : NULL,
         .area = area,
+        .groups = groups,
         .epsilon = 1e-5,
         .u = l.u.at,
         .ldu = padded,
@@ -80,9 +92,11 @@ static double effective(const struct layer *l, size_t j, double *w)
     const struct moves_args *a = &l->args;
     double factor = a->var ? get(&l->gamma, 0, j) / sqrt(get(&l->var, 0, j) + 1e-5) : 1;
     double b = (a->b ? get(&l->b, 0, j) : 0) - (a->mean ? get(&l->mean, 0, j) : 0);
+    size_t group = j / (a->m / a->groups);
     for (size_t i = 0; i < a->n; i++) {
         w[i] = factor * get(&l->w, i, j);
-        b -= a->input_mean ? get(&l->w, i, j) * get(&l->centre, 0, i / a->area) : 0;
+        b -=
+            a->input_mean ? get(&l->w, i, j) * get(&l->centre, 0, group * (a->n / a->area) + i / a->area) : 0;
     }
     return factor * b + (a->beta ? get(&l->beta, 0, j) : 0) - (a->threshold ? get(&l->threshold, 0, j) : 0);
 }

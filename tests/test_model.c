@@ -156,6 +156,9 @@ static const float numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 
 #define INPUT      "{\"kind\":\"input\",\"features\":2}"
 #define DENSE(...) "{\"kind\":\"dense\",\"from\":0,\"path\":\"layers.0\"," __VA_ARGS__ "}"
+#define IMAGE      "{\"kind\":\"image\",\"channels\":6,\"height\":1,\"width\":1}"
+#define CONV(...)                                                                                            \
+    "{\"kind\":\"conv\",\"from\":0,\"path\":\"layers.0\",\"kernel\":1,\"stride\":1,\"pad\":0," __VA_ARGS__ "}"
 #define PLAIN      "\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false"
 #define NET(nodes) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" nodes "]}}"
 #define WITH(rest)                                                                                           \
@@ -253,6 +256,12 @@ static void broken_metadata_is_named(void **state)
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.norm.scale is missing"},
+        {NET(INPUT "," DENSE(PLAIN ",\"groups\":1")), "node 1: unknown key \"groups\""},
+        {NET(IMAGE "," CONV(PLAIN ",\"groups\":\"two\"")), "node 1: \"groups\" is a string"},
+        {NET(IMAGE "," CONV(PLAIN ",\"groups\":6")),
+         "node 1: layers.0: 6 channels and 3 units do not both fall into 6 groups of equal size"},
+        {NET(IMAGE "," CONV(PLAIN ",\"groups\":3")),
+         "layers.0.weight has shape (3, 2), the net's is (3, 2, 1, 1)"},
         {WITH("\"standardisation\":[]"), "\"standardisation\" is an array"},
         {WITH("\"standardisation\":{}"), "\"features\" is missing"},
         {WITH("\"standardisation\":{\"features\":3,\"targets\":0}"),

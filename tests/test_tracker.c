@@ -199,29 +199,31 @@ static void a_tracker_sees_what_hyperplanes_say(void **state)
                 }
 }
 
-/* Convolutions: a patch is the input; under imn only one without padding has the mean to fold. */
+/* Convolutions: a patch is the input, that of its group; under imn only one without padding has means to fold. */
 static void a_tracker_follows_convolutions(void **state)
 {
     (void)state;
     for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
-        for (size_t pad = 0; pad < 2; pad++) {
+        for (size_t turn = 0; turn < 6; turn++) {
             char what[64];
-            snprintf(what, sizeof what, "conv %s pad %zu", norm_word[norm], pad);
+            size_t pad = turn % 2, groups = (size_t)1 << turn / 2;
+            snprintf(what, sizeof what, "conv %s pad %zu, %zu groups", norm_word[norm], pad, groups);
             sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
-            int node = sph_net_image(net, 2, 6, 6);
+            int node = sph_net_image(net, 4, 6, 6);
             for (int i = 0; i < 2; i++)
                 node = sph_net_conv(net, node,
-                                    &(sph_layer){.units = 5,
+                                    &(sph_layer){.units = 4 + 4 * (size_t)i,
                                                  .param = SPH_PARAM_GMP,
                                                  .norm = (sph_norm)norm,
                                                  .act = SPH_ACT_RELU,
                                                  .kernel = 3,
                                                  .stride = 1,
-                                                 .pad = pad});
+                                                 .pad = pad,
+                                                 .groups = groups});
             node = sph_net_global_pool(net, node);
             node = dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY);
             ready(net, node, 4);
-            assert_int_equal(follow(net, what, 0.01), norm == SPH_NORM_LN ? 0 : STEPS * 10);
+            assert_int_equal(follow(net, what, 0.01), norm == SPH_NORM_LN ? 0 : STEPS * 12);
         }
 }
 

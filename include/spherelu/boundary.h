@@ -14,8 +14,8 @@ extern "C" {
  * A unit switches where w x + b = 0, in evaluation, x being the input of its layer and w, b its weight and
  * bias with the normalization folded in. Undefined (|w| = 0, or nothing to fold) is NaN, never a number. */
 
-/* One layer: m units of n inputs, conv n = cin * kh * kw in that order. A data point is a row, of a conv each
- * patch of a row; its sides and distances are those of the forward pass as the net computes it. */
+/* One layer: m units of n inputs, conv n = cin / groups * kh * kw in that order. A data point is a row, of a
+ * conv each patch of a row; its sides and distances are those of the forward pass as the net computes it. */
 typedef struct sph_boundary {
     size_t layer, m, n;
     const char *path; /* borrowed from the net */

@@ -28,6 +28,9 @@ typedef struct sph_layer {
 
     /* conv: a window of kernel x kernel, every stride pixels, pad zeros around the image; dense: 0 each */
     size_t kernel, stride, pad;
+    /* conv: channels and units fall into so many groups, in their order, and a unit reads its own group's
+     * channels only; as many as channels: depthwise. 0 or 1: no groups */
+    size_t groups;
 
     /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign cannot pass */
     int signs;

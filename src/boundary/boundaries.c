@@ -19,11 +19,10 @@ static sph_boundary_kind kind_of(enum hyperplane_kind kind)
 
 /* ---------------------------------------------------------------- raw units */
 
-/* The feature whose mean and scale hold for input i of a unit: of an image the first pixel of its channel. */
-static size_t feature_of(const sph_net *net, const struct net_layer *layer, size_t i)
+/* The feature whose mean and scale hold for input i of unit j: of an image the first pixel of its channel. */
+static size_t feature_of(const sph_net *net, const struct net_layer *layer, size_t j, size_t i)
 {
-    size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
-    return i / (kernel * kernel) * node_pixels(&net->nodes[0]);
+    return layer_channel(layer, j, i) * node_pixels(&net->nodes[0]);
 }
 
 static double mean_of(const struct scaling *scaling, size_t feature)
@@ -62,7 +61,7 @@ static void carry_phi(sph_boundary *out, const struct hyperplanes *planes, const
         for (size_t i = 0; i < out->n; i++) {
             double x = there ? 0 - offset * (w[i] / norm) : NAN;
             if (net->scaling.features) {
-                size_t feature = feature_of(net, layer, i);
+                size_t feature = feature_of(net, layer, j, i);
                 x *= scale_of(&net->scaling, feature);
                 if (planes->kind != HYPERPLANE_CENTRED)
                     x += mean_of(&net->scaling, feature);
@@ -79,7 +78,7 @@ static void undo_scaling(struct hyperplanes *planes, const sph_net *net)
     const struct scaling *scaling = &net->scaling;
     for (size_t j = 0; scaling->features && j < planes->m; j++)
         for (size_t i = 0; i < planes->n; i++) {
-            size_t feature = feature_of(net, layer, i);
+            size_t feature = feature_of(net, layer, j, i);
             double *w = &planes->w[j * planes->n + i];
             *w /= scale_of(scaling, feature);
             if (planes->kind == HYPERPLANE_CENTRED) /* the mean is off already */

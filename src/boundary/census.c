@@ -57,7 +57,7 @@ static int add_copies(struct taking *taking, struct site *site, const struct net
     site->probe = net_add_like(taking->wide, node, in, &spec);
     if (site->probe < 0 || !layer->norm->per_sample)
         return site->probe < 0 ? site->probe : 0;
-    if (node_pixels(node) > 1) /* images have no hyperplane to measure then */
+    if (node_pixels(node) > 1 || layer_groups(layer) > 1) /* no hyperplane to measure then */
         return 0;
     int err = hyperplanes_new(&site->ruled, taking->net, site->layer);
     if (err < 0)

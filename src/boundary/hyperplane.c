@@ -35,13 +35,14 @@ static void move_biases(double *b, size_t m, const double *threshold)
         b[j] -= threshold[j];
 }
 
-/* Where shift and threshold differ, the boundary of a sample depends on its standard deviation. */
+/* Where shift and threshold differ, the boundary of a sample depends on its standard deviation. nowhere:
+ * units read different numbers, and a unit's boundary lies in the space of all of them. */
 static void keep_unshifted(struct hyperplanes *planes, const struct folding *with, const double *shift,
-                           int image)
+                           int nowhere)
 {
     for (size_t j = 0; j < planes->m; j++) {
-        int left = !image && shift[j] == (with->left ? with->left[j] : 0);
-        int right = !image && planes->b_right && shift[j] == (with->right ? with->right[j] : 0);
+        int left = !nowhere && shift[j] == (with->left ? with->left[j] : 0);
+        int right = !nowhere && planes->b_right && shift[j] == (with->right ? with->right[j] : 0);
         if (planes->b_right)
             planes->b_right[j] = right ? planes->b[j] : NAN;
         if (!left)
@@ -58,7 +59,8 @@ static void fold(struct hyperplanes *planes, const sph_net *net, const struct ne
     if (norm->per_sample) {
         planes->kind = HYPERPLANE_PER_SAMPLE;
         const double *shift = norm->fold_sample(&with->norm, planes->w, planes->b);
-        keep_unshifted(planes, with, shift, node_pixels(&net->nodes[layer->node]) > 1);
+        keep_unshifted(planes, with, shift,
+                       node_pixels(&net->nodes[layer->node]) > 1 || layer_groups(layer) > 1);
         return;
     }
     if (norm->at_input && layer->spec.pad)

@@ -20,8 +20,8 @@ enum hyperplane_kind {
 };
 
 /* One layer's, in f64 whatever the net computes in; x is the layer's input as the net computes it: for the
- * first layer standardised features. conv: a patch, n = cin * kh * kw in that order. A unit with w = 0 has no
- * hyperplane. */
+ * first layer standardised features. conv: a patch, n = cin / groups * kh * kw in that order. A unit with w
+ * = 0 has no hyperplane. */
 struct hyperplanes {
     size_t layer, m, n;
     enum hyperplane_kind kind;

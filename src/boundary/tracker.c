@@ -34,7 +34,6 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
 {
     const struct net_layer *layer = &net->layers[number];
     size_t m = layer->shape.m, n = layer->shape.n, ld = kernel_pad(m), size = net->k->size;
-    size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
     out->motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
     if (!(out->follows = tracker_follows(net, number)))
         return 0;
@@ -42,7 +41,8 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
         .n = n,
         .m = m,
         .threshold = net_break(net, layer, 0),
-        .area = kernel * kernel,
+        .area = layer_area(layer),
+        .groups = layer_groups(layer),
         .u = mem_get(n * ld, size),
         .ldu = ld,
         .offset = mem_get(m, size),

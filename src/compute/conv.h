@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Convolutions of f32 images in blocks of channels (onednn.h says how they lie): our Winograd kernels where
- * they apply and oneDNN has none, oneDNN elsewhere. One object serves one worker of a plan. */
+ * Convolutions, however images lie and whoever is quickest: our Winograd, our depthwise kernels, oneDNN, or
+ * patches and a product (conv_way.h lists the ways). Images are rows of pixels, one after the other, or f32
+ * in blocks of channels as onednn.h says. Of `groups` groups unit j reads the channels of its own only,
+ * channels / groups of them. One object serves one worker of a plan. */
 #ifndef SPH_COMPUTE_CONV_H
 #define SPH_COMPUTE_CONV_H
 
@@ -16,25 +18,45 @@ struct conv;
 struct conv_spec {
     const struct kernels *k;
     struct window window;
-    size_t units, images, block;
+    size_t units, images;
+    size_t groups; /* divides channels and units; 1: none */
+    size_t block;  /* 0: all channels of a pixel lie side by side */
     sph_conv way;
     int train, input_grad; /* backward passes; the gradient of the images too */
 };
 
 int conv_new(struct conv **out, const struct conv_spec *spec);
 void conv_free(struct conv *conv);
-size_t conv_scratch(const struct conv *conv); /* bytes, aligned as mem_get's */
-int conv_is_winograd(const struct conv *conv);
+size_t conv_scratch(const struct conv *conv);       /* bytes, aligned as mem_get's */
+const char *conv_way_name(const struct conv *conv); /* "winograd", "depthwise", "onednn", "patches" */
 
-/* images: at most the spec's. As many as that run at full speed, fewer one by one where oneDNN does it.
- * y = [relu] (w * x [+ bias]), w (n, ldw) unit-minor, bias (units) or NULL */
-void conv_forward(struct conv *conv, size_t images, const float *x, const float *w, size_t ldw,
-                  const float *bias, int relu, float *y, void *scratch);
-/* dx = or, with add, += */
-void conv_backward_data(struct conv *conv, size_t images, const float *dy, const float *w, size_t ldw,
-                        int add, float *dx, void *scratch);
-/* dw (n, ldw) += */
-void conv_backward_weights(struct conv *conv, size_t images, const float *x, const float *dy, float *dw,
-                           size_t ldw, void *scratch);
+/* The numbers of one pass. Leading dimensions of images count for rows of pixels only. */
+struct conv_call {
+    size_t images; /* at most the spec's. In blocks as many as that run at full speed, fewer one by one where
+                      oneDNN does it */
+    const void *x; /* images */
+    size_t ldx;
+    const void *w; /* (n, ldw) unit-minor, n = channels / groups * kernel area */
+    size_t ldw;
+    const void *wt; /* (units, ldwt) the same turned, where somebody has it, or NULL */
+    size_t ldwt;
+    void *scratch;
+
+    const void *bias; /* forward: (units), padded as ldw, or NULL */
+    int relu;
+    void *y;
+    size_t ldy;
+
+    const void *dy; /* backward */
+    size_t lddy;
+    void *dx;
+    size_t lddx;
+    int add;  /* to dx what comes */
+    void *dw; /* (n, ldw) */
+};
+
+void conv_forward(struct conv *conv, const struct conv_call *call);          /* y = [relu] (w * x [+ bias]) */
+void conv_backward_data(struct conv *conv, const struct conv_call *call);    /* dx = or, with add, +=       */
+void conv_backward_weights(struct conv *conv, const struct conv_call *call); /* dw +=                       */
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Depthwise convolutions: unit c reads channel c and no other. One image at a time, pixels as rows; the weights
- * of one place of the window are a row of one number per channel, so that vectors run across channels. */
+ * Depthwise convolutions: unit c reads channel c and no other. One image at a time, pixels as rows; the
+ * weights of one place of the window are a row of one number per channel, so that vectors run across
+ * channels. */
 #include "compute/real.h"
 #include "compute/simd.h"
 
@@ -55,12 +56,13 @@ KERNEL void plain_depthwise_weights(const struct window *window, const void *x, 
 }
 
 #ifdef KERNELS_FAST
-/* Channels are taken a vector or two at a time, and as many results at once as keep eight sums in registers. */
+/* Channels are taken a vector or two at a time, and as many results at once as keep eight sums in
+ * registers. */
 enum { DEPTH_VECS = 2, DEPTH_SUMS = 8, DEPTH_TAPS = 3 };
 
-/* Results side by side, each the sum of a rectangle of products: row r, column q of result i takes the weights
- * at w + r * w_row + q * w_next and the pixel in row r at place first + i * stride + q * sign, or nothing where
- * that is not one of `places`. A convolution and its input gradient are both such lines. */
+/* Results side by side, each the sum of a rectangle of products: row r, column q of result i takes the
+ * weights at w + r * w_row + q * w_next and the pixel in row r at place first + i * stride + q * sign, or
+ * nothing where that is not one of `places`. A convolution and its input gradient are both such lines. */
 struct line {
     const real *x;     /* row 0, place 0 */
     ptrdiff_t ld, row; /* numbers from a place to the next, from a row to the next */

@@ -125,8 +125,9 @@ struct moves_args {
     const void *mean, *var;   /* (m) taken off and divided by behind the bias, or NULL        */
     const void *gamma, *beta; /* (m) or NULL                                                  */
     const void *threshold;    /* (m) where the activation breaks, or NULL for 0               */
-    const void *input_mean;   /* (n / area) taken off the input, or NULL                      */
+    const void *input_mean;   /* (groups, n / area) taken off the input, or NULL              */
     size_t area;              /* numbers of a unit that share an input mean                   */
+    size_t groups;            /* of units, in their order, each with means of its own; 1: one */
     double epsilon;
     void *u; /* (n, m) unit normals: of the step before, then of this one           */
     size_t ldu;

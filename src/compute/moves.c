@@ -15,7 +15,7 @@ static inline void plain_fold(const struct moves_args *a, size_t j, double *fact
     *factor = 1;
     *bias = (b ? (double)b[j] : 0) - (mean ? (double)mean[j] : 0);
     for (size_t i = 0; centre && i < a->n; i++)
-        *bias -= (double)w[i * a->ldw + j] * (double)centre[i / a->area];
+        *bias -= (double)w[i * a->ldw + j] * (double)centre[(j / (a->m / a->groups) * a->n + i) / a->area];
     if (var) {
         *factor = (double)gamma[j] / sqrt((double)var[j] + a->epsilon);
         *bias = *factor * *bias + (double)beta[j];
@@ -146,24 +146,38 @@ KERNEL_INLINE vec_mask columns_mask(size_t j, size_t m)
     return j + LANES <= m ? (vec_mask)(vec_all(0) == 0) : vec_lanes(m - j);
 }
 
-/* squares <- w . w and, with centre, shift <- w . centre of `vecs` vectors of units. */
-KERNEL_INLINE void moves_lengths(size_t n, const real *w, size_t ldw, const real *centre, size_t area,
-                                 vec *squares, vec *shift, int vecs)
+/* The means that number i of units j ... takes off: one for all of them, or one for each group. */
+KERNEL_INLINE void moves_means(const struct moves_args *a, size_t i, size_t j, vec *means, int vecs)
 {
-    vec sum[4], dot[4];
+    const real *centre = (const real *)a->input_mean + i / a->area;
+    size_t per_group = a->m / a->groups;
+    for (int v = 0; v < vecs; v++) {
+        means[v] = vec_all(*centre);
+        for (size_t lane = 0; a->groups > 1 && lane < LANES; lane++) {
+            size_t unit = smaller(j + (size_t)v * LANES + lane, a->m - 1);
+            means[v][lane] = centre[unit / per_group * (a->n / a->area)];
+        }
+    }
+}
+
+/* squares <- w . w and, with input means, shift <- w . mean of `vecs` vectors of units from j on. */
+KERNEL_INLINE void moves_lengths(const struct moves_args *a, size_t j, int centred, vec *squares, vec *shift,
+                                 int vecs)
+{
+    const real *w = (const real *)a->w + j;
+    vec sum[4], dot[4], means[4];
     for (int v = 0; v < vecs; v++)
         sum[v] = dot[v] = vec_all(0);
-    for (size_t i = 0, left = area; i < n; i++, w += ldw) {
-        vec mean = centre ? vec_all(*centre) : vec_all(0);
+    for (size_t i = 0, left = 0; i < a->n; i++, left--, w += a->ldw) {
+        if (centred && left == 0) {
+            left = a->area;
+            moves_means(a, i, j, means, vecs);
+        }
         for (int v = 0; v < vecs; v++) {
             vec here = vec_load(w + v * LANES);
             sum[v] = vec_fused(here, here, sum[v]);
-            if (centre)
-                dot[v] = vec_fused(here, mean, dot[v]);
-        }
-        if (centre && --left == 0) {
-            left = area;
-            centre++;
+            if (centred)
+                dot[v] = vec_fused(here, means[v], dot[v]);
         }
     }
     for (int v = 0; v < vecs; v++) {
@@ -244,9 +258,9 @@ KERNEL_INLINE void moves_stripe(const struct moves_args *a, size_t j, int vecs)
     vec squares[4], shift[4], offset[4], scale[4], length[4], apart[4], together[4];
     vec_mask divide[4], any = (vec_mask)vec_all(0);
     if (a->input_mean)
-        moves_lengths(a->n, w, a->ldw, a->input_mean, a->area, squares, shift, vecs);
+        moves_lengths(a, j, 1, squares, shift, vecs);
     else
-        moves_lengths(a->n, w, a->ldw, NULL, 1, squares, shift, vecs);
+        moves_lengths(a, j, 0, squares, shift, vecs);
     for (int v = 0; v < vecs; v++) {
         divide[v] =
             moves_planes(a, j + (size_t)v * LANES, squares[v], shift[v], &offset[v], &scale[v], &length[v]);

@@ -82,7 +82,7 @@ struct onednn_conv {
     struct pass pass[PASSES];
     float *zeros;                       /* (units), the bias where there is none */
     size_t weights_at, pad_at, scratch; /* bytes: images, weights and oneDNN's own follow each other */
-    int winograd;
+    int winograd, reference;
 };
 
 static void pass_free(struct pass *pass)
@@ -135,16 +135,22 @@ struct maker {
     dnnl_alg_kind_t algorithm;
 };
 
+static size_t groups_of(const struct onednn_conv_spec *spec)
+{
+    return spec->groups ? spec->groups : 1;
+}
+
 static int maker_fail(const struct maker *m, const char *what, dnnl_status_t status)
 {
     const struct window *w = &m->spec->window;
     if (status == dnnl_out_of_memory)
         return sph_fail(SPH_EMEMORY, "out of memory: oneDNN has no room for the %s", what);
     return sph_fail(SPH_EARG,
-                    "oneDNN %s cannot make the %s of %zu images of %zu x %zu x %zu, %zu units, kernel %zu x "
-                    "%zu, stride %zu, padding %zu: %s",
+                    "oneDNN %s cannot make the %s of %zu images of %zu x %zu x %zu, %zu units in %zu groups, "
+                    "kernel %zu x %zu, stride %zu, padding %zu: %s",
                     onednn_version(), what, m->spec->images, w->channels, w->height, w->width, m->spec->units,
-                    w->kernel_height, w->kernel_width, w->stride, w->pad, dnnl_status2str(status));
+                    groups_of(m->spec), w->kernel_height, w->kernel_width, w->stride, w->pad,
+                    dnnl_status2str(status));
 }
 
 static dnnl_status_t make_attr(dnnl_primitive_attr_t *out, dnnl_status_t (*append)(dnnl_post_ops_t))
@@ -174,8 +180,12 @@ static int make_layouts(struct maker *m)
     dnnl_format_tag_t blocks = spec->block == 16 ? dnnl_nChw16c : dnnl_nChw8c;
     const dnnl_dims_t src = {images, (dnnl_dim_t)w->channels, (dnnl_dim_t)w->height, (dnnl_dim_t)w->width};
     const dnnl_dims_t dst = {images, units, (dnnl_dim_t)w->out_height, (dnnl_dim_t)w->out_width};
-    const dnnl_dims_t weights = {units, (dnnl_dim_t)w->channels, kh, kw}, bias = {units};
-    const dnnl_dims_t strides = {1, kh * kw * ldw, kw * ldw, ldw};
+    dnnl_dim_t groups = (dnnl_dim_t)groups_of(spec), inputs = (dnnl_dim_t)w->channels / groups;
+    /* (groups, units, channels, kernel); without groups oneDNN wants the last four */
+    const dnnl_dims_t grouped = {groups, units / groups, inputs, kh, kw}, alone = {units, inputs, kh, kw};
+    const dnnl_dims_t grouped_strides = {units / groups, 1, kh * kw * ldw, kw * ldw, ldw},
+                      strides = {1, kh * kw * ldw, kw * ldw, ldw}, bias = {units};
+    int axes = groups > 1 ? 5 : 4;
     m->moves = (struct conv_moves){{stride, stride}, {pad, pad}};
     m->algorithm = spec->direct ? dnnl_convolution_direct : dnnl_convolution_auto;
 
@@ -191,9 +201,10 @@ static int make_layouts(struct maker *m)
     if (!status)
         status = layout_by_tag(&m->dst_any, 4, dst, dnnl_format_tag_any);
     if (!status)
-        status = layout_by_strides(&m->weights, 4, weights, strides);
+        status = layout_by_strides(&m->weights, axes, groups > 1 ? grouped : alone,
+                                   groups > 1 ? grouped_strides : strides);
     if (!status)
-        status = layout_by_tag(&m->weights_any, 4, weights, dnnl_format_tag_any);
+        status = layout_by_tag(&m->weights_any, axes, groups > 1 ? grouped : alone, dnnl_format_tag_any);
     if (!status)
         status = layout_by_tag(&m->bias, 1, bias, dnnl_x);
     if (!status)
@@ -243,11 +254,20 @@ static int make_src_reorder(struct maker *m, int pass, const_dnnl_primitive_desc
     return make_reorder(m, pass, "reorder of images", layout_of(&m->src), want, m->attr);
 }
 
+/* Notes by which code a pass is computed. */
+static dnnl_status_t look_at(struct maker *m, const_dnnl_primitive_desc_t what)
+{
+    const char *name = "";
+    dnnl_status_t status = dnnl_primitive_desc_query(what, dnnl_query_impl_info_str, 0, (void *)&name);
+    m->conv->winograd |= what == m->forward && strstr(name, "wino") != NULL;
+    m->conv->reference |= !strncmp(name, "ref", 3);
+    return status;
+}
+
 static int make_forward(struct maker *m)
 {
     static const int arg[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
     dnnl_engine_t engine = m->conv->engine;
-    const char *name = "";
     int err = 0;
     dnnl_status_t status =
         describe_forward(&m->forward, engine, m->algorithm, ask_src(m), layout_of(&m->weights_any),
@@ -259,10 +279,9 @@ static int make_forward(struct maker *m)
     if (!status)
         status = pass_new(&m->conv->pass[FORWARD], engine, m->forward, 4, arg);
     if (!status)
-        status = dnnl_primitive_desc_query(m->forward, dnnl_query_impl_info_str, 0, (void *)&name);
+        status = look_at(m, m->forward);
     if (status)
         return maker_fail(m, "convolution", status);
-    m->conv->winograd = strstr(name, "wino") != NULL;
     if (!m->own_layouts)
         return 0;
 
@@ -280,6 +299,8 @@ static int make_backward_data(struct maker *m)
     dnnl_status_t status = describe_backward_data(
         &what, m->conv->engine, m->algorithm, layout_of(m->own_layouts ? &m->src : &m->src_any),
         layout_of(&m->weights_any), ask_dst(m), &m->moves, m->forward, m->attr);
+    if (!status)
+        status = look_at(m, what);
     if (!status)
         status = pass_new(&m->conv->pass[BACKWARD_DATA], m->conv->engine, what, 3, arg);
     if (status)
@@ -300,6 +321,8 @@ static int make_backward_weights(struct maker *m)
     dnnl_status_t status =
         describe_backward_weights(&what, m->conv->engine, m->algorithm, ask_src(m),
                                   layout_of(&m->weights_any), ask_dst(m), &m->moves, m->forward, m->attr);
+    if (!status)
+        status = look_at(m, what);
     if (!status)
         status = pass_new(&m->conv->pass[BACKWARD_WEIGHTS], m->conv->engine, what, 3, arg);
     if (status)
@@ -415,6 +438,11 @@ int onednn_conv_is_winograd(const struct onednn_conv *conv)
     return conv->winograd;
 }
 
+int onednn_conv_is_reference(const struct onednn_conv *conv)
+{
+    return conv->reference;
+}
+
 /* from, brought to where a pass wants it; from itself where it lies right. */
 static const void *reordered(struct onednn_conv *conv, int pass, const void *from, char *to, void *pad)
 {
@@ -507,67 +535,6 @@ int onednn_conv_time(const struct onednn_conv_spec *spec, size_t repeats, double
     onednn_conv_free(conv);
     together(threads);
     return err;
-}
-
-#else
-
-size_t onednn_block(void)
-{
-    return 0;
-}
-
-const char *onednn_version(void)
-{
-    return NULL;
-}
-
-int onednn_conv_new(struct onednn_conv **out, const struct onednn_conv_spec *spec)
-{
-    (void)spec;
-    *out = NULL;
-    return sph_fail(SPH_EARG, "this build has no oneDNN");
-}
-
-void onednn_conv_free(struct onednn_conv *conv)
-{
-    (void)conv;
-}
-
-size_t onednn_conv_scratch(const struct onednn_conv *conv)
-{
-    (void)conv;
-    return 0;
-}
-
-int onednn_conv_is_winograd(const struct onednn_conv *conv)
-{
-    (void)conv;
-    return 0;
-}
-
-void onednn_conv_forward(struct onednn_conv *conv, const float *x, const float *w, size_t ldw,
-                         const float *bias, float *y, void *scratch)
-{
-    (void)conv, (void)x, (void)w, (void)ldw, (void)bias, (void)y, (void)scratch;
-}
-
-void onednn_conv_backward_data(struct onednn_conv *conv, const float *dy, const float *w, size_t ldw,
-                               float *dx, void *scratch)
-{
-    (void)conv, (void)dy, (void)w, (void)ldw, (void)dx, (void)scratch;
-}
-
-void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, const float *dy, float *dw,
-                                  size_t ldw, void *scratch)
-{
-    (void)conv, (void)x, (void)dy, (void)dw, (void)ldw, (void)scratch;
-}
-
-int onednn_conv_time(const struct onednn_conv_spec *spec, size_t repeats, double *seconds)
-{
-    (void)spec, (void)repeats;
-    *seconds = 0;
-    return sph_fail(SPH_EARG, "this build has no oneDNN");
 }
 
 #endif

@@ -5,8 +5,8 @@
  *
  * Images: (images, blocks, pixels, block), channel c of a pixel in block c / block at place c % block; the
  * channels that fill up the last block hold 0 and are kept so. Weights: (n, ldw) unit-minor as everywhere,
- * n = channels * kernel area; they are brought to oneDNN's layout at each call, which costs little beside
- * the convolution.
+ * n = channels / groups * kernel area; they are brought to oneDNN's layout at each call, which costs little
+ * beside the convolution.
  *
  * One object serves one thread at a time; every call runs on the calling thread alone, whatever OpenMP's
  * settings are. Calls allocate nothing: what they need beyond their arguments is `scratch`,
@@ -29,6 +29,7 @@ struct onednn_conv;
 struct onednn_conv_spec {
     struct window window;
     size_t units, images;
+    size_t groups;  /* each unit reads the channels of its own group; 0 or 1: all */
     size_t block;   /* of the layout: onednn_block(), or 8 or 16 in tests */
     int direct;     /* no Winograd                                        */
     int train;      /* backward passes too                                */
@@ -42,6 +43,9 @@ size_t onednn_conv_scratch(const struct onednn_conv *conv);
 
 /* Whether oneDNN itself computes the forward pass by Winograd's algorithm. */
 int onednn_conv_is_winograd(const struct onednn_conv *conv);
+
+/* Whether oneDNN has nothing but its reference code for one of the passes: slow beyond use. */
+int onednn_conv_is_reference(const struct onednn_conv *conv);
 
 /* y = w * x [+ bias]; bias (units) or NULL. ldw is kernel_pad(units), here and below. (No relu: oneDNN's
  * makes 0 of a NaN.) */

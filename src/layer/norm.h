@@ -50,7 +50,14 @@ struct norm_values {
     double *tensor[NORM_TENSORS]; /* as the row's, (m) or (channels); NULL where it has none */
     size_t m, n;                  /* units, inputs of a unit                                 */
     size_t area;                  /* inputs of a unit that share a channel                   */
+    size_t groups;                /* of units, which read channels of their own; 1: none     */
 };
+
+/* The channel that input i of unit j is of. */
+static inline size_t norm_channel(const struct norm_values *norm, size_t j, size_t i)
+{
+    return (j / (norm->m / norm->groups) * norm->n + i) / norm->area;
+}
 
 struct norm_ops {
     const char *name;

@@ -62,9 +62,8 @@ static void imn_apply(struct op *op, int train)
 
 static void fold(const struct norm_values *norm, size_t j, double *w, double *b)
 {
-    (void)j;
     for (size_t i = 0; i < norm->n; i++)
-        *b -= w[i] * norm->tensor[MEAN][i / norm->area];
+        *b -= w[i] * norm->tensor[MEAN][norm_channel(norm, j, i)];
 }
 
 static void moves(const void *const tensor[NORM_TENSORS], struct moves_args *out)

@@ -157,10 +157,8 @@ struct dense_op {
 };
 
 struct conv_op {
-    struct window window;
-    void *patches;       /* plain: (workers, 2, out pixels, kernel_pad(n)) */
-    struct conv **convs; /* blocked: (workers)                             */
-    void *scratch;       /* blocked: (workers, scratch_bytes)              */
+    struct conv **convs; /* (workers)                */
+    void *scratch;       /* (workers, scratch_bytes) */
     size_t scratch_bytes;
 };
 
@@ -210,7 +208,7 @@ static inline int product_sums_bias(const struct op *op)
 }
 
 extern const struct op_kind op_dense;
-extern const struct op_kind op_conv, op_conv_blocked;
+extern const struct op_kind op_conv;
 extern const struct op_kind op_enter; /* rows of images into blocks */
 extern const struct op_kind op_max_pool, op_avg_pool;
 extern const struct op_kind op_act;

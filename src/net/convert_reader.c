@@ -54,11 +54,17 @@ const char *convert_blocked(const struct conversion *c, const struct form *form,
     return NULL;
 }
 
-/* Weights of a unit that read one channel: a conv's window has several. */
-static size_t channel_area(const struct form *form)
+/* The weights that read one channel: those of `units` units from `first` on, `area` of each from `at` on. */
+struct reading {
+    size_t first, units, at, area;
+};
+
+static struct reading reading_of(const struct form *form, size_t channel)
 {
-    size_t kernel = form->from->spec.kernel;
-    return kernel ? kernel * kernel : 1;
+    const struct net_layer *layer = form->from;
+    size_t area = layer_area(layer), channels = layer->shape.n / area,
+           units = layer->shape.m / layer_groups(layer);
+    return (struct reading){channel / channels * units, units, channel % channels * area, area};
 }
 
 /* Channel i of the layer's input was x + constant and is x now. A mean of the batch takes it, as it would in
@@ -66,15 +72,16 @@ static size_t channel_area(const struct form *form)
 static void absorb_constant(struct form *form, size_t i, double constant)
 {
     const struct norm_ops *norm = form->norm;
-    size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
+    struct reading reads = reading_of(form, i);
+    size_t n = form->from->shape.n;
     if (norm->take_input) {
         norm->take_input(&form->normed, i, 1, constant);
         return;
     }
-    for (size_t j = 0; j < m; j++) {
+    for (size_t j = reads.first; j < reads.first + reads.units; j++) {
         double part = 0;
-        for (size_t at = 0; at < area; at++)
-            part += form->w[j * n + i * area + at] * constant;
+        for (size_t at = 0; at < reads.area; at++)
+            part += form->w[j * n + reads.at + at] * constant;
         if (norm->take_sum)
             norm->take_sum(&form->normed, j, part);
         else
@@ -85,10 +92,12 @@ static void absorb_constant(struct form *form, size_t i, double constant)
 /* Channel i of the layer's input was -x and is x now. */
 static void absorb_sign(struct form *form, size_t i)
 {
-    size_t m = form->from->shape.m, n = form->from->shape.n, area = channel_area(form);
-    for (size_t j = 0; j < m; j++)
-        for (size_t at = 0; at < area; at++)
-            form->w[j * n + i * area + at] = -form->w[j * n + i * area + at];
+    struct reading reads = reading_of(form, i);
+    for (size_t j = reads.first; j < reads.first + reads.units; j++) {
+        double *w = form->w + j * form->from->shape.n + reads.at;
+        for (size_t at = 0; at < reads.area; at++)
+            w[at] = -w[at];
+    }
     if (form->norm->take_input)
         form->norm->take_input(&form->normed, i, -1, 0);
     form->rewrite = 1;

@@ -99,8 +99,8 @@ static int check_layer(const sph_layer *spec, const char *path)
     return 0;
 }
 
-/* A weight layer at `node`, whose description is all there but for the layer's number: each unit reads n
- * numbers, window_area of them from each channel. */
+/* A weight layer at `node`, whose description is all there but for the layer's number: each unit reads
+ * window_area numbers from each channel of its group. */
 static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, size_t window_area)
 {
     struct net_layer layer = {.spec = *spec};
@@ -115,7 +115,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         if (!strcmp(net->layers[l].path, layer.path))
             return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
-    size_t inputs = net->nodes[node.in[0]].channels * window_area;
+    size_t groups = layer_groups(&layer), inputs = net->nodes[node.in[0]].channels / groups * window_area;
     layer.ops = param_ops(spec->param);
     layer.norm = norm_ops(spec->norm);
     layer.act = act_ops(spec->act);
@@ -124,7 +124,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         .m = spec->units,
         .n = inputs,
         .fan_in = inputs,
-        .fan_out = spec->units * window_area,
+        .fan_out = spec->units / groups * window_area,
         .has_bias = !layer.norm->replaces_bias,
         .fold = layer.act->homogeneous && !norm_between(layer.norm),
     };
@@ -152,8 +152,8 @@ int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
     int err;
     if ((err = check_layer(spec, name)) < 0 || (err = check_node(net, from, name)) < 0)
         return err;
-    if (spec->kernel || spec->stride || spec->pad)
-        return sph_fail_key(SPH_EARG, name, "a dense layer has no kernel, stride or pad");
+    if (spec->kernel || spec->stride || spec->pad || spec->groups)
+        return sph_fail_key(SPH_EARG, name, "a dense layer has no kernel, stride, pad or groups");
     const struct net_node *before = &net->nodes[from];
     if (node_pixels(before) != 1)
         return sph_fail_key(SPH_EARG, name,
@@ -211,6 +211,10 @@ int sph_net_conv(sph_net *net, int from, const sph_layer *spec)
     int err = check_layer(spec, name);
     if (err < 0 || (err = slide(net, from, name, spec->kernel, spec->stride, spec->pad, &node)) < 0)
         return err;
+    if (spec->groups && (node.channels % spec->groups || spec->units % spec->groups))
+        return sph_fail_key(SPH_EARG, name,
+                            "%zu channels and %zu units do not both fall into %zu groups of equal size",
+                            node.channels, spec->units, spec->groups);
     node.kind = NODE_CONV;
     node.channels = spec->units;
     return add_layer(net, spec, node, spec->kernel * spec->kernel);

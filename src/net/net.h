@@ -55,12 +55,30 @@ struct net_layer {
     size_t output_sign;           /* in state: PATH.r of a converted sp or wn layer */
 };
 
+/* A conv's groups, 1: none. Unit j's inputs are of the channels of its group, layer_area of each: input i
+ * is of channel layer_channel. */
+static inline size_t layer_groups(const struct net_layer *layer)
+{
+    return layer->spec.groups ? layer->spec.groups : 1;
+}
+
+static inline size_t layer_area(const struct net_layer *layer)
+{
+    return layer->spec.kernel ? layer->spec.kernel * layer->spec.kernel : 1;
+}
+
+static inline size_t layer_channel(const struct net_layer *layer, size_t j, size_t i)
+{
+    size_t group = j / (layer->shape.m / layer_groups(layer));
+    return (group * layer->shape.n + i) / layer_area(layer);
+}
+
 struct net_tensor {
     sph_tensor view;
     size_t at; /* offset in params or state */
     size_t layer;
-    size_t per_unit,
-        units; /* in memory (per_unit, units); in files (units, per_unit), conv weights (m, cin, kh, kw) */
+    size_t per_unit, units; /* in memory (per_unit, units); in files (units, per_unit), conv weights
+                               (m, cin / groups, kh, kw) */
 };
 
 struct sph_net {

@@ -11,19 +11,11 @@ enum { TILE_BYTES = 64 * 1024, TILE_MOST = 256, TILE_LEAST = 12 };
 /* From this many weights on, products go to BLAS, which wants tall matrices. */
 enum { LARGE_LAYER = 48 * 1024 };
 
-/* imn's two, product, bn's two, activation; held buffers, patches or convs, winners, scratch of ln; centred
- * input and its gradient, value, its gradient, normalized, scaled. */
-enum { OPS_PER_NODE = 6, OWNED_PER_NODE = 4, BUFFERS_PER_NODE = 6 };
+/* imn's two, product, bn's two, activation; held buffers or winners; centred input and its gradient, value,
+ * its gradient, normalized, scaled. */
+enum { OPS_PER_NODE = 6, OWNED_PER_NODE = 1, BUFFERS_PER_NODE = 6 };
 
 /* ---------------------------------------------------------------- making */
-
-static void *own_memory(struct plan *plan, size_t count)
-{
-    void *memory = mem_get(count, plan->k->size);
-    if (memory)
-        plan->owned[plan->owned_count++] = memory;
-    return memory;
-}
 
 /* Rows that exist at once: of the whole batch, or of the tiles at work. */
 static size_t buffered_rows(const struct plan *plan)
@@ -91,16 +83,17 @@ static size_t worker_share(const struct plan *plan, size_t worker)
     return left < plan->tile_rows ? left : plan->tile_rows;
 }
 
-static int new_convs(struct plan *plan, struct op *op)
+static int new_convs(struct plan *plan, const struct net_node *here, struct op *op)
 {
     struct conv_spec spec = {.k = plan->k,
-                             .window = op->conv.window,
+                             .window = here->window,
                              .units = op->weights->m,
+                             .groups = layer_groups(&plan->weights->net->layers[here->layer]),
                              .block = plan->block,
                              .way = plan->weights->net->conv,
                              .train = plan->mode == PLAN_TRAIN,
                              .input_grad = op->din != NULL};
-    op->kind = &op_conv_blocked;
+    op->kind = &op_conv;
     op->conv.convs = &plan->convs[plan->conv_count];
     for (size_t worker = 0; worker < plan->workers; worker++) {
         spec.images = worker_share(plan, worker);
@@ -117,16 +110,10 @@ static int new_convs(struct plan *plan, struct op *op)
 /* The product of a layer: op's fields are set but for what kind it is. */
 static int plan_product(struct plan *plan, const struct net_node *here, struct op *op)
 {
-    if (here->kind == NODE_DENSE) {
-        op->kind = &op_dense;
-        return 0;
-    }
-    op->conv.window = here->window;
-    if (plan->block)
-        return new_convs(plan, op);
-    op->kind = &op_conv;
-    op->conv.patches = own_memory(plan, 2 * plan->workers * node_pixels(here) * op->weights->ldwt);
-    return op->conv.patches ? 0 : SPH_EMEMORY;
+    if (here->kind == NODE_CONV)
+        return new_convs(plan, here, op);
+    op->kind = &op_dense;
+    return 0;
 }
 
 /* A normalization of what a layer reads. In training two layers that read one node share the result, and send

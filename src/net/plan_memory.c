@@ -106,7 +106,7 @@ int plan_place_scratch(struct plan *plan)
         return 0;
     plan->scratch = mem_get(plan->workers, plan->scratch_bytes);
     for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].kind == &op_conv_blocked) {
+        if (plan->ops[i].kind == &op_conv) {
             plan->ops[i].conv.scratch = plan->scratch;
             plan->ops[i].conv.scratch_bytes = plan->scratch_bytes;
         }

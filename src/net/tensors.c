@@ -54,7 +54,7 @@ size_t net_raw_shape(const struct net_layer *layer, size_t tensor, size_t shape[
     shape[1] = per_unit;
     if (extent != PARAM_WEIGHTS || !kernel)
         return 2;
-    shape[1] = per_unit / (kernel * kernel); /* a conv: (m, cin, kh, kw) */
+    shape[1] = per_unit / (kernel * kernel); /* a conv: (m, cin / groups, kh, kw) */
     shape[2] = shape[3] = kernel;
     return 4;
 }
@@ -233,8 +233,8 @@ size_t net_norm_numbers(const struct net_layer *layer)
 void net_norm_values(const sph_net *net, const struct net_layer *layer, double *memory,
                      struct norm_values *out)
 {
-    size_t kernel = layer->spec.kernel ? layer->spec.kernel : 1;
-    *out = (struct norm_values){.m = layer->shape.m, .n = layer->shape.n, .area = kernel * kernel};
+    *out = (struct norm_values){
+        .m = layer->shape.m, .n = layer->shape.n, .area = layer_area(layer), .groups = layer_groups(layer)};
     for (size_t t = 0; t < layer->norm->tensors; t++) {
         net->k->to_double(net_norm_length(layer, t), net_norm(net, layer, t), memory);
         out->tensor[t] = memory;

@@ -16,8 +16,8 @@
 #include "spherelu/core.h"
 
 struct param_shape {
-    size_t m, n;            /* units, inputs of a unit; conv: n = cin * kh * kw */
-    size_t fan_in, fan_out; /* what initialisations count; conv: times the kernel's area */
+    size_t m, n;            /* units, inputs of a unit; conv: n = cin / groups * kh * kw */
+    size_t fan_in, fan_out; /* what initialisations count; conv: of one group, times the kernel's area */
     int has_bias;           /* 0 under batch normalization, whose shift is one */
     int fold; /* r may move into W and b: the activation is homogeneous, no norm stands between */
 };

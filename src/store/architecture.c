@@ -13,8 +13,8 @@ static const char *const input_keys[] = {"kind", "features", NULL};
 static const char *const dense_keys[] = {"kind", "from", "path",  "units", "param",
                                          "norm", "act",  "signs", NULL};
 static const char *const image_keys[] = {"kind", "channels", "height", "width", NULL};
-static const char *const conv_keys[] = {"kind", "from",  "path",   "units",  "param", "norm",
-                                        "act",  "signs", "kernel", "stride", "pad",   NULL};
+static const char *const conv_keys[] = {"kind",  "from",   "path",   "units", "param",  "norm", "act",
+                                        "signs", "kernel", "stride", "pad",   "groups", NULL};
 static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
 static const char *const act_keys[] = {"kind", "from", "act", NULL};
@@ -37,7 +37,9 @@ static json_t *layer_json(const sph_net *net, const struct net_node *node)
     if (node->kind == NODE_CONV && object &&
         (json_object_set_new(object, "kernel", json_integer((json_int_t)spec->kernel)) ||
          json_object_set_new(object, "stride", json_integer((json_int_t)spec->stride)) ||
-         json_object_set_new(object, "pad", json_integer((json_int_t)spec->pad)))) {
+         json_object_set_new(object, "pad", json_integer((json_int_t)spec->pad)) ||
+         (layer_groups(layer) > 1 &&
+          json_object_set_new(object, "groups", json_integer((json_int_t)spec->groups))))) {
         json_decref(object);
         return NULL;
     }
@@ -193,7 +195,9 @@ static int build_conv(sph_net *net, const json_t *node, const char *where)
     sph_layer layer = {0};
     int err = known_keys(node, where, conv_keys);
     if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0 ||
-        (err = read_window(node, where, &layer.kernel, &layer.stride, &layer.pad)) < 0)
+        (err = read_window(node, where, &layer.kernel, &layer.stride, &layer.pad)) < 0 ||
+        (json_object_get(node, "groups") &&
+         (err = json_member_size(node, where, "groups", &layer.groups)) < 0))
         return err;
     err = sph_net_conv(net, (int)from, &layer);
     return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
@@ -377,9 +381,9 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
 
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
 {
-    static const char *const keys[] = {"kind",   "from",  "path",  "features", "channels",
-                                       "height", "width", "units", "kernel",   "stride",
-                                       "pad",    "param", "norm",  "act",      "signs"};
+    static const char *const keys[] = {"kind",  "from",  "path",   "features", "channels", "height",
+                                       "width", "units", "kernel", "stride",   "pad",      "groups",
+                                       "param", "norm",  "act",    "signs"};
     if (json_equal(there, here))
         return 0;
     if (member_differs(there, here, "it", "dtype", text, size))
