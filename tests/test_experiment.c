@@ -172,7 +172,7 @@ static void the_example_of_the_design_is_read(void **state)
         assert_string_equal(e->figure_list->words[e->figures[i]], figures[i]);
     struct experiment_job *jobs;
     size_t count;
-    assert_int_equal(experiment_list(e, &jobs, &count), 0);
+    assert_int_equal(experiment_list(e, 0, &jobs, &count), 0);
     assert_int_equal(count, 4 * 6 * 5);
     assert_string_equal(jobs[count - 1].folder, "jobs/GmP/lr-0.3/seed-4");
     struct sph_job *options;
@@ -242,7 +242,7 @@ static void folders_are_told_apart_whatever_the_names(void **state)
                "protocol: cv\nfolds: 2\nseeds: 2\n");
     struct experiment_job *jobs;
     size_t count;
-    assert_int_equal(experiment_list(e, &jobs, &count), 0);
+    assert_int_equal(experiment_list(e, 0, &jobs, &count), 0);
     assert_int_equal(count, 5 * 4 * 2 * 2);
     for (size_t i = 0; i < count; i++) {
         assert_null(strstr(jobs[i].folder, ".."));

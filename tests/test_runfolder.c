@@ -315,6 +315,35 @@ static void each_allocation_of_our_own_may_fail(void **state)
     json_decref(object);
 }
 
+/* jansson itself would give 0.3000000000000 and call it a day. */
+static void a_number_has_all_its_digits_whatever_allocation_fails(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"a\":0.30000000000000004,\"b\":[1,123456789012345678],\"c\":0.0000000000000000000"
+        "0000000000000000000000000000000000000000000000000000125}";
+    int err = -1, failures = 0;
+    for (int at = 1; err; at++) {
+        json_t *object = NULL;
+        json_set_alloc_funcs(json_get, free);
+        gets = 0;
+        fail_get = at;
+        err = json_parse(&object, "w", text, strlen(text));
+        json_set_alloc_funcs(malloc, free);
+        if (err) {
+            failures++;
+            assert_null(object);
+            continue;
+        }
+        assert_true(json_real_value(json_object_get(object, "a")) == 0.30000000000000004);
+        assert_true(json_integer_value(json_array_get(json_object_get(object, "b"), 1)) ==
+                    123456789012345678);
+        assert_true(json_real_value(json_object_get(object, "c")) == strtod(strrchr(text, ':') + 1, NULL));
+        json_decref(object);
+    }
+    assert_true(failures > 20);
+}
+
 static void each_allocation_of_jansson_may_fail(void **state)
 {
     (void)state;
@@ -425,6 +454,7 @@ int main(void)
         in_a_folder(a_result_has_the_scores_of_the_parts_that_have_rows),
         in_a_folder(a_diverged_result_has_no_scores),
         in_a_folder(each_allocation_of_our_own_may_fail),
+        in_a_folder(a_number_has_all_its_digits_whatever_allocation_fails),
         in_a_folder(each_allocation_of_jansson_may_fail),
         in_a_folder(numbers_come_back_bit_by_bit),
         in_a_folder(a_member_of_the_wrong_kind_is_named),

@@ -192,6 +192,58 @@ static void a_failed_append_is_remembered_and_leaves_the_text_whole(void **state
     text_free(&text);
 }
 
+static void utf8_is_what_the_standard_calls_so(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"",
+                                       "a",
+                                       "\xc3\xa9",
+                                       "\xe2\x82\xac",
+                                       "\xf0\x9f\x98\x80",
+                                       "\xc2\x80",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80",
+                                      "\xff",
+                                      "\xc3",
+                                      "\xc3(",
+                                      "\xc0\xaf",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf8\x88\x80\x80\x80",
+                                      "a\xe2\x82"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(text_is_utf8(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(text_is_utf8(bad[i]));
+    assert_int_equal(text_utf8("\xe2\x82\xac", 3), 3);
+    assert_int_equal(text_utf8("\xe2\x82\xac", 2), 0);
+    assert_int_equal(text_utf8("", 1), 1); /* a NUL among bytes */
+    assert_int_equal(text_utf8("x", 0), 0);
+}
+
+static void a_cell_of_csv_has_quotes_where_it_needs_them(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"", ""},
+                                           {"a b", "a b"},
+                                           {"a,b", "\"a,b\""},
+                                           {"say \"no\"", "\"say \"\"no\"\"\""},
+                                           {"two\nlines", "\"two\nlines\""},
+                                           {"\r", "\"\r\""},
+                                           {" blank", "\" blank\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text text = {0};
+        text_add_csv(&text, cases[i][0]);
+        assert_string_equal(text.chars, cases[i][1]);
+        text_free(&text);
+    }
+}
+
 static void every_list_of_words_is_reached_by_its_kind(void **state)
 {
     (void)state;
@@ -219,6 +271,8 @@ static void every_list_of_words_is_reached_by_its_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_what_the_standard_calls_so),
+        cmocka_unit_test(a_cell_of_csv_has_quotes_where_it_needs_them),
         cmocka_unit_test(every_list_of_words_is_reached_by_its_kind),
         cmocka_unit_test(a_number_is_the_whole_text_or_none),
         cmocka_unit_test(nan_and_infinity_are_numbers_for_callers_to_judge),

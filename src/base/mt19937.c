@@ -22,7 +22,7 @@ static void next_state(struct mt19937 *mt)
     mt->used = 0;
 }
 
-uint32_t mt19937_u32(struct mt19937 *mt)
+static uint32_t mt19937_u32(struct mt19937 *mt)
 {
     if (mt->used == MT19937_STATE)
         next_state(mt);
@@ -33,7 +33,8 @@ uint32_t mt19937_u32(struct mt19937 *mt)
     return y ^ y >> 18;
 }
 
-uint32_t mt19937_interval(struct mt19937 *mt, uint32_t max)
+/* 0 .. max, by masking and rejection. */
+static uint32_t mt19937_interval(struct mt19937 *mt, uint32_t max)
 {
     if (!max)
         return 0;

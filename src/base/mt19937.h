@@ -16,8 +16,6 @@ struct mt19937 {
 };
 
 void mt19937_seed(struct mt19937 *mt, uint32_t seed); /* RandomState(seed) */
-uint32_t mt19937_u32(struct mt19937 *mt);
-uint32_t mt19937_interval(struct mt19937 *mt, uint32_t max); /* 0 .. max, by masking and rejection */
 
 /* RandomState(seed).permutation(count) into items (count). Its first k are RandomState(seed).choice(count, k,
  * replace=False). */

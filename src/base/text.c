@@ -118,6 +118,38 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
     return nearest;
 }
 
+size_t text_utf8(const char *bytes, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *p = (const unsigned char *)bytes;
+    size_t n = !left             ? 0
+               : p[0] < 0x80     ? 1
+               : p[0] >> 5 == 6  ? 2
+               : p[0] >> 4 == 14 ? 3
+               : p[0] >> 3 == 30 ? 4
+                                 : 0;
+    if (n <= 1)
+        return n;
+    if (n > left)
+        return 0;
+    uint32_t code = p[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (p[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (p[i] & 0x3Fu);
+    }
+    /* longer than needed, beyond Unicode, surrogates */
+    return code < least[n] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : n;
+}
+
+int text_is_utf8(const char *text)
+{
+    for (size_t left = strlen(text), n; left; text += n, left -= n)
+        if (!(n = text_utf8(text, left)))
+            return 0;
+    return 1;
+}
+
 void text_add_bytes(struct text *text, const char *bytes, size_t length)
 {
     if (text->failed)
@@ -151,6 +183,18 @@ void text_add(struct text *text, const char *format, ...)
     vsnprintf(text->chars + text->length, (size_t)length + 1, format, args);
     va_end(args);
     text->length += (size_t)length;
+}
+
+void text_add_csv(struct text *text, const char *cell)
+{
+    if (!strpbrk(cell, ",\"\r\n") && *cell != ' ') {
+        text_add(text, "%s", cell);
+        return;
+    }
+    text_add(text, "\"");
+    for (; *cell; cell++)
+        text_add(text, *cell == '"' ? "\"\"" : "%c", *cell);
+    text_add(text, "\"");
 }
 
 void text_free(struct text *text)

@@ -19,6 +19,10 @@ int text_find(const char *word, const char *const *words, size_t count);
 /* The known word nearest to word by edit distance, or NULL when none is near enough to suggest. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
 
+/* Bytes of the UTF-8 character at the front of so many; 0: there is none. */
+size_t text_utf8(const char *bytes, size_t left);
+int text_is_utf8(const char *text);
+
 /* A growing string. After a failed append `failed` is set, later appends do nothing, and the error message
  * stands: append freely, check once. */
 struct text {
@@ -29,6 +33,7 @@ struct text {
 
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
+void text_add_csv(struct text *text, const char *cell); /* in quotes where it needs them */
 void text_free(struct text *text);
 
 /* One number, with a decimal point whatever the locale. */

@@ -126,9 +126,6 @@ void experiment_note_lines(size_t lines[OPTION_COUNT], yaml_document_t *document
 int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_document_t *document,
                          const yaml_node_t *key, const yaml_node_t *value);
 
-/* The failure for a key of the top level that is none. */
-int experiment_unknown_key(const char *path, const yaml_node_t *key);
-
 /* What only the whole can tell: missing keys, protocols without what they need. */
 int experiment_complete(const struct sph_experiment *e);
 
@@ -152,9 +149,9 @@ size_t experiment_folds(const struct sph_experiment *e);  /* 0 unless cv */
 /* Of the jobs that are known from the start; fails where there are too many to be meant. */
 int experiment_count(const struct sph_experiment *e, size_t *count);
 
-/* Every job that is known from the start, methods first; a refit under cv follows from these. Caller frees.
- */
-int experiment_list(const struct sph_experiment *e, struct experiment_job **out, size_t *count);
+/* Every job that is known from the start, methods first, with room for so many more: a refit under cv follows
+ * from these. Caller frees. */
+int experiment_list(const struct sph_experiment *e, size_t more, struct experiment_job **out, size_t *count);
 void experiment_list_free(struct experiment_job *jobs, size_t count);
 
 /* The folder of one; caller frees. */

@@ -116,13 +116,13 @@ int experiment_count(const struct sph_experiment *e, size_t *count)
     return 0;
 }
 
-int experiment_list(const struct sph_experiment *e, struct experiment_job **out, size_t *count)
+int experiment_list(const struct sph_experiment *e, size_t more, struct experiment_job **out, size_t *count)
 {
     size_t all, made = 0, folds = experiment_folds(e);
     int err = experiment_count(e, &all);
     if (err < 0)
         return err;
-    struct experiment_job *jobs = mem_get(all, sizeof *jobs);
+    struct experiment_job *jobs = mem_get(all + more, sizeof *jobs);
     if (!jobs)
         return SPH_EMEMORY;
     size_t points = experiment_points(e), count_folds = folds ? folds : 1;

@@ -40,7 +40,7 @@
 enum key { EXPERIMENT_KEYS(KEY_ENUM) KEY_COUNT };
 static const char *const keys[KEY_COUNT] = {EXPERIMENT_KEYS(KEY_WORD)};
 
-int experiment_unknown_key(const char *path, const yaml_node_t *node)
+static int unknown_key(const char *path, const yaml_node_t *node)
 {
     const char *key = node_text(node), *nearest = text_nearest(key, keys, KEY_COUNT);
     static const char *const sections[] = {"data", "net", "train"};
@@ -221,7 +221,7 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
     case KEY_CONTENT:
         return node_read_text(&e->content, path, value, "content", "what an experiment.yaml has there");
     default:
-        return experiment_unknown_key(path, key);
+        return unknown_key(path, key);
     }
 }
 

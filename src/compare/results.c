@@ -32,7 +32,7 @@ static int read_outcome(struct experiment_outcome *out, const char *path,
                         const struct experiment_facts *facts)
 {
     const char *reason = "the loss stopped being a number";
-    int err = json_read_twice(&out->result, path);
+    int err = json_read(&out->result, path);
     if (err < 0 || (err = json_member_bool(out->result, path, "diverged", &out->diverged)) < 0 ||
         (err = json_member_size(out->result, path, "epochs", &out->epochs)) < 0 ||
         (err = json_member_size(out->result, path, "best_epoch", &out->best_epoch)) < 0 ||

@@ -79,7 +79,7 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
     double *seconds = NULL, *sampled = NULL;
     size_t count = 0, points = experiment_points(e), sample_count = 0;
     int stopped, err = experiment_complete(e);
-    if (err < 0 || (err = experiment_list(e, &list, &count)) < 0)
+    if (err < 0 || (err = experiment_list(e, 0, &list, &count)) < 0)
         return err;
     seconds = mem_get(count, sizeof *seconds);
     sampled = mem_get(e->method_count * points, sizeof *sampled);
@@ -314,15 +314,6 @@ static size_t number_of(const struct sph_experiment *e, size_t method, size_t po
 
 static int add_refit(struct experiment_run *run, size_t method, size_t point, size_t seed, double epochs)
 {
-    struct experiment_job *jobs = mem_resize(run->jobs, run->count, run->count + 1, sizeof *jobs);
-    if (!jobs)
-        return SPH_EMEMORY;
-    run->jobs = jobs;
-    struct experiment_outcome *outcomes =
-        mem_resize(run->outcomes, run->count, run->count + 1, sizeof *outcomes);
-    if (!outcomes)
-        return SPH_EMEMORY;
-    run->outcomes = outcomes;
     struct experiment_job *job = &run->jobs[run->count++];
     *job = (struct experiment_job){.method = method,
                                    .point = point,
@@ -375,15 +366,16 @@ static int run_all(struct experiment_run *run)
 {
     sph_experiment *e = run->experiment;
     size_t lines = experiment_lines(e), reports = e->method_count * lines * e->seed_count, known;
-    int err = experiment_list(e, &run->jobs, &run->count);
+    size_t refits = experiment_folds(e) ? reports : 0;
+    int err = experiment_list(e, refits, &run->jobs, &run->count);
     if (err < 0)
         return err;
     known = run->count;
-    run->outcomes = mem_get(run->count, sizeof *run->outcomes);
+    run->outcomes = mem_get(run->count + refits, sizeof *run->outcomes);
     run->final = mem_get(reports, sizeof *run->final);
     if (!run->outcomes || !run->final)
         return SPH_EMEMORY;
-    err = run_jobs(run, 0, experiment_folds(e) ? reports : 0);
+    err = run_jobs(run, 0, refits);
     if (err < 0 || run->result->stopped || (err = choose(run, run->final)) < 0)
         return err;
     if (run->count > known && ((err = run_jobs(run, known, 0)) < 0 || run->result->stopped))

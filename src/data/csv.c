@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 enum { CHUNK = 1 << 16, FIELD_MAX = 1 << 20, FIELD_START = 1 << 10 };
 
@@ -67,28 +68,10 @@ static void buffer_free(void *bytes)
         mem_free((char *)bytes - offsetof(struct buffer, bytes));
 }
 
-/* Length of the UTF-8 sequence at p, 0 if it is none. */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
-    if (n <= 1)
-        return n;
-    if (n > left)
-        return 0;
-    uint32_t code = p[0] & (0x7Fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if (p[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (p[i] & 0x3Fu);
-    }
-    return code < least[n] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : n;
-}
-
 static int is_utf8(const unsigned char *p, size_t length)
 {
     for (size_t i = 0, n; i < length; i += n)
-        if (!(n = utf8_length(p + i, length - i)))
+        if (!(n = text_utf8((const char *)p + i, length - i)))
             return 0;
     return 1;
 }

@@ -242,7 +242,7 @@ static int place_names(sph_data *data, const char *path, char *text, int numbere
         text[strcspn(text, "\r\n")] = '\0';
         if (!*text)
             continue;
-        if (!json_is_utf8(text))
+        if (!text_is_utf8(text))
             return sph_fail_line(SPH_EFORMAT, path, line, "the name of a class is not UTF-8");
         if (numbered) {
             int err = place_class(data, path, line, text, lines);

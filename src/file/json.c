@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "file/json.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,15 +9,58 @@
 #include "file/file.h"
 #include "base/memory.h"
 
+/* At least the length of the longest number or text. */
+static size_t longest_token(const char *bytes, size_t length)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0, text = 0; i < length; i++) {
+        char c = bytes[i];
+        if (c == '"')
+            text = !text;
+        else if (text && c == '\\')
+            i++, run++;
+        run = text || (c && strchr("\"0123456789+-.eE", c)) ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Short of memory, jansson drops characters of a number or text that is longer than any token before it, and says
+ * nothing. So a text longer than these goes before the document, ["     ", document]: there the loss is seen, as
+ * long as it is not that of its closing quote, which would stand where a buffer of 2^n characters is full. NULL
+ * for whatever reason. */
+static json_t *load(const char *bytes, size_t length)
+{
+    size_t pad = longest_token(bytes, length) + 1;
+    pad += !((pad + 2) & (pad + 1));
+    struct text padded = {0};
+    text_add(&padded, "[\"%*s\",", (int)(pad < INT_MAX ? pad : INT_MAX), "");
+    text_add_bytes(&padded, bytes, length);
+    text_add_bytes(&padded, "]", 1);
+    json_t *both =
+        padded.failed ? NULL : json_loadb(padded.chars, padded.length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *document = json_array_get(both, 1);
+    int whole = json_array_size(both) == 2 && json_string_length(json_array_get(both, 0)) == pad &&
+                (json_is_object(document) || json_is_array(document));
+    json_incref(document);
+    json_decref(both);
+    text_free(&padded);
+    if (whole)
+        return document;
+    json_decref(document);
+    return NULL;
+}
+
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length)
 {
-    json_error_t error;
-    *out = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
-    if (*out)
+    json_error_t error = {0};
+    if ((*out = load(bytes, length)))
         return 0;
-    /* Out of memory, the parser stops silently. (While it copies a string it calls the string
+    json_t *lossy = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
+    json_decref(lossy);
+    /* Out of memory, the parser stops without a word. (While it copies a string it calls the string
      * unexpected: that cannot be told from a bad file.) */
-    if (!error.text[0])
+    if (lossy || !error.text[0])
         return sph_fail_at(SPH_EMEMORY, where, "out of memory");
     if (json_error_code(&error) == json_error_invalid_utf8)
         return sph_fail_at(SPH_EFORMAT, where, "not UTF-8 at byte %d: %s", error.position, error.text);
@@ -34,16 +78,6 @@ int json_read(json_t **out, const char *path)
         return err;
     err = json_parse(out, path, bytes, length);
     mem_free(bytes);
-    return err;
-}
-
-int json_read_twice(json_t **out, const char *path)
-{
-    json_t *again = NULL;
-    int err = json_read(out, path);
-    if (!err && !(err = json_read(&again, path)) && !json_equal(*out, again))
-        err = sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
-    json_decref(again);
     return err;
 }
 
@@ -200,27 +234,4 @@ json_t *json_numbers(const double *values, size_t count)
             array = NULL;
         }
     return array;
-}
-
-int json_is_utf8(const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        unsigned code = *p++;
-        int more = code < 0x80 ? 0 : code >> 5 == 6 ? 1 : code >> 4 == 14 ? 2 : code >> 3 == 30 ? 3 : -1;
-        if (more < 0)
-            return 0;
-        if (more)
-            code &= 0x3fu >> more;
-        for (int i = 0; i < more; i++, p++) {
-            if (*p >> 6 != 2)
-                return 0;
-            code = code << 6 | (*p & 0x3fu);
-        }
-        /* longer than needed, surrogates, beyond Unicode */
-        static const unsigned least[4] = {0, 0x80, 0x800, 0x10000};
-        if (code < least[more] || code >> 11 == 0x1b || code > 0x10ffff)
-            return 0;
-    }
-    return 1;
 }

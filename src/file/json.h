@@ -12,14 +12,10 @@
 
 #include "base/text.h"
 
-/* Parses; duplicate keys and bytes that are not UTF-8 are refused (SPH_EFORMAT). Caller frees with
- * json_decref. */
+/* Parses; duplicate keys and bytes that are not UTF-8 are refused (SPH_EFORMAT). Numbers come with all their
+ * digits or not at all. Caller frees with json_decref. */
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length);
 int json_read(json_t **out, const char *path);
-
-/* Short of memory, jansson's reader silently loses digits of long numbers. Where they become a table,
- * this reads the file twice and compares. */
-int json_read_twice(json_t **out, const char *path);
 
 /* Appends value as text: 17 significant digits; indent 0 is one line. No newline at the end. */
 int json_print(struct text *out, const json_t *value, size_t indent);
@@ -43,8 +39,5 @@ int json_member_reals(const json_t *object, const char *where, const char *key, 
  * is short: build freely, collect the results, check once. A number that is not finite becomes null. */
 json_t *json_number(double value);
 json_t *json_numbers(const double *values, size_t count);
-
-/* What a JSON string can hold. */
-int json_is_utf8(const char *text);
 
 #endif

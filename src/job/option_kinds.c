@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "file/json.h"
 
 enum { SIZES_MAX = 1000 };
 
@@ -133,7 +132,7 @@ static int check_text(const struct option_rule *rule, const char *text)
     const sph_word_row *inits = check_words(CHECK_INIT);
     static const char suffix[] = ".safetensors";
     size_t length = strlen(text);
-    if (!length || !json_is_utf8(text))
+    if (!length || !text_is_utf8(text))
         return expected(text, length ? "UTF-8 text" : rule->argument);
     if (rule->check != CHECK_INIT || words_find(inits, text) >= 0)
         return 0;

@@ -143,22 +143,6 @@ out:
 
 /* ---------------------------------------------------------------- predictions as CSV */
 
-/* A cell in quotes where its text asks for them. */
-static void put_text(struct text *csv, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        text_add(csv, "%s", text);
-        return;
-    }
-    text_add(csv, "\"");
-    for (; *text; text++) {
-        if (*text == '"')
-            text_add(csv, "\"");
-        text_add_bytes(csv, text, 1);
-    }
-    text_add(csv, "\"");
-}
-
 static int put_header(struct text *csv, const sph_data *data)
 {
     if (data->task == SPH_TASK_BINARY) {
@@ -180,7 +164,7 @@ static int put_header(struct text *csv, const sph_data *data)
             return SPH_EMEMORY;
         if (classes || j)
             text_add(csv, ",");
-        put_text(csv, name);
+        text_add_csv(csv, name);
         mem_free(name);
     }
     text_add(csv, "\n");
@@ -193,7 +177,7 @@ static void put_row(struct text *csv, const sph_data *data, const struct loss_ro
 {
     int classes = data->task != SPH_TASK_REGRESSION;
     if (classes)
-        put_text(csv, data->labels[metric_class(outputs, y)]);
+        text_add_csv(csv, data->labels[metric_class(outputs, y)]);
     if (loss->predict)
         loss->predict(outputs, y);
     for (size_t j = 0; j < outputs; j++)

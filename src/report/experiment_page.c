@@ -304,7 +304,7 @@ static int add_warning(const struct report_source *source)
 static int read_there(json_t **out, const char *dir, const char *name)
 {
     char *path = file_join(dir, name);
-    int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read_twice(out, path) : 0;
+    int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(out, path) : 0;
     mem_free(path);
     return err;
 }

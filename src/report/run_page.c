@@ -169,7 +169,7 @@ int run_write_report(const char *dir)
     if (!err)
         err = config_read(job, config);
     if (!err && file_exists(score))
-        err = json_read_twice(&result, score);
+        err = json_read(&result, score);
     if (!err)
         err = begin_report(&report, job);
     if (!err && result)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "file/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "report/table.h"
 
 /* ---------------------------------------------------------------- CSV */
@@ -107,7 +108,7 @@ static json_t *json_words(const char *text)
 {
     if (!text)
         return json_null();
-    if (json_is_utf8(text))
+    if (text_is_utf8(text))
         return json_string(text);
     char *copy = mem_text(text);
     if (!copy)

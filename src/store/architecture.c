@@ -84,7 +84,7 @@ int architecture_of(json_t **out, const sph_net *net)
 {
     *out = NULL;
     for (size_t l = 0; l < net->layer_count; l++)
-        if (!json_is_utf8(net->layers[l].path))
+        if (!text_is_utf8(net->layers[l].path))
             return sph_fail(SPH_EARG, "layer %zu: its path is not UTF-8", l);
     json_t *nodes = json_array();
     int missing = !nodes;

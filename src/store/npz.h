@@ -41,7 +41,6 @@ struct npz_array {
     const void *bytes; /* its numbers, for those who take all at once */
 };
 
-size_t npz_type_size(const char *type);                /* bytes of one number */
 size_t npz_array_bytes(const struct npz_array *array); /* of all; must fit */
 
 struct npz_writer;

@@ -25,7 +25,7 @@ struct npz_writer {
     uint64_t left; /* bytes still to come of the present array */
 };
 
-size_t npz_type_size(const char *type)
+static size_t type_size(const char *type)
 {
     assert(type[1] && type[2] >= '1' && type[2] <= '8' && !type[3]);
     return (size_t)(type[2] - '0');
@@ -33,7 +33,7 @@ size_t npz_type_size(const char *type)
 
 size_t npz_array_bytes(const struct npz_array *array)
 {
-    size_t bytes = npz_type_size(array->type);
+    size_t bytes = type_size(array->type);
     for (size_t i = 0; i < array->ndim; i++)
         bytes *= array->shape[i];
     return bytes;

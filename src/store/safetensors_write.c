@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "file/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 /* Aborts and passes code on. */
 static int failed(struct st_writer *writer, int code)
@@ -38,7 +39,7 @@ int st_writer_begin(struct st_writer *out, const char *path)
 int st_writer_metadata(struct st_writer *writer, const char *key, const char *value)
 {
     assert(writer->tensors && !writer->data);
-    if (!json_is_utf8(key) || !json_is_utf8(value)) {
+    if (!text_is_utf8(key) || !text_is_utf8(value)) {
         int err =
             sph_fail_at(SPH_EARG, writer->file.path, "metadata \"%.120s\" is not UTF-8, expected UTF-8", key);
         return failed(writer, err);
@@ -65,7 +66,7 @@ int st_writer_carry(struct st_writer *writer, const struct safetensors *from)
 
 static const char *name_fault(const struct st_writer *writer, const char *name)
 {
-    if (!json_is_utf8(name))
+    if (!text_is_utf8(name))
         return "a name that is not UTF-8";
     if (!strcmp(name, "__metadata__"))
         return "a name the format keeps for itself";

@@ -131,11 +131,6 @@ size_t series_row_bytes(const struct series *series)
     return series->at[series->count];
 }
 
-uint64_t series_rows(const struct series *series)
-{
-    return series->rows;
-}
-
 /* ---------------------------------------------------------------- growing */
 
 static int flush(struct series *series)

@@ -28,7 +28,6 @@ int series_open(struct series **out, const char *path, const struct series_colum
 void series_close(struct series *series); /* does not flush; NULL is fine */
 
 size_t series_row_bytes(const struct series *series);
-uint64_t series_rows(const struct series *series); /* those not yet in the file included */
 
 /* row: the packed numbers. Rows reach the file at most once a second, or a megabyte at a time. After a
  * failure all further adding fails. */
