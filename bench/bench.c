@@ -197,7 +197,7 @@ static int mlp_make(struct mlp_bench *out, const bench_mlp_opts *opts)
                     .seed = 1};
     *out = (struct mlp_bench){0};
     if (!opts->rows)
-        return sph_fail(SPH_EARG, "rows: 0, expected at least 1");
+        return sph_fail_key(SPH_EARG, "rows", "0, expected at least 1");
     int err = sph_net_mlp(&out->net, &spec);
     if (err < 0 || (err = noise_make(&out->noise, out->net->k, opts->rows, opts->inputs)) < 0)
         return err;

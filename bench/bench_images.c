@@ -159,13 +159,14 @@ static int make_net(sph_net **out, const bench_images_opts *opts)
     while (bench < end && strcmp(bench->name, opts->net))
         bench++;
     if (bench == end)
-        return sph_fail(SPH_EARG, "net: no '%s' to measure, expected vgg6, resnet18 or resnet50", opts->net);
+        return sph_fail_key(SPH_EARG, "net", "no '%s' to measure, expected vgg6, resnet18 or resnet50",
+                            opts->net);
     if (!opts->batch || opts->batch > BATCH_MOST)
-        return sph_fail(SPH_EARG, "batch: %zu, expected 1 to %d", opts->batch, BATCH_MOST);
+        return sph_fail_key(SPH_EARG, "batch", "%zu, expected 1 to %d", opts->batch, BATCH_MOST);
     if (!opts->size || opts->size > SIZE_MOST)
-        return sph_fail(SPH_EARG, "size: %zu, expected 1 to %d", opts->size, SIZE_MOST);
+        return sph_fail_key(SPH_EARG, "size", "%zu, expected 1 to %d", opts->size, SIZE_MOST);
     if ((unsigned)opts->conv >= SPH_CONV_COUNT)
-        return sph_fail(SPH_EARG, "conv: %d is none of the known ways", (int)opts->conv);
+        return sph_fail_key(SPH_EARG, "conv", "%d is none of the known ways", (int)opts->conv);
     sph_image_net spec = {.dtype = opts->dtype,
                           .channels = CHANNELS,
                           .height = opts->size,

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "failure.h"
 #include "file/file.h"
 #include "base/memory.h"
 #include "rows/feed.h"

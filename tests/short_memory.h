@@ -33,7 +33,7 @@ void *aligned_alloc(size_t alignment, size_t size)
             short_memory.fail = 0;                                                                           \
             if (err) {                                                                                       \
                 assert_int_equal(err, SPH_EMEMORY);                                                          \
-                assert_non_null(strstr(sph_error(), "out of memory"));                                       \
+                assert_int_equal(sph_failure()->code, SPH_EMEMORY);                                          \
             }                                                                                                \
         } while (err);                                                                                       \
     } while (0)

@@ -21,6 +21,8 @@
 #include "net/plan.h"
 #include "rows/source.h"
 
+#include "failure.h"
+
 #define SUPPORT static inline __attribute__((unused))
 
 static const char *const param_word[] = {"sp", "wn", "gmp", "sphere"};

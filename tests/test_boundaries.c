@@ -474,12 +474,9 @@ static void wrong_calls_are_refused(void **state)
     (void)state;
     assert_int_equal(sph_data_from_arrays(&thin, x, y, 3, 1, 1, SPH_TASK_REGRESSION), 0);
     assert_int_equal(sph_data_from_arrays(&fits, x, y, 1, 2, 1, SPH_TASK_REGRESSION), 0);
-    assert_int_equal(sph_boundaries_new(&all, net, 2, 0, NULL, NULL, 0), SPH_EARG);
-    assert_string_equal(sph_error(), "layer 2 of a net with 2 layers");
-    assert_int_equal(sph_boundaries_new(&all, net, 0, 0, thin, NULL, 0), SPH_EARG);
-    assert_string_equal(sph_error(), "data with 1 features, and the net takes 2");
-    assert_int_equal(sph_boundaries_new(&all, net, 0, 0, fits, beyond, 2), SPH_EARG);
-    assert_string_equal(sph_error(), "row 1 of data with 1 rows");
+    assert_fails(sph_boundaries_new(&all, net, 2, 0, NULL, NULL, 0), SPH_EARG, .key = "layer");
+    assert_fails(sph_boundaries_new(&all, net, 0, 0, thin, NULL, 0), SPH_EARG, .key = "data");
+    assert_fails(sph_boundaries_new(&all, net, 0, 0, fits, beyond, 2), SPH_EARG, .key = "rows");
     sph_boundaries_free(NULL);
     sph_data_free(thin);
     sph_data_free(fits);

@@ -494,48 +494,42 @@ static void a_pixel_that_overflows_is_blamed_on_its_layer(void **state)
 
 /* ---------------------------------------------------------------- errors */
 
-static void says(int err, const char *text)
+static void refused(int err, const char *key)
 {
-    assert_int_equal(err, SPH_EARG);
-    if (!strstr(sph_error(), text))
-        fail_msg("said \"%s\", expected \"%s\"", sph_error(), text);
+    assert_fails(err, SPH_EARG, .key = key);
 }
 
 static void shape_errors_name_the_layer(void **state)
 {
     (void)state;
     sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
-    says(sph_net_image(net, 3, 0, 4), "input: an image of 3 x 0 x 4 (channels, height, width) is empty");
+    refused(sph_net_image(net, 3, 0, 4), "input");
     int x = sph_net_image(net, 3, 5, 4);
     assert_int_equal(x, 0);
     sph_layer layer = {.path = "layer2.0.conv1", .units = 2, .kernel = 7, .stride = 1, .pad = 1};
-    says(sph_net_conv(net, x, &layer),
-         "layer2.0.conv1: an image of 5 x 4 (padded by 1) is smaller than the window of 7");
+    refused(sph_net_conv(net, x, &layer), "layer2.0.conv1");
     layer = (sph_layer){.units = 2, .kernel = 3, .stride = 0};
-    says(sph_net_conv(net, x, &layer), "layers.0: a window of 3 every 0 pixels");
+    refused(sph_net_conv(net, x, &layer), "layers.0");
     layer = (sph_layer){.units = 2, .kernel = 3, .stride = 1, .pad = 3};
-    says(sph_net_conv(net, x, &layer), "layers.0: padding 3 is not less than the window of 3");
-    says(sph_net_conv(net, 9, &layer), "layers.0: its input is node 9");
-    says(sph_net_dense(net, x, &(sph_layer){.path = "fc", .units = 2}),
-         "fc: a dense layer takes vectors, its input is an image of 3 x 5 x 4; pool it");
-    says(sph_net_dense(net, x, &(sph_layer){.path = "fc", .units = 2, .kernel = 3}),
-         "fc: a dense layer has no kernel");
-    says(sph_net_max_pool(net, x, 5, 2, 0),
-         "max pool: an image of 5 x 4 (padded by 0) is smaller than the window of 5");
-    says(sph_net_avg_pool(net, x, 0, 2, 0), "average pool: a window of 0");
-    says(sph_net_global_pool(net, 4), "global pool: its input is node 4");
+    refused(sph_net_conv(net, x, &layer), "layers.0");
+    refused(sph_net_conv(net, 9, &layer), "layers.0");
+    refused(sph_net_dense(net, x, &(sph_layer){.path = "fc", .units = 2}), "fc");
+    refused(sph_net_dense(net, x, &(sph_layer){.path = "fc", .units = 2, .kernel = 3}), "fc");
+    refused(sph_net_max_pool(net, x, 5, 2, 0), "max pool");
+    refused(sph_net_avg_pool(net, x, 0, 2, 0), "average pool");
+    refused(sph_net_global_pool(net, 4), "global pool");
     layer = (sph_layer){.units = 3, .kernel = 1, .stride = 2};
     int small = sph_net_conv(net, x, &layer);
-    says(sph_net_add(net, x, small), "add: node 0 has 60 features, node 1 has 18");
+    refused(sph_net_add(net, x, small), "add");
     layer = (sph_layer){.units = 20, .kernel = 3, .stride = 3, .pad = 1}; /* 20 x 2 x 2; 10 x 4 x 2 below */
     int wide = sph_net_conv(net, x, &layer);
     layer = (sph_layer){.units = 10, .kernel = 2, .stride = 1, .pad = 0};
     int other = sph_net_max_pool(net, sph_net_conv(net, x, &layer), 2, 1, 0);
     assert_int_equal(net->nodes[other].height * net->nodes[other].width, 6);
-    says(sph_net_act(net, x, SPH_ACT_SRELU), "activation: srelu learns its shape");
-    says(sph_net_act(net, x, (sph_act)17), "activation: 17 is not one");
-    says(sph_net_act(net, 77, SPH_ACT_RELU), "activation: its input is node 77");
-    says(sph_net_ready(net, other, 1), "is an image of 10 x 3 x 2, expected a vector; pool it");
+    refused(sph_net_act(net, x, SPH_ACT_SRELU), "activation");
+    refused(sph_net_act(net, x, (sph_act)17), "activation");
+    refused(sph_net_act(net, 77, SPH_ACT_RELU), "activation");
+    refused(sph_net_ready(net, other, 1), "output");
     assert_true(wide > 0);
     sph_net_free(net);
 
@@ -544,7 +538,7 @@ static void shape_errors_name_the_layer(void **state)
     layer = (sph_layer){.units = 6, .kernel = 2, .stride = 2};
     int a = sph_net_conv(net, x, &layer); /* 6 x 1 x 1 */
     assert_int_equal(node_features(&net->nodes[a]), 6);
-    says(sph_net_add(net, a, x), "add: node 1 is 6 x 1 x 1, node 0 is 1 x 2 x 3; they must be equal");
+    refused(sph_net_add(net, a, x), "add");
     sph_net_free(net);
 }
 

@@ -48,7 +48,7 @@ static size_t fail_each(int (*call)(void *), void *argument)
         }
         if (err != SPH_EMEMORY)
             fail_msg("allocation %zu failed, and the call returned %d", n, err);
-        assert_non_null(strstr(sph_error(), "out of memory"));
+        assert_int_equal(sph_failure()->code, SPH_EMEMORY);
     }
 }
 

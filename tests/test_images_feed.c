@@ -79,14 +79,11 @@ static void a_feed_refuses_nets_and_standardisations_that_do_not_fit(void **stat
     struct feed *feed;
     sph_net *net = net_for(data, SPH_F32, 0);
     data->height = 16, data->width = 64; /* as many features */
-    assert_int_equal(feed_new(&feed, data, NULL, 3, net), SPH_EARG);
-    assert_string_equal(sph_error(),
-                        "the net takes 3 x 32 x 32 (channels, height, width), the images are 3 x 16 x 64");
+    assert_fails(feed_new(&feed, data, NULL, 3, net), SPH_EARG);
     data->height = data->width = 32;
     fit_scaling(net, data);
     net->scaling.x_mean[1030] += 1;
-    assert_int_equal(feed_new(&feed, data, NULL, 3, net), SPH_EFORMAT);
-    assert_string_equal(sph_error(), "the net standardises the pixels of channel 1 differently");
+    assert_fails(feed_new(&feed, data, NULL, 3, net), SPH_EFORMAT);
     sph_net_free(net);
     sph_data_free(data);
 }

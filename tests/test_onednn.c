@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "compute/onednn.h"
+#include "failure.h"
 #include "fault.h"
 
 /* Sums of up to 6,370 products, relative to the largest result: f32 loses its rounding times some tens.
@@ -531,15 +532,14 @@ static void failures_of_memory_are_reported_and_leave_nothing(void **state)
     }
 }
 
-static void a_shape_that_cannot_be_is_refused_with_its_numbers(void **state)
+static void a_shape_that_cannot_be_is_refused(void **state)
 {
     (void)state;
     struct shape s = shape_of(3, 16, 3, 1, 1, 8, 8, 2, onednn_block());
     struct onednn_conv *conv = NULL;
     s.spec.window.out_height = 20;
-    assert_int_equal(onednn_conv_new(&conv, &s.spec), SPH_EARG);
+    assert_fails(onednn_conv_new(&conv, &s.spec), SPH_EARG);
     assert_null(conv);
-    assert_non_null(strstr(sph_error(), "2 images of 3 x 8 x 8, 16 units"));
 }
 
 static void blocks_hold_8_or_16_channels(void **state)
@@ -574,7 +574,7 @@ int main(void)
         cmocka_unit_test(forward_alone_needs_no_training),
         cmocka_unit_test(time_is_that_of_the_wanted_passes),
         cmocka_unit_test(failures_of_memory_are_reported_and_leave_nothing),
-        cmocka_unit_test(a_shape_that_cannot_be_is_refused_with_its_numbers),
+        cmocka_unit_test(a_shape_that_cannot_be_is_refused),
     };
     if (onednn_version())
         return cmocka_run_group_tests(with, NULL, NULL);

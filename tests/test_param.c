@@ -422,8 +422,7 @@ static void paper_init_is_refused_without_a_radius(void **state)
         int err = sph_net_dense(
             net, sph_net_input(net, 3),
             &(sph_layer){.path = "first", .units = 2, .param = (sph_param)param, .init = SPH_INIT_PAPER});
-        assert_int_equal(err, SPH_EARG);
-        assert_non_null(strstr(sph_error(), "first: init paper"));
+        assert_fails(err, SPH_EARG, .key = "first");
         sph_net_free(net);
     }
 }

@@ -276,11 +276,10 @@ static void a_weight_that_vanishes_has_no_boundary_and_no_number(void **state)
 
 /* ---------------------------------------------------------------- what cannot be meant, and no memory */
 
-static void refused(const sph_perturb_opts *opts, const char *message)
+static void refused(const sph_perturb_opts *opts, const char *key)
 {
     sph_perturb_result result;
-    assert_int_equal(sph_perturb(&result, opts), SPH_EARG);
-    assert_string_equal(sph_error(), message);
+    assert_fails(sph_perturb(&result, opts), SPH_EARG, .key = key);
     assert_null(result.memory);
 }
 
@@ -292,33 +291,33 @@ static void options_that_cannot_be_meant_are_refused(void **state)
     sph_perturb_defaults(&right);
     sph_perturb_opts opts = right;
     opts.inputs = 1;
-    refused(&opts, "inputs: found 1, expected 2 to 65536");
+    refused(&opts, "inputs");
     opts = right, opts.count = 0;
-    refused(&opts, "number of eps: found 0, expected 1 to 1024");
+    refused(&opts, "eps");
     opts = right, opts.rows = 1;
-    refused(&opts, "rows of the batch: found 1, expected 2 to 65536");
+    refused(&opts, "rows");
     opts = right, opts.units = 1;
-    refused(&opts, "units of the layer: found 1, expected 2 to 1024");
+    refused(&opts, "units");
     opts = right, opts.length = 0;
-    refused(&opts, "length of the weight: found 0, expected a number above 0");
+    refused(&opts, "length");
     opts = right, opts.distance = INFINITY;
-    refused(&opts, "distance of the boundary: found inf, expected a number");
+    refused(&opts, "distance");
     opts = right, opts.eps = bad, opts.count = 2;
-    refused(&opts, "eps: found nan, expected a number");
+    refused(&opts, "eps");
     opts = right, opts.w = bad;
-    refused(&opts, "base weight: found nan, expected a number");
+    refused(&opts, "weight");
     opts = right, opts.w = zero;
-    refused(&opts, "base weight: all numbers are 0, which has no boundary");
+    refused(&opts, "weight");
 
     const double large[] = {1e308, 1e308}, steps[] = {1e-3, -1e200};
     opts = right, opts.w = large;
-    refused(&opts, "length of the weight: found 1.41421e+308, too large: expected at most 1e+150");
+    refused(&opts, "length");
     opts = right, opts.length = 1e151;
-    refused(&opts, "length of the weight: found 1e+151, too large: expected at most 1e+150");
+    refused(&opts, "length");
     opts = right, opts.distance = -1e300;
-    refused(&opts, "distance of the boundary: found -1e+300, too large: expected at most 1e+150");
+    refused(&opts, "distance");
     opts = right, opts.eps = steps, opts.count = 2;
-    refused(&opts, "eps: found -1e+200, too large: expected at most 1e+150");
+    refused(&opts, "eps");
 }
 
 static void short_memory_is_a_failure_and_leaks_nothing(void **state)

@@ -505,11 +505,9 @@ static void blame_names_the_layer(void **state)
 
 /* ---------------------------------------------------------------- a wrong graph */
 
-static void expect_refusal(int answer, const char *words)
+static void expect_refusal(int answer, const char *key)
 {
-    assert_int_equal(answer, SPH_EARG);
-    if (!strstr(sph_error(), words))
-        fail_msg("'%s' does not say '%s'", sph_error(), words);
+    assert_fails(answer, SPH_EARG, .key = key);
 }
 
 static void wrong_graphs_are_refused_by_name(void **state)
@@ -521,31 +519,28 @@ static void wrong_graphs_are_refused_by_name(void **state)
     int x = sph_net_input(net, 4);
     assert_int_equal(x, 0);
     expect_refusal(sph_net_input(net, 4), "input");
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 0}), "body.a: 0 units");
-    expect_refusal(sph_net_dense(net, 7, &(sph_layer){.path = "body.a", .units = 2}),
-                   "body.a: its input is node 7");
-    expect_refusal(sph_net_dense(net, -1, &(sph_layer){.path = "body.a", .units = 2}),
-                   "body.a: its input is node -1");
+    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 0}), "body.a");
+    expect_refusal(sph_net_dense(net, 7, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
+    expect_refusal(sph_net_dense(net, -1, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
     expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .act = (sph_act)99}),
                    "body.a");
     expect_refusal(
         sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .param = SPH_PARAM_GMP, .signs = 1}),
-        "body.a: output signs");
-    expect_refusal(sph_net_ready(net, x, 1), "no layer");
+        "body.a");
+    expect_refusal(sph_net_ready(net, x, 1), NULL);
     int a = sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 3});
     assert_int_equal(a, 1);
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2}),
-                   "body.a: two layers of one name");
-    expect_refusal(sph_net_add(net, a, x), "node 1 has 3 features, node 0 has 4");
+    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
+    expect_refusal(sph_net_add(net, a, x), "add");
     expect_refusal(sph_net_add(net, a, 9), "add");
     int b = sph_net_dense(net, a, &(sph_layer){.units = 2});
     assert_int_equal(b, 2);
     assert_string_equal(sph_net_layer(net, 1, NULL)->path, "layers.1");
-    expect_refusal(sph_net_ready(net, a, 1), "not the last");
-    expect_refusal(sph_net_forward(net, (double[4]){0}, 1, (double[2]){0}), "not ready");
+    expect_refusal(sph_net_ready(net, a, 1), "output");
+    expect_refusal(sph_net_forward(net, (double[4]){0}, 1, (double[2]){0}), NULL);
     ready(net, b, 1);
-    expect_refusal(sph_net_ready(net, b, 1), "ready already");
-    expect_refusal(sph_net_dense(net, b, &(sph_layer){.units = 2}), "ready");
+    expect_refusal(sph_net_ready(net, b, 1), NULL);
+    expect_refusal(sph_net_dense(net, b, &(sph_layer){.units = 2}), NULL);
     sph_net_free(net);
     sph_net_free(NULL);
     expect_refusal(sph_net_new(&net, (sph_dtype)5), "dtype");
@@ -561,15 +556,15 @@ static void tensors_are_found_by_name_and_checked_for_size(void **state)
     assert_memory_equal(theta, back, sizeof theta);
     /* (units, angles) at the interface, angle by angle in memory */
     assert_true(((float *)net->params)[0] == 0.25f && ((float *)net->params)[1] == 1.0f);
-    expect_refusal(sph_net_get(net, "layers.0.theta", back, 3), "layers.0.theta has 4 numbers, 3 were given");
-    expect_refusal(sph_net_get(net, "layers.0.weight", back, 3), "no tensor layers.0.weight");
+    expect_refusal(sph_net_get(net, "layers.0.theta", back, 3), "layers.0.theta");
+    expect_refusal(sph_net_get(net, "layers.0.weight", back, 3), "layers.0.weight");
     assert_int_equal(sph_net_tensors(net), 5);
     sph_tensor tensor;
     assert_int_equal(sph_net_tensor(net, 0, &tensor), 0);
     assert_string_equal(tensor.name, "layers.0.theta");
     assert_int_equal(tensor.shape[0], 2);
     assert_int_equal(tensor.shape[1], 2);
-    expect_refusal(sph_net_tensor(net, 5, &tensor), "tensor 5");
+    expect_refusal(sph_net_tensor(net, 5, &tensor), "tensor");
     sph_net_free(net);
 }
 

@@ -14,12 +14,11 @@
 
 /* ---------------------------------------------------------------- what is refused */
 
-static void refuse(sph_net *net, const sph_regions_opts *opts, const char *message)
+static void refuse(sph_net *net, const sph_regions_opts *opts, const char *key)
 {
     sph_regions *regions = NULL;
-    assert_int_equal(sph_regions_new(&regions, net, opts), SPH_EARG);
+    assert_fails(sph_regions_new(&regions, net, opts), SPH_EARG, .key = key);
     assert_null(regions);
-    assert_string_equal(sph_error(), message);
     sph_net_free(net);
 }
 
@@ -33,20 +32,15 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
     (void)state;
     sph_regions_opts opts;
     sph_regions_defaults(&opts);
-    refuse(small(SPH_NORM_LN, SPH_ACT_RELU), &opts,
-           "layers.0: ln divides by each sample's own standard deviation, so that its regions have no "
-           "straight edges");
-    refuse(small(SPH_NORM_NONE, SPH_ACT_ELU), &opts,
-           "layers.0: activation elu, and regions are cut for relu and leaky_relu only");
-    refuse(small(SPH_NORM_BN, SPH_ACT_SRELU), &opts,
-           "layers.0: activation srelu, and regions are cut for relu and leaky_relu only");
+    refuse(small(SPH_NORM_LN, SPH_ACT_RELU), &opts, "layers.0");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_ELU), &opts, "layers.0");
+    refuse(small(SPH_NORM_BN, SPH_ACT_SRELU), &opts, "layers.0");
 
     sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
     int node = dense(net, sph_net_input(net, 2), 3, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY);
     node = sph_net_act(net, node, SPH_ACT_ELU);
     ready(net, dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 0);
-    refuse(net, &opts,
-           "an activation by itself: activation elu, and regions are cut for relu and leaky_relu only");
+    refuse(net, &opts, "an activation by itself");
 
     assert_int_equal(
         sph_net_vgg6(
@@ -54,14 +48,14 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
             &(sph_image_net){
                 .channels = 1, .height = 8, .width = 8, .classes = 2, .scale = 0.02, .act = SPH_ACT_RELU}),
         0);
-    refuse(net, &opts, "layers.0: a convolution, and regions are cut for dense layers only");
+    refuse(net, &opts, "layers.0");
 
     assert_int_equal(sph_net_new(&net, SPH_F64), 0);
-    refuse(net, &opts, "the net is not ready: call sph_net_ready first");
+    refuse(net, &opts, NULL);
     net = small(SPH_NORM_NONE, SPH_ACT_RELU);
     double w[36] = {[7] = NAN};
     assert_int_equal(sph_net_set(net, "layers.1.weight", w, 36), 0);
-    refuse(net, &opts, "layers.1: unit 1 has numbers that are not finite");
+    refuse(net, &opts, "layers.1");
 }
 
 static void planes_and_windows_that_cannot_be_are_refused(void **state)
@@ -70,37 +64,30 @@ static void planes_and_windows_that_cannot_be_are_refused(void **state)
     sph_regions_opts opts;
     sph_regions_defaults(&opts);
     refuse(stack(SPH_F64, KERNELS_FASTEST, 3, 4, 1, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU, 1), &opts,
-           "the net has 3 inputs, expected 1 or 2, or a plane through three points");
+           "plane");
     double place[2] = {0, INFINITY};
     opts.origin = place;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "a plane is an origin and two directions, or none of them");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "plane");
     opts.first = opts.second = place;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "the plane: input 1 is not a finite number");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "plane");
 
     sph_regions_defaults(&opts);
     opts.window[1] = -1;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "window: -1 to -1, expected two numbers, the first one smaller");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
     opts.window[1] = NAN;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "window: -1 to nan, expected two numbers, the first one smaller");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
     opts.window[0] = 1e12;
     opts.window[1] = 1e12 + 1;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "window: 1000000000000 to 1000000000001 is too narrow for its numbers");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
     opts.window[0] = -1.5e308;
     opts.window[1] = 1.5e308;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "window: -1.5e+308 to 1.5e+308 is too wide for its numbers");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
     for (size_t i = 0; i < 4; i++)
         opts.window[i] = i % 2 ? 1e200 : -1e200;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "window: 2e+200 by 2e+200 is too large: its area is no number");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
     for (size_t i = 0; i < 4; i++)
         opts.window[i] = i % 2 ? 1e-200 : -1e-200;
-    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts,
-           "window: 2e-200 by 2e-200 is too small: its area is no number");
+    refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
 }
 
 static void too_many_regions_end_with_a_word(void **state)
@@ -110,10 +97,7 @@ static void too_many_regions_end_with_a_word(void **state)
     sph_regions_defaults(&opts);
     double w[] = {1, 1, 1, -1};
     opts.most = 1;
-    refuse(
-        by_hand(2, 2, w, none, ones, 0), &opts,
-        "most: there are more than 1 regions (these fill 25 % of the window): allow more, or take a smaller "
-        "window");
+    refuse(by_hand(2, 2, w, none, ones, 0), &opts, "most");
 }
 
 static int stop_at_once(void *self, const sph_progress *progress)
@@ -201,22 +185,19 @@ static void what_is_not_finite_is_refused_by_name(void **state)
     sph_regions_defaults(&opts);
     for (size_t i = 0; i < 4; i++)
         opts.window[i] *= 1e9;
-    refuse(times(1e101), &opts, "layers.2: its values in the window grow beyond finite numbers");
-    refuse(times(1e200), &opts, "layers.1: unit 0 has numbers that are not finite");
+    refuse(times(1e101), &opts, "layers.2");
+    refuse(times(1e200), &opts, "layers.1");
     double w[] = {1e300, 0, 0, 1e300};
-    refuse(by_hand(2, 2, w, none, ones, 0), &opts,
-           "layers.0: its values in the window grow beyond finite numbers");
+    refuse(by_hand(2, 2, w, none, ones, 0), &opts, "layers.0");
     double origin[] = {0, 0}, far[] = {1e300, 0}, up[] = {0, 1};
     opts.origin = origin;
     opts.first = far;
     opts.second = up;
-    refuse(by_hand(2, 2, ones, none, ones, 0), &opts,
-           "the plane: input 0 grows beyond finite numbers in the window");
+    refuse(by_hand(2, 2, ones, none, ones, 0), &opts, "plane");
 
     sph_net *net = by_hand(2, 2, ones, none, ones, 0);
     double first[2], second[2], window[4], other[] = {1e200, 1};
-    assert_int_equal(sph_plane_through(net, origin, other, up, origin, first, second, window), SPH_EARG);
-    assert_string_equal(sph_error(), "the points are too far apart: their distance is no finite number");
+    assert_fails(sph_plane_through(net, origin, other, up, origin, first, second, window), SPH_EARG);
     sph_net_free(net);
 }
 
@@ -374,7 +355,7 @@ static void saving_survives_a_lack_of_memory(void **state)
         assert_int_equal(err, SPH_EMEMORY);
     }
     assert_int_equal(err, 1);
-    assert_non_null(strstr(sph_error(), "gnuplot"));
+    assert_true(*sph_error());
     assert_true(failures > 10);
     json_t *all = json_load_file(path, 0, NULL);
     assert_non_null(all);

@@ -169,26 +169,20 @@ static void wrong_specs_are_refused(void **state)
         double scale;
         size_t classes;
         sph_act act;
-        const char *text;
+        const char *key;
     } wrong[] = {
-        {0, 32, -1, 7, SPH_ACT_RELU, "width scale -1"},
-        {0, 32, NAN, 7, SPH_ACT_RELU, "width scale nan"},
-        {1, 32, 1e9, 7, SPH_ACT_RELU, "width scale 1e+09"},
-        {1, 32, 0.01, 0, SPH_ACT_RELU, "0 classes"},
-        {1, 0, 0.01, 3, SPH_ACT_RELU, "an image of 3 x 0 x 0"},
-        {0, 7, 0.01, 3, SPH_ACT_RELU,
-         "max pool: an image of 1 x 1 (padded by 0) is smaller than the window of 2"},
-        {1, 32, 0.01, 3, SPH_ACT_SRELU, "activation: srelu"},
+        {0, 32, -1, 7, SPH_ACT_RELU, "scale"},         {0, 32, NAN, 7, SPH_ACT_RELU, "scale"},
+        {1, 32, 1e9, 7, SPH_ACT_RELU, "scale"},        {1, 32, 0.01, 0, SPH_ACT_RELU, "classes"},
+        {1, 0, 0.01, 3, SPH_ACT_RELU, "input"},        {0, 7, 0.01, 3, SPH_ACT_RELU, "max pool"},
+        {1, 32, 0.01, 3, SPH_ACT_SRELU, "activation"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         sph_image_net spec = spec_of(wrong[i].size, wrong[i].scale);
         spec.classes = wrong[i].classes;
         spec.act = wrong[i].act;
         sph_net *net = NULL;
-        assert_int_equal(makers[wrong[i].maker](&net, &spec), SPH_EARG);
+        assert_fails(makers[wrong[i].maker](&net, &spec), SPH_EARG, .key = wrong[i].key);
         assert_null(net);
-        if (!strstr(sph_error(), wrong[i].text))
-            fail_msg("said \"%s\", expected \"%s\"", sph_error(), wrong[i].text);
     }
 }
 

@@ -108,6 +108,12 @@ int sph_fail_line_key(int code, const char *path, size_t line, const char *key, 
     return set(code, path, line, key, 1, what);
 }
 
+int sph_fail_of(int code, const char *path, size_t line, const char *key, const char *format, ...)
+{
+    WORDS(what, format);
+    return set(code, path, line, key, 0, what);
+}
+
 int sph_fail_in(int code, const char *format, ...)
 {
     WORDS(context, format);

@@ -9,6 +9,7 @@
  *   sph_fail_at       "PATH: WHAT"              a file, or the name of a source
  *   sph_fail_line     "PATH:LINE: WHAT"         line 0 is none
  *   sph_fail_line_key "PATH:LINE: KEY: WHAT"
+ *   sph_fail_of       "PATH:LINE: WHAT"         about a key that WHAT names in its own words; path "" is none
  *
  * A failure on its way up is given more by sph_fail_in and sph_fail_about (words before it), sph_fail_more
  * (words behind it) and sph_fail_move (another place). */
@@ -24,6 +25,8 @@ int sph_fail_key(int code, const char *key, const char *format, ...) SPH_FAILS(3
 int sph_fail_at(int code, const char *path, const char *format, ...) SPH_FAILS(3);
 int sph_fail_line(int code, const char *path, size_t line, const char *format, ...) SPH_FAILS(4);
 int sph_fail_line_key(int code, const char *path, size_t line, const char *key, const char *format, ...)
+    SPH_FAILS(5);
+int sph_fail_of(int code, const char *path, size_t line, const char *key, const char *format, ...)
     SPH_FAILS(5);
 
 /* Puts "context: " before what is there already, behind path and line, and returns code. */

@@ -206,8 +206,8 @@ int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int r
                    const struct source *source)
 {
     if (!net->ready || (layer != SPH_EVERY_LAYER && layer >= net->layer_count))
-        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", layer,
-                        net->ready ? net->layer_count : 0);
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+                           net->ready ? net->layer_count : 0);
     sph_boundaries *made = mem_get(1, sizeof *made);
     if (!made)
         return SPH_EMEMORY;

@@ -128,45 +128,50 @@ void sph_perturb_defaults(sph_perturb_opts *out)
                               .units = 8};
 }
 
-static int check_number(const char *what, size_t value, size_t least, size_t most)
+static int check_number(const char *key, const char *what, size_t value, size_t least, size_t most)
 {
     if (value >= least && value <= most)
         return 0;
-    return sph_fail_key(SPH_EARG, what, "found %zu, expected %zu to %zu", value, least, most);
+    return sph_fail_of(SPH_EARG, "", 0, key, "%s: found %zu, expected %zu to %zu", what, value, least, most);
 }
 
-static int check_size(const char *what, double value)
+static int check_size(const char *key, const char *what, double value)
 {
     if (fabs(value) <= number_most)
         return 0;
-    return sph_fail_key(SPH_EARG, what, "found %g, too large: expected at most %g", value, number_most);
+    return sph_fail_of(SPH_EARG, "", 0, key, "%s: found %g, too large: expected at most %g", what, value,
+                       number_most);
 }
 
 static int check_opts(const sph_perturb_opts *opts)
 {
     int err;
-    if ((err = check_number("inputs", opts->inputs, 2, INPUTS_MOST)) < 0 ||
-        (err = check_number("number of eps", opts->count, 1, EPS_MOST)) < 0 ||
-        (err = check_number("rows of the batch", opts->rows, 2, ROWS_MOST)) < 0 ||
-        (err = check_number("units of the layer", opts->units, 2, UNITS_MOST)) < 0)
+    if ((err = check_number("inputs", "inputs", opts->inputs, 2, INPUTS_MOST)) < 0 ||
+        (err = check_number("eps", "number of eps", opts->count, 1, EPS_MOST)) < 0 ||
+        (err = check_number("rows", "rows of the batch", opts->rows, 2, ROWS_MOST)) < 0 ||
+        (err = check_number("units", "units of the layer", opts->units, 2, UNITS_MOST)) < 0)
         return err;
     if (!opts->w && !(opts->length > 0 && isfinite(opts->length)))
-        return sph_fail(SPH_EARG, "length of the weight: found %g, expected a number above 0", opts->length);
+        return sph_fail_of(SPH_EARG, "", 0, "length",
+                           "length of the weight: found %g, expected a number above 0", opts->length);
     if (!isfinite(opts->distance))
-        return sph_fail(SPH_EARG, "distance of the boundary: found %g, expected a number", opts->distance);
+        return sph_fail_of(SPH_EARG, "", 0, "distance",
+                           "distance of the boundary: found %g, expected a number", opts->distance);
     for (size_t e = 0; e < opts->count; e++)
         if (!isfinite(opts->eps[e]))
             return sph_fail_key(SPH_EARG, "eps", "found %g, expected a number", opts->eps[e]);
     for (size_t i = 0; opts->w && i < opts->inputs; i++)
         if (!isfinite(opts->w[i]))
-            return sph_fail(SPH_EARG, "base weight: found %g, expected a number", opts->w[i]);
+            return sph_fail_of(SPH_EARG, "", 0, "weight", "base weight: found %g, expected a number",
+                               opts->w[i]);
     if (opts->w && !(param_length(opts->inputs, opts->w) > 0))
-        return sph_fail(SPH_EARG, "base weight: all numbers are 0, which has no boundary");
+        return sph_fail_of(SPH_EARG, "", 0, "weight",
+                           "base weight: all numbers are 0, which has no boundary");
     for (size_t e = 0; e < opts->count && !err; e++)
-        err = check_size("eps", opts->eps[e]);
-    if (!err && !(err = check_size("distance of the boundary", opts->distance)))
-        err =
-            check_size("length of the weight", opts->w ? param_length(opts->inputs, opts->w) : opts->length);
+        err = check_size("eps", "eps", opts->eps[e]);
+    if (!err && !(err = check_size("distance", "distance of the boundary", opts->distance)))
+        err = check_size("length", "length of the weight",
+                         opts->w ? param_length(opts->inputs, opts->w) : opts->length);
     return err;
 }
 

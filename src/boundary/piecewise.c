@@ -78,13 +78,14 @@ static int check_plane(const sph_net *net, const sph_regions_opts *opts)
 {
     size_t n = sph_net_inputs(net);
     if (!opts->origin != !opts->first || !opts->origin != !opts->second)
-        return sph_fail(SPH_EARG, "a plane is an origin and two directions, or none of them");
+        return sph_fail_of(SPH_EARG, "", 0, "plane",
+                           "a plane is an origin and two directions, or none of them");
     if (!opts->origin && n > 2)
-        return sph_fail(SPH_EARG, "the net has %zu inputs, expected 1 or 2, or a plane through three points",
-                        n);
+        return sph_fail_of(SPH_EARG, "", 0, "plane",
+                           "the net has %zu inputs, expected 1 or 2, or a plane through three points", n);
     for (size_t i = 0; opts->origin && i < n; i++)
         if (!isfinite(opts->origin[i]) || !isfinite(opts->first[i]) || !isfinite(opts->second[i]))
-            return sph_fail(SPH_EARG, "the plane: input %zu is not a finite number", i);
+            return sph_fail_of(SPH_EARG, "", 0, "plane", "the plane: input %zu is not a finite number", i);
     return 0;
 }
 
@@ -174,7 +175,8 @@ static int take_plane(struct piecewise *out, const sph_net *net, const sph_regio
         out->plane[ld + i] = out->half[1] * second / scale;
         out->plane[2 * ld + i] = (middle - mean) / scale;
         if (!isfinite(out->plane[i]) || !isfinite(out->plane[ld + i]) || !isfinite(out->plane[2 * ld + i]))
-            return sph_fail(SPH_EARG, "the plane: input %zu grows beyond finite numbers in the window", i);
+            return sph_fail_of(SPH_EARG, "", 0, "plane",
+                               "the plane: input %zu grows beyond finite numbers in the window", i);
     }
     return 0;
 }

@@ -206,7 +206,7 @@ size_t sph_regions_count(const sph_regions *regions)
 int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
 {
     if (i >= regions->count)
-        return sph_fail(SPH_EARG, "region %zu of %zu", i, regions->count);
+        return sph_fail_of(SPH_EARG, "", 0, "region", "region %zu of %zu", i, regions->count);
     const struct region *region = &regions->region[i];
     *out = (sph_region){
         .vertex = regions->vertex + 2 * region->vertex,
@@ -226,7 +226,8 @@ size_t sph_regions_layers(const sph_regions *regions)
 int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out)
 {
     if (k >= regions->layer_count)
-        return sph_fail(SPH_EARG, "layer %zu of %zu with an activation", k, regions->layer_count);
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of %zu with an activation", k,
+                           regions->layer_count);
     const struct regions_layer *layer = &regions->layer[k];
     *out = (sph_regions_layer){layer->path, layer->units, layer->byte, layer->regions};
     return 0;

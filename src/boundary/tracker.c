@@ -186,7 +186,8 @@ void sph_tracker_observer(sph_tracker *tracker, sph_observer *out)
 int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
 {
     if (layer >= tracker->layer_count)
-        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", layer, tracker->layer_count);
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+                           tracker->layer_count);
     *out = tracker->layer[layer].motion;
     return tracker->layer[layer].follows;
 }
@@ -194,7 +195,8 @@ int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
 int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal)
 {
     if (layer >= tracker->layer_count)
-        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", layer, tracker->layer_count);
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+                           tracker->layer_count);
     const struct tracked *from = &tracker->layer[layer];
     const struct kernels *k = tracker->k;
     for (size_t j = 0; from->follows && j < from->args.m; j++) {

@@ -19,7 +19,9 @@ int convert_refuse(const struct form *form, size_t unit, const char *format, ...
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    return sph_fail(SPH_EARG, "%s unit %zu: %s", form->from->path, unit, why);
+    char key[160];
+    snprintf(key, sizeof key, "%s unit %zu", form->from->path, unit);
+    return sph_fail_key(SPH_EARG, key, "%s", why);
 }
 
 /* ---------------------------------------------------------------- a layer's form */
@@ -177,7 +179,7 @@ int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
 {
     int strict = (flags & SPH_CONVERT_STRICT) != 0;
     if ((unsigned)to >= SPH_PARAM_COUNT)
-        return sph_fail(SPH_EARG, "unknown parameterization %d", (int)to);
+        return sph_fail_of(SPH_EARG, "", 0, "param", "unknown parameterization %d", (int)to);
     if (flags & ~(SPH_CONVERT_STRICT | SPH_CONVERT_KEEP_BN))
         return sph_fail_key(SPH_EARG, "conversion", "unknown flags %#x", (unsigned)flags);
     if (!net->ready)

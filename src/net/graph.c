@@ -11,7 +11,7 @@
 int sph_net_new(sph_net **out, sph_dtype dtype)
 {
     if ((unsigned)dtype >= SPH_DTYPE_COUNT)
-        return sph_fail(SPH_EARG, "unknown dtype %d", (int)dtype);
+        return sph_fail_of(SPH_EARG, "", 0, "dtype", "unknown dtype %d", (int)dtype);
     sph_net *net = mem_get(1, sizeof *net);
     if (!net)
         return SPH_EMEMORY;

@@ -156,7 +156,8 @@ size_t sph_net_tensors(const sph_net *net)
 int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out)
 {
     if (i >= net->tensor_count)
-        return sph_fail(SPH_EARG, "tensor %zu of a net that has %zu", i, net->tensor_count);
+        return sph_fail_of(SPH_EARG, "", 0, "tensor", "tensor %zu of a net that has %zu", i,
+                           net->tensor_count);
     *out = net->tensors[i].view;
     return 0;
 }
@@ -196,9 +197,10 @@ static int find_for(const sph_net *net, const char *name, size_t count, const st
 {
     *out = net_find_tensor(net, name);
     if (!*out)
-        return sph_fail(SPH_EARG, "the net has no tensor %s", name);
+        return sph_fail_of(SPH_EARG, "", 0, name, "the net has no tensor %s", name);
     if ((*out)->view.count != count)
-        return sph_fail(SPH_EARG, "%s has %zu numbers, %zu were given", name, (*out)->view.count, count);
+        return sph_fail_of(SPH_EARG, "", 0, name, "%s has %zu numbers, %zu were given", name,
+                           (*out)->view.count, count);
     return 0;
 }
 

@@ -49,9 +49,10 @@ static int begin(struct builder *b, const sph_image_net *spec)
 {
     *b = (struct builder){.spec = spec};
     if (!(spec->scale >= 0 && spec->scale <= 64))
-        return sph_fail(SPH_EARG, "width scale %g, expected a number above 0, at most 64", spec->scale);
+        return sph_fail_of(SPH_EARG, "", 0, "scale", "width scale %g, expected a number above 0, at most 64",
+                           spec->scale);
     if (!spec->classes)
-        return sph_fail(SPH_EARG, "0 classes, expected at least 1");
+        return sph_fail_of(SPH_EARG, "", 0, "classes", "0 classes, expected at least 1");
     int err = sph_net_new(&b->net, spec->dtype);
     if (err < 0)
         return err;

@@ -145,8 +145,8 @@ static int check_words(const sph_train_opts *o)
     for (int g = 0; g < SPH_GROUP_COUNT; g++)
         if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
             !isfinite(o->group_decay[g]))
-            return sph_fail(
-                SPH_EARG,
+            return sph_fail_of(
+                SPH_EARG, "", 0, o->group_lr[g] >= 0 && isfinite(o->group_lr[g]) ? "group_decay" : "group_lr",
                 "group_lr, group_decay: %g and %g, expected 0 or more; sph_train_defaults sets them",
                 o->group_lr[g], o->group_decay[g]);
     return 0;
@@ -159,8 +159,12 @@ static int check_opts(const sph_train_opts *o, size_t outputs)
         return err;
     if (!(o->beta1 >= 0 && o->beta1 < 1) || !(o->beta2 >= 0 && o->beta2 < 1) || !(o->epsilon >= 0) ||
         !isfinite(o->epsilon))
-        return sph_fail(SPH_EARG, "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1",
-                        o->beta1, o->beta2, o->epsilon);
+        return sph_fail_of(SPH_EARG, "", 0,
+                           !(o->beta1 >= 0 && o->beta1 < 1)   ? "beta1"
+                           : !(o->beta2 >= 0 && o->beta2 < 1) ? "beta2"
+                                                              : "epsilon",
+                           "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1", o->beta1,
+                           o->beta2, o->epsilon);
     if (!(o->lr > 0) || !isfinite(o->lr))
         return sph_fail_key(SPH_EARG, "lr", "%g, expected a number above 0", o->lr);
     if (!o->epochs)
@@ -340,11 +344,12 @@ static int diverged(struct trainer *t, const char *what, double loss, double ste
     for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->micro)
         bad = plan_blame(t->plan, t->x + row * t->ldx * t->k->size, t->ldx,
                          rows - row < t->micro ? rows - row : t->micro);
-    const char *where = bad < t->net->layer_count ? t->net->layers[bad].path : "the loss itself";
+    const char *layer = bad < t->net->layer_count ? t->net->layers[bad].path : "";
     t->stopped = 0;
-    return sph_fail(SPH_EDIVERGED,
-                    "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
-                    isnan(loss) ? fabs(loss) : loss, step, t->scalar[TRAINER_EPOCH] + 1, where, t->opts->lr);
+    return sph_fail_of(SPH_EDIVERGED, "", 0, layer,
+                       "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
+                       isnan(loss) ? fabs(loss) : loss, step, t->scalar[TRAINER_EPOCH] + 1,
+                       *layer ? layer : "the loss itself", t->opts->lr);
 }
 
 static uint64_t all_steps(const struct trainer *t)
