@@ -63,7 +63,7 @@ def main():
         best = max if key == "images_per_second" else min
         speed = (lambda value: value) if key == "images_per_second" else (lambda value: 1 / value)
         old, new, again = (numbers[words, side] for side in sides)
-        ratio = speed(best(new)) / speed(best(old + again))
+        ratio = 2 * speed(best(new)) / (speed(best(old)) + speed(best(again)))
         noise = speed(best(again)) / speed(best(old))
         bad = ratio < 1 - args.slack - abs(noise - 1)
         slower += bad
