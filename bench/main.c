@@ -271,6 +271,8 @@ int main(int argc, char **argv)
     struct args args;
     int code = args_parse(&args, &command_bench, argc, argv, 2);
     if (!code)
+        code = args_set_memory(&args);
+    if (!code)
         code = bench_run(&args);
     if (!code && fflush(stdout))
         code = cli_fail(&command_bench, EXIT_FAILED, "stdout: cannot be written");

@@ -14,6 +14,9 @@ static const sph_option common[] = {
     {"json", NULL, "", "common", "machine-readable results on stdout"},
     {"quiet", NULL, "", "common", "no progress and no notes on stderr"},
     {"verbose", NULL, "", "common", "more on stderr"},
+    {"max-memory", "SIZE", "", "common",
+     "what the command may hold at a time, such as 500M or 8G; three quarters of what the machine has if not "
+     "given"},
     {"help", NULL, "", "common", "this text"},
     {"version", NULL, "", "common", "the version and what is compiled in"},
 };

@@ -86,6 +86,9 @@ int args_numbers(const struct args *args, const char *name, const char *such_as,
 /* Checks --threads, --seed and --dtype for the commands that accept them only because every command does. */
 int args_check_common(const struct args *args);
 
+/* Heeds --max-memory, and what the shell or a container allows; 0, or EXIT_USAGE after a message (memory.c). */
+int args_set_memory(const struct args *args);
+
 /* "a|b|c" of a list of words, for the help. */
 #define CLI_BAR_WORD(id, word, help) "|" word
 #define CLI_WORDS(list)              (&list(CLI_BAR_WORD)[1])

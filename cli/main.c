@@ -87,7 +87,8 @@ static int run(int argc, char **argv)
         cli_help_command(&args);
         return EXIT_DONE;
     }
-    return command->run(&args);
+    code = args_set_memory(&args);
+    return code ? code : command->run(&args);
 }
 
 int main(int argc, char **argv)

@@ -13,6 +13,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "base/memory.h"
 #include "data/data.h"
 #include "data/sheet.h"
 #include "data_files.h"
@@ -274,6 +275,46 @@ static void broken_npz_files_are_refused_with_the_reason(void **state)
     npz_fails(file_with(".npz", "junk", 4), ": not a zip file: Unrecognized archive format");
 }
 
+/* An .npz of x with this header dict and so many zeroes behind it, which take next to no room. */
+static const char *bomb(const char *dict, size_t zeroes)
+{
+    static char zip[1 << 20];
+    static const char piece[1 << 16];
+    struct bytes head = npy(1, dict, "", 0);
+    size_t used = 0;
+    struct archive *out = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+    archive_write_set_format_zip(out);
+    archive_write_set_options(out, "zip:compression=deflate");
+    assert_int_equal(archive_write_open_memory(out, zip, sizeof zip, &used), ARCHIVE_OK);
+    archive_entry_set_pathname(entry, "x.npy");
+    archive_entry_set_size(entry, (la_int64_t)(head.length + zeroes));
+    archive_entry_set_filetype(entry, AE_IFREG);
+    assert_int_equal(archive_write_header(out, entry), ARCHIVE_OK);
+    archive_write_data(out, head.at, head.length);
+    for (size_t i = 0; i < zeroes; i += sizeof piece)
+        archive_write_data(out, piece, sizeof piece);
+    archive_entry_free(entry);
+    assert_int_equal(archive_write_close(out), ARCHIVE_OK);
+    archive_write_free(out);
+    return file_with(".npz", zip, used);
+}
+
+static void a_bomb_is_refused_before_it_takes_the_memory(void **state)
+{
+    (void)state;
+    sph_data *data;
+    sph_set_max_memory(mem_held() + (16 << 20));
+    npz_fails(bomb("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}", 64 << 20),
+              ": x: more bytes of numbers than the 48 expected");
+    const char *path = bomb("{'descr': '|u1', 'fortran_order': False, 'shape': (65536, 1024)}", 64 << 20);
+    assert_int_equal(sph_data_open(&data, path, NULL), SPH_EMEMORY);
+    assert_string_equal(sph_failure()->key, "max-memory");
+    assert_string_equal(sph_failure()->path, path);
+    unlink(path);
+    sph_set_max_memory(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +323,7 @@ int main(void)
         cmocka_unit_test(broken_npy_files_are_refused_with_the_reason),
         cmocka_unit_test(an_npz_file_holds_features_and_targets),
         cmocka_unit_test(broken_npz_files_are_refused_with_the_reason),
+        cmocka_unit_test(a_bomb_is_refused_before_it_takes_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
  *     sph_error() is its text, one line for the user;
  *   - `out` comes first; the caller frees what it is given with the matching _free, and _free(NULL) is fine;
  *   - options and results cross by pointer: a defaults function fills the caller's struct;
- *   - the library never prints and never exits; there is no global state, so handles may be used side by side
+ *   - the library never prints and never exits; there is no global state but a limit of memory, so handles may be used side by side
  *     by several threads, one thread per handle at a time;
  *   - shapes stand beside pointers: m units, n inputs of a unit, rows in a batch; matrices are row-major. */
 #ifndef SPHERELU_BASE_H
@@ -54,6 +54,14 @@ SPH_API const char *sph_error(void);                 /* its text                
 SPH_API const char *sph_version(void);       /* "0.2.0" */
 SPH_API const char *sph_core_features(void); /* what the core was built with, one "name: value" per line */
 SPH_API const char *sph_cpu(void);           /* the processor's name */
+
+/* ---------------------------------------------------------------- memory */
+
+/* Bytes that the library may hold at a time, in the whole process; a call that would need more fails with
+ * SPH_EMEMORY and the key max-memory before it asks the system. Three quarters of what the machine has, unless
+ * set; 0 sets that again. Files that are mapped do not count, nor what other libraries allocate. */
+SPH_API void sph_set_max_memory(size_t bytes);
+SPH_API size_t sph_max_memory(void);
 
 /* ---------------------------------------------------------------- long calls, and where bytes go */
 

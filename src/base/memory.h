@@ -18,6 +18,14 @@ void *mem_get(size_t count, size_t size);
  * NULL on failure, memory is then untouched. memory may be NULL. */
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t size);
 
+/* 1: so many bytes more may be held (sph_set_max_memory); 0 with the message set. mem_get asks by itself; who
+ * leaves an allocation to another library asks for it. */
+int mem_allows(size_t bytes);
+
+/* The tally of what is held, kept by mem_get and mem_free. */
+void mem_count(size_t taken, size_t given);
+size_t mem_held(void);
+
 void mem_free(void *memory);
 void mem_free_texts(char **texts, size_t count); /* each of them, and the array; NULL is fine */
 

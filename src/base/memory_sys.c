@@ -6,9 +6,22 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#if defined(__linux__) || defined(__EMSCRIPTEN__)
+#include <malloc.h>
+#endif
 #include <string.h>
 
 #include "base/error.h"
+
+static size_t size_of(void *memory)
+{
+#if defined(__linux__) || defined(__EMSCRIPTEN__)
+    return malloc_usable_size(memory); /* 0 for NULL */
+#else
+    (void)memory;
+    return 0; /* the limit then holds for each allocation, not for their sum */
+#endif
+}
 
 void *mem_get(size_t count, size_t size)
 {
@@ -19,12 +32,15 @@ void *mem_get(size_t count, size_t size)
     size_t bytes = (count * size + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
     if (!bytes)
         bytes = MEM_ALIGN;
+    if (!mem_allows(bytes))
+        return NULL;
     void *memory = aligned_alloc(MEM_ALIGN, bytes);
     if (!memory) {
         sph_fail(SPH_EMEMORY, "out of memory: %zu bytes", bytes);
         return NULL;
     }
     memset(memory, 0, bytes);
+    mem_count(size_of(memory), 0);
     return memory;
 }
 
@@ -36,11 +52,12 @@ void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t size)
     size_t keep = old_count < new_count ? old_count : new_count;
     if (memory && keep)
         memcpy(grown, memory, keep * size);
-    free(memory);
+    mem_free(memory);
     return grown;
 }
 
 void mem_free(void *memory)
 {
+    mem_count(0, size_of(memory));
     free(memory);
 }

@@ -99,6 +99,7 @@ static void be_worker(const struct crew *crew, size_t job, struct crew_slot *slo
 #endif
     if (getppid() != parent)
         _exit(1);
+    sph_set_max_memory(sph_max_memory() / crew->workers);
     do_job(crew, job, slot);
     _exit(0);
 }

@@ -10,35 +10,56 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/npy.h"
 
 static const char *const x_keys[] = {"x", "X", "data"};
 static const char *const y_keys[] = {"y", "Y", "labels", "target"};
 
-/* The member's bytes, whatever size the directory claims. */
-static int read_member(unsigned char **out, size_t *length, struct archive *zip, const char *where)
+enum { HEAD = 1 << 17 }; /* bytes of a member in which its NPY header ends */
+
+/* Up to `most` bytes more; *used grows by what came. */
+static int unpack(struct archive *zip, const char *where, unsigned char *bytes, size_t *used, size_t most)
 {
-    unsigned char *bytes = NULL;
-    size_t used = 0, capacity = 0;
-    int err = SPH_EMEMORY;
-    for (;;) {
-        if (!mem_reserve((void **)&bytes, &capacity, used + (1 << 16), 1))
-            goto fail;
-        la_ssize_t got = archive_read_data(zip, bytes + used, capacity - used);
+    while (*used < most) {
+        la_ssize_t got = archive_read_data(zip, bytes + *used, most - *used);
         if (got < 0) {
             const char *reason = archive_error_string(zip);
-            err = sph_fail_at(SPH_EFORMAT, where, "%s", reason ? reason : "cannot be unpacked");
-            goto fail;
+            return sph_fail_at(SPH_EFORMAT, where, "%s", reason ? reason : "cannot be unpacked");
         }
         if (!got)
             break;
-        used += (size_t)got;
+        *used += (size_t)got;
+    }
+    return 0;
+}
+
+/* The member's bytes, and no more of them than its header speaks of: a few bytes may unpack to anything. */
+static int read_member(unsigned char **out, size_t *length, struct archive *zip, const char *where)
+{
+    struct npy_header header;
+    unsigned char *bytes = mem_get(HEAD, 1), *grown;
+    size_t used = 0, whole = 0;
+    int err = bytes ? unpack(zip, where, bytes, &used, HEAD) : SPH_EMEMORY;
+    if (!err && used == HEAD && !(err = npy_read_header(&header, bytes, used, where))) {
+        /* one byte too many shows that there are more */
+        if (header.too_big || __builtin_add_overflow(header.start, header.bytes, &whole) ||
+            __builtin_add_overflow(whole, 1, &whole))
+            err = sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
+        else if (whole > used && !(grown = mem_resize(bytes, used, whole, 1)))
+            err = SPH_EMEMORY;
+        else if (whole > used)
+            err = unpack(zip, where, bytes = grown, &used, whole);
+        if (!err && used >= whole)
+            err =
+                sph_fail_at(SPH_EFORMAT, where, "more bytes of numbers than the %zu expected", header.bytes);
+    }
+    if (err < 0) {
+        mem_free(bytes);
+        return err;
     }
     *out = bytes;
     *length = used;
     return 0;
-fail:
-    mem_free(bytes);
-    return err;
 }
 
 struct npz {

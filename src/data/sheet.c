@@ -198,6 +198,8 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
     out->made = set && set->made;
     if (!err && !out->rows)
         err = sph_fail_at(SPH_EFORMAT, out->path, "%s", out->header ? "a header and no rows" : "no rows");
+    if (err == SPH_EMEMORY && out->path && !*sph_failure()->path)
+        sph_fail_move(err, out->path, 0, 0);
     if (err < 0)
         sheet_free(out);
     return err;

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -51,9 +52,14 @@ static json_t *load(const char *bytes, size_t length)
     return NULL;
 }
 
+enum { JSON_GROWTH = 64 }; /* bytes that jansson takes for one of the text, at most: for {},{},{}... */
+
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length)
 {
     json_error_t error = {0};
+    *out = NULL;
+    if (!mem_allows(length > SIZE_MAX / JSON_GROWTH ? SIZE_MAX : length * JSON_GROWTH))
+        return sph_fail_move(SPH_EMEMORY, where, 0, 0);
     if ((*out = load(bytes, length)))
         return 0;
     json_t *lossy = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);

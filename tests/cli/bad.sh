@@ -82,7 +82,7 @@ refuse 1 "two.csv" --data two.csv --task regression
 refuse 2 "--hidden: found '0'" --data ok.csv --hidden 0
 refuse 2 "more than this machine can address" --data ok.csv --hidden 4000000000,4000000000
 [ -n "${SPH_SAN:-}" ] || # a sanitizer has words of its own about such sizes
-    refuse 1 "out of memory" --data ok.csv --hidden 40000000,40000000
+    refuse 1 "max-memory: out of memory: " --data ok.csv --hidden 40000000,40000000
 
 # ---- weights to begin with
 model=fine/model.safetensors

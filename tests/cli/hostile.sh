@@ -57,6 +57,28 @@ run 1 eval deep --data ok.csv
 says "deep/config.yaml:1: lists or mappings more than 32 deep in one another"
 check "$((SECONDS - begun)) seconds for three files of less than 3 MB" [ $((SECONDS - begun)) -lt 30 ]
 
+# ---- more memory than is allowed
+refuses() { # TEXT COMMAND...: exit 1, TEXT, and no gigabytes on the way
+    local text=$1
+    shift
+    (
+        [ -n "${SPH_SAN:-}" ] || ulimit -v 2000000
+        "$SPHERELU" "$@" --max-memory 100M >out 2>err
+    )
+    check "spherelu $*: exit $?, expected 1" [ $? -eq 1 ]
+    says "$text"
+}
+head -c 300000000 /dev/zero | gzip -1 >zeroes_batch.bin.gz
+refuses "/dev/zero: max-memory: out of memory: " train --data /dev/zero --out refused
+refuses "max-memory: out of memory: " train --data zeroes_batch.bin.gz --out refused
+refuses "max-memory: out of memory: " train --data ok.csv --hidden 10000,10000 --out refused
+run 0 train --data ok.csv --epochs 1 --max-memory 100M --out small
+for size in 0 8X G 1GB -1 99999999999999999999 20000000T; do
+    run 2 train --data ok.csv --max-memory=$size --out refused
+    says "--max-memory: found '$size', expected a number of bytes such as 500M or 8G"
+done
+absent refused
+
 # ---- a signal while data are read
 mkfifo slow.csv
 printf 'name: slow\ndata: {name: slow.csv}\nmethods: [{name: A}]\n' >slow.yaml
