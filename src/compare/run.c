@@ -178,7 +178,7 @@ static int begin_folder(struct experiment_run *run)
     if (file_exists(config))
         err = sph_fail_at(SPH_EARG, dir, "holds a run of spherelu train; choose another --out");
     else if (!file_exists(file))
-        err = file_replace_with(file, text, strlen(text));
+        err = (err = file_check_empty(dir)) < 0 ? err : file_replace_with(file, text, strlen(text));
     else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume)
         err = sph_fail_at(SPH_EARG, dir,
                           "holds this experiment already; go on with --resume, or choose another --out");

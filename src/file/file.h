@@ -35,6 +35,10 @@ int file_make_directory(const char *path); /* with parents, each on the disk; ex
 int file_list(char ***out, size_t *count, const char *dir);
 void file_list_free(char **names, size_t count); /* NULL is fine */
 
+/* SPH_EARG where a directory holds anything but the temporaries of killed writers and names that begin with a
+ * dot: who begins something in it would mix it with others' files, or overwrite them. Not there is fine. */
+int file_check_empty(const char *dir);
+
 /* Holds a directory for this process and the children it forks: whoever asks for it meanwhile is refused, or
  * waits for as long as patience says. The system lets go when the last of them ends, however that happens;
  * nothing is left on the disk. A file system that knows no locks holds nothing, and *out is -1. */

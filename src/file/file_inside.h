@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+/* A temporary is NAME.DIGITS.tmp, the digits hexadecimal. */
+enum { FILE_DIGITS = 16 };
+#define FILE_SUFFIX ".tmp"
+
 /* SPH_EIO with "path: cannot open: reason", from errno. */
 int file_fail_to(const char *what, const char *path);
 

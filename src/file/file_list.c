@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "file/file.h"
+#include "file/file_inside.h"
 #include "base/memory.h"
 
 static int by_name(const void *a, const void *b)
@@ -38,6 +39,28 @@ int file_list(char ***out, size_t *count, const char *dir)
         *count = 0;
     } else if (*count)
         qsort(*out, *count, sizeof **out, by_name);
+    return err;
+}
+
+static int is_temporary(const char *name)
+{
+    size_t length = strlen(name), tail = FILE_DIGITS + sizeof FILE_SUFFIX - 1;
+    return length > tail + 1 && name[length - tail - 1] == '.' &&
+           strspn(name + length - tail, "0123456789abcdef") >= FILE_DIGITS &&
+           !strcmp(name + length - sizeof FILE_SUFFIX + 1, FILE_SUFFIX);
+}
+
+int file_check_empty(const char *dir)
+{
+    char **names = NULL;
+    size_t count = 0;
+    if (!file_is_directory(dir))
+        return 0;
+    int err = file_list(&names, &count, dir);
+    for (size_t i = 0; i < count && !err; i++)
+        if (*names[i] != '.' && !is_temporary(names[i]))
+            err = sph_fail_at(SPH_EARG, dir, "holds other files, such as %s; choose another --out", names[i]);
+    file_list_free(names, count);
     return err;
 }
 

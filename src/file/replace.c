@@ -20,11 +20,7 @@
 #include "file/file_inside.h"
 #include "file/file_sys.h"
 
-enum {
-    STEM_MOST = 200, /* bytes of the name that stand in the temporary's: file systems take 255 */
-    DIGITS = 16
-};
-static const char suffix[] = ".tmp";
+enum { STEM_MOST = 200 }; /* bytes of the name that stand in the temporary's: file systems take 255 */
 
 /* ---------------------------------------------------------------- what a killed writer left */
 
@@ -33,7 +29,7 @@ static int is_temporary_of(const char *stem, size_t length, const char *name)
     if (strncmp(name, stem, length) != 0 || name[length] != '.')
         return 0;
     name += length + 1;
-    return strspn(name, "0123456789abcdef") == DIGITS && !strcmp(name + DIGITS, suffix);
+    return strspn(name, "0123456789abcdef") == FILE_DIGITS && !strcmp(name + FILE_DIGITS, FILE_SUFFIX);
 }
 
 /* A writer at work holds a lock on its temporary, and the system lets go when it dies. */
@@ -69,7 +65,7 @@ static int create(struct file_replace *out, const char *dir, const char *stem, s
         uint64_t number;
         if (getrandom(&number, sizeof number, 0) != sizeof number)
             return file_fail_to("create", out->path);
-        out->temporary = mem_format("%s%.*s.%016" PRIx64 "%s", dir, (int)length, stem, number, suffix);
+        out->temporary = mem_format("%s%.*s.%016" PRIx64 FILE_SUFFIX, dir, (int)length, stem, number);
         if (!out->temporary)
             return SPH_EMEMORY;
         out->fd = file_open_retrying(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);

@@ -79,7 +79,7 @@ static int begin_folder(struct job_run *run, int resume)
             return err;
     }
     if (!file_exists(folder->config))
-        return 0;
+        return file_check_empty(folder->dir);
     int diverged = runfolder_diverged(folder->dir);
     if (diverged < 0)
         return diverged;

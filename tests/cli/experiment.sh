@@ -106,7 +106,8 @@ shows "diverged: "
 check "results.json does not tell of a divergence" grep -q '"diverged": true' away/results.json
 mkdir -p failing/jobs/GmP
 echo text >failing/jobs/GmP/seed-1
-run 1 run small.yaml --out failing
+cp one/experiment.yaml failing
+run 1 run small.yaml --resume --out failing
 check "the table does not say why" grep -q "cannot make directory" out
 check "stderr does not count" grep -q "1 of 8 jobs failed" err
 rm failing/jobs/GmP/seed-1

@@ -27,20 +27,43 @@ absent refused
 
 # ---- links in a run folder that lead out of it, and files of others beside ours
 echo mine >outside
-mkdir trap
+cp -r run trap
+rm trap/result.json trap/model.safetensors
 for name in config.yaml.tmp model.safetensors.tmp checkpoint.safetensors.tmp result.json.tmp split.json.tmp; do
     ln -s ../outside "trap/$name"
 done
-run 0 train --data ok.csv --epochs 2 --out trap
+ln -s ../outside trap/model.safetensors
+run 0 train --resume --out trap
 check "a file outside of the run folder was written" [ "$(cat outside)" = mine ]
-mkdir log
+cp -r run log
+rm log/metrics.jsonl log/result.json
 ln -s ../outside log/metrics.jsonl
-run 1 train --data ok.csv --epochs 2 --out log
+run 1 train --resume --out log
 says "log/metrics.jsonl: cannot open: it is a symbolic link"
 check "a log was written through a link" [ "$(cat outside)" = mine ]
 echo mine >keep.safetensors.tmp
 run 0 convert run/model.safetensors keep.safetensors --to gmp
 check "convert overwrote keep.safetensors.tmp" [ "$(cat keep.safetensors.tmp)" = mine ]
+
+# ---- folders that hold something else, and names that lead there
+mkdir others
+echo mine >others/notes.txt
+touch others/.hidden
+run 2 train --data ok.csv --epochs 1 --out others
+says "others: holds other files, such as notes.txt; choose another --out"
+experiment() { printf 'name: "%s"\ndata: {name: ok.csv}\ntrain: {epochs: 1}\nmethods: [{name: A}]\n' "$1"; }
+experiment fine >fine.yaml
+run 2 run fine.yaml --out others
+says "others: holds other files, such as notes.txt; choose another --out"
+check "files were written among others'" [ "$(ls -A others)" = "$(printf '.hidden\nnotes.txt')" ]
+rm others/notes.txt
+run 0 run fine.yaml --out others
+for name in . ..; do
+    experiment $name >named.yaml
+    run 1 run named.yaml
+    says "named.yaml:1: name: found '$name', expected 1 to 100 characters without a slash, and not . or .."
+done
+absent runs
 
 # ---- files whose reading took the square of their size
 awk 'BEGIN { for (row = 0; row < 4; row++) for (i = 0; i < 100000; i++)
