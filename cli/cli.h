@@ -95,6 +95,9 @@ int args_set_memory(const struct args *args);
 
 /* ---------------------------------------------------------------- output (output.c) */
 
+/* Replaces stdout by one that passes no orders to a terminal, if it is one (terminal.c). */
+void terminal_guard(void);
+
 /* "spherelu train: ..." on stderr, one line whatever the text holds; returns code. command may be NULL. */
 int cli_fail(const struct command *command, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -94,6 +94,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a write past a size limit fails like one to a full disk */
+    terminal_guard();
     int code = run(argc, argv);
     /* A full disk behind a redirection shows only when the last bytes leave. */
     errno = 0;

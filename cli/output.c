@@ -22,6 +22,7 @@ int cli_fail(const struct command *command, int code, const char *format, ...)
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
+    sph_plain(text, strlen(text));
     fprintf(stderr, "spherelu%s%s: %s\n", command ? " " : "", command ? command->name : "", text);
     return code;
 }

@@ -242,6 +242,30 @@ static void a_cell_of_csv_has_quotes_where_it_needs_them(void **state)
         assert_string_equal(text.chars, cases[i][1]);
         text_free(&text);
     }
+
+static void plain_text_gives_a_terminal_no_orders(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"a plain\n\tline", "a plain\n\tline"},
+        {"\x1b[31mred\x7f", "?[31mred?"},
+        {"\xc2\x9b"
+         "31m \xc2\x80 \xc2\xa0",
+         "??31m ?? \xc2\xa0"},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\x9b lone, cut \xe2\x82", "? lone, cut ??"},
+        {"\xc1\x9b too long, \xed\xa0\x80 half", "?? too long, ??? half"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        strcpy(text, cases[i][0]);
+        size_t changed = sph_plain(text, strlen(text));
+        assert_string_equal(text, cases[i][1]);
+        assert_int_equal(changed != 0, strcmp(cases[i][0], cases[i][1]) != 0);
+        assert_int_equal(text_has_control(cases[i][0]), changed || strchr(text, '\n'));
+    }
+    sph_fail_at(SPH_EIO, "a\x1b[2J", "\xc2\x9b\nb");
+    assert_string_equal(sph_error(), "a [2J: ?? b");
 }
 
 static void every_list_of_words_is_reached_by_its_kind(void **state)
@@ -273,6 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(utf8_is_what_the_standard_calls_so),
         cmocka_unit_test(a_cell_of_csv_has_quotes_where_it_needs_them),
+
+        cmocka_unit_test(plain_text_gives_a_terminal_no_orders),
         cmocka_unit_test(every_list_of_words_is_reached_by_its_kind),
         cmocka_unit_test(a_number_is_the_whole_text_or_none),
         cmocka_unit_test(nan_and_infinity_are_numbers_for_callers_to_judge),

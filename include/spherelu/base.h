@@ -49,6 +49,13 @@ struct sph_failure {
 SPH_API const struct sph_failure *sph_failure(void); /* this thread's last failure */
 SPH_API const char *sph_error(void);                 /* its text                   */
 
+/* ---------------------------------------------------------------- text for people */
+
+/* Names come from files, and a file may hold anything: each character that a terminal takes as an order (those
+ * below U+0020 but line ends and tabs, U+007F to U+009F, bytes that are no UTF-8) becomes '?', a byte each. Returns
+ * how many bytes it changed. All failures have gone through it. */
+SPH_API size_t sph_plain(char *text, size_t length);
+
 /* ---------------------------------------------------------------- versions */
 
 SPH_API const char *sph_version(void);       /* "0.2.0" */

@@ -46,9 +46,10 @@ static void copy(char *to, size_t size, const char *from)
 /* A message is one line whatever a file name or a cell holds. */
 static void keep_on_one_line(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ')
-            *text = ' ';
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    sph_plain(text, strlen(text));
 }
 
 /* path "": none; line 0: none; key "": none, or it stands in what already. what may lie in `last`. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "spherelu/base.h"
 
 enum { NUMBER_MAX = 128 };
 
@@ -238,4 +239,37 @@ void text_add_exact(struct text *out, double value)
         snprintf(number, sizeof number, "%.*g", digits, value);
     while (strtod(number, NULL) != value && digits++ < 17);
     add_pointed(out, number);
+}
+
+/* ---------------------------------------------------------------- what a terminal takes as an order */
+
+/* 1: of the character of so many bytes (0: there is none). */
+static int is_order(const char *at, size_t bytes)
+{
+    unsigned char first = (unsigned char)at[0];
+    if (bytes == 1)
+        return first < 0x20 || first == 0x7f;
+    return !bytes || (bytes == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0);
+}
+
+size_t sph_plain(char *text, size_t length)
+{
+    size_t changed = 0;
+    for (size_t i = 0, step; i < length; i += step) {
+        size_t bytes = text_utf8(text + i, length - i);
+        step = bytes ? bytes : 1;
+        if (!is_order(text + i, bytes) || text[i] == '\n' || text[i] == '\t')
+            continue;
+        memset(text + i, '?', step);
+        changed += step;
+    }
+    return changed;
+}
+
+int text_has_control(const char *text)
+{
+    for (size_t left = strlen(text), bytes; left; text += bytes, left -= bytes)
+        if (is_order(text, bytes = text_utf8(text, left)))
+            return 1;
+    return 0;
 }

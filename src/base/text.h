@@ -23,6 +23,9 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
 size_t text_utf8(const char *bytes, size_t left);
 int text_is_utf8(const char *text);
 
+/* 1: sph_plain would change it, or it has a line end or a tab. */
+int text_has_control(const char *text);
+
 /* A growing string. After a failed append `failed` is set, later appends do nothing, and the error message
  * stands: append freely, check once. */
 struct text {

@@ -87,10 +87,9 @@ static int read_method_name(struct experiment_method *method, const char *path, 
         if (!*method->name || strlen(method->name) > 100)
             return sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
                                      "found %zu characters, expected 1 to 100", strlen(method->name));
-        for (const char *c = method->name; *c; c++)
-            if (iscntrl((unsigned char)*c))
-                return sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
-                                         "found a control character, expected none");
+        if (text_has_control(method->name))
+            return sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
+                                     "found a control character, expected none");
     }
     if (!method->name)
         return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "methods",

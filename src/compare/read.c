@@ -173,11 +173,14 @@ int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_docum
     switch ((enum key)text_find(node_text(key), keys, KEY_COUNT)) {
     case KEY_NAME:
         err = node_read_text(&e->name, path, value, "name", "the name of the experiment");
-        if (!err && (!*e->name || strlen(e->name) > 100 || strpbrk(e->name, "\n\r\t/") ||
-                     !strcmp(e->name, ".") || !strcmp(e->name, "..")))
+        if (!err && (!*e->name || strlen(e->name) > 100 || strchr(e->name, '/') || !strcmp(e->name, ".") ||
+                     !strcmp(e->name, "..")))
             err = sph_fail_line_key(
                 SPH_EFORMAT, path, node_line(value), "name",
                 "found '%s', expected 1 to 100 characters without a slash, and not . or ..", e->name);
+        if (!err && text_has_control(e->name))
+            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "name",
+                                    "found a control character, expected none");
         return err;
     case KEY_DATA:
         return read_section(e, path, document, value, "data");

@@ -65,6 +65,32 @@ for name in . ..; do
 done
 absent runs
 
+# ---- names that would give a terminal orders
+for name in '\x1b[31m' '\u009b31m' '\x7f'; do
+    for at in "$name" "A$name"; do
+        experiment "$at" >named.yaml
+        run 1 run named.yaml
+        says "named.yaml:1: name: found a control character, expected none"
+        experiment fine | sed "s/{name: A}/{name: \"${at//\\/\\\\}\"}/" >named.yaml
+        run 1 run named.yaml
+        says "named.yaml:4: name: found a control character, expected none"
+    done
+done
+classes 60 no $'yes\e[31m' >coloured.csv
+run 0 train --data coloured.csv --epochs 2 --out coloured
+sed "s/yes.*/other\x1b[2J/" coloured.csv >others.csv
+run 1 eval coloured --data others.csv
+check "an escape reached stderr" eval "! grep -q $'\e' err"
+run 0 predict coloured --data coloured.csv
+check "a file holds what the data hold" grep -q $'\e' out
+if command -v script >/dev/null; then
+    script -qec "'$SPHERELU' predict coloured --data coloured.csv" /dev/null >out 2>err </dev/null
+    check "nothing was printed" grep -qF 'yes?[31m' out
+    check "an escape reached a terminal" eval "! grep -q $'\e' out"
+else
+    skipped "what a terminal gets (no script)"
+fi
+
 # ---- files whose reading took the square of their size
 awk 'BEGIN { for (row = 0; row < 4; row++) for (i = 0; i < 100000; i++)
     printf "%s%d%s", row ? "v" row "_" : "name", i, i < 99999 ? "," : "\n" }' >wide.csv
