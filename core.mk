@@ -4,7 +4,7 @@
 #   make core CC=emcc       the same archive for WebAssembly, in build/core-wasm, without the tests: scripts/check-wasm
 #
 # The rooms of numbers, compiled as CMakeLists.txt does, less the libraries that make them fast. Those can be had by
-# hand: CFLAGS="-fopenmp -DSPH_BLAS -DSPH_SLEEF" LDLIBS="-fopenmp -lopenblas -lsleef". WERROR=1: warnings are errors.
+# hand: CFLAGS='-fopenmp -DSPH_SLEEF -DSPH_BLAS=\"libopenblas.so.0\"' LDLIBS="-fopenmp -lsleef". WERROR=1: warnings are errors.
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -22,7 +22,7 @@ included := $(shell sed -n 's:.*"\(compute/.*\.c\)".*:src/\1:p' src/compute/vari
 sources  := $(filter-out $(included) src/compute/variant.c,$(sort $(wildcard $(rooms:%=src/%/*.c))))
 
 # The tests that need nothing but these rooms.
-tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradients test_convert test_data_scaling \
+tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradients test_convert test_cursor test_data_scaling \
          test_golden test_golden_conv test_gradients test_hyperplane test_kernels_act test_kernels_angles \
          test_kernels_image test_kernels_loss test_kernels_matrix test_kernels_moves test_kernels_norm \
          test_kernels_unit test_memory test_onednn test_param test_perturb test_plan test_random test_regions \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu: finds the command, parses its arguments, runs it. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -91,9 +93,28 @@ static int run(int argc, char **argv)
     return code ? code : command->run(&args);
 }
 
+/* oneDNN is C++: where it runs out of memory in the middle of something, an exception may reach C. */
+static void on_terminate(void)
+{
+    static const char words[] =
+        "spherelu: out of memory inside of a library; --max-memory or a smaller --batch may help\n";
+    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    _exit(EXIT_FAILED);
+}
+
+static void catch_exceptions(void)
+{
+    void (*(*set_terminate)(void (*)(void)))(void);
+    void *address = dlsym(RTLD_DEFAULT, "_ZSt13set_terminatePFvvE"); /* std::set_terminate, if it is here */
+    memcpy(&set_terminate, &address, sizeof address);
+    if (address)
+        set_terminate(on_terminate);
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a write past a size limit fails like one to a full disk */
+    catch_exceptions();
     terminal_guard();
     int code = run(argc, argv);
     /* A full disk behind a redirection shows only when the last bytes leave. */

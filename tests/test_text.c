@@ -242,6 +242,7 @@ static void a_cell_of_csv_has_quotes_where_it_needs_them(void **state)
         assert_string_equal(text.chars, cases[i][1]);
         text_free(&text);
     }
+}
 
 static void plain_text_gives_a_terminal_no_orders(void **state)
 {

@@ -2,14 +2,12 @@
  *
  * Matrix products and transposition. Small products run in a register-tiled kernel without packing: the
  * networks of tabular data have n and m of a few tens or hundreds, where a BLAS call costs more than it
- * brings. Large ones go to OpenBLAS or, in a build without it, to the same tiles chunk by chunk. */
+ * brings. Large ones go to OpenBLAS or, where it is not to be had, to the same tiles chunk by chunk. */
 #include "compute/real.h"
 
 #ifdef KERNELS_FAST
 #include "compute/simd.h"
-#ifdef SPH_BLAS
-#include <cblas.h>
-#endif
+#include "compute/blas.h"
 #endif
 
 /* ---------------------------------------------------------------- plain */
@@ -202,12 +200,7 @@ static void outer_product(const struct gemm *g, size_t rows, size_t cols)
 
 #ifdef SPH_BLAS
 
-static int large_applies(size_t a_row, size_t a_step)
-{
-    return a_step == 1 || a_row == 1;
-}
-
-static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
+static void blas_gemm(const struct blas *blas, const struct gemm *g, size_t rows, size_t cols)
 {
     real *c = g->c;
     if (g->bias)
@@ -222,10 +215,10 @@ static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
     CBLAS_TRANSPOSE form = g->a_step == 1 ? CblasNoTrans : CblasTrans;
     int lda = (int)(g->a_step == 1 ? g->a_row : g->a_step);
 #if REAL_BITS == 64
-    cblas_dgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
+    blas->dgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
                 (int)g->ldb, keep, g->c, (int)g->ldc);
 #else
-    cblas_sgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
+    blas->sgemm(CblasRowMajor, form, CblasNoTrans, (int)rows, (int)cols, (int)g->inner, 1, g->a, lda, g->b,
                 (int)g->ldb, keep, g->c, (int)g->ldc);
 #endif
     c = g->c;
@@ -235,19 +228,13 @@ static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
                 c[j] = c[j] < 0 ? 0 : c[j];
 }
 
-#else
-
-static int large_applies(size_t a_row, size_t a_step)
-{
-    (void)a_row, (void)a_step;
-    return 1;
-}
+#endif
 
 /* Chunks of b are copied side by side, so that their rows share no places in the cache, and stay in L1 while
  * a chunk of a's rows, which stays in L2, passes by. */
 enum { CHUNK_INNER = 128, CHUNK_COLS = 8 * LANES, CHUNK_ROWS = 240 };
 
-static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
+static void chunk_gemm(const struct gemm *g, size_t rows, size_t cols)
 {
     real packed[CHUNK_INNER * CHUNK_COLS];
     for (size_t p = 0; p < g->inner; p += CHUNK_INNER) {
@@ -272,15 +259,29 @@ static void large_gemm(const struct gemm *g, size_t rows, size_t cols)
     }
 }
 
+/* OpenBLAS takes matrices whose rows or columns lie side by side, and leaves others to the tiles. */
+static int large_gemm(const struct gemm *g, size_t rows, size_t cols)
+{
+#ifdef SPH_BLAS
+    const struct blas *blas = blas_get();
+    if (blas && g->a_step != 1 && g->a_row != 1)
+        return 0;
+    if (blas) {
+        blas_gemm(blas, g, rows, cols);
+        return 1;
+    }
 #endif
+    chunk_gemm(g, rows, cols);
+    return 1;
+}
 
 KERNEL void fast_gemm(size_t rows, size_t cols, size_t inner, const void *a, size_t a_row, size_t a_step,
                       const void *b, size_t ldb, void *c, size_t ldc, const void *bias, int how)
 {
     struct gemm g = {inner, a, a_row, a_step, b, ldb, c, ldc, bias, how};
-    if ((double)rows * (double)cols * (double)inner >= large_from && large_applies(a_row, a_step))
-        large_gemm(&g, rows, cols);
-    else if (inner == 1 && !bias && !(how & GEMM_RELU))
+    if ((double)rows * (double)cols * (double)inner >= large_from && large_gemm(&g, rows, cols))
+        return;
+    if (inner == 1 && !bias && !(how & GEMM_RELU))
         outer_product(&g, rows, cols);
     else
         micro_gemm(&g, rows, cols);

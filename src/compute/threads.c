@@ -33,9 +33,6 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
 
 /* Without OpenMP: threads for each call. They cost more than a small step is worth, and give the same
  * numbers. Where there are none, as in a browser, the caller does all the work. */
-#ifdef SPH_BLAS
-#include <cblas.h>
-#endif
 #include <pthread.h>
 
 enum { WORKERS_MOST = 64 };
@@ -63,9 +60,6 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
     struct share share[WORKERS_MOST];
     pthread_t thread[WORKERS_MOST];
     size_t started = 1;
-#ifdef SPH_BLAS
-    openblas_set_num_threads(1);
-#endif
     for (; started < workers; started++) {
         share[started] = (struct share){work, context, started};
         if (pthread_create(&thread[started], NULL, run_share, &share[started]))

@@ -128,6 +128,20 @@ for size in 0 8X G 1GB -1 99999999999999999999 20000000T; do
 done
 absent refused
 
+# ---- an address space in which OpenBLAS would not start, and one in which it would not end
+if [ -z "${SPH_SAN:-}" ]; then
+    table 700 >large.csv
+    for space in 150000 300000 450000 500000 550000 700000 1000000; do
+        (
+            ulimit -v $space
+            timeout -s KILL 60 "$SPHERELU" --version >out 2>err &&
+                timeout -s KILL 60 "$SPHERELU" train --data large.csv --hidden 300,300 --epochs 1 --quiet --out in$space \
+                    >out 2>err
+        )
+        check "an address space of $space kB: exit $?, expected 0" [ $? -eq 0 ]
+    done
+fi
+
 # ---- a signal while data are read
 mkfifo slow.csv
 printf 'name: slow\ndata: {name: slow.csv}\nmethods: [{name: A}]\n' >slow.yaml

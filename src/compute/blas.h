@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * OpenBLAS, loaded when the first large product asks for it. Linked in, it would start before main: it takes
+ * hundreds of megabytes there, and where a limit (ulimit -v) allows fewer it never returns. */
+#ifndef SPH_COMPUTE_BLAS_H
+#define SPH_COMPUTE_BLAS_H
+
+#ifdef SPH_BLAS
+#include <cblas.h>
+
+struct blas {
+    __typeof__(&cblas_sgemm) sgemm;
+    __typeof__(&cblas_dgemm) dgemm;
+};
+
+/* NULL: it is not to be had, and never will be in this process. */
+const struct blas *blas_get(void);
+#endif
+
+#endif
