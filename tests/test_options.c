@@ -183,8 +183,11 @@ static void refusals_say_what_was_found_and_expected_and_change_nothing(void **s
         {"seed", "-1", "--seed: found '-1', expected a whole number, 0 or more"},
         {"threads", "0", "--threads: found '0', expected a whole number from 1 to 1024"},
         {"data", "", "--data: found nothing, expected FILE|NAME"},
-        {"data", "\xff.csv", "--data: found '\xff.csv', expected UTF-8 text"},
-        {"data", "\xed\xa0\x80", "--data: found '\xed\xa0\x80', expected UTF-8 text"},
+        {"data", "\xff.csv", "--data: found '?.csv', expected UTF-8 text"},
+        {"data", "\xed\xa0\x80",
+         "--data: found '?"
+         "?"
+         "?', expected UTF-8 text"},
         {"epoch", "3", "unknown option '--epoch', did you mean '--epochs'?"},
         {"banana", "3", "unknown option '--banana'"},
     };

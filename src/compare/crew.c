@@ -99,7 +99,9 @@ static void be_worker(const struct crew *crew, size_t job, struct crew_slot *slo
 #endif
     if (getppid() != parent)
         _exit(1);
-    sph_set_max_memory(sph_max_memory() / crew->workers);
+    size_t held = mem_held(),
+           most = sph_max_memory(); /* what is held already is shared, the rest is parted */
+    sph_set_max_memory(most > held ? held + (most - held) / crew->workers : most);
     do_job(crew, job, slot);
     _exit(0);
 }
