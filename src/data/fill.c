@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/build.h"
@@ -176,8 +177,8 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
 {
     struct filling f = {.data = data, .sheet = sheet, .from = from, .with_targets = with_targets};
     size_t x_count, y_count;
-    if (__builtin_mul_overflow(sheet->rows, data->features, &x_count) ||
-        __builtin_mul_overflow(sheet->rows, data->targets, &y_count))
+    if (!size_times(&x_count, sheet->rows, data->features) ||
+        !size_times(&y_count, sheet->rows, data->targets))
         return sph_fail_at(SPH_EMEMORY, sheet->path, "out of memory: %zu rows of %zu numbers", sheet->rows,
                            data->features);
     data->rows = 0;

@@ -4,43 +4,43 @@
  * their own beside the images. */
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/registry.h"
 
-static size_t big_endian(const unsigned char *at)
-{
-    return (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
-}
-
-static int parse_idx(const struct images_bytes *bytes, const char *path, size_t dimensions, size_t *size)
+/* *numbers <- what follows the header: as many bytes as the sizes say. */
+static int parse_idx(const struct images_bytes *bytes, const char *path, size_t dimensions, size_t *size,
+                     const unsigned char **numbers)
 {
     static const char *const types[16] = {
         [8] = "u8", [9] = "i8", [11] = "i16", [12] = "i32", [13] = "f32", [14] = "f64"};
-    const unsigned char *at = bytes->data;
-    size_t head = 4 + 4 * dimensions, count = 1;
-    if (bytes->length < 4 || at[0] || at[1] || at[2] >= 16 || !types[at[2]])
+    struct cursor in = cursor_over(bytes->data, bytes->length);
+    unsigned zeroes = (unsigned)cursor_big(&in, 2), type = (unsigned)cursor_big(&in, 1),
+             found = (unsigned)cursor_big(&in, 1);
+    size_t count;
+    if (in.spent || zeroes || type >= 16 || !types[type])
         return sph_fail_at(SPH_EFORMAT, path, "not an IDX file: it does not begin with 00 00 and a type");
-    if (at[2] != 8)
-        return sph_fail_at(SPH_EFORMAT, path, "numbers of type %s, expected bytes (u8)", types[at[2]]);
-    if (at[3] != dimensions)
-        return sph_fail_at(SPH_EFORMAT, path, "%d dimensions, expected %zu for %s", at[3], dimensions,
+    if (type != 8)
+        return sph_fail_at(SPH_EFORMAT, path, "numbers of type %s, expected bytes (u8)", types[type]);
+    if (found != dimensions)
+        return sph_fail_at(SPH_EFORMAT, path, "%u dimensions, expected %zu for %s", found, dimensions,
                            dimensions == 1 ? "labels" : "images");
-    if (bytes->length < head)
+    for (size_t i = 0; i < dimensions; i++)
+        size[i] = (size_t)cursor_big(&in, 4);
+    if (in.spent)
         return sph_fail_at(SPH_EFORMAT, path, "the file ends within its IDX header");
     for (size_t i = 0; i < dimensions; i++) {
-        size[i] = big_endian(at + 4 + 4 * i);
         if (!size[i])
             return sph_fail_at(SPH_EFORMAT, path, "size 0 in dimension %zu", i);
         if (i && size[i] > IMAGES_SIDE)
             return sph_fail_at(SPH_EFORMAT, path, "images with a side of %zu, expected at most %d", size[i],
                                IMAGES_SIDE);
-        count *= size[i]; /* below 2^64: 2^32 times 2^16 twice overflows only as 2^64 exactly, and size[0] <
-                             2^32 */
     }
-    if (bytes->length - head != count)
-        return sph_fail_at(SPH_EFORMAT, path, "%zu bytes after the header, expected %zu",
-                           bytes->length - head, count);
+    if (!size_product(&count, size, dimensions) || cursor_left(&in) != count)
+        return sph_fail_at(SPH_EFORMAT, path, "%zu bytes after the header, expected %zu", cursor_left(&in),
+                           count);
+    *numbers = cursor_take(&in, count);
     return 0;
 }
 
@@ -70,17 +70,18 @@ static char *labels_path(const char *path)
 static int read_labels(struct images *images, const char *path, size_t rows, double *y)
 {
     struct images_bytes bytes = {0};
+    const unsigned char *labels = NULL;
     size_t count = 0;
     char *beside = labels_path(path);
     int err = beside ? 0 : SPH_EMEMORY;
     if (!err && (!file_exists(beside) || !strcmp(beside, path)))
         err = sph_fail_at(SPH_EIO, path, "its labels are expected in %s, and that is not there",
                           strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
-    if (!err && !(err = images_bytes_read(&bytes, beside)) && !(err = parse_idx(&bytes, beside, 1, &count)) &&
-        count != rows)
+    if (!err && !(err = images_bytes_read(&bytes, beside)) &&
+        !(err = parse_idx(&bytes, beside, 1, &count, &labels)) && count != rows)
         err = sph_fail_at(SPH_EFORMAT, beside, "%zu labels for %zu images", count, rows);
     for (size_t i = 0; i < rows && !err; i++)
-        err = images_label(images, beside, i, bytes.data[8 + i], 0, &y[i]);
+        err = images_label(images, beside, i, labels[i], 0, &y[i]);
     images_bytes_free(&bytes);
     mem_free(beside);
     return err;
@@ -89,15 +90,16 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
 static int read_idx(struct images *images, const char *path)
 {
     struct images_bytes bytes;
+    const unsigned char *numbers;
     size_t size[3];
     uint8_t *pixels;
     double *y;
     int err = images_bytes_read(&bytes, path);
     if (err < 0)
         return err;
-    if (!(err = parse_idx(&bytes, path, 3, size)) &&
+    if (!(err = parse_idx(&bytes, path, 3, size, &numbers)) &&
         !(err = images_add(images, path, size[0], 1, size[1], size[2], &pixels, &y))) {
-        memcpy(pixels, bytes.data + 16, bytes.length - 16);
+        memcpy(pixels, numbers, size[0] * size[1] * size[2]);
         if (y)
             err = read_labels(images, path, size[0], y);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "file/json.h"
 #include "base/memory.h"
@@ -141,7 +142,7 @@ static int grow(struct images *images, const char *path, size_t rows)
     sph_data *data = images->data;
     size_t guess = rows * images->files_left + rows / 64, room = data->rows + (guess > rows ? guess : rows),
            bytes;
-    if (__builtin_mul_overflow(room, data->features, &bytes))
+    if (!size_times(&bytes, room, data->features))
         return sph_fail_at(SPH_EFORMAT, path, "%zu images of %zu bytes are too big for any memory", rows,
                            data->features);
     uint8_t *pixels = mem_resize(data->pixels, data->rows * data->features, bytes, 1);

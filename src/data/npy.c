@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -103,9 +104,7 @@ static int take_size(struct literal *in, size_t *out)
     size_t value = 0;
     int fits = 1;
     for (; in->p < in->end && *in->p >= '0' && *in->p <= '9'; in->p++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (size_t)(*in->p - '0'), &value))
-            fits = 0;
+        fits &= size_times(&value, value, 10) && size_plus(&value, value, (size_t)(*in->p - '0'));
     if (in->p < in->end && *in->p == 'L') /* Python 2 */
         in->p++;
     *out = value;
@@ -130,7 +129,7 @@ static int take_shape(struct literal *in, struct description *out)
         int taken = take_size(in, &value);
         if (taken < 0)
             return 0;
-        out->too_big |= !taken || __builtin_mul_overflow(out->count, value, &out->count);
+        out->too_big |= !taken || !size_times(&out->count, out->count, value);
         if (out->ndim < NPY_DIMS)
             out->shape[out->ndim] = value;
         out->ndim++;
@@ -212,19 +211,18 @@ static int set_type(struct npy_header *out, const char *descr, const char *where
 int npy_read_header(struct npy_header *out, const unsigned char *bytes, size_t length, const char *where)
 {
     *out = (struct npy_header){0};
-    if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+    struct cursor file = cursor_over(bytes, length);
+    if (!cursor_passes(&file, "\x93NUMPY", 6) || cursor_left(&file) < 4)
         return sph_fail_at(SPH_EFORMAT, where, "not an NPY file: it does not begin with \\x93NUMPY");
-    unsigned major = bytes[6];
-    size_t start = major == 1 ? 10 : 12;
+    unsigned major = (unsigned)cursor_little(&file, 1);
     if (major < 1 || major > 3)
         return sph_fail_at(SPH_EFORMAT, where, "NPY version %u, expected 1, 2 or 3", major);
-    size_t header_length = bytes[8] | (size_t)bytes[9] << 8;
-    if (major > 1 && length >= start)
-        header_length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-    if (length < start || length - start < header_length)
+    cursor_take(&file, 1);
+    const char *text = (const char *)cursor_take(&file, cursor_little(&file, major == 1 ? 2 : 4));
+    if (!text)
         return sph_fail_at(SPH_EFORMAT, where, "the file ends within its NPY header");
 
-    struct literal in = {(const char *)bytes + start, (const char *)bytes + start + header_length};
+    struct literal in = {text, (const char *)file.at};
     struct description header = {0};
     int understood = take_header(&in, &header);
     if (understood && !strcmp(header.descr, "record"))
@@ -238,9 +236,9 @@ int npy_read_header(struct npy_header *out, const unsigned char *bytes, size_t l
     memcpy(out->shape, header.shape, sizeof out->shape);
     out->ndim = header.ndim;
     out->fortran = header.fortran;
-    out->start = start + header_length;
+    out->start = (size_t)(file.at - bytes);
     out->count = header.count;
-    out->too_big = header.too_big || __builtin_mul_overflow(header.count, out->size, &out->bytes);
+    out->too_big = header.too_big || !size_times(&out->bytes, header.count, out->size);
     return 0;
 }
 

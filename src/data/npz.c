@@ -7,6 +7,7 @@
 #include <archive_entry.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -42,8 +43,7 @@ static int read_member(unsigned char **out, size_t *length, struct archive *zip,
     int err = bytes ? unpack(zip, where, bytes, &used, HEAD) : SPH_EMEMORY;
     if (!err && used == HEAD && !(err = npy_read_header(&header, bytes, used, where))) {
         /* one byte too many shows that there are more */
-        if (header.too_big || __builtin_add_overflow(header.start, header.bytes, &whole) ||
-            __builtin_add_overflow(whole, 1, &whole))
+        if (header.too_big || !size_plus(&whole, header.start, header.bytes) || !size_plus(&whole, whole, 1))
             err = sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
         else if (whole > used && !(grown = mem_resize(bytes, used, whole, 1)))
             err = SPH_EMEMORY;
@@ -132,7 +132,7 @@ static int check(struct npz *npz, int need_targets)
         return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu rows of features and %zu of targets", sheet->x.rows,
                            sheet->y.rows);
     sheet->rows = sheet->x.rows;
-    if (__builtin_add_overflow(sheet->x.columns, sheet->y.columns, &sheet->columns))
+    if (!size_plus(&sheet->columns, sheet->x.columns, sheet->y.columns))
         return sph_fail_at(SPH_EFORMAT, sheet->path, "too many columns");
     sheet->default_targets = sheet->y.columns;
     return name_columns(sheet);

@@ -4,16 +4,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "file/file.h"
 
 static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-
-static uint32_t get_u32(const char *bytes)
-{
-    const unsigned char *b = (const unsigned char *)bytes;
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
 
 static void put_u32(unsigned char *bytes, uint32_t value)
 {
@@ -73,14 +68,16 @@ int apng_add(struct apng *apng, const char *path, const char *png, size_t length
              double seconds)
 {
     int first = apng->frames == 0;
-    if (length < sizeof signature + 25 || memcmp(png, signature, sizeof signature))
+    struct cursor in = cursor_over(png, length);
+    if (!cursor_passes(&in, signature, sizeof signature) || cursor_left(&in) < 25)
         return broken(path, "no PNG signature");
     if (first)
         text_add_bytes(&apng->out, (const char *)signature, sizeof signature);
-    for (size_t at = sizeof signature; length - at >= 12;) {
-        size_t size = get_u32(png + at);
-        const char *type = png + at + 4, *data = png + at + 8;
-        if (size > length - at - 12)
+    while (cursor_left(&in) >= 12) {
+        size_t size = (size_t)cursor_big(&in, 4);
+        const unsigned char *type = cursor_take(&in, 4), *data = cursor_take(&in, size);
+        cursor_take(&in, 4); /* its checksum */
+        if (in.spent)
             return broken(path, "a chunk reaches beyond the end");
         if (!memcmp(type, "IHDR", 4)) {
             if (size != sizeof apng->header || (!first && memcmp(apng->header, data, size)))
@@ -100,7 +97,6 @@ int apng_add(struct apng *apng, const char *path, const char *png, size_t length
             put_u32(number, apng->chunks++);
             add_chunk(&apng->out, "fdAT", number, sizeof number, data, size);
         }
-        at += size + 12;
     }
     apng->frames++;
     return apng->out.failed ? SPH_EMEMORY : 0;

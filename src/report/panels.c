@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -261,7 +262,7 @@ int panel_read(const struct panel *panel, const char *name, size_t ndim, size_t 
     if (err < 0)
         return err;
     for (size_t i = 0; i < ndim; i++)
-        if (__builtin_mul_overflow(count, shape[i], &count))
+        if (!size_times(&count, count, shape[i]))
             return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' is too large", name);
     if (!(*values = mem_get(count, sizeof **values)))
         return SPH_EMEMORY;

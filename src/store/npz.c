@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "file/file.h"
 #include "base/memory.h"
@@ -224,7 +225,10 @@ static int read_pieces(const struct npz *npz, const struct member *member, struc
                        struct bytes *bytes)
 {
     const struct npy_header *header = &member->header;
-    size_t whole = header->start + header->bytes;
+    size_t whole;
+    if (!size_plus(&whole, header->start, header->bytes))
+        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: the array's shape is too big for any memory",
+                           member->name);
     for (;;) {
         const void *piece;
         size_t length;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "file/json.h"
 #include "base/memory.h"
@@ -76,9 +77,9 @@ static int read_shape(struct st_tensor *tensor, const json_t *shape)
         int err = read_size(tensor, "shape", i, json_array_get(shape, i), &tensor->shape[i]);
         if (err)
             return err;
-        overflow |= __builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count);
     }
-    overflow |= __builtin_mul_overflow(tensor->count, dtype_sizes[tensor->dtype], &tensor->bytes);
+    overflow |= !size_product(&tensor->count, tensor->shape, tensor->ndim);
+    overflow |= !size_times(&tensor->bytes, tensor->count, dtype_sizes[tensor->dtype]);
     char buffer[256];
     if (overflow)
         return fail_tensor(tensor, "shape %s of %s is too large, expected less than 2^64 bytes",
@@ -194,21 +195,20 @@ static int check_cover(const struct safetensors *file, const unsigned char *data
 /* header <- the JSON object; *data, *length <- what follows it. */
 static int read_header(struct safetensors *file, const unsigned char **data, size_t *length)
 {
-    const struct file_map *map = &file->map;
-    uint64_t claimed;
-    if (map->length < sizeof claimed)
+    struct cursor in = cursor_over(file->map.data, file->map.length);
+    uint64_t claimed = cursor_little(&in, 8);
+    if (in.spent)
         return sph_fail_at(SPH_EFORMAT, file->path, "%zu bytes, expected at least 8 for the header's length",
-                           map->length);
-    memcpy(&claimed, map->data, sizeof claimed);
+                           file->map.length);
     if (claimed > ST_HEADER_MAX)
         return sph_fail_at(SPH_EFORMAT, file->path, "a header of %llu bytes, expected at most %d",
                            (unsigned long long)claimed, ST_HEADER_MAX);
-    size_t after = map->length - sizeof claimed;
-    if (claimed > after)
+    size_t after = cursor_left(&in);
+    const unsigned char *header = cursor_take(&in, (size_t)claimed);
+    if (!header)
         return sph_fail_at(SPH_EFORMAT, file->path,
                            "a header of %llu bytes, but only %zu bytes follow its length",
                            (unsigned long long)claimed, after);
-    const unsigned char *header = map->data + sizeof claimed;
     if (!claimed)
         return sph_fail_at(SPH_EFORMAT, file->path, "an empty header, expected '{'");
     if (*header != '{')
@@ -217,8 +217,8 @@ static int read_header(struct safetensors *file, const unsigned char **data, siz
     int err = json_parse(&file->header, "header", (const char *)header, (size_t)claimed);
     if (err)
         return sph_fail_move(err, file->path, 0, 1);
-    *data = header + claimed;
-    *length = after - (size_t)claimed;
+    *length = cursor_left(&in);
+    *data = cursor_take(&in, *length);
     return 0;
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one way into bytes that came from a file. A cursor knows where they end; a read past it gives zeroes and
+ * marks the cursor as spent, once and for all: read freely, look once. Sizes that a file names are multiplied
+ * and added here, where a product that wraps is seen, and nowhere else. How much memory such a size may ask for is
+ * mem_allows' business. */
+#ifndef SPH_BASE_CURSOR_H
+#define SPH_BASE_CURSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cursor {
+    const unsigned char *at, *end;
+    int spent; /* more was asked for than there was */
+};
+
+struct cursor cursor_over(const void *bytes, size_t length);
+size_t cursor_left(const struct cursor *in);
+
+/* The next length bytes, borrowed; NULL: there are fewer. */
+const unsigned char *cursor_take(struct cursor *in, size_t length);
+
+/* 1: these bytes come next, and are passed; 0: they do not, and nothing is. */
+int cursor_passes(struct cursor *in, const void *bytes, size_t length);
+
+/* Unsigned numbers of 1, 2, 4 or 8 bytes, the least or the most significant first. */
+uint64_t cursor_little(struct cursor *in, size_t bytes);
+uint64_t cursor_big(struct cursor *in, size_t bytes);
+
+/* *to <- the product or the sum; 0: it wraps. to may be one of the factors. */
+int size_times(size_t *to, size_t a, size_t b);
+int size_plus(size_t *to, size_t a, size_t b);
+
+/* The product of all; 0: it wraps, also where another factor is 0. */
+int size_product(size_t *to, const size_t *factors, size_t count);
+
+#endif
