@@ -43,6 +43,7 @@ struct command {
     X(regions)                                                                                               \
     X(perturb)                                                                                               \
     X(figures)                                                                                               \
+    X(data)                                                                                                  \
     X(convert)                                                                                               \
     X(bench)
 

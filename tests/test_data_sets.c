@@ -31,15 +31,15 @@ static sph_data *opened(const char *name, const sph_data_opts *opts)
 static void known_sets_are_what_their_rows_say(void **state)
 {
     (void)state;
-    const struct known_set *sets;
-    size_t count = registry_sets(&sets), there = 0;
+    const sph_data_set *sets;
+    size_t count = sph_data_sets(&sets), there = 0;
     for (size_t i = 0; i < count; i++) {
-        char *path = NULL;
+        char path[4096];
         assert_ptr_equal(registry_find(sets[i].name), &sets[i]);
         assert_true(strlen(sets[i].from) > 10);
-        if (sets[i].file && registry_path(&path, &sets[i]) < 0)
+        if (sph_data_set_path(&sets[i], path, sizeof path) < 0)
             continue;
-        mem_free(path);
+        assert_int_equal(!*path, !sets[i].file);
         there++;
         sph_data *data = opened(sets[i].name, NULL);
         assert_int_equal(data->task, sets[i].task);

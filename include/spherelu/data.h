@@ -29,6 +29,26 @@ SPH_API void sph_data_defaults(sph_data_opts *out);
  * ImageNet32's npz. Of a set with its own test part `rows` takes that many training images, and test images
  * in proportion. */
 SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
+
+/* A set that has a name. */
+typedef struct sph_data_set {
+    const char *name;
+    const char *file;     /* or folder, below one of SPHERELU_DATA; NULL: it is made by a seed             */
+    const char *stand_in; /* what will do where it is not there, or NULL                                   */
+    const char *names;    /* of its columns, comma-separated; NULL: the file has a header; of images: of its
+                             classes; NULL: a file of the folder has them, or they are numbers             */
+    const char *target, *drop; /* columns; NULL: images, or none is dropped                                */
+    const char *from;          /* who made it, and under what licence                                      */
+    sph_task task;
+    size_t rows, features, classes; /* as published: a folder may hold a part; 0 classes: found out        */
+    int images;
+} sph_data_set;
+
+SPH_API size_t sph_data_sets(const sph_data_set **out); /* the table, borrowed; returns its length */
+
+/* Where the set's file or folder lies, as sph_data_open looks for it; "" for one that is made. */
+SPH_API int sph_data_set_path(const sph_data_set *set, char *path, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

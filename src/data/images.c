@@ -110,7 +110,7 @@ static int find_file(struct images_source *out, int expected)
 
 int images_find(struct images_source *out, const char *source, int expected)
 {
-    const struct known_set *set = registry_find(source);
+    const sph_data_set *set = registry_find(source);
     struct stat info;
     int found = 0, there = !stat(source, &info);
     *out = (struct images_source){0};

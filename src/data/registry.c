@@ -3,6 +3,7 @@
  * The formats and the known sets, a row each, and where the sets are looked for. */
 #include "data/registry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -60,21 +61,19 @@ int reader_ends_gz(const struct reader_file *file, const char *end)
 
 #define UCI "UCI Machine Learning Repository; CC BY 4.0"
 
-static const struct known_set sets[] = {
+static const sph_data_set sets[] = {
     {.name = "crescents",
      .target = "class",
      .from = "two interleaved crescents, made by the seed",
      .task = SPH_TASK_BINARY,
      .rows = 1000,
      .features = 2,
-     .classes = 2,
-     .made = 1},
+     .classes = 2},
     {.name = "levy",
      .target = "y",
      .from = "Levy's function in one dimension, made by the seed",
      .rows = 251,
-     .features = 1,
-     .made = 1},
+     .features = 1},
     {.name = "banana",
      .file = "banana.csv",
      .target = "Class",
@@ -182,7 +181,7 @@ static const struct known_set sets[] = {
     {.name = "imagenet32",
      .file = "imagenet32",
      .stand_in = "imagenet32-subset",
-     .from = "Chrabaszcz, Loshchilov and Hutter, 2017, of ImageNet; for research without profit",
+     .from = "Chrabaszcz, Loshchilov and Hutter, 2017, of ImageNet; for non-commercial research",
      .task = SPH_TASK_CLASSES,
      .rows = 1331167,
      .features = 3072,
@@ -192,13 +191,13 @@ static const struct known_set sets[] = {
 
 enum { SETS = sizeof sets / sizeof *sets };
 
-size_t registry_sets(const struct known_set **out)
+size_t sph_data_sets(const sph_data_set **out)
 {
     *out = sets;
     return SETS;
 }
 
-const struct known_set *registry_find(const char *name)
+const sph_data_set *registry_find(const char *name)
 {
     for (size_t i = 0; i < SETS; i++)
         if (!strcmp(sets[i].name, name))
@@ -246,7 +245,7 @@ static int cache_folder(char **out)
 }
 
 /* 1: there; *out holds the path. 0: not there, and looked[] says so. */
-static int look(char **out, struct text *looked, const char *folder, const struct known_set *set)
+static int look(char **out, struct text *looked, const char *folder, const sph_data_set *set)
 {
     const char *files[] = {set->file, set->stand_in};
     for (int i = 0; i < 2 && files[i]; i++) {
@@ -263,7 +262,7 @@ static int look(char **out, struct text *looked, const char *folder, const struc
     return looked->failed ? SPH_EMEMORY : 0;
 }
 
-int registry_path(char **out, const struct known_set *set)
+int registry_path(char **out, const sph_data_set *set)
 {
     struct text looked = {0};
     char *cache = NULL;
@@ -287,4 +286,14 @@ int registry_path(char **out, const struct known_set *set)
     mem_free(cache);
     text_free(&looked);
     return found < 0 ? found : 0;
+}
+
+int sph_data_set_path(const sph_data_set *set, char *path, size_t size)
+{
+    char *found = NULL;
+    int err = set->file ? registry_path(&found, set) : 0;
+    if (!err)
+        snprintf(path, size, "%s", found ? found : "");
+    mem_free(found);
+    return err;
 }

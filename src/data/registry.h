@@ -54,28 +54,12 @@ extern const struct reader reader_text;                     /* text_sheet.c, las
 
 /* ---------------------------------------------------------------- sets */
 
-struct known_set {
-    const char *name;
-    const char *file;     /* below a data folder; NULL: it is made   */
-    const char *stand_in; /* a file or folder that will do where `file` is not there, or NULL */
-    const char *names;    /* of the columns, comma-separated; NULL: the file has a header; of images: of the
-                             classes; NULL: a file of the folder has them, or they are numbers */
-    const char *target, *drop;
-    const char *from; /* who made it, and under what licence */
-    sph_task task;
-    size_t rows, features; /* as published; a folder may hold a part of it */
-    size_t classes;        /* of a class task                              */
-    int made;              /* by a seed (rows/synthetic.h)                 */
-    int images;            /* a folder of images (images.h)                */
-};
-
-const struct known_set *registry_find(const char *name); /* NULL: none */
-size_t registry_sets(const struct known_set **out);      /* all of them; returns their number */
+const sph_data_set *registry_find(const char *name); /* NULL: none */
 
 /* The path of a set's file: $SPHERELU_DATA (a list separated by colons), then the cache: $SPHERELU_CACHE,
  * else $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu. Caller frees. Not found: an error that says where it
  * looked. */
-int registry_path(char **out, const struct known_set *set);
+int registry_path(char **out, const sph_data_set *set);
 
 /* The failure for a source that is neither file nor set. */
 int registry_unknown(const char *source);

@@ -172,14 +172,14 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
     struct sheet_hints all = *hints;
     all.delimiter = opts->delimiter;
     *out = (struct sheet){.default_targets = 1};
-    const struct known_set *set = registry_find(source);
+    const sph_data_set *set = registry_find(source);
     struct stat info;
     if (set && !stat(source, &info) && S_ISREG(info.st_mode))
         set = NULL; /* a file of that name is meant */
     int err = 0;
     if (set && set->images)
         return sph_fail_at(SPH_EFORMAT, source, "a set of images, expected a table");
-    if (opts->noise > 0 && !(set && set->made))
+    if (opts->noise > 0 && !(set && !set->file))
         return sph_fail_key(SPH_EARG, "noise", "%s is as it is; crescents and levy are made with noise",
                             source);
     if (set) {
@@ -192,10 +192,10 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
     else if (!(out->path = mem_text(source)))
         err = SPH_EMEMORY;
     if (!err)
-        err = set && set->made ? synthetic_sheet(out, set->name, opts) : open_bytes(out, &all);
+        err = set && !set->file ? synthetic_sheet(out, set->name, opts) : open_bytes(out, &all);
     if (!err && set && set->names)
         err = set_known_names(out, set->names);
-    out->made = set && set->made;
+    out->made = set && !set->file;
     if (!err && !out->rows)
         err = sph_fail_at(SPH_EFORMAT, out->path, "%s", out->header ? "a header and no rows" : "no rows");
     if (err == SPH_EMEMORY && out->path && !*sph_failure()->path)

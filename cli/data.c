@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu data: the sets that have a name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { PATH_MOST = 4096, NAMES_MOST = 100 };
+
+/* Where it lies; "" for one that is made, NULL where it is not found. */
+static const char *path_of(const sph_data_set *set, char *buffer)
+{
+    return sph_data_set_path(set, buffer, PATH_MOST) < 0 ? NULL : buffer;
+}
+
+static const char *task_of(const sph_data_set *set)
+{
+    return sph_word(SPH_WORDS_TASK, (int)set->task)->word;
+}
+
+static void put_text(json_t *object, const char *key, const char *text)
+{
+    json_object_set_new(object, key, text ? json_string(text) : json_null());
+}
+
+static json_t *set_object(const sph_data_set *set)
+{
+    char buffer[PATH_MOST];
+    json_t *object = json_object();
+    put_text(object, "name", set->name);
+    put_text(object, "task", task_of(set));
+    json_object_set_new(object, "rows", json_integer((json_int_t)set->rows));
+    json_object_set_new(object, "features", json_integer((json_int_t)set->features));
+    json_object_set_new(object, "classes",
+                        set->classes ? json_integer((json_int_t)set->classes) : json_null());
+    json_object_set_new(object, "images", json_boolean(set->images));
+    put_text(object, "file", set->file);
+    put_text(object, "columns", set->images ? NULL : set->names);
+    put_text(object, "target", set->target);
+    put_text(object, "from", set->from);
+    put_text(object, "path", path_of(set, buffer));
+    return object;
+}
+
+static int list_sets(const struct args *args)
+{
+    const sph_data_set *sets;
+    size_t count = sph_data_sets(&sets);
+    char buffer[PATH_MOST];
+    if (args_on(args, "json")) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(list, set_object(&sets[i]));
+        return cli_print_json(args->command, list, 17);
+    }
+    printf("%-14s %-10s %9s %8s  %s\n", "name", "task", "rows", "features", "where");
+    for (size_t i = 0; i < count; i++) {
+        const char *path = path_of(&sets[i], buffer);
+        printf("%-14s %-10s %9zu %8zu  %s\n", sets[i].name, task_of(&sets[i]), sets[i].rows, sets[i].features,
+               !path   ? "not found"
+               : *path ? path
+                       : "made by the seed");
+    }
+    return EXIT_DONE;
+}
+
+static void put_line(const char *key, const char *text)
+{
+    if (text)
+        printf("%-9s %s\n", key, text);
+}
+
+static int show_set(const struct args *args, const sph_data_set *set)
+{
+    char buffer[PATH_MOST];
+    if (args_on(args, "json"))
+        return cli_print_json(args->command, set_object(set), 17);
+    const char *path = path_of(set, buffer);
+    put_line("name", set->name);
+    put_line("from", set->from);
+    put_line("task", task_of(set));
+    printf("%-9s %zu rows, %zu %s", "shape", set->rows, set->features,
+           set->images ? "bytes an image" : "features");
+    printf(set->classes ? ", %zu classes\n" : "\n", set->classes);
+    put_line(set->images ? "classes" : "columns", set->names);
+    put_line("target", set->target);
+    put_line("dropped", set->drop);
+    put_line("file", set->file);
+    put_line("where", path ? *path ? path : "made by the seed" : "not found");
+    return EXIT_DONE;
+}
+
+static int run_data(const struct args *args)
+{
+    const sph_data_set *sets;
+    const char *names[NAMES_MOST];
+    size_t count = sph_data_sets(&sets);
+    const char *what = args->word[0], *name = args->words > 1 ? args->word[1] : NULL;
+    int code = args_check_common(args);
+    if (code)
+        return code;
+    if (!strcmp(what, "list") && !name)
+        return list_sets(args);
+    if (strcmp(what, "info") || !name)
+        return cli_fail(args->command, EXIT_USAGE, "found '%s%s%s', expected list, or info and a name", what,
+                        name ? " " : "", name ? name : "");
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(sets[i].name, name))
+            return show_set(args, &sets[i]);
+    if (count > NAMES_MOST)
+        count = NAMES_MOST;
+    for (size_t i = 0; i < count; i++)
+        names[i] = sets[i].name;
+    const char *nearest = sph_nearest(name, names, count);
+    return cli_fail(args->command, EXIT_USAGE, "no set '%s'%s%s%s (spherelu data list names them)", name,
+                    nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static const sph_option options[] = {
+    {"threads", "N", "", "common", "taken by every command; nothing is computed here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; nothing is computed here"},
+};
+
+const struct command command_data = {
+    .name = "data",
+    .summary = "the data sets that have a name, and where they lie",
+    .usage = "list | info NAME [--json]",
+    .about = "A set with a name needs no file: --data banana. list shows them all with task, shape as "
+             "published and "
+             "the file that would be read; info one of them, with columns, origin and licence. They are "
+             "looked for in "
+             "the folders of SPHERELU_DATA, then in SPHERELU_CACHE or ~/.cache/spherelu.",
+    .examples = "  spherelu data list\n"
+                "  spherelu data info banana --json\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"list|info", "NAME"},
+    .words_needed = 1,
+    .run = run_data,
+};
