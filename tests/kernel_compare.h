@@ -527,6 +527,7 @@ static __attribute__((unused)) void compare_loss(const struct pair *on, size_t r
                                      .ldt = t.ld,
                                      .weight = 1.0 / (double)rows,
                                      .smoothing = form ? 0.1 : 0,
+                                     .delta = 0.7,
                                      .dp = form < 2 ? dp1.at : NULL,
                                      .lddp = ld};
             if (loss < SPH_LOSS_BCE)

@@ -208,6 +208,7 @@ SUPPORT double probe_head(void *self, const struct tile *tile, const void *y, si
         .t = (char *)p->y + (part->first + tile->row) * p->ldy * k->size,
         .ldt = p->ldy,
         .weight = 1 / ((double)p->rows * (p->loss == SPH_LOSS_CE ? 1 : (double)outputs)),
+        .delta = 0.7,
         .dp = dy,
         .lddp = lddy,
     });

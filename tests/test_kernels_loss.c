@@ -13,7 +13,8 @@ static void losses_match_twins(void **state)
 }
 
 /* The definitions, naive, in long double. */
-static double naive_loss(int loss, const struct array *p, const struct array *t, double smoothing)
+static double naive_loss(int loss, const struct array *p, const struct array *t, double smoothing,
+                         double delta)
 {
     long double sum = 0;
     size_t k = p->cols;
@@ -28,6 +29,11 @@ static double naive_loss(int loss, const struct array *p, const struct array *t,
                 sum += fabsl(at - want);
             else if (loss == SPH_LOSS_MSE)
                 sum += (at - want) * (at - want);
+            else if (loss == SPH_LOSS_HUBER)
+                sum += fabsl(at - want) < delta ? (at - want) * (at - want) / 2
+                                                : delta * (fabsl(at - want) - delta / 2);
+            else if (loss == SPH_LOSS_POISSON)
+                sum += expl(at) - want * at;
             else if (loss == SPH_LOSS_BCE) {
                 want = (1 - smoothing) * want + smoothing / 2;
                 sum -= want * logl(chance) + (1 - want) * logl(1 - chance);
@@ -56,10 +62,11 @@ static void losses_match_definitions_and_differences(void **state)
                                      .ldt = K,
                                      .weight = 0.25,
                                      .smoothing = smooth * 0.2,
+                                     .delta = 0.7,
                                      .dp = dp.at,
                                      .lddp = LD};
             double value = k->loss[loss](&args);
-            assert_false(differ(0.25 * naive_loss(loss, &p, &t, args.smoothing), value, 1e-14));
+            assert_false(differ(0.25 * naive_loss(loss, &p, &t, args.smoothing, args.delta), value, 1e-14));
             args.dp = NULL;
             for (size_t i = 0; i < ROWS; i++)
                 for (size_t j = 0; j < K; j++) {

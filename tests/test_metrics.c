@@ -249,10 +249,10 @@ static void a_monitor_without_a_value_is_refused(void **state)
     problem_open(&problem, net, 40, 1);
     sph_train_opts opts = few_epochs(3);
     opts.monitor = "val_r2"; /* of one row */
-    struct trainer *trainer = trainer_for(net, &opts, &problem, 1);
-    assert_int_equal(trainer_run(trainer, NULL, 0), SPH_EARG);
+    struct trainer *trainer = NULL;
+    struct trainer_setup setup = {.net = net, .opts = &opts, .train = &problem.train, .val = &problem.val};
+    assert_int_equal(trainer_new(&trainer, &setup), SPH_EARG);
     assert_string_equal(sph_failure()->key, "monitor");
-    trainer_free(trainer);
     problem_close(&problem);
     sph_net_free(net);
 }

@@ -126,6 +126,8 @@ typedef struct sph_sink {
 #define SPH_LOSSES(X)                                                                                        \
     X(MAE, "mae", "mean absolute error")                                                                     \
     X(MSE, "mse", "mean squared error")                                                                      \
+    X(HUBER, "huber", "half a square near 0, straight beyond huber-delta")                                   \
+    X(POISSON, "poisson", "Poisson likelihood of counts: the net gives the log of their mean")               \
     X(BCE, "bce", "binary cross-entropy of a logit")                                                         \
     X(CE, "ce", "cross-entropy of class logits")
 
@@ -165,7 +167,7 @@ typedef struct sph_sink {
     X(DROP, "drop", "a row with an empty cell is left out")
 
 #define SPH_STANDARDIZES(X)                                                                                  \
-    X(AUTO, "auto", "both for regression, features otherwise")                                               \
+    X(AUTO, "auto", "both for regression, features for classes and counts")                                  \
     X(OFF, "off", "nothing")                                                                                 \
     X(FEATURES, "features", "features to mean 0 and standard deviation 1")                                   \
     X(BOTH, "both", "features and targets")

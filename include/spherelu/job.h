@@ -19,7 +19,7 @@ typedef struct sph_job sph_job;
 
 typedef struct sph_option {
     const char *name;     /* "lr-theta"; "lr_theta" in files */
-    const char *argument; /* "X", "N", "COL[,COL]", "mae|mse|bce|ce"; NULL: a switch */
+    const char *argument; /* "X", "N", "COL[,COL]", "relu|elu"; NULL: a switch */
     const char *initial;  /* default as text, "" if none or chosen by other options */
     const char *section;  /* "data", "net", "training" */
     const char *help;

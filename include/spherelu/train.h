@@ -55,6 +55,7 @@ SPH_API void sph_split_free(sph_split *split);
 typedef struct sph_train_opts {
     sph_loss loss;
     double label_smoothing;
+    double huber_delta; /* huber: where its straight part begins, in units of the standardised target */
     sph_optimizer optimizer;
     double lr;
     double group_lr[SPH_GROUP_COUNT];    /* factors on lr                                   */

@@ -73,16 +73,18 @@ struct act_args {
 };
 
 /* The loss of rows x k predictions and, when dp is not NULL, its gradient. weight = 1 / (rows * outputs) of
- * the whole batch for mae, mse and bce, 1 / rows for ce. Returns the weighted sum, in f64. */
+ * the whole batch, 1 / rows for ce. Returns the weighted sum, in f64. */
 struct loss_args {
     size_t rows, k;
     const void *p; /* (rows, k) predictions or logits */
     size_t ldp;
-    const void *t; /* (rows, k) targets; ce: (rows, 1) class numbers; bce: 0 or 1 */
+    const void
+        *t; /* (rows, k) targets; ce: (rows, 1) class numbers; bce: 0 or 1; poisson: counts, p log means */
     size_t ldt;
     double weight;
     double smoothing; /* ce: target mass spread evenly over all classes; bce: pulled towards 1/2 likewise;
                          else 0 */
+    double delta;     /* huber: where the square ends and the straight line begins */
     void *dp;         /* (rows, k), or NULL */
     size_t lddp;
 };

@@ -34,6 +34,38 @@ KERNEL double plain_mse(const struct loss_args *args)
     return args->weight * sum;
 }
 
+/* Half a square up to delta, straight beyond: with the distance cut to +-delta, cut (off - cut / 2). */
+KERNEL double plain_huber(const struct loss_args *args)
+{
+    const real *p = args->p, *t = args->t;
+    real *dp = args->dp, weight = (real)args->weight, delta = (real)args->delta;
+    double sum = 0;
+    for (size_t i = 0; i < args->rows; i++)
+        for (size_t j = 0; j < args->k; j++) {
+            real off = p[i * args->ldp + j] - t[i * args->ldt + j];
+            real cut = off > delta ? delta : off < -delta ? -delta : off;
+            sum += (double)cut * ((double)off - 0.5 * (double)cut);
+            if (dp)
+                dp[i * args->lddp + j] = weight * cut;
+        }
+    return args->weight * sum;
+}
+
+KERNEL double plain_poisson(const struct loss_args *args)
+{
+    const real *p = args->p, *t = args->t;
+    real *dp = args->dp, weight = (real)args->weight;
+    double sum = 0;
+    for (size_t i = 0; i < args->rows; i++)
+        for (size_t j = 0; j < args->k; j++) {
+            real log_mean = p[i * args->ldp + j], target = t[i * args->ldt + j], mean = real_exp(log_mean);
+            sum += (double)mean - (double)target * (double)log_mean;
+            if (dp)
+                dp[i * args->lddp + j] = weight * (mean - target);
+        }
+    return args->weight * sum;
+}
+
 KERNEL double plain_bce(const struct loss_args *args)
 {
     const real *p = args->p, *t = args->t;
@@ -95,40 +127,62 @@ enum { LOSS_SPAN = 256, LOSS_PACK = 256 };
 struct loss_terms {
     real weight;       /* of a gradient: 2 weight for mse */
     real keep, lift;   /* a bce target t becomes keep t + lift */
+    real delta;        /* huber's */
     double sum[LANES]; /* lane by lane */
 };
 
-KERNEL_INLINE vec loss_at(sph_loss loss, const struct loss_terms *terms, vec p, vec t, vec *dp)
+/* The loss at one place and, in *dp, its gradient. */
+typedef vec loss_at(const struct loss_terms *terms, vec p, vec t, vec *dp);
+
+KERNEL_INLINE vec mae_at(const struct loss_terms *terms, vec p, vec t, vec *dp)
+{
+    vec off = p - t, weight = vec_all(terms->weight);
+    *dp = vec_keep((vec_mask)(off > 0), weight) - vec_keep((vec_mask)(off < 0), weight);
+    return vec_abs(off);
+}
+
+KERNEL_INLINE vec mse_at(const struct loss_terms *terms, vec p, vec t, vec *dp)
 {
     vec off = p - t;
-    if (loss == SPH_LOSS_MSE) {
-        *dp = terms->weight * off;
-        return off * off;
-    }
-    if (loss == SPH_LOSS_MAE) {
-        vec weight = vec_all(terms->weight);
-        *dp = vec_keep((vec_mask)(off > 0), weight) - vec_keep((vec_mask)(off < 0), weight);
-        return vec_abs(off);
-    }
+    *dp = terms->weight * off;
+    return off * off;
+}
+
+KERNEL_INLINE vec huber_at(const struct loss_terms *terms, vec p, vec t, vec *dp)
+{
+    vec off = p - t, delta = vec_all(terms->delta);
+    vec cut = vec_select((vec_mask)(off > delta), delta, vec_select((vec_mask)(off < -delta), -delta, off));
+    *dp = terms->weight * cut;
+    return cut * (off - (real)0.5 * cut);
+}
+
+KERNEL_INLINE vec poisson_at(const struct loss_terms *terms, vec p, vec t, vec *dp)
+{
+    vec mean = vec_exp(p);
+    *dp = terms->weight * (mean - t);
+    return mean - t * p;
+}
+
+KERNEL_INLINE vec bce_at(const struct loss_terms *terms, vec p, vec t, vec *dp)
+{
     vec_mask negative = (vec_mask)(p < 0);
     vec target = terms->keep * t + terms->lift, small = vec_exp(-vec_abs(p));
     *dp = terms->weight * (vec_select(negative, small, vec_all(1)) / (1 + small) - target);
     return vec_drop(negative, p) - p * target + vec_log1p(small);
 }
 
-KERNEL_INLINE void loss_span(sph_loss loss, struct loss_terms *terms, size_t count, const real *p,
+KERNEL_INLINE void loss_span(loss_at *at, struct loss_terms *terms, size_t count, const real *p,
                              const real *t, real *dp)
 {
     vec sum = {0}, grad;
     size_t i = 0;
     for (; i + LANES <= count; i += LANES) {
-        sum += loss_at(loss, terms, vec_load(p + i), vec_load(t + i), &grad);
+        sum += at(terms, vec_load(p + i), vec_load(t + i), &grad);
         if (dp)
             vec_store(dp + i, grad);
     }
     if (i < count) {
-        vec value =
-            loss_at(loss, terms, vec_load_few(p + i, count - i), vec_load_few(t + i, count - i), &grad);
+        vec value = at(terms, vec_load_few(p + i, count - i), vec_load_few(t + i, count - i), &grad);
         sum += vec_first(value, count - i);
         if (dp)
             vec_store_few(dp + i, grad, count - i);
@@ -163,14 +217,15 @@ KERNEL_INLINE void loss_unpack(size_t count, size_t k, const real *restrict from
             to[i * ld + j] = from[i * k + j];
 }
 
-KERNEL_INLINE double fast_loss(const struct loss_args *args, sph_loss loss)
+KERNEL_INLINE double fast_loss(const struct loss_args *args, loss_at *at, double weight)
 {
     size_t rows = args->rows, k = args->k;
     const real *p = args->p, *t = args->t;
     real *dp = args->dp;
-    struct loss_terms terms = {.weight = (real)(loss == SPH_LOSS_MSE ? 2 * args->weight : args->weight),
+    struct loss_terms terms = {.weight = (real)weight,
                                .keep = (real)(1 - args->smoothing),
-                               .lift = (real)(args->smoothing / 2)};
+                               .lift = (real)(args->smoothing / 2),
+                               .delta = (real)args->delta};
     if (args->ldp == k && args->ldt == k && (!dp || args->lddp == k)) { /* one long row */
         k *= rows;
         rows = rows > 0;
@@ -178,8 +233,8 @@ KERNEL_INLINE double fast_loss(const struct loss_args *args, sph_loss loss)
     if (k >= LANES) {
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < k; j += LOSS_SPAN)
-                loss_span(loss, &terms, smaller(k - j, LOSS_SPAN), p + i * args->ldp + j,
-                          t + i * args->ldt + j, dp ? dp + i * args->lddp + j : NULL);
+                loss_span(at, &terms, smaller(k - j, LOSS_SPAN), p + i * args->ldp + j, t + i * args->ldt + j,
+                          dp ? dp + i * args->lddp + j : NULL);
     } else if (k) {
         real packed_p[LOSS_PACK], packed_t[LOSS_PACK], packed_dp[LOSS_PACK];
         size_t step = LOSS_PACK / k;
@@ -187,7 +242,7 @@ KERNEL_INLINE double fast_loss(const struct loss_args *args, sph_loss loss)
             size_t count = smaller(rows - i, step);
             loss_pack(count, k, p + i * args->ldp, args->ldp, packed_p);
             loss_pack(count, k, t + i * args->ldt, args->ldt, packed_t);
-            loss_span(loss, &terms, count * k, packed_p, packed_t, packed_dp);
+            loss_span(at, &terms, count * k, packed_p, packed_t, packed_dp);
             if (dp)
                 loss_unpack(count, k, packed_dp, dp + i * args->lddp, args->lddp);
         }
@@ -200,15 +255,23 @@ KERNEL_INLINE double fast_loss(const struct loss_args *args, sph_loss loss)
 
 KERNEL double fast_mae(const struct loss_args *args)
 {
-    return fast_loss(args, SPH_LOSS_MAE);
+    return fast_loss(args, mae_at, args->weight);
 }
 KERNEL double fast_mse(const struct loss_args *args)
 {
-    return fast_loss(args, SPH_LOSS_MSE);
+    return fast_loss(args, mse_at, 2 * args->weight);
+}
+KERNEL double fast_huber(const struct loss_args *args)
+{
+    return fast_loss(args, huber_at, args->weight);
+}
+KERNEL double fast_poisson(const struct loss_args *args)
+{
+    return fast_loss(args, poisson_at, args->weight);
 }
 KERNEL double fast_bce(const struct loss_args *args)
 {
-    return fast_loss(args, SPH_LOSS_BCE);
+    return fast_loss(args, bce_at, args->weight);
 }
 
 /* dp holds exp(p - top) between the passes. */

@@ -87,7 +87,12 @@ const struct kernels KERNELS_TABLE = {
     .winograd = fast_winograd,
     .winograd_weights = fast_winograd_weights,
 #endif
-    .loss = {PICK(mae), PICK(mse), PICK(bce), PICK(ce)},
+    .loss = {[SPH_LOSS_MAE] = PICK(mae),
+             [SPH_LOSS_MSE] = PICK(mse),
+             [SPH_LOSS_HUBER] = PICK(huber),
+             [SPH_LOSS_POISSON] = PICK(poisson),
+             [SPH_LOSS_BCE] = PICK(bce),
+             [SPH_LOSS_CE] = PICK(ce)},
     .update = {[UPDATE_ADAM] = PICK(adam),
                [UPDATE_SGD] = PICK(sgd),
                [UPDATE_RMSPROP] = PICK(rmsprop),

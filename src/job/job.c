@@ -11,6 +11,7 @@
 #include "data/cache.h"
 #include "rows/split.h"
 #include "net/net.h"
+#include "train/losses.h"
 #include "train/optimizer.h"
 
 /* Adam's rate for networks of images: at 0.01 a plain vgg6 stays at chance (docs/numerics.md). */
@@ -115,9 +116,10 @@ int job_settle(struct sph_job *job, const sph_data *data)
     options_set_word(job, OPTION_TASK, (int)data->task);
     if (!job->set[OPTION_LOSS])
         options_set_word(job, OPTION_LOSS, (int)defaults.loss);
+    if (job->set[OPTION_HUBER_DELTA] && !loss_row((sph_loss)o->loss)->reads_delta)
+        return sph_fail_key(SPH_EARG, "huber_delta", "%s has none", sph_word(SPH_WORDS_LOSS, o->loss)->word);
     if (!job->set[OPTION_STANDARDIZE])
-        options_set_word(job, OPTION_STANDARDIZE,
-                         data->task == SPH_TASK_REGRESSION ? SPH_STANDARDIZE_BOTH : SPH_STANDARDIZE_FEATURES);
+        options_set_word(job, OPTION_STANDARDIZE, (int)loss_standardize((sph_loss)o->loss));
     if (!job->set[OPTION_INIT])
         err = options_put(job, OPTION_INIT,
                           sph_word(SPH_WORDS_INIT, (int)param_ops((sph_param)o->param)->first_init)->word);
@@ -297,6 +299,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     sph_train_defaults(&opts, (sph_task)o->task);
     opts.loss = (sph_loss)o->loss;
     opts.label_smoothing = o->label_smoothing;
+    opts.huber_delta = isnan(o->huber_delta) ? opts.huber_delta : o->huber_delta;
     sph_train_optimizer(&opts, (sph_optimizer)o->optimizer);
     opts.lr = o->lr;
     opts.group_lr[SPH_GROUP_THETA] = o->lr_theta;

@@ -62,7 +62,8 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "empty cells: refuse, take the column's training mean, or drop the row")                               \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZES, "", "data", "standardize",                \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
-      "bring columns to mean 0 and standard deviation 1; auto: both for regression, features otherwise; "    \
+      "bring columns to mean 0 and standard deviation 1; auto: both for regression, features for classes "   \
+      "and counts; "                                                                                         \
       "results stay in the target's own units")                                                              \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "share of all rows kept for the test; a set with its own test part gives that, unless F is 0")         \
@@ -101,6 +102,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "what is minimised; chosen by the task if not given")                                                  \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
       "label_smoothing", "X", "share of a class target spread over all classes")                             \
+    X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \
+      "where huber's straight part begins, in standard deviations of the target unless --standardize says "  \
+      "otherwise; 1 if not given")                                                                           \
     X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZERS, "adam", "training", "optimizer",                  \
       OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \

@@ -118,9 +118,10 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     struct feed *feed = NULL;
     struct weights *weights = NULL;
     struct evaluator *evaluator = NULL;
-    const struct job_options *o = &run->job->options;
-    struct evaluator_opts opts = {.loss = (sph_loss)o->loss,
-                                  .smoothing = o->label_smoothing,
+    sph_train_opts train = job_train_opts(run->job);
+    struct evaluator_opts opts = {.loss = train.loss,
+                                  .smoothing = train.label_smoothing,
+                                  .delta = train.huber_delta,
                                   .y_scale = run->net->scaling.y_scale,
                                   .workers = 1};
     size_t rows = net_rows_at_once(run->net, EVAL_ROWS);

@@ -10,6 +10,7 @@
 #include "data/data.h"
 #include "report/figures.h"
 #include "report/spectrum.h"
+#include "train/losses.h"
 
 enum { POINTS = 401 };
 
@@ -38,12 +39,16 @@ static int write_rows(struct figure *figure, const sph_data *data, const uint32_
     return 0;
 }
 
-/* The column of a net's outputs at x (POINTS); NaN without a net. */
-static int predict(sph_net *net, const double *x, double *y)
+/* What a net predicts at x (POINTS); NaN without a net. */
+static int predict(const struct panel *panel, sph_net *net, const double *x, double *y)
 {
+    const struct loss_row *loss = loss_row((sph_loss)panel->run.job->options.loss);
     for (size_t i = 0; i < POINTS; i++)
         y[i] = (double)NAN;
-    return net ? sph_net_forward(net, x, POINTS, y) : 0;
+    int err = net ? sph_net_forward(net, x, POINTS, y) : 0;
+    for (size_t i = 0; i < POINTS && net && !err && loss->predict; i++)
+        loss->predict(1, &y[i]);
+    return err;
 }
 
 static int write_panel(struct figure *figure, const struct panel *panel, size_t number)
@@ -52,9 +57,9 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     panel_window(panel, 0, 0.025, &low, &high);
     for (size_t i = 0; i < POINTS; i++)
         x[i] = low + (high - low) * (double)i / (POINTS - 1);
-    int err = predict(panel->run.first, x, before);
+    int err = predict(panel, panel->run.first, x, before);
     if (!err)
-        err = predict(panel->run.last, x, after);
+        err = predict(panel, panel->run.last, x, after);
     panels_columns(figure, number, "", "x, prediction before training, prediction after");
     for (size_t i = 0; i < POINTS && !err; i++)
         figure_row(figure, (double[]){x[i], before[i], after[i]}, 3);

@@ -188,7 +188,8 @@ static double score_tile(void *self, const struct tile *tile, const void *y, siz
                                                      .t = truth,
                                                      .ldt = e->ldy,
                                                      .weight = e->weight,
-                                                     .smoothing = e->opts.smoothing});
+                                                     .smoothing = e->opts.smoothing,
+                                                     .delta = e->opts.delta});
 }
 
 static int run_batch(struct evaluator *e, const struct source *source, size_t row, size_t count)

@@ -12,7 +12,7 @@ struct evaluator;
 
 struct evaluator_opts {
     sph_loss loss;
-    double smoothing;
+    double smoothing, delta;
     const double *y_scale; /* (targets) from the net's units to the target's own; NULL: 1. Borrowed */
     size_t workers;
     size_t most_rows;   /* of a source whose every score is asked for: room for what metrics keep */

@@ -16,6 +16,7 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
 {
     *out = (sph_train_opts){
         .loss = loss_first(task),
+        .huber_delta = 1,
         .batch = 1024,
         .epochs = 1000,
         .schedule = "none",
@@ -70,7 +71,8 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
                         sph_data_outputs(data));
     if ((unsigned)opts->loss >= SPH_LOSS_COUNT)
         return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)opts->loss);
-    if ((err = loss_check_task(opts->loss, data->task)) < 0)
+    if ((err = loss_check(opts->loss, data->task, opts->standardize, data->y, data->rows * data->targets)) <
+        0)
         return err;
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
         return sph_fail_key(SPH_EARG, "augment", "kind %d is unknown", (int)opts->augment);
@@ -107,8 +109,11 @@ int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_spli
         return SPH_EMEMORY;
     fit->net = net;
     fit->opts = *opts;
+    if (opts->standardize == SPH_STANDARDIZE_AUTO)
+        fit->opts.standardize = loss_standardize(opts->loss);
     scaling_free(&net->scaling);
-    if ((err = scaling_fit(&net->scaling, data, split->train, split->train_rows, opts->standardize)) < 0 ||
+    if ((err = scaling_fit(&net->scaling, data, split->train, split->train_rows, fit->opts.standardize)) <
+            0 ||
         (err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, net, opts->augment,
                                   opts->seed)) < 0 ||
         (fit->train->source.varies &&

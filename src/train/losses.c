@@ -19,9 +19,18 @@ static void predict_classes(size_t outputs, double *y)
     metric_softmax(outputs, y);
 }
 
+/* The mean from its logarithm. */
+static void predict_mean(size_t outputs, double *y)
+{
+    for (size_t j = 0; j < outputs; j++)
+        y[j] = exp(y[j]);
+}
+
 static const struct loss_row rows[SPH_LOSS_COUNT] = {
     [SPH_LOSS_MAE] = {.task = SPH_TASK_REGRESSION},
     [SPH_LOSS_MSE] = {.task = SPH_TASK_REGRESSION, .first = 1},
+    [SPH_LOSS_HUBER] = {.task = SPH_TASK_REGRESSION, .reads_delta = 1},
+    [SPH_LOSS_POISSON] = {.task = SPH_TASK_REGRESSION, .own_units = 1, .predict = predict_mean},
     [SPH_LOSS_BCE] = {.task = SPH_TASK_BINARY, .first = 1, .predict = predict_logit},
     [SPH_LOSS_CE] = {.task = SPH_TASK_CLASSES, .first = 1, .of_rows = 1, .predict = predict_classes},
 };
@@ -61,10 +70,14 @@ static void add_losses(struct text *out, sph_task task)
         }
 }
 
-int loss_check_task(sph_loss loss, sph_task task)
+sph_standardize loss_standardize(sph_loss loss)
 {
-    if (rows[loss].task == task)
-        return 0;
+    return rows[loss].task == SPH_TASK_REGRESSION && !rows[loss].own_units ? SPH_STANDARDIZE_BOTH
+                                                                           : SPH_STANDARDIZE_FEATURES;
+}
+
+static int wrong_task(sph_loss loss)
+{
     struct text known = {0};
     for (int i = 0; i < SPH_TASK_COUNT; i++) {
         text_add(&known, "%s%s%s ", i ? ", " : "", sph_word(SPH_WORDS_TASK, i)->word, i ? "" : " takes");
@@ -75,4 +88,18 @@ int loss_check_task(sph_loss loss, sph_task task)
                                           sph_word(SPH_WORDS_LOSS, (int)loss)->word, known.chars);
     text_free(&known);
     return err;
+}
+
+int loss_check(sph_loss loss, sph_task task, sph_standardize standardize, const double *y, size_t count)
+{
+    const char *word = sph_word(SPH_WORDS_LOSS, (int)loss)->word;
+    if (rows[loss].task != task)
+        return wrong_task(loss);
+    if (rows[loss].own_units && standardize == SPH_STANDARDIZE_BOTH)
+        return sph_fail_key(SPH_EARG, "standardize",
+                            "both does not fit the loss %s, whose targets are counts; use features", word);
+    for (size_t i = 0; rows[loss].own_units && i < count; i++)
+        if (y[i] < 0)
+            return sph_fail_key(SPH_EARG, "loss", "%s takes targets of 0 or more, and one is %g", word, y[i]);
+    return 0;
 }

@@ -9,8 +9,10 @@
 
 struct loss_row {
     sph_task task;
-    int first;   /* what the task takes if nothing is said */
-    int of_rows; /* one target and one term a row; else one of each for every output */
+    int first;       /* what the task takes if nothing is said */
+    int of_rows;     /* one target and one term a row; else one of each for every output */
+    int own_units;   /* targets have to stay in their own units, and be 0 or more */
+    int reads_delta; /* huber_delta */
     /* y (outputs) of one row, in place: from what the net gives to what is predicted, the probabilities of classes or
      * a number in the target's units. NULL: as it is. */
     void (*predict)(size_t outputs, double *y);
@@ -24,7 +26,11 @@ sph_loss loss_first(sph_task task);
 /* Columns of the targets, and terms of the loss, that a row has. */
 size_t loss_targets(sph_loss loss, size_t outputs);
 
-/* SPH_EARG: the loss is for another task. */
-int loss_check_task(sph_loss loss, sph_task task);
+/* What standardize: auto means for it. */
+sph_standardize loss_standardize(sph_loss loss);
+
+/* SPH_EARG: another task's loss, targets that it does not take, or a standardisation that it does not bear. y (count):
+ * all targets. */
+int loss_check(sph_loss loss, sph_task task, sph_standardize standardize, const double *y, size_t count);
 
 #endif

@@ -13,6 +13,7 @@
 #include "net/plan.h"
 #include "train/evaluate.h"
 #include "train/losses.h"
+#include "train/opts_check.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
 
@@ -136,90 +137,25 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
     return 0;
 }
 
-static int check_words(const sph_train_opts *o)
+/* Where a metric is undefined depends on the targets: any weights tell whether the monitored one is. */
+static int check_monitor(struct trainer *t)
 {
-    if ((unsigned)o->loss >= SPH_LOSS_COUNT)
-        return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)o->loss);
-    if ((unsigned)o->optimizer >= SPH_OPTIMIZER_COUNT)
-        return sph_fail_key(SPH_EARG, "optimizer", "%d is none of the known ones", (int)o->optimizer);
-    for (int g = 0; g < SPH_GROUP_COUNT; g++)
-        if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
-            !isfinite(o->group_decay[g]))
-            return sph_fail_of(
-                SPH_EARG, "", 0, o->group_lr[g] >= 0 && isfinite(o->group_lr[g]) ? "group_decay" : "group_lr",
-                "group_lr, group_decay: %g and %g, expected 0 or more; sph_train_defaults sets them",
-                o->group_lr[g], o->group_decay[g]);
-    return 0;
-}
-
-static int check_opts(const sph_train_opts *o, size_t outputs)
-{
-    int err = check_words(o);
-    if (err < 0)
-        return err;
-    if (!(o->beta1 >= 0 && o->beta1 < 1) || !(o->beta2 >= 0 && o->beta2 < 1) || !(o->epsilon >= 0) ||
-        !isfinite(o->epsilon))
-        return sph_fail_of(SPH_EARG, "", 0,
-                           !(o->beta1 >= 0 && o->beta1 < 1)   ? "beta1"
-                           : !(o->beta2 >= 0 && o->beta2 < 1) ? "beta2"
-                                                              : "epsilon",
-                           "beta1 %g, beta2 %g, epsilon %g: expected 0 or more, the betas below 1", o->beta1,
-                           o->beta2, o->epsilon);
-    if (!(o->lr > 0) || !isfinite(o->lr))
-        return sph_fail_key(SPH_EARG, "lr", "%g, expected a number above 0", o->lr);
-    if (!o->epochs)
-        return sph_fail_key(SPH_EARG, "epochs", "0, expected at least 1");
-    if (!(o->momentum >= 0 && o->momentum < 1))
-        return sph_fail_key(SPH_EARG, "momentum", "%g, expected 0 or more and below 1", o->momentum);
-    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay))
-        return sph_fail_key(SPH_EARG, "weight_decay", "%g, expected 0 or more", o->weight_decay);
-    if (!(o->clip >= 0) || !isfinite(o->clip))
-        return sph_fail_key(SPH_EARG, "clip", "%g, expected 0 or more", o->clip);
-    if (!(o->label_smoothing >= 0 && o->label_smoothing < 1))
-        return sph_fail_key(SPH_EARG, "label_smoothing", "%g, expected 0 or more and below 1",
-                            o->label_smoothing);
-    if (!(o->norm_momentum > 0 && o->norm_momentum <= 1))
-        return sph_fail_key(SPH_EARG, "norm_momentum", "%g, expected above 0 and at most 1",
-                            o->norm_momentum);
-    if (loss_row(o->loss)->of_rows && outputs < 2)
-        return sph_fail_key(SPH_EARG, "loss",
-                            "%s needs a net with an output per class, this one has 1; use %s",
-                            sph_word(SPH_WORDS_LOSS, (int)o->loss)->word,
-                            sph_word(SPH_WORDS_LOSS, (int)loss_first(SPH_TASK_BINARY))->word);
-    if (o->threads < 1 || (size_t)o->threads > threads_limit())
-        return sph_fail_key(SPH_EARG, "threads", "%d, this build runs 1 to %zu", o->threads, threads_limit());
-    return 0;
-}
-
-/* Natural directions want a parameterization with a metric of its own and an optimizer that keeps sizes. */
-static int check_natural(const sph_train_opts *o, const sph_net *net)
-{
-    const struct optimizer_ops *optimizer = optimizer_ops(o->optimizer);
-    const char *without = NULL;
-    if (!(o->natural >= 0) || !isfinite(o->natural))
-        return sph_fail_key(SPH_EARG, "natural", "%g, expected 0 or more", o->natural);
-    if (o->natural == 0)
+    sph_scores scores;
+    if (!t->val || !t->watched->undefined)
         return 0;
-    if (optimizer->no_natural)
-        return sph_fail_key(SPH_EARG, "natural", "%s %s", optimizer->name, optimizer->no_natural);
-    for (size_t l = 0; l < net->layer_count; l++) {
-        const struct param_ops *ops = net->layers[l].ops;
-        if (ops->natural || ops->is_natural)
-            return 0;
-        if (!without)
-            without = ops->name;
-    }
-    return sph_fail_key(SPH_EARG, "natural",
-                        "%s has no angles whose metric could divide their gradient: it is for gmp", without);
+    weights_materialize(t->weights);
+    int err = evaluator_run(t->evaluator, t->val, EVALUATOR_EPOCH, &scores);
+    if (!err && isnan(scores.value[t->monitor - 1]))
+        err = sph_fail_key(SPH_EARG, "monitor", "%s has no value in the validation part: it is undefined %s",
+                           t->name[t->monitor], t->watched->undefined);
+    return err;
 }
 
 int trainer_new(struct trainer **out, const struct trainer_setup *setup)
 {
     const sph_train_opts *opts = setup->opts;
     size_t outputs = sph_net_outputs(setup->net);
-    int err = check_opts(opts, outputs);
-    if (!err)
-        err = check_natural(opts, setup->net);
+    int err = opts_check(opts, setup->net);
     if (err < 0)
         return err;
     struct trainer *t = mem_get(1, sizeof *t);
@@ -236,6 +172,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->scalar[TRAINER_BEST] = INFINITY;
     struct evaluator_opts eval = {.loss = opts->loss,
                                   .smoothing = opts->label_smoothing,
+                                  .delta = opts->huber_delta,
                                   .y_scale = setup->y_scale,
                                   .workers = (size_t)opts->threads,
                                   .most_rows = setup->most_rows};
@@ -269,7 +206,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     err = t->layer && t->order && t->x && t->y && (!t->keep_best || (t->best_params && t->best_state))
               ? 0
               : SPH_EMEMORY;
-    if (err < 0)
+    if (err < 0 || (err = check_monitor(t)) < 0)
         goto fail;
     *out = t;
     return 0;
@@ -317,6 +254,7 @@ static double loss_tile(void *self, const struct tile *tile, const void *y, size
                                                          .ldt = t->ldy,
                                                          .weight = head->weight,
                                                          .smoothing = t->opts->label_smoothing,
+                                                         .delta = t->opts->huber_delta,
                                                          .dp = dy,
                                                          .lddp = lddy});
 }
@@ -437,9 +375,6 @@ static int end_epoch(struct trainer *t, int *improved)
             return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP],
                             t->batch);
     }
-    if (isnan(t->value[t->monitor]) && t->watched->undefined)
-        return sph_fail_key(SPH_EARG, "monitor", "%s has no value in the validation part: it is undefined %s",
-                            t->name[t->monitor], t->watched->undefined);
     t->scalar[TRAINER_EPOCH]++;
     t->scalar[TRAINER_BATCH] = 0;
     t->scalar[TRAINER_LOSS_SUM] = 0;
