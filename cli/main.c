@@ -54,7 +54,10 @@ static void print_help(void)
 
 static int print_version(void)
 {
-    printf("spherelu %s\n%scpu: %s\n", sph_version(), sph_features(), sph_cpu());
+    char path[4096];
+    const char *gnuplot = sph_gnuplot(path, sizeof path);
+    printf("spherelu %s\n%scpu: %s\ngnuplot: %s\n", sph_version(), sph_features(), sph_cpu(),
+           gnuplot ? gnuplot : "not found");
     return EXIT_DONE;
 }
 

@@ -22,6 +22,10 @@ extern "C" {
 SPH_API int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
                         sph_progress_call *progress);
 
+/* The program that draws figures, the one foreign program that the library starts: its path in out, looked for in the
+ * folders of PATH that begin with a slash; NULL: there is none. */
+SPH_API const char *sph_gnuplot(char *out, size_t size);
+
 /* The words a file's `figures` may name, borrowed, "word: what it shows" each; returns their number. */
 SPH_API size_t sph_figure_words(const char *const **out);
 

@@ -196,6 +196,13 @@ int file_is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+int file_is_own(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && (info.st_uid == geteuid() || info.st_uid == 0) &&
+           !(info.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* A directory that was made is on the disk when the one that names it is. */
 static int make_one(const char *path)
 {

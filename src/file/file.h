@@ -29,6 +29,8 @@ void file_map_done(const struct file_map *map, const void *from, size_t length);
 
 int file_exists(const char *path);
 int file_is_directory(const char *path);
+/* 1: this user's or root's, and nobody else may write it. */
+int file_is_own(const char *path);
 int file_make_directory(const char *path); /* with parents, each on the disk; existing is fine */
 
 /* Names of all that lies in a directory, in the order of their bytes. Caller frees. */

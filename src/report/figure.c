@@ -171,7 +171,11 @@ static int add_script(struct text *out, const char *name)
         if (!path)
             return SPH_EMEMORY;
         int there = file_exists(path);
-        if (there && !(err = file_read(&chars, NULL, path)))
+        if (there && !(file_is_own(dir) && file_is_own(path)))
+            err = sph_fail(
+                SPH_EIO, "SPHERELU_FIGURES: %s: another user may write it, and gnuplot does whatever it says",
+                path);
+        if (there && !err && !(err = file_read(&chars, NULL, path)))
             text_add(out, "%s", chars);
         mem_free(chars);
         mem_free(path);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,28 +14,42 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "spherelu/report.h"
 
 extern char **environ;
 
 static const char program[] = "gnuplot";
 
-int gnuplot_found(void)
+enum { SECONDS_MOST = 300 }; /* for one picture or animation */
+
+/* Only folders that begin with a slash: "." and "" on PATH would start what lies beside the figures. */
+int gnuplot_path(char *out, size_t size)
 {
     const char *path = getenv("PATH");
     if (!path)
-        path = "/bin:/usr/bin";
+        path = "/usr/local/bin:/usr/bin:/bin";
     for (size_t length; *path; path += length + (path[length] == ':')) {
         length = strcspn(path, ":");
-        char file[PATH_MAX];
-        int size = snprintf(file, sizeof file, "%.*s%s%s", (int)length, path, length ? "/" : "", program);
-        int found = size > 0 && (size_t)size < sizeof file && access(file, X_OK) == 0;
-        if (found)
+        int used = snprintf(out, size, "%.*s/%s", (int)length, path, program);
+        if (*path == '/' && used > 0 && (size_t)used < size && access(out, X_OK) == 0)
             return 1;
     }
     return 0;
+}
+
+int gnuplot_found(void)
+{
+    char path[PATH_MAX];
+    return gnuplot_path(path, sizeof path);
+}
+
+const char *sph_gnuplot(char *out, size_t size)
+{
+    return gnuplot_path(out, size) ? out : NULL;
 }
 
 /* gnuplot shows the line, a caret below it, then `"NAME.gp" line 12: what is wrong`: the last of these. */
@@ -47,21 +63,26 @@ static const char *last_line(char *said)
     return line + strspn(line, " \t");
 }
 
+/* All it says, until it ends or its time is over; 1: it was. */
 static int read_all(struct text *out, int fd)
 {
     char piece[4096];
-    for (;;) {
+    for (double end = clock_seconds() + SECONDS_MOST, left; (left = end - clock_seconds()) > 0;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (poll(&wait, 1, (int)(left * 1000) + 1) <= 0)
+            continue; /* time, or a signal */
         ssize_t got = read(fd, piece, sizeof piece);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return (int)got;
+            return 0;
         if (out->length < sizeof piece * 16) /* the rest would only repeat itself */
             text_add_bytes(out, piece, (size_t)got);
     }
+    return 1;
 }
 
-static int spawn_in(pid_t *child, const char *dir, char *const arguments[], int errors)
+static int spawn_in(pid_t *child, const char *path, const char *dir, char *const arguments[], int errors)
 {
     posix_spawn_file_actions_t actions;
     int reason = posix_spawn_file_actions_init(&actions);
@@ -71,14 +92,15 @@ static int spawn_in(pid_t *child, const char *dir, char *const arguments[], int 
         !(reason = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
         !(reason = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)) &&
         !(reason = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)))
-        reason = posix_spawnp(child, program, &actions, NULL, arguments, environ);
+        reason = posix_spawn(child, path, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     return reason;
 }
 
 int gnuplot_run(const char *dir, const char *script, const char *commands)
 {
-    if (!gnuplot_found())
+    char path[PATH_MAX];
+    if (!gnuplot_path(path, sizeof path))
         return 1;
     int ends[2], err = 0, status = 0;
     struct text said = {0};
@@ -87,18 +109,23 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(errno));
     pid_t child = 0;
-    int reason = spawn_in(&child, dir, arguments, ends[1]);
+    int reason = spawn_in(&child, path, dir, arguments, ends[1]);
     close(ends[1]);
     if (reason) {
         close(ends[0]);
         return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(reason));
     }
-    read_all(&said, ends[0]);
+    int late = read_all(&said, ends[0]);
     close(ends[0]);
+    if (late)
+        kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (said.failed)
         err = SPH_EMEMORY;
+    else if (late)
+        err = sph_fail(SPH_EIO, "%s/%s: gnuplot was ended: it took more than %d seconds", dir, script,
+                       SECONDS_MOST);
     else if (WIFSIGNALED(status))
         err = sph_fail(SPH_EIO, "%s/%s: gnuplot was ended by signal %d", dir, script, WTERMSIG(status));
     else if (WEXITSTATUS(status))

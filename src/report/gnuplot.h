@@ -4,11 +4,14 @@
 #ifndef SPH_REPORT_GNUPLOT_H
 #define SPH_REPORT_GNUPLOT_H
 
-/* Runs `gnuplot -d -e commands script` in dir, without the user's start-up files. 0; 1 when there is no
- * gnuplot; SPH_EIO with "dir/script: what gnuplot said". */
+#include <stddef.h>
+
+/* Runs `gnuplot -d -e commands script` in dir, without a shell and without the user's start-up files, for five
+ * minutes at most. 0; 1 when there is no gnuplot; SPH_EIO with "dir/script: what gnuplot said". */
 int gnuplot_run(const char *dir, const char *script, const char *commands);
 
-/* 1 if PATH has a gnuplot. */
+/* out <- the first gnuplot in those folders of PATH that begin with a slash. 1: there is one. */
+int gnuplot_path(char *out, size_t size);
 int gnuplot_found(void);
 
 #endif

@@ -142,6 +142,33 @@ if [ -z "${SPH_SAN:-}" ]; then
     done
 fi
 
+# ---- the one foreign program: not from the folder of the figures, and not by scripts that others may change
+mkdir path scripts
+printf '#!/bin/sh\necho wrong >"%s/started"\n' "$PWD" >path/gnuplot
+chmod +x path/gnuplot
+cp -r run drawn
+mkdir drawn/figures
+cp path/gnuplot drawn/figures
+(
+    PATH=.:
+    "$SPHERELU" figures drawn >out 2>err
+    "$SPHERELU" --version >out 2>err
+)
+absent started
+check "--version names no gnuplot" grep -qx "gnuplot: not found" out
+PATH=$PWD/path:$PATH run 0 --version
+shows "gnuplot: $PWD/path/gnuplot"
+names=(convergence)
+echo "system 'echo wrong >$PWD/started'" >scripts/convergence.gp
+chmod o+w scripts
+SPHERELU_FIGURES=$PWD/scripts run 1 figures drawn "${names[@]}"
+says "SPHERELU_FIGURES: $PWD/scripts/convergence.gp: another user may write it, and gnuplot does whatever it says"
+chmod o-w scripts
+chmod o+w scripts/convergence.gp
+SPHERELU_FIGURES=$PWD/scripts run 1 figures drawn "${names[@]}"
+says "another user may write it"
+absent started
+
 # ---- a signal while data are read
 mkfifo slow.csv
 printf 'name: slow\ndata: {name: slow.csv}\nmethods: [{name: A}]\n' >slow.yaml
