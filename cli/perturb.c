@@ -165,87 +165,6 @@ static void print_checks(const sph_theory_result *theory)
     }
 }
 
-/* ---------------------------------------------------------------- JSON */
-
-static json_t *numbers(const double *values, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, cli_number(values[i]));
-    return list;
-}
-
-static json_t *plane_object(const sph_perturb_plane *plane, size_t n)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "eps", json_real(plane->eps));
-    json_object_set_new(object, "w", numbers(plane->w, n));
-    json_object_set_new(object, "b", cli_number(plane->b));
-    json_object_set_new(object, "phi", numbers(plane->phi, n));
-    json_object_set_new(object, "turn", cli_number(plane->turn));
-    json_object_set_new(object, "shift", cli_number(plane->shift));
-    return object;
-}
-
-static json_t *method_object(const sph_perturb_result *result, const sph_perturb_method *method)
-{
-    json_t *object = json_object(), *base = json_object(), *perturbed = json_array(), *after = json_array();
-    for (size_t t = 0; t < method->tensors; t++) {
-        const sph_perturb_tensor *tensor = &method->tensor[t];
-        json_object_set_new(base, tensor->name,
-                            tensor->count == 1 ? cli_number(*tensor->value)
-                                               : numbers(tensor->value, tensor->count));
-        if (tensor->perturbed)
-            json_array_append_new(perturbed, json_string(tensor->name));
-    }
-    for (size_t e = 0; e < result->count; e++)
-        json_array_append_new(after, plane_object(&method->after[e], result->inputs));
-    json_object_set_new(object, "name", json_string(method->name));
-    json_object_set_new(object, "unit", json_string(method->unit));
-    json_object_set_new(object, "base", base);
-    json_object_set_new(object, "perturbed", perturbed);
-    json_object_set_new(object, "boundary", plane_object(&method->base, result->inputs));
-    json_object_set_new(object, "after", after);
-    return object;
-}
-
-static json_t *check_object(const sph_theory_row *row)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "check", json_string(row->check));
-    json_object_set_new(object, "inputs", row->inputs ? json_integer((json_int_t)row->inputs) : json_null());
-    json_object_set_new(object, "cases", json_integer((json_int_t)row->tries));
-    json_object_set_new(object, "measured", json_string(row->measured));
-    json_object_set_new(object, "expected", json_string(row->expected));
-    json_object_set_new(object, "value", cli_number(row->value));
-    json_object_set_new(object, "least", cli_number(row->least));
-    json_object_set_new(object, "most", cli_number(row->most));
-    json_object_set_new(object, "passed", json_boolean(row->passed));
-    return object;
-}
-
-static int print_json(const struct args *args, const struct perturb *perturb,
-                      const sph_perturb_result *result, const sph_theory_result *theory)
-{
-    const sph_perturb_opts *opts = &perturb->opts;
-    json_t *object = json_object(), *methods = json_array(), *checks = json_array();
-    for (size_t m = 0; m < SPH_PERTURB_METHODS; m++)
-        json_array_append_new(methods, method_object(result, &result->method[m]));
-    for (size_t i = 0; i < theory->count; i++)
-        json_array_append_new(checks, check_object(&theory->row[i]));
-    json_object_set_new(object, "inputs", json_integer((json_int_t)result->inputs));
-    json_object_set_new(object, "distance", json_real(opts->distance));
-    json_object_set_new(object, "rows", json_integer((json_int_t)opts->rows));
-    json_object_set_new(object, "units", json_integer((json_int_t)opts->units));
-    json_object_set_new(object, "seed", json_integer((json_int_t)opts->seed));
-    json_object_set_new(object, "eps", numbers(opts->eps, opts->count));
-    json_object_set_new(object, "methods", methods);
-    json_object_set_new(object, "checks", checks);
-    json_object_set_new(object, "failed", json_integer((json_int_t)theory->failed));
-    json_object_set_new(object, "version", json_string(sph_version()));
-    return cli_print_json(args->command, object, 17);
-}
-
 /* ---------------------------------------------------------------- the command */
 
 static int on_progress(void *self, const sph_progress *progress)
@@ -270,6 +189,15 @@ static int run_checks(const struct args *args, const struct perturb *perturb, sp
     return err;
 }
 
+static int print_json(const struct command *command, const struct perturb *perturb,
+                      const sph_perturb_result *result, const sph_theory_result *theory)
+{
+    int err = sph_perturb_json(result, &perturb->opts, theory, &(sph_sink){stdout, cli_write});
+    if (!err)
+        puts("");
+    return err ? cli_fail_with(command, err) : 0;
+}
+
 static int run_perturb(const struct args *args)
 {
     struct perturb perturb = {.threads = 1};
@@ -292,7 +220,7 @@ static int run_perturb(const struct args *args)
     if ((err = run_checks(args, &perturb, &theory)) < 0)
         code = cli_fail_with(args->command, err);
     else if (json)
-        code = print_json(args, &perturb, &result, &theory);
+        code = print_json(args->command, &perturb, &result, &theory);
     else if (theory.count)
         print_checks(&theory);
     sph_perturb_free(&result);

@@ -108,68 +108,19 @@ static char *path_in(const char *dir, const char *name)
     return path;
 }
 
-static int print_json(const char *path, const char *out, const struct command *command)
+/* The tables, once progress has left the line. */
+static int write_tables(void *self, const void *bytes, size_t length)
 {
-    json_error_t error;
-    json_t *table = json_load_file(path, 0, &error);
-    if (!json_is_object(table)) {
-        json_decref(table);
-        return cli_fail(command, EXIT_FAILED, "%s: cannot be read back: %s", path, error.text);
-    }
-    json_object_set_new(table, "out", json_string(out));
-    char *motion = path_in(out, "motion.json");
-    json_t *rows = motion ? json_load_file(motion, 0, &error) : NULL;
-    if (rows)
-        json_object_set_new(table, "motion", rows);
-    free(motion);
-    return cli_print_json(command, table, 17);
+    progress_clear(self);
+    return cli_write(stdout, bytes, length);
 }
 
-/* 0 where there is no such file. */
-static int copy_file(const char *path)
+static void print_places(const char *out, size_t figures)
 {
-    char buffer[4096];
-    size_t got;
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        fwrite(buffer, 1, got, stdout);
-    fclose(file);
-    return 1;
-}
-
-static int print_text(const char *path, const char *out, size_t figures, const struct command *command)
-{
-    if (!copy_file(path))
-        return cli_fail(command, EXIT_FAILED, "%s: cannot be read back", path);
-    char *motion = path_in(out, "motion.txt");
-    if (motion && !access(motion, R_OK)) { /* where something was recorded */
-        printf("\n");
-        copy_file(motion);
-    }
-    free(motion);
     printf("\nresults   %s\n", out);
     if (figures)
         printf("figures   %s/figures\n", out);
     printf("report    %s/report.html\n", out);
-    return EXIT_DONE;
-}
-
-/* Of an experiment that trains nothing the numbers behind its figures are the table. */
-static int print_table(const char *out, const sph_experiment_result *result, const struct args *args)
-{
-    int json = args_on(args, "json"), code;
-    const char *file = result->jobs ? json ? "table.json" : "table.txt"
-                       : json       ? "perturb.json"
-                                    : "perturb.txt";
-    char *path = path_in(out, file);
-    if (!path)
-        return cli_fail(args->command, EXIT_FAILED, "out of memory");
-    code =
-        json ? print_json(path, out, args->command) : print_text(path, out, result->figures, args->command);
-    free(path);
-    return code;
 }
 
 /* ---------------------------------------------------------------- the command */
@@ -191,7 +142,9 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
                                 .resume = args_on(args, "resume"),
                                 .workers = workers,
                                 .self = &progress,
-                                .progress = on_progress};
+                                .progress = on_progress,
+                                .table = &(sph_sink){&progress, write_tables},
+                                .json = args_on(args, "json")};
     int err = sph_experiment_run(experiment, &opts, &result);
     progress_clear(&progress);
     if (err)
@@ -200,7 +153,9 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
         cli_fail(command, 0, "stopped; go on with: spherelu run %s --resume --out %s", args->word[0], out);
         return 128 + stop_signal();
     }
-    int code = print_table(out, &result, args);
+    if (!opts.json)
+        print_places(out, result.figures);
+    int code = EXIT_DONE;
     if (*result.figures_note)
         cli_fail(command, 0, "figures: %s", result.figures_note);
     if (result.not_drawn && !code)

@@ -18,8 +18,8 @@ set loadpath '.'
 font = 'Helvetica'
 page_png(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded pointscale 2.8 linewidth 1.9 ".\
                          "font '%s,20' background '#ffffff'", w / 2.54 * 200, h / 2.54 * 200, font)
-page_svg(w, h) = sprintf("set terminal svg size %d,%d enhanced rounded dashlength 0.6 linewidth 0.9 font '%s, Arial, sans-serif,12' ".\
-                         "background '#ffffff'", w / 2.54 * 96, h / 2.54 * 96, font)
+page_svg(w, h) = sprintf("set terminal svg size %d,%d enhanced rounded dashlength 0.6 linewidth 0.9 font 'sans-serif,12' ".\
+                         "background '#ffffff'", w / 2.54 * 96, h / 2.54 * 96)    # a family that every browser has
 page_pdf(w, h) = sprintf("set terminal pdfcairo size %fcm,%fcm enhanced color rounded fontscale 1 linewidth 1.25 font '%s,7'", \
                          w, h, font)
 page_gif(w, h) = sprintf("set terminal gif animate delay %d loop 0 optimize size %d,%d enhanced font '%s,11'", \

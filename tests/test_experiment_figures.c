@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "report/figures.h"
-#include "report/motion_write.h"
+#include "report/tables.h"
 #include "job/recorded.h"
 #include "experiment_files.h"
 #include "fault.h"
@@ -213,13 +213,19 @@ static void figures_on_a_plane_are_drawn_and_no_jump_is_lost(void **state)
 static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
 {
     (void)state;
-    struct motion motion;
+    char folder[320];
+    struct results results;
+    struct tables tables;
     sph_experiment *e = NULL;
+    snprintf(folder, sizeof folder, "%s", in_home("plane"));
     assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
     assert_int_equal(sph_experiment_set(e, "record", "boundaries:every"), 0);
-    assert_int_equal(motion_read(&motion, e, in_home("plane")), 0);
-    assert_int_equal(motion.count, 4); /* methods first */
-    const struct motion_row *sp = &motion.rows[0], *gmp = &motion.rows[3];
+    assert_int_equal(results_read(&results, e, folder), 0);
+    motion_free(&results.motion);
+    assert_int_equal(motion_read(&results.motion, &results), 0);
+    struct motion *motion = &results.motion;
+    assert_int_equal(motion->count, 4); /* methods first */
+    const struct motion_row *sp = &motion->rows[0], *gmp = &motion->rows[3];
     assert_string_equal(sp->method, "SP");
     assert_string_equal(sp->point, "lr 0.1");
     assert_string_equal(gmp->method, "GmP");
@@ -231,21 +237,32 @@ static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
     assert_true(fabs(sp->value[MOTION_MAX_TURN] - 171.88733853924697) < 1e-9);
     assert_true(fabs(sp->value[MOTION_TURN_99] - 0.57295779513082321) < 1e-12);
     assert_true(gmp->value[MOTION_MAX_MOVE] == 0.002);
-    assert_int_equal(motion.paper_count, 4);
-    assert_string_equal(motion.papers[0].text, "below \"1\"");
-    assert_true(motion.papers[0].ours == 0.002);
-    assert_true(motion.papers[2].ours > 0 && motion.papers[2].ours <= 1);
-    motion.rows[3].value[MOTION_MAX_TURN] = 1e-5; /* what rounding does, and no turn at all */
-    motion.rows[3].value[MOTION_TURN_99] = 0;
-    assert_int_equal(motion_write(&motion, in_home("plane")), 0);
-    motion_free(&motion);
+    assert_int_equal(motion->paper_count, 4);
+    assert_string_equal(motion->papers[0].text, "below \"1\"");
+    assert_true(motion->papers[0].ours == 0.002);
+    assert_true(motion->papers[2].ours > 0 && motion->papers[2].ours <= 1);
+    motion->rows[3].value[MOTION_MAX_TURN] = 1e-5; /* what rounding does, and no turn at all */
+    motion->rows[3].value[MOTION_TURN_99] = 0;
+    assert_int_equal(tables_make(&tables, &results), 0);
+    assert_int_equal(tables_write(&tables, &results), 0);
+    tables_free(&tables);
+    results_free(&results);
+    assert_int_equal(results_read(&results, e, folder), 0); /* what was written is read again */
+    assert_int_equal(motion->count, 4);
+    assert_int_equal(motion->layers, 1);
+    assert_int_equal(motion->unit, MOTION_IN_FEATURES);
+    assert_string_equal(motion->rows[0].point, "lr 0.1");
+    assert_int_equal(motion->rows[0].steps, 2 * STEPS);
+    assert_true(motion->rows[0].value[MOTION_MAX_MOVE] == 401);
+    assert_true(motion->papers[0].ours == 0.002);
+    results_free(&results);
     sph_experiment_free(e);
 
     char *text = text_in(in_home("plane/motion.txt"));
     assert_non_null(strstr(text, "       < 0.001             0\n"));
     mem_free(text);
     text = text_in(in_home("plane/motion.csv"));
-    assert_non_null(strstr(text, "\n\"SP\",\"lr 0.1\",\"layers.0\",2,10000,401,0.001,171.88733853924697,"));
+    assert_non_null(strstr(text, "\nSP,lr 0.1,layers.0,2,10000,401,0.001,171.88733853924697,"));
     assert_non_null(strstr(text, ",\"below \"\"1\"\"\","));
     mem_free(text);
     json_error_t error;
@@ -343,14 +360,31 @@ static void a_figure_opens_no_more_than_it_needs(void **state)
     refused("own", "moves", SPH_EFORMAT, "GmP/seed-0: no recorded boundaries");
 }
 
+/* Results read, motion measured, tables written. */
+static int write_again(const sph_experiment *e, const char *folder)
+{
+    struct results results;
+    struct tables tables = {0};
+    int err = results_read(&results, e, folder);
+    motion_free(&results.motion);
+    if (!err)
+        err = motion_read(&results.motion, &results);
+    if (!err && !(err = tables_make(&tables, &results)))
+        err = tables_write(&tables, &results);
+    tables_free(&tables);
+    results_free(&results);
+    return err;
+}
+
 /* Each allocation in turn, more and more sparsely: without gnuplot, which has its own. */
 static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
 {
     (void)state;
     static const char *const plane[] = {"trajectories", "turns", "decision", "convergence", "sensitivity"};
     static const char *const line[] = {"predictions", "spectrum", "moves"};
-    char *path = mem_text(getenv("PATH"));
+    char *path = mem_text(getenv("PATH")), folder[320];
     sph_experiment *e = NULL;
+    snprintf(folder, sizeof folder, "%s", in_home("plane"));
     write_record(in_home("line/jobs/SP/seed-0"), &(struct made){1, 17, 5000, 0});
     write_record(in_home("line/jobs/GmP/seed-0"), &(struct made){1, 17, 0.5, 0});
     assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
@@ -360,17 +394,14 @@ static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
         int err = -1;
         size_t failures = 0;
         for (size_t n = 0; err < 0; n += 1 + n / 25, failures++) {
-            struct motion motion = {0};
             fault_after(n);
             if (what == 0)
-                err = motion_read(&motion, e, in_home("plane"));
+                err = write_again(e, folder);
             else
                 err = what == 1 ? sph_figures(in_home("plane"), plane, 5, NULL, NULL)
                                 : sph_figures(in_home("line"), line, 3, NULL, NULL);
             int happened = fault_happened();
             fault_off();
-            if (what == 0)
-                motion_free(&motion);
             if (err < 0 && err != SPH_EMEMORY)
                 fail_msg("%d: allocation %zu: code %d, %s", what, n, err, sph_error());
             assert_int_equal(err < 0, happened);

@@ -70,9 +70,12 @@ static int draw(const char *name, uint64_t seed, size_t inputs)
     write_home("experiment.yaml", text);
     assert_int_equal(sph_experiment_open(&e, at_home("experiment.yaml")), 0);
     wanted[text_find(name, figure_names, FIGURE_COUNT)] = 1;
+    struct results results;
+    assert_int_equal(results_read(&results, e, home), 0);
     if (fails)
         fault_after(fails_at);
-    int err = experiment_draw(e, home, wanted, NULL, NULL);
+    int err = figures_draw(&results, home, wanted, NULL, NULL);
+    results_free(&results);
     sph_experiment_free(e);
     return err;
 }

@@ -4,7 +4,7 @@
 #include "report_files.h"
 
 #include "base/error.h"
-#include "report/page_of.h"
+#include "report/pages.h"
 #include "spherelu.h"
 
 /* ---------------------------------------------------------------- of an experiment */
@@ -52,6 +52,25 @@ static void an_experiment_is_told_whole(void **state)
     assert_lacks(html, "Warning");
     assert_lacks(html, "seconds\""); /* no clock */
     mem_free(html);
+}
+
+/* From the folder alone, as spherelu figures does. */
+static int write_again(void)
+{
+    char dir[320];
+    struct results results = {0};
+    struct tables tables = {0};
+    sph_experiment *e = NULL;
+    snprintf(dir, sizeof dir, "%s", in_home("out"));
+    int err = sph_experiment_open(&e, in_home("out/experiment.yaml"));
+    if (!err)
+        err = results_read(&results, e, dir);
+    if (!err && !(err = tables_make(&tables, &results)))
+        err = experiment_write_page(&results, &tables);
+    tables_free(&tables);
+    results_free(&results);
+    sph_experiment_free(e);
+    return err;
 }
 
 static void a_leak_stands_before_every_number(void **state)
@@ -111,7 +130,7 @@ static void a_report_can_be_made_again_with_figures(void **state)
     char *html = report_of("name: again\n" SMALL "methods: [{name: SP, param: sp}]\n"), *again;
     static const char *const files[] = {"alpha.svg", "alpha.gp", "zeta.gp", "turns.svg", "trajectories.svg"};
     (void)state;
-    assert_int_equal(experiment_write_report(in_home("out")), 0);
+    assert_int_equal(write_again(), 0);
     assert_int_equal(file_read(&again, NULL, in_home("out/report.html")), 0);
     assert_string_equal(html, again);
     assert_lacks(html, "<h2>Figures");
@@ -123,7 +142,7 @@ static void a_report_can_be_made_again_with_figures(void **state)
         snprintf(path, sizeof path, "out/figures/%s", files[i]);
         assert_int_equal(file_replace_with(in_home(path), picture, strlen(picture)), 0);
     }
-    assert_int_equal(experiment_write_report(in_home("out")), 0);
+    assert_int_equal(write_again(), 0);
     assert_int_equal(file_read(&html, NULL, in_home("out/report.html")), 0);
     assert_holds(html, "<strong>Figure 1.</strong> The path of each unit");
     assert_holds(html, "<strong>Figure 2.</strong> The largest turn");
@@ -138,25 +157,22 @@ static void motion_stands_beside_what_the_papers_say(void **state)
 {
     char *html;
     (void)state;
-    mem_free(report_of("name: motion\n" SMALL "methods: [{name: SP, param: sp}]\n"));
-    write_file(
-        "out/motion.json",
-        "{\"seeds\": 5, \"unit\": \"<units>\", \"rows\": ["
-        "{\"method\": \"SP\", \"point\": \"\", \"layer\": \"layers.0\", \"runs\": 5, \"steps\": 50, "
-        "\"max_move\": "
-        "65432.1, \"median_move\": 0.00012345, \"max_turn\": 179.96, \"turn_99\": null}],"
-        "\"papers\": [{\"number\": \"max_move\", \"method\": \"SP\", \"point\": \"\", \"here\": 65432.1, "
-        "\"papers\": \"up to 2<sup>16\"}, {\"number\": \"rmse\", \"method\": \"SP\", \"point\": \"\", "
-        "\"here\": "
-        "0.25, \"papers\": \"0.2\"}]}");
-    assert_int_equal(experiment_write_report(in_home("out")), 0);
+    mem_free(report_of("name: motion\n" SMALL "methods: [{name: SP, param: sp}]\n"
+                       "papers: {max_move: {SP: \"up to 2<sup>16\"}}\n"));
+    write_file("out/motion.json",
+               "{\"seeds\": 5, \"unit\": \"standardised features\", \"rows\": ["
+               "{\"method\": \"SP\", \"point\": \"\", \"layer\": \"layers.0\", \"runs\": 5, \"steps\": 50, "
+               "\"max_move\": "
+               "65432.1, \"median_move\": 0.00012345, \"max_turn\": 179.96, \"turn_99\": null}]}");
+    assert_int_equal(write_again(), 0);
     assert_int_equal(file_read(&html, NULL, in_home("out/report.html")), 0);
     assert_holds(
         html,
         "<th scope=\"row\">SP</th><td class=\"n\">5</td><td class=\"n\">50</td><td class=\"n\">6.54e+04</td>"
-        "<td>up to 2&lt;sup&gt;16</td><td class=\"n\">0.000123</td><td class=\"n\">180</td></tr>");
-    assert_holds(html, "<th scope=\"row\">SP</th><td>rmse</td><td class=\"n\">0.25</td><td>0.2</td></tr>");
-    assert_holds(html, "|Δφ| in &lt;units&gt;");
+        "<td class=\"n\">0.000123</td><td class=\"n\">180</td><td class=\"n\">-</td></tr>");
+    assert_holds(html, "<th scope=\"row\">max_move</th><td>SP</td><td class=\"n\">6.54e+04</td>"
+                       "<td>up to 2&lt;sup&gt;16</td></tr>");
+    assert_holds(html, "(|Δφ|, in standardised features)");
     mem_free(html);
 }
 
@@ -165,8 +181,8 @@ static void an_experiment_without_training_has_its_numbers(void **state)
     (void)state;
     char *html = report_of("name: still\nperturb: {eps: [0.001, 0.5], dim: 3}\nfigures: [perturbation]\n");
     assert_holds(html, "Figures that need no training.");
-    assert_holds(html, "<caption>How far the boundary turns, in degrees</caption>");
-    assert_holds(html, "class=\"n\">0.5</th><td class=\"n\">");
+    assert_holds(html, "<caption>turn of its boundary in degrees</caption>");
+    assert_holds(html, "<th scope=\"row\">0.5</th><td class=\"n\">");
     assert_holds(html, "<th scope=\"col\" class=\"n\">GmP</th></tr></thead>");
     assert_holds(html, "figures/perturbation.gp");
     assert_lacks(html, "<h2>Result</h2>");
@@ -178,20 +194,26 @@ static void what_cannot_be_read_is_named(void **state)
     static const struct {
         const char *name, *text, *message;
     } cases[] = {
-        {"out/table.json", "{", "out/table.json: not valid JSON"},
-        {"out/table.json", "{}", "table.json: \"experiment\" is missing"},
         {"out/results.json", "[", "out/results.json: not valid JSON"},
+        {"out/results.json", "{}", "results.json: \"metric\" is missing"},
+        {"out/results.json", "{\"metric\": \"accuracy\", \"jobs\": []}",
+         "results.json: no job of method 'SP' is reported"},
+        {"out/results.json", "{\"metric\": \"accuracy\", \"jobs\": [{\"method\": \"WN\"}]}",
+         "results.json: job 0 is none of the experiment's"},
+        {"out/motion.json", "{\"unit\": \"x\"}", "motion.json: \"rows\" is missing"},
+        {"out/motion.json",
+         "{\"unit\": \"x\", \"rows\": [{\"method\": \"WN\", \"point\": \"\", \"layer\": \"\"}]}",
+         "motion.json: method 'WN' is none of the experiment's"},
         {"out/experiment.yaml", "name: [\n", "out/experiment.yaml"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mem_free(report_of("name: bad\n" SMALL "methods: [{name: SP, param: sp}]\n"));
         write_file(cases[i].name, cases[i].text);
-        assert_int_equal(experiment_write_report(in_home("out")), SPH_EFORMAT);
+        assert_int_equal(write_again(), SPH_EFORMAT);
         assert_holds(sph_error(), cases[i].message);
         assert_null(strchr(sph_error(), '\n'));
     }
-    assert_int_equal(experiment_write_report(in_home("nowhere")), SPH_EIO);
 }
 
 /* ---------------------------------------------------------------- of a run */
@@ -212,7 +234,7 @@ static char *run_report_of(const char *data, const char *lr)
     if (err && err != SPH_EDIVERGED)
         fail_msg("%s", sph_error());
     sph_job_free(job);
-    if (run_write_report(in_home("run")) < 0)
+    if (run_write_page(in_home("run")) < 0)
         fail_msg("%s", sph_error());
     assert_int_equal(file_read(&html, NULL, in_home("run/report.html")), 0);
     return html;
@@ -242,7 +264,7 @@ static void a_run_is_told_with_the_command_that_repeats_it(void **state)
     html = run_report_of("crescents", "1e30");
     assert_holds(html, "<strong>Warning.</strong> It diverged: ");
     mem_free(html);
-    assert_int_equal(run_write_report(in_home("nowhere")), SPH_EIO);
+    assert_int_equal(run_write_page(in_home("nowhere")), SPH_EIO);
 }
 
 int main(void)

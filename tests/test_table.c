@@ -21,7 +21,7 @@
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
-#include "report/table.h"
+#include "report/tables.h"
 #include "fault.h"
 #include "skip.h"
 
@@ -58,18 +58,36 @@ static const struct comparison_input banana = {
     .reference_method = 3,
 };
 
-/* Compares, and writes what that gives. */
-static int compare_and_write(const struct comparison_input *input, enum table_format format, struct text *out)
+/* The formats of table.*, of which JSON is an object rather than a table. */
+enum { TEXT, MARKDOWN, LATEX, CSV, JSON, FORMATS };
+
+static int write_json(const struct comparison *comparison, const struct table *table, struct text *out)
 {
-    struct comparison comparison;
-    int err = comparison_make(&comparison, input);
-    if (!err)
-        err = table_write(&comparison, format, out);
-    comparison_free(&comparison);
+    json_t *object = comparison_to_json(comparison, table);
+    int err = object ? json_print(out, object, 2) : SPH_EMEMORY;
+    text_add(out, "\n");
+    json_decref(object);
     return err;
 }
 
-static char *write_table(const struct comparison_input *input, enum table_format format)
+/* Compares, fills a table, and writes it. */
+static int compare_and_write(const struct comparison_input *input, int format, struct text *out)
+{
+    static const enum table_format formats[] = {TABLE_TEXT, TABLE_MARKDOWN, TABLE_LATEX, TABLE_CSV};
+    struct comparison comparison;
+    struct table table = {0};
+    int err = comparison_make(&comparison, input);
+    if (!err) {
+        comparison_table(&table, &comparison);
+        err =
+            format == JSON ? write_json(&comparison, &table, out) : table_write(&table, formats[format], out);
+    }
+    table_free(&table);
+    comparison_free(&comparison);
+    return err < 0 ? err : out->failed ? SPH_EMEMORY : 0;
+}
+
+static char *write_table(const struct comparison_input *input, int format)
 {
     struct text out = {0};
     assert_int_equal(compare_and_write(input, format, &out), 0);
@@ -84,8 +102,8 @@ static const char *const extension[] = {"txt", "md", "tex", "csv", "json"};
 static void each_format_is_its_golden_file(void **state)
 {
     (void)state;
-    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
-        char path[1024], *expected = NULL, *found = write_table(&banana, (enum table_format)format);
+    for (int format = 0; format < FORMATS; format++) {
+        char path[1024], *expected = NULL, *found = write_table(&banana, format);
         size_t length = 0;
         snprintf(path, sizeof path, "%s/golden/table/banana.%s", SPH_TESTS_DIR, extension[format]);
         int err = file_read(&expected, &length, path);
@@ -106,8 +124,8 @@ static void each_format_is_its_golden_file(void **state)
 static void every_format_warns_and_names_failures_and_verdicts(void **state)
 {
     (void)state;
-    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
-        char *found = write_table(&banana, (enum table_format)format);
+    for (int format = 0; format < FORMATS; format++) {
+        char *found = write_table(&banana, format);
         assert_non_null(strstr(found, "the test set chose the epoch"));
         assert_non_null(strstr(found, "loss is nan at step 40"));
         assert_non_null(strstr(found, "GmP better than SP on 5 of 5 splits"));
@@ -135,7 +153,7 @@ static double real_of(const json_t *object, const char *key)
 static void json_comes_back_with_all_digits(void **state)
 {
     (void)state;
-    char *found = write_table(&banana, TABLE_JSON);
+    char *found = write_table(&banana, JSON);
     json_t *table;
     assert_int_equal(json_parse(&table, "table", found, strlen(found)), 0);
     mem_free(found);
@@ -241,7 +259,7 @@ static void csv_comes_back_with_all_digits(void **state)
 {
     (void)state;
     static char cells[10][CSV_COLUMNS][512];
-    char *found = write_table(&banana, TABLE_CSV);
+    char *found = write_table(&banana, CSV);
     assert_int_equal(read_csv(found, cells), 5);
     mem_free(found);
     for (size_t m = 0; m < 4; m++) {
@@ -296,7 +314,7 @@ static size_t borders(const char *p)
 static void markdown_rows_have_equal_cells_whatever_the_names(void **state)
 {
     (void)state;
-    char *found = write_table(&wild_input, TABLE_MARKDOWN);
+    char *found = write_table(&wild_input, MARKDOWN);
     size_t rows = 0, first = 0;
     for (char *line = found; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         if (*line == '|') {
@@ -313,7 +331,7 @@ static void markdown_rows_have_equal_cells_whatever_the_names(void **state)
 static void latex_escapes_everything_special(void **state)
 {
     (void)state;
-    char *found = write_table(&wild_input, TABLE_LATEX);
+    char *found = write_table(&wild_input, LATEX);
     assert_non_null(strstr(found, "\n{[}a\\textbar{}b] \\& 100\\% \\$x\\_1\\$ \\#\\{\\textbackslash{}x\\} "
                                   "\\textasciitilde{}\\textasciicircum{} "
                                   "\\textless{}i\\textgreater{}\\symbol{34}q\\symbol{34}, -{}- `t` {*} & $"));
@@ -341,14 +359,14 @@ static void text_csv_and_json_keep_wild_names_in_place(void **state)
 {
     (void)state;
     static char cells[10][CSV_COLUMNS][512];
-    char *found = write_table(&wild_input, TABLE_CSV);
+    char *found = write_table(&wild_input, CSV);
     assert_int_equal(read_csv(found, cells), 3);
     assert_string_equal(cells[1][column(cells, "method")], wild_name);
     assert_string_equal(cells[1][column(cells, "seconds")], "");
     mem_free(found);
 
     json_t *table;
-    found = write_table(&wild_input, TABLE_JSON);
+    found = write_table(&wild_input, JSON);
     assert_int_equal(json_parse(&table, "table", found, strlen(found)), 0);
     const json_t *method = json_array_get(member(table, "methods"), 0);
     assert_string_equal(json_string_value(member(method, "name")), wild_name);
@@ -357,7 +375,7 @@ static void text_csv_and_json_keep_wild_names_in_place(void **state)
     json_decref(table);
     mem_free(found);
 
-    found = write_table(&wild_input, TABLE_TEXT);
+    found = write_table(&wild_input, TEXT);
     assert_non_null(strstr(found, "one two: rmse_% (smaller is better), protocol holdout, 5 splits\n"));
     assert_null(strstr(found, "s/job"));
     mem_free(found);
@@ -370,7 +388,7 @@ static void json_survives_bytes_that_are_not_utf8(void **state)
     methods[0].reason = "row 3: '\xff\xe9t\xe9'";
     struct comparison_input input = wild_input;
     input.methods = methods;
-    char *found = write_table(&input, TABLE_JSON);
+    char *found = write_table(&input, JSON);
     json_t *table;
     assert_int_equal(json_parse(&table, "table", found, strlen(found)), 0);
     const json_t *method = json_array_get(member(table, "methods"), 0);
@@ -392,7 +410,7 @@ static void assert_mean(const double *values, size_t count, const char *expected
                                      .methods = &method,
                                      .count = 1,
                                      .reference_method = 0};
-    char *found = write_table(&input, TABLE_TEXT), cell[128];
+    char *found = write_table(&input, TEXT), cell[128];
     const char *line = strstr(found, "\nM");
     assert_non_null(line);
     line += 2 + strspn(line + 2, " ");
@@ -427,15 +445,15 @@ static void errors_have_two_significant_digits_and_means_as_many_decimals(void *
 static void a_locale_with_a_decimal_comma_changes_nothing(void **state)
 {
     (void)state;
-    char *before[5];
-    for (int format = 0; format < 5; format++)
-        before[format] = write_table(&banana, (enum table_format)format);
+    char *before[FORMATS];
+    for (int format = 0; format < FORMATS; format++)
+        before[format] = write_table(&banana, format);
     const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
     int found = 0;
     for (size_t i = 0; i < 5 && !found; i++)
         found = setlocale(LC_NUMERIC, names[i]) != NULL;
-    for (int format = 0; format < 5; format++) {
-        char *after = write_table(&banana, (enum table_format)format);
+    for (int format = 0; format < FORMATS; format++) {
+        char *after = write_table(&banana, format);
         assert_string_equal(before[format], after);
         mem_free(before[format]);
         mem_free(after);
@@ -460,7 +478,7 @@ static void assert_verdict(const double *method, const double *reference, size_t
                                      .methods = methods,
                                      .count = 2,
                                      .reference_method = 1};
-    char *found = write_table(&input, TABLE_TEXT);
+    char *found = write_table(&input, TEXT);
     size_t length = strlen(found);
     found[length - 1] = '\0'; /* the text ends with it */
     assert_string_equal(strrchr(found, '\n') + 1, expected);
@@ -533,7 +551,7 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
     (void)state;
     struct comparison_input input = banana;
     input.reference_method = -1;
-    char *found = write_table(&input, TABLE_TEXT);
+    char *found = write_table(&input, TEXT);
     assert_non_null(
         strstr(found, "\nBN was made the reference because its mean is best: that flatters it.\n"));
     assert_non_null(strstr(found, "\nBN better than SP on 5 of 5 splits"));
@@ -544,15 +562,112 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
     struct comparison_method methods[] = {{.name = "lucky", .value = lucky, .seconds = NAN}, four[0]};
     input.methods = methods;
     input.count = 2;
-    found = write_table(&input, TABLE_TEXT);
+    found = write_table(&input, TEXT);
     assert_non_null(strstr(found, "\nSP was made the reference"));
     mem_free(found);
 
     /* nothing to compare with */
     double none[CASES] = {NAN, NAN, NAN, NAN, NAN};
     methods[0].value = methods[1].value = none;
-    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++)
-        mem_free(write_table(&input, (enum table_format)format));
+    for (int format = 0; format < FORMATS; format++)
+        mem_free(write_table(&input, format));
+}
+
+/* ---------------------------------------------------------------- any table */
+
+/* One row of every kind of cell, one of nothing. */
+static void fill_any(struct table *out)
+{
+    static const struct table_column columns[] = {
+        {.head = "name", .csv = "name", .json = "name"},
+        {.head = "empty"},
+        {.head = "ok", .csv = "ok", .json = "inner.ok"},
+        {.head = "count", .csv = "count", .json = "inner.count", .number = 1, .wide = 7},
+        {.head = "fixed", .csv = "fixed", .json = "inner.deep.fixed", .number = 1, .fixed = 2, .unit = "°"},
+        {.head = "tiny", .number = 1, .digits = 3, .least = 0.001},
+        {.head = "large", .number = 1, .digits = 3},
+        {.csv = "hidden", .json = "list"}};
+    *out = (struct table){0};
+    table_line(&out->caption, "of phi");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_column(out, columns[i]);
+    table_rows(out, 2);
+    table_words(out, 0, 0, "a<b");
+    table_flag(out, 0, 2, 1);
+    table_count(out, 0, 3, 12);
+    table_number(out, 0, 4, 1.0 / 3);
+    table_number(out, 0, 5, 1e-9);
+    table_number(out, 0, 6, 123456789);
+    table_list(out, 0, 7, (double[]){1, NAN}, 2);
+    table_mark(out, 0, 3, MARK_LEAD);
+    table_words(out, 1, 0, "b");
+    table_number(out, 1, 6, NAN);
+}
+
+static void a_table_of_every_kind_of_cell_in_every_format(void **state)
+{
+    static const char *const expected[] = {
+        [TABLE_TEXT] = "of phi\n"
+                       "name  ok      count  fixed     tiny     large\n"
+                       "a<b   true       12   0.33  < 0.001  1.23e+08\n"
+                       "b                                           -\n",
+        [TABLE_MARKDOWN] = "| name | ok | count | fixed | tiny | large |\n"
+                           "| --- | --- | ---: | ---: | ---: | ---: |\n"
+                           "| a\\<b | true | 12 | 0.33 | \\< 0.001 | 1.23e+08 |\n"
+                           "| b |  |  |  |  | - |\n",
+        [TABLE_LATEX] = "% needs \\usepackage{booktabs}\n\\begin{tabular}{llrrrr}\n\\toprule\n"
+                        "name & ok & count & fixed & tiny & large \\\\\n\\midrule\n"
+                        "a\\textless{}b & true & $12$ & $0.33$ & $< 0.001$ & $1.23 \\times 10^{8}$ \\\\\n"
+                        "b &  &  &  &  & -- \\\\\n\\bottomrule\n\\end{tabular}\n",
+        [TABLE_HTML] =
+            "<div class=\"scroll\" tabindex=\"0\"><table>\n<caption>of φ</caption>\n"
+            "<thead><tr><th scope=\"col\">name</th><th scope=\"col\">ok</th><th scope=\"col\" "
+            "class=\"n\">count</th><th scope=\"col\" class=\"n\">fixed, °</th><th scope=\"col\" "
+            "class=\"n\">tiny</th><th scope=\"col\" class=\"n\">large</th></tr></thead>\n<tbody>\n"
+            "<tr><th scope=\"row\">a&lt;b</th><td>true</td><td class=\"n lead\">12</td><td "
+            "class=\"n\">0.33</td><td class=\"n\">&lt; 0.001</td><td class=\"n\">1.23e+08</td></tr>\n"
+            "<tr><th scope=\"row\">b</th><td></td><td class=\"n\"></td><td class=\"n\"></td><td "
+            "class=\"n\"></td><td class=\"n\">-</td></tr>\n</tbody></table></div>\n",
+        [TABLE_CSV] = "name,ok,count,fixed,hidden\na<b,true,12,0.3333333333333333,\nb,,,,\n"};
+    struct table table;
+    (void)state;
+    fill_any(&table);
+    for (int format = TABLE_TEXT; format <= TABLE_CSV; format++) {
+        struct text out = {0};
+        assert_int_equal(table_write(&table, (enum table_format)format, &out), 0);
+        assert_string_equal(out.chars, expected[format]);
+        text_free(&out);
+    }
+    json_t *rows = table_to_json(&table);
+    struct text out = {0};
+    assert_int_equal(json_print(&out, rows, 0), 0);
+    assert_string_equal(out.chars,
+                        "[{\"name\":\"a<b\",\"inner\":{\"ok\":true,\"count\":12,\"deep\":{\"fixed\":"
+                        "0.33333333333333331}},\"list\":[1.0,null]},{\"name\":\"b\",\"inner\":null,"
+                        "\"list\":null}]");
+    text_free(&out);
+    json_decref(rows);
+    table_free(&table);
+}
+
+static void a_table_short_of_memory_fails_when_it_is_written(void **state)
+{
+    (void)state;
+    for (size_t failed = 0;; failed++) {
+        struct table table;
+        struct text out = {0};
+        fault_after(failed);
+        fill_any(&table);
+        int err = table_write(&table, TABLE_HTML, &out), happened = fault_happened();
+        fault_off();
+        text_free(&out);
+        table_free(&table);
+        assert_int_equal(err, happened ? SPH_EMEMORY : 0);
+        if (!happened) {
+            assert_true(failed > 10);
+            return;
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- failures */
@@ -563,31 +678,30 @@ static void what_is_no_table_is_refused(void **state)
     struct text out = {0};
     struct comparison_input input = banana;
     input.count = 0;
-    assert_int_equal(compare_and_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&input, TEXT, &out), SPH_EARG);
     assert_string_equal(sph_error(), "table: no method, expected one or more");
     input = banana;
     input.cases = 0;
-    assert_int_equal(compare_and_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&input, TEXT, &out), SPH_EARG);
     assert_string_equal(sph_error(), "table: no case, expected one or more");
     input = banana;
     input.reference_method = 4;
-    assert_int_equal(compare_and_write(&input, TABLE_TEXT, &out), SPH_EARG);
+    assert_int_equal(compare_and_write(&input, TEXT, &out), SPH_EARG);
     assert_string_equal(sph_error(), "table: reference method 4, expected one of 4");
-    assert_int_equal(compare_and_write(&banana, (enum table_format)5, &out), SPH_EARG);
     assert_null(out.chars);
 }
 
 static void every_format_short_of_memory_says_so_and_leaks_nothing(void **state)
 {
     (void)state;
-    for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+    for (int format = 0; format < FORMATS; format++) {
         struct comparison_input input = banana;
-        input.cases = format == TABLE_TEXT ? CASES : 1; /* of one split no bootstrap: once is enough */
+        input.cases = format == TEXT ? CASES : 1; /* of one split no bootstrap: once is enough */
         size_t failed = 0;
         for (;; failed++) {
             struct text out = {0};
             fault_after(failed);
-            int err = compare_and_write(&input, (enum table_format)format, &out);
+            int err = compare_and_write(&input, format, &out);
             fault_off();
             text_free(&out);
             if (!fault_happened())
@@ -617,7 +731,7 @@ static void json_short_of_janssons_memory_says_so(void **state)
     for (jansson.fail = 0;; jansson.fail++) {
         struct text out = {0};
         jansson.calls = 0;
-        err = compare_and_write(&input, TABLE_JSON, &out);
+        err = compare_and_write(&input, JSON, &out);
         text_free(&out);
         if (jansson.calls <= jansson.fail)
             break;
@@ -645,6 +759,8 @@ int main(void)
         cmocka_unit_test(ties_do_not_make_five_splits_significant),
         cmocka_unit_test(verdicts_name_what_is_left_out_and_which_way_the_mean_points),
         cmocka_unit_test(the_best_mean_is_the_reference_when_none_is_named),
+        cmocka_unit_test(a_table_of_every_kind_of_cell_in_every_format),
+        cmocka_unit_test(a_table_short_of_memory_fails_when_it_is_written),
         cmocka_unit_test(what_is_no_table_is_refused),
         cmocka_unit_test(every_format_short_of_memory_says_so_and_leaks_nothing),
         cmocka_unit_test(json_short_of_janssons_memory_says_so),

@@ -48,6 +48,8 @@ typedef struct sph_experiment_opts {
     void *self;
     sph_progress_call *progress; /* done, all: jobs of this call, those that had finished before not counted;
                                     NULL: none */
+    const sph_sink *table;       /* takes the tables as a terminal shows them: text, or, */
+    int json;                    /* one object on one line; NULL: nobody does            */
 } sph_experiment_opts;
 
 typedef struct sph_experiment_result {

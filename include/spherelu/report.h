@@ -33,6 +33,12 @@ SPH_API size_t sph_figure_words(const char *const **out);
  * sph_error() says why. */
 SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
 
+/* ---------------------------------------------------------------- tables */
+
+/* What sph_perturb found and sph_theory checked, as one JSON object on one line. */
+SPH_API int sph_perturb_json(const sph_perturb_result *result, const sph_perturb_opts *opts,
+                             const sph_theory_result *theory, const sph_sink *sink);
+
 #ifdef __cplusplus
 }
 #endif

@@ -165,6 +165,12 @@ static int best_method(const struct comparison *comparison)
     return best;
 }
 
+double comparison_best(const struct comparison *comparison)
+{
+    int best = best_method(comparison);
+    return best < 0 ? (double)NAN : comparison->lines[best].summary.mean;
+}
+
 void comparison_free(struct comparison *comparison)
 {
     for (size_t m = 0; comparison->lines && m < comparison->input->count; m++)

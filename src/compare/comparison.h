@@ -64,6 +64,9 @@ struct comparison {
 int comparison_make(struct comparison *out, const struct comparison_input *input);
 void comparison_free(struct comparison *comparison);
 
+/* The best mean of the lines with most numbers; NaN: no line has one. */
+double comparison_best(const struct comparison *comparison);
+
 /* "0.062", "< 0.0001" */
 void comparison_add_p(struct text *out, double p);
 

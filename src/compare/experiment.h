@@ -7,7 +7,7 @@
  *   jobs.c          which jobs there are, where they lie, their options
  *   check.c         what can be refused before the first job; timing for a dry run
  *   run.c           the jobs at work, choices, resuming
- *   results.c       results.json, and the methods compared
+ *   results.c       all that came out, results.json; results_compare.c the methods compared
  *   motion.c        how far boundaries moved, of what was recorded
  *   perturb.c       an experiment that trains nothing: Figure 1
  */

@@ -11,12 +11,16 @@
 #include "base/memory.h"
 #include "boundary/hyperplane.h"
 #include "job/recorded.h"
-#include "compare/reported.h"
+#include "compare/results.h"
 #include "compare/statistics.h"
 #include "store/runfolder.h"
 
 #define MOTION_WORD(id, word, help) word,
 const char *const motion_words[MOTION_COUNT] = {MOTION_NUMBERS(MOTION_WORD)};
+#define MOTION_PAPER_WORD(id, word, help) "papers_" word,
+const char *const motion_paper_words[MOTION_COUNT] = {MOTION_NUMBERS(MOTION_PAPER_WORD)};
+#define MOTION_UNIT_WORDS(id, words) words,
+const char *const motion_units[MOTION_UNIT_COUNT] = {MOTION_UNITS(MOTION_UNIT_WORDS)};
 
 /* ---------------------------------------------------------------- numbers of a row */
 
@@ -97,11 +101,10 @@ static int raw_factor(struct motion *motion, struct npz *npz, const char *path, 
     size_t shape[4], ndim;
     *factor = 1;
     snprintf(name, sizeof name, "%s.phi", path);
-    motion->raw = npz_find(npz, name, shape, &ndim) && ndim == 3 && shape[2] == 1;
-    if (!npz_find(npz, "x_scale", shape, &ndim))
-        return 0;
-    motion->standardised = 1;
-    return motion->raw && ndim == 1 && shape[0] == 1 ? npz_read(npz, "x_scale", factor, 0, 1) : 0;
+    int one = npz_find(npz, name, shape, &ndim) && ndim == 3 && shape[2] == 1;
+    int scaled = npz_find(npz, "x_scale", shape, &ndim);
+    motion->unit = one ? MOTION_IN_FEATURE : scaled ? MOTION_IN_STANDARDISED : MOTION_IN_FEATURES;
+    return one && scaled && ndim == 1 && shape[0] == 1 ? npz_read(npz, "x_scale", factor, 0, 1) : 0;
 }
 
 /* Every layer of one run. */
@@ -164,17 +167,19 @@ static int add_row(struct motion *motion, struct layer *layer, size_t method, si
 }
 
 /* The rows of a line of the tables: a layer each, over all seeds. */
-static int read_line(struct motion *motion, const struct reported_list *list, size_t method, size_t line)
+static int read_line(struct motion *motion, const struct results *results, size_t method, size_t line)
 {
     const struct sph_experiment *e = motion->experiment;
     struct layers layers = {0};
     int err = 0;
     for (size_t s = 0; s < e->seed_count && !err; s++) {
-        const struct reported *job = reported_find(list, e, method, line, s);
+        char *folder = results_folder(results, results_final(results, method, line, s));
         struct npz *npz = NULL;
-        if (job && !(err = recorded_open_npz(&npz, job->folder)) && npz)
-            err = read_run(motion, &layers, npz, job->folder);
+        err = folder ? recorded_open_npz(&npz, folder) : SPH_EMEMORY;
+        if (!err && npz)
+            err = read_run(motion, &layers, npz, folder);
         npz_free(npz);
+        mem_free(folder);
     }
     for (size_t i = 0; i < layers.count && !err; i++)
         err = add_row(motion, &layers.list[i], method, line);
@@ -185,14 +190,12 @@ static int read_line(struct motion *motion, const struct reported_list *list, si
 
 /* ---------------------------------------------------------------- beside the papers */
 
-static double mean_score(const struct motion *motion, const struct reported_list *list, size_t method,
-                         size_t line, const char *metric)
+static double mean_score(const struct results *results, size_t method, size_t line, const char *metric)
 {
     double sum = 0;
     size_t n = 0;
-    for (size_t s = 0; s < motion->experiment->seed_count; s++) {
-        const struct reported *job = reported_find(list, motion->experiment, method, line, s);
-        double score = job ? reported_score(job, "test", metric) : (double)NAN;
+    for (size_t s = 0; s < results->experiment->seed_count; s++) {
+        double score = results_score(results, results_final(results, method, line, s), "test", metric);
         if (isnan(score))
             continue;
         sum += score;
@@ -215,8 +218,8 @@ static const struct motion_row *row_of(const struct motion *motion, const char *
     return NULL;
 }
 
-static int add_paper(struct motion *motion, const struct reported_list *list,
-                     const struct experiment_paper *p, size_t line, char **points)
+static int add_paper(struct motion *motion, const struct results *results, const struct experiment_paper *p,
+                     size_t line, char **points)
 {
     const struct sph_experiment *e = motion->experiment;
     size_t method = 0;
@@ -228,7 +231,7 @@ static int add_paper(struct motion *motion, const struct reported_list *list,
     if (is_motion(p->metric))
         paper.ours = row ? row->value[text_find(p->metric, motion_words, MOTION_COUNT)] : (double)NAN;
     else
-        paper.ours = mean_score(motion, list, method, line, p->metric);
+        paper.ours = mean_score(results, method, line, p->metric);
     struct motion_paper *papers =
         mem_resize(motion->papers, motion->paper_count, motion->paper_count + 1, sizeof *papers);
     if (!papers)
@@ -238,7 +241,7 @@ static int add_paper(struct motion *motion, const struct reported_list *list,
     return 0;
 }
 
-static int add_papers(struct motion *motion, const struct reported_list *list)
+static int add_papers(struct motion *motion, const struct results *results)
 {
     const struct sph_experiment *e = motion->experiment;
     size_t lines = experiment_lines(e);
@@ -252,23 +255,75 @@ static int add_papers(struct motion *motion, const struct reported_list *list)
         err = point_of(e, line, &motion->points[line]);
     for (size_t i = 0; i < e->paper_count && !err; i++)
         for (size_t line = 0; line < lines && !err; line++)
-            err = add_paper(motion, list, &e->papers[i], line, motion->points);
+            err = add_paper(motion, results, &e->papers[i], line, motion->points);
     return err;
 }
 
-int motion_read(struct motion *out, const struct sph_experiment *e, const char *dir)
+int motion_read(struct motion *out, const struct results *results)
 {
-    struct reported_list list;
+    const struct sph_experiment *e = results->experiment;
+    int err = 0;
     *out = (struct motion){.experiment = e};
-    int err = reported_read(&list, e, dir);
-    if (err < 0)
-        return err;
     for (size_t m = 0; e->base->set[OPTION_RECORD] && m < e->method_count && !err; m++)
         for (size_t line = 0; line < experiment_lines(e) && !err; line++)
-            err = read_line(out, &list, m, line);
-    if (!err)
-        err = add_papers(out, &list);
-    reported_free(&list);
+            err = read_line(out, results, m, line);
+    return err ? err : add_papers(out, results);
+}
+
+/* ---------------------------------------------------------------- read again */
+
+static int load_row(struct motion *motion, const json_t *object, const char *path)
+{
+    const struct sph_experiment *e = motion->experiment;
+    const char *method, *point, *layer;
+    size_t m = 0, layers = 1;
+    int err = json_member_text(object, path, "method", &method);
+    if (err < 0 || (err = json_member_text(object, path, "point", &point)) < 0 ||
+        (err = json_member_text(object, path, "layer", &layer)) < 0)
+        return err;
+    while (m < e->method_count && strcmp(e->methods[m].name, method) != 0)
+        m++;
+    if (m == e->method_count)
+        return sph_fail_at(SPH_EFORMAT, path, "method '%s' is none of the experiment's", method);
+    struct motion_row *rows = mem_resize(motion->rows, motion->count, motion->count + 1, sizeof *rows);
+    if (!rows)
+        return SPH_EMEMORY;
+    motion->rows = rows;
+    struct motion_row *row = &rows[motion->count++];
+    *row =
+        (struct motion_row){.method = e->methods[m].name, .point = mem_text(point), .layer = mem_text(layer)};
+    for (struct motion_row *before = row; before-- > rows && before->method == row->method;)
+        layers += row->point && before->point && !strcmp(before->point, row->point);
+    motion->layers = layers > motion->layers ? layers : motion->layers;
+    for (size_t k = 0; k < MOTION_COUNT; k++) {
+        const json_t *value = json_object_get(object, motion_words[k]);
+        row->value[k] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
+    if (!row->point || !row->layer)
+        return SPH_EMEMORY;
+    err = json_member_size(object, path, "runs", &row->runs);
+    return err ? err : json_member_size(object, path, "steps", &row->steps);
+}
+
+int motion_load(struct motion *out, const struct results *results)
+{
+    char *path = file_join(results->dir, MOTION_FILE ".json");
+    const char *unit;
+    json_t *object = NULL;
+    const json_t *rows = NULL;
+    *out = (struct motion){.experiment = results->experiment};
+    int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(&object, path) : 0;
+    if (!err && object && !(err = json_member_text(object, path, "unit", &unit)) &&
+        !(err = json_member_array(object, path, "rows", &rows))) {
+        int found = text_find(unit, motion_units, MOTION_UNIT_COUNT);
+        out->unit = found < 0 ? MOTION_IN_FEATURES : (enum motion_unit)found;
+    }
+    for (size_t i = 0; i < json_array_size(rows) && !err; i++)
+        err = load_row(out, json_array_get(rows, i), path);
+    if (!err && object)
+        err = add_papers(out, results);
+    json_decref(object);
+    mem_free(path);
     return err;
 }
 

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "compare/experiment.h"
 
+#define MOTION_FILE "motion" /* .txt, .csv, .json */
+
 /* A step's number is the largest over the units of the layer. */
 #define MOTION_NUMBERS(X)                                                                                    \
     X(MAX_MOVE, "max_move", "largest |dphi| of any step")                                                    \
@@ -18,6 +20,7 @@
 #define MOTION_ENUM(id, word, help) MOTION_##id,
 enum motion_number { MOTION_NUMBERS(MOTION_ENUM) MOTION_COUNT };
 extern const char *const motion_words[MOTION_COUNT];
+extern const char *const motion_paper_words[MOTION_COUNT]; /* "papers_max_move" */
 
 struct motion_row {
     const char *method;         /* borrowed of the experiment */
@@ -35,10 +38,18 @@ struct motion_paper {
     double ours; /* a number of the first layer's row, or the mean score on the test part */
 };
 
+/* What moves of the first layer are measured in. */
+#define MOTION_UNITS(X)                                                                                      \
+    X(FEATURES, "the features' units")                                                                       \
+    X(FEATURE, "the feature's units")                                                                        \
+    X(STANDARDISED, "standardised features")
+#define MOTION_UNIT_ENUM(id, words) MOTION_IN_##id,
+enum motion_unit { MOTION_UNITS(MOTION_UNIT_ENUM) MOTION_UNIT_COUNT };
+extern const char *const motion_units[MOTION_UNIT_COUNT];
+
 struct motion {
     const struct sph_experiment *experiment;
-    int raw; /* moves are in the feature's own units: there is but one; else standardised ones */
-    int standardised;
+    enum motion_unit unit;
     struct motion_row *rows;
     size_t count, layers; /* layers: rows of one method and point, at most */
     struct motion_paper *papers;
@@ -47,8 +58,11 @@ struct motion {
     size_t point_count;
 };
 
-/* Of the finished experiment in dir. No rows: nothing was recorded. Free also after a failure. */
-int motion_read(struct motion *out, const struct sph_experiment *e, const char *dir);
+/* Of what the reported jobs have recorded, or of motion.json, where that is there. No rows: nothing was
+ * recorded. Free also after a failure. */
+struct results;
+int motion_read(struct motion *out, const struct results *results);
+int motion_load(struct motion *out, const struct results *results);
 void motion_free(struct motion *motion);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the jobs of an experiment left: results.json, and what its methods come to beside each other. */
+ * What the jobs of an experiment left: results.json, written and read. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -28,12 +29,14 @@ static double score_in(const json_t *result, const char *part, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static int read_outcome(struct experiment_outcome *out, const char *path,
+/* result, which is the outcome's from now on: what result.json says, or a job of results.json. */
+static int take_outcome(struct experiment_outcome *out, json_t *result, const char *path,
                         const struct experiment_facts *facts)
 {
     const char *reason = "the loss stopped being a number";
-    int err = json_read(&out->result, path);
-    if (err < 0 || (err = json_member_bool(out->result, path, "diverged", &out->diverged)) < 0 ||
+    int err;
+    out->result = result;
+    if ((err = json_member_bool(out->result, path, "diverged", &out->diverged)) < 0 ||
         (err = json_member_size(out->result, path, "epochs", &out->epochs)) < 0 ||
         (err = json_member_size(out->result, path, "best_epoch", &out->best_epoch)) < 0 ||
         (err = json_member_real(out->result, path, "seconds", &out->seconds)) < 0)
@@ -57,8 +60,12 @@ int experiment_outcome_read(struct experiment_outcome *out, const char *dir, con
     out->test = out->val = out->val_loss = out->seconds = (double)NAN;
     char *folder = file_join(dir, job->folder), *path = folder ? file_join(folder, RUNFOLDER_RESULT) : NULL;
     int err = path ? 0 : SPH_EMEMORY;
-    if (!err && file_exists(path) && (err = read_outcome(out, path, facts)) < 0)
-        experiment_outcome_free(out);
+    if (!err && file_exists(path)) {
+        json_t *result = NULL;
+        err = json_read(&result, path);
+        if (!err && (err = take_outcome(out, result, path, facts)) < 0)
+            experiment_outcome_free(out);
+    }
     mem_free(path);
     mem_free(folder);
     return err;
@@ -66,16 +73,7 @@ int experiment_outcome_read(struct experiment_outcome *out, const char *dir, con
 
 /* ---------------------------------------------------------------- results.json */
 
-static int is_final(const struct experiment_results *r, size_t job)
-{
-    size_t count = r->experiment->method_count * experiment_lines(r->experiment) * r->experiment->seed_count;
-    for (size_t i = 0; i < count; i++)
-        if (r->final[i] == job)
-            return 1;
-    return 0;
-}
-
-static json_t *job_to_json(const struct experiment_results *r, size_t i)
+static json_t *job_to_json(const struct results *r, size_t i, int final)
 {
     const struct sph_experiment *e = r->experiment;
     const struct experiment_job *job = &r->jobs[i];
@@ -94,7 +92,7 @@ static json_t *job_to_json(const struct experiment_results *r, size_t i)
     if (job->fold == FOLD_REFIT)
         bad |= json_object_set_new(object, "refit", json_true());
     bad |= json_object_set_new(object, "folder", json_string(job->folder));
-    bad |= json_object_set_new(object, "reported", json_boolean(is_final(r, i)));
+    bad |= json_object_set_new(object, "reported", json_boolean(final));
     bad |= json_object_set_new(object, "failed", json_boolean(!outcome->finished));
     if (outcome->reason && !outcome->finished)
         bad |= json_object_set_new(object, "reason", json_string(outcome->reason));
@@ -104,17 +102,6 @@ static json_t *job_to_json(const struct experiment_results *r, size_t i)
         return object;
     json_decref(object);
     return NULL;
-}
-
-/* Which part of the work saw the test rows; NULL: none. */
-static const char *warning_of(const struct sph_experiment *e)
-{
-    if (e->base->options.protocol != PROTOCOL_REFERENCE)
-        return NULL;
-    return e->axis_count && !e->all_points
-               ? "protocol reference: the test part chose the epoch and the point of the grid, so its scores "
-                 "are too good; not for reporting"
-               : OPTION_LEAK;
 }
 
 /* The lines "name: value" of sph_features() as an object; NULL: out of memory. */
@@ -136,162 +123,225 @@ static json_t *features_to_json(void)
     return NULL;
 }
 
-static int write_json(const struct experiment_results *r, const char *path)
+/* 1 for each job that is reported. */
+static unsigned char *mark_final(const struct results *r)
+{
+    const struct sph_experiment *e = r->experiment;
+    size_t reports = e->method_count * experiment_lines(e) * e->seed_count;
+    unsigned char *final = mem_get(r->count, 1);
+    for (size_t i = 0; final && i < reports; i++)
+        if (r->final[i] < r->count)
+            final[r->final[i]] = 1;
+    return final;
+}
+
+static int make_about(struct results *r)
+{
+    if (!r->about)
+        r->about = json_object();
+    int bad = !r->about;
+    bad |= json_object_set_new(r->about, "version", json_string(sph_version()));
+    bad |= json_object_set_new(r->about, "cpu", json_string(sph_cpu()));
+    bad |= json_object_set_new(r->about, "features", features_to_json());
+    return bad;
+}
+
+static int write_json(struct results *r, const char *path, const unsigned char *final)
 {
     const struct sph_experiment *e = r->experiment;
     json_t *object = json_object(), *jobs = json_array();
-    int bad = !object || !jobs;
+    int bad = !object || !jobs || make_about(r);
     bad |= json_object_set_new(object, "experiment", json_string(e->name));
-    bad |= json_object_set_new(object, "version", json_string(sph_version()));
-    bad |= json_object_set_new(object, "cpu", json_string(sph_cpu()));
-    bad |= json_object_set_new(object, "features", features_to_json());
+    bad |= json_object_update(object, r->about);
     bad |= json_object_set_new(object, "protocol", json_string(options_word(e->base, OPTION_PROTOCOL)));
-    if (warning_of(e))
-        bad |= json_object_set_new(object, "warning", json_string(warning_of(e)));
-    bad |= json_object_set_new(object, "metric", json_string(r->facts->metric));
+    if (experiment_warning(e))
+        bad |= json_object_set_new(object, "warning", json_string(experiment_warning(e)));
+    bad |= json_object_set_new(object, "metric", json_string(r->facts.metric));
     for (size_t i = 0; i < r->count && !bad; i++)
-        bad |= json_array_append_new(jobs, job_to_json(r, i));
+        bad |= json_array_append_new(jobs, job_to_json(r, i, final[i]));
     bad |= json_object_set_new(object, "jobs", jobs);
     int err = bad ? sph_fail(SPH_EMEMORY, "out of memory") : json_write(path, object, 1);
     json_decref(object);
     return err;
 }
 
-int results_write(const struct experiment_results *r)
+int results_write(struct results *r)
 {
     char *path = file_join(r->dir, EXPERIMENT_RESULTS);
-    int err = path ? write_json(r, path) : SPH_EMEMORY;
+    unsigned char *final = mark_final(r);
+    int err = path && final ? write_json(r, path, final) : SPH_EMEMORY;
+    mem_free(final);
     mem_free(path);
     return err;
 }
 
-/* ---------------------------------------------------------------- compared */
+/* ---------------------------------------------------------------- read again */
 
-enum { CHOICES_SHOWN = 3 };
-
-/* "lr 0.03 (3 of 5), 0.1 (2)", the most frequent first; results.json has them all. */
-static int describe_choice(const struct experiment_results *r, const size_t *final, char **out)
+/* The number of the point whose values the job's `grid` names. */
+static int find_point(const struct sph_experiment *e, const json_t *grid, size_t *point)
 {
-    const struct sph_experiment *e = r->experiment;
-    size_t points = experiment_points(e), seeds = e->seed_count, *count = mem_get(points, sizeof *count);
-    struct text text = {0};
-    if (!count)
-        return SPH_EMEMORY;
-    for (size_t s = 0; s < seeds; s++)
-        if (!isnan(r->outcomes[final[s]].test))
-            count[r->jobs[final[s]].point]++;
-    for (int shown = 0;; shown++) {
-        size_t most = 0;
-        for (size_t p = 1; p < points; p++)
-            if (count[p] > count[most])
-                most = p;
-        if (!count[most])
-            break;
-        if (shown == CHOICES_SHOWN) {
-            text_add(&text, ", ...");
-            break;
-        }
-        text_add(&text, "%s", !shown ? "" : e->axis_count > 1 ? "; " : ", ");
-        if (shown && e->axis_count == 1)
-            text_add(&text, "%s", experiment_value_text(&e->axes[0], most));
-        else
-            experiment_add_point(e, most, &text);
-        if (!shown && count[most] < seeds)
-            text_add(&text, " (%zu of %zu)", count[most], seeds);
-        else if (shown)
-            text_add(&text, " (%zu)", count[most]);
-        count[most] = 0;
+    *point = 0;
+    for (size_t a = 0; a < e->axis_count; a++) {
+        const struct experiment_axis *axis = &e->axes[a];
+        const char *value = json_string_value(json_object_get(grid, option_key(axis->id)));
+        size_t k = 0;
+        while (value && k < axis->count && strcmp(experiment_value_text(axis, k), value) != 0)
+            k++;
+        if (!value || k == axis->count)
+            return 0;
+        *point = *point * axis->count + k;
     }
-    mem_free(count);
-    if (text.failed) {
-        text_free(&text);
+    return 1;
+}
+
+/* 1; 0: it is none of the experiment's; or a failure. */
+static int read_job(struct experiment_job *out, const struct sph_experiment *e, const json_t *job)
+{
+    const char *method = json_string_value(json_object_get(job, "method"));
+    const char *folder = json_string_value(json_object_get(job, "folder"));
+    const json_t *seed = json_object_get(job, "seed"), *fold = json_object_get(job, "fold");
+    if (!method || !folder || !json_is_integer(seed))
+        return 0;
+    while (out->method < e->method_count && strcmp(e->methods[out->method].name, method) != 0)
+        out->method++;
+    while (out->seed < e->seed_count && e->seeds[out->seed] != (uint64_t)json_integer_value(seed))
+        out->seed++;
+    if (out->method == e->method_count || out->seed == e->seed_count ||
+        !find_point(e, json_object_get(job, "grid"), &out->point))
+        return 0;
+    out->fold = json_is_integer(fold)                         ? (int)json_integer_value(fold)
+                : json_is_true(json_object_get(job, "refit")) ? FOLD_REFIT
+                                                              : FOLD_NONE;
+    out->folder = mem_text(folder);
+    return out->folder ? 1 : SPH_EMEMORY;
+}
+
+/* What results.json says of a job that has failed. */
+static int read_failure(struct experiment_outcome *out, const json_t *job)
+{
+    const char *reason = json_string_value(json_object_get(job, "reason"));
+    out->test = out->val = out->val_loss = out->seconds = (double)NAN;
+    out->reason = mem_text(reason ? reason : "it left no result.json");
+    return out->reason ? 0 : SPH_EMEMORY;
+}
+
+static int read_jobs(struct results *out, const char *path, const json_t *jobs)
+{
+    const struct sph_experiment *e = out->experiment;
+    size_t lines = experiment_lines(e), reports = e->method_count * lines * e->seed_count;
+    out->jobs = mem_get(json_array_size(jobs), sizeof *out->jobs);
+    out->outcomes = mem_get(json_array_size(jobs), sizeof *out->outcomes);
+    out->final = mem_get(reports, sizeof *out->final);
+    if (!out->jobs || !out->outcomes || !out->final)
         return SPH_EMEMORY;
+    for (size_t i = 0; i < reports; i++)
+        out->final[i] = SIZE_MAX;
+    for (size_t i = 0; i < json_array_size(jobs); i++) {
+        json_t *job = json_array_get(jobs, i);
+        int err = read_job(&out->jobs[i], e, job);
+        if (err <= 0)
+            return err ? err : sph_fail_at(SPH_EFORMAT, path, "job %zu is none of the experiment's", i);
+        const struct experiment_job *own = &out->jobs[out->count++];
+        err = json_is_true(json_object_get(job, "failed"))
+                  ? read_failure(&out->outcomes[i], job)
+                  : take_outcome(&out->outcomes[i], json_incref(job), path, &out->facts);
+        if (err < 0)
+            return err;
+        if (json_is_true(json_object_get(job, "reported")))
+            out->final[(own->method * lines + (e->all_points ? own->point : 0)) * e->seed_count + own->seed] =
+                i;
     }
-    *out = text.chars;
+    for (size_t i = 0; i < reports; i++)
+        if (out->final[i] == SIZE_MAX)
+            return sph_fail_at(SPH_EFORMAT, path, "no job of method '%s' is reported",
+                               e->methods[i / e->seed_count / lines].name);
     return 0;
 }
 
-static int fill_line(const struct experiment_results *r, size_t method, size_t line, struct results_line *own,
-                     struct comparison_method *out)
+static int read_results(struct results *out, const char *path)
 {
-    const struct sph_experiment *e = r->experiment;
-    const size_t *final = r->final + (method * experiment_lines(e) + line) * e->seed_count;
-    struct text name = {0};
-    int err = 0;
-    *out =
-        (struct comparison_method){.seconds = (double)NAN}; /* tables of a resumed run have to be the same */
-    if (!(own->value = mem_get(e->seed_count, sizeof *own->value)))
-        return SPH_EMEMORY;
-    for (size_t s = 0; s < e->seed_count; s++) {
-        const struct experiment_outcome *outcome = &r->outcomes[final[s]];
-        int refitted = r->jobs[final[s]].fold < 0;
-        own->value[s] = refitted ? outcome->test : (double)NAN;
-        if (refitted && outcome->finished && !outcome->diverged) /* a score may be undefined: no failure */
-            continue;
-        out->failed++;
-        if (!out->reason)
-            out->reason = outcome->reason;
-    }
-    text_add(&name, "%s", e->methods[method].name);
-    if (e->all_points && e->axis_count) {
-        text_add(&name, ", ");
-        experiment_add_point(e, line, &name);
-    } else if (e->axis_count) {
-        err = describe_choice(r, final, &own->chosen);
-    }
-    own->name = name.chars;
-    if (!err && name.failed)
-        err = SPH_EMEMORY;
-    out->name = own->name;
-    out->value = own->value;
-    out->chosen = own->chosen;
+    const char *metric = NULL;
+    const json_t *jobs = NULL;
+    int err = json_read(&out->about, path);
+    if (err < 0 || (err = json_member_text(out->about, path, "metric", &metric)) < 0 ||
+        (err = json_member_array(out->about, path, "jobs", &jobs)) < 0)
+        return err;
+    snprintf(out->facts.metric, sizeof out->facts.metric, "%s", metric);
+    int known = sph_word_find(SPH_WORDS_METRIC, metric);
+    if (known < 0)
+        return sph_fail_at(SPH_EFORMAT, path, "unknown metric '%s'", metric);
+    out->facts.larger_is_better = sph_metric_about((sph_metric)known)->larger_is_better;
+    return read_jobs(out, path, jobs);
+}
+
+int results_perturb(struct results *r)
+{
+    sph_perturb_result *perturb = mem_get(1, sizeof *perturb);
+    int err = perturb ? experiment_perturb(r->experiment, perturb) : SPH_EMEMORY;
+    if (!err)
+        r->perturb = perturb;
+    else
+        mem_free(perturb);
     return err;
 }
 
-/* The first method under gmp is what the others are compared with; without one, the best. Points of a grid
- * side by side are a picture, not a contest. */
-int experiment_reference(const struct sph_experiment *e)
+int results_read(struct results *out, const struct sph_experiment *e, const char *dir)
 {
-    if (e->all_points && e->axis_count)
-        return COMPARISON_NONE;
-    for (size_t m = 0; m < e->method_count; m++) {
-        const struct sph_job *job = e->methods[m].job;
-        if ((job->given[OPTION_PARAM] ? job : e->base)->options.param == SPH_PARAM_GMP)
-            return (int)m;
-    }
-    return COMPARISON_BEST;
+    *out = (struct results){.experiment = e, .dir = dir, .owned = 1};
+    if (experiment_without_jobs(e))
+        return results_perturb(out);
+    char *path = file_join(dir, EXPERIMENT_RESULTS);
+    int err = path ? 0 : SPH_EMEMORY;
+    if (!err && !file_exists(path))
+        err =
+            sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished: it has no %s; go on with --resume",
+                        EXPERIMENT_RESULTS);
+    if (!err)
+        err = read_results(out, path);
+    mem_free(path);
+    if (!err)
+        err = results_compare(out);
+    return err ? err : motion_load(&out->motion, out);
 }
 
-void results_comparison_free(struct results_comparison *out)
+void results_free(struct results *r)
 {
-    comparison_free(&out->comparison);
-    for (size_t i = 0; out->lines && i < out->input.count; i++) {
-        mem_free(out->lines[i].value);
-        mem_free(out->lines[i].name);
-        mem_free(out->lines[i].chosen);
+    comparison_free(&r->comparison);
+    for (size_t i = 0; r->lines && i < r->input.count; i++) {
+        mem_free(r->lines[i].value);
+        mem_free(r->lines[i].name);
+        mem_free(r->lines[i].chosen);
     }
-    mem_free(out->lines);
-    mem_free(out->methods);
-    *out = (struct results_comparison){0};
+    mem_free(r->lines);
+    mem_free(r->methods);
+    motion_free(&r->motion);
+    if (r->perturb)
+        sph_perturb_free(r->perturb);
+    mem_free(r->perturb);
+    json_decref(r->about);
+    for (size_t i = 0; r->owned && r->outcomes && i < r->count; i++)
+        experiment_outcome_free(&r->outcomes[i]);
+    if (r->owned) {
+        mem_free(r->outcomes);
+        experiment_list_free(r->jobs, r->count);
+        mem_free(r->final);
+    }
+    *r = (struct results){0};
 }
 
-int results_compare(struct results_comparison *out, const struct experiment_results *r)
+/* ---------------------------------------------------------------- asked */
+
+size_t results_final(const struct results *r, size_t method, size_t line, size_t seed)
 {
-    const struct sph_experiment *e = r->experiment;
-    size_t lines = experiment_lines(e), count = e->method_count * lines;
-    *out = (struct results_comparison){.lines = mem_get(count, sizeof *out->lines),
-                                       .methods = mem_get(count, sizeof *out->methods)};
-    out->input = (struct comparison_input){.experiment = e->name,
-                                           .metric = r->facts->metric,
-                                           .larger_is_better = r->facts->larger_is_better,
-                                           .protocol = options_word(e->base, OPTION_PROTOCOL),
-                                           .warning = warning_of(e),
-                                           .cases = e->seed_count,
-                                           .methods = out->methods,
-                                           .count = count,
-                                           .reference_method = experiment_reference(e)};
-    int err = out->lines && out->methods ? 0 : SPH_EMEMORY;
-    for (size_t i = 0; i < count && !err; i++)
-        err = fill_line(r, i / lines, i % lines, &out->lines[i], &out->methods[i]);
-    return err ? err : comparison_make(&out->comparison, &out->input);
+    return r->final[(method * experiment_lines(r->experiment) + line) * r->experiment->seed_count + seed];
+}
+
+char *results_folder(const struct results *r, size_t job)
+{
+    return file_join(r->dir, r->jobs[job].folder);
+}
+
+double results_score(const struct results *r, size_t job, const char *part, const char *metric)
+{
+    return score_in(r->outcomes[job].result, part, metric);
 }

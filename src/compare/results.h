@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The results of an experiment: results.json, and its methods compared. */
+ * All that came out of an experiment, once: its jobs, its methods compared, how far boundaries moved. Tables,
+ * figures and the page are made of this and of nothing else. It is made of the jobs as they ended, or read
+ * again from the folder. */
 #ifndef SPH_COMPARE_RESULTS_H
 #define SPH_COMPARE_RESULTS_H
 
 #include "compare/comparison.h"
 #include "compare/experiment.h"
-
-/* All jobs of a finished experiment, in the order of the lists. Everything is borrowed. */
-struct experiment_results {
-    const struct sph_experiment *experiment;
-    const struct experiment_facts *facts;
-    const char *dir;
-    const struct experiment_job *jobs;
-    const struct experiment_outcome *outcomes;
-    size_t count;
-    const size_t *final; /* (methods, points or 1, seeds) the job that is reported, SIZE_MAX: none */
-};
-int results_write(const struct experiment_results *results); /* results.json */
+#include "compare/motion.h"
+#include "compare/perturb.h"
 
 /* A line of the comparison: what it owns. */
 struct results_line {
@@ -25,18 +17,49 @@ struct results_line {
     char *name, *chosen;
 };
 
-struct results_comparison {
-    struct comparison comparison; /* of the input below */
-    struct comparison_input input;
+struct results {
+    const struct sph_experiment *experiment; /* borrowed, as dir is */
+    const char *dir;
+    struct experiment_facts facts;
+    struct experiment_job *jobs;         /* (count) in the order of the lists */
+    struct experiment_outcome *outcomes; /* (count) */
+    size_t count;
+    size_t *final;        /* (methods, points or 1, seeds) the job that is reported */
+    int owned;            /* these are its own: it was read; else they are the run's */
+    struct json_t *about; /* version, cpu and features of the machine that trained */
+
+    struct comparison comparison;      /* of the input below; its lines are NULL where nothing was trained */
+    struct comparison_input input;     /* of these: */
     struct comparison_method *methods; /* (input.count) */
     struct results_line *lines;        /* likewise */
+    struct motion motion;
+    sph_perturb_result *perturb; /* of an experiment that trains nothing; else NULL */
 };
 
-/* Borrows of the results and of their experiment. Free it even if this fails. */
-int results_compare(struct results_comparison *out, const struct experiment_results *results);
-void results_comparison_free(struct results_comparison *out);
+/* Which part of the work saw the test rows; NULL: none. */
+const char *experiment_warning(const struct sph_experiment *e);
 
-/* The method that the others are compared with, as a table's reference_method. */
-int experiment_reference(const struct sph_experiment *e);
+/* Writes results.json. */
+int results_write(struct results *results);
+
+/* Fills in the comparison, of jobs that have all ended. */
+int results_compare(struct results *results);
+
+/* Fills in perturb. */
+int results_perturb(struct results *results);
+
+/* Reads results.json of dir and compares, then motion.json where it is there. Of an experiment that trains
+ * nothing there is nothing to be read, and it perturbs. Free it also after a failure, of any of these. */
+int results_read(struct results *out, const struct sph_experiment *e, const char *dir);
+void results_free(struct results *results);
+
+/* The job that line and seed of a method report. */
+size_t results_final(const struct results *results, size_t method, size_t line, size_t seed);
+
+/* Its folder, with dir before it; caller frees. */
+char *results_folder(const struct results *results, size_t job);
+
+/* A score of the job on a part; NaN where there is none. */
+double results_score(const struct results *results, size_t job, const char *part, const char *metric);
 
 #endif

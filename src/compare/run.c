@@ -380,13 +380,13 @@ static int run_all(struct experiment_run *run)
         return err;
     if (run->count > known && ((err = run_jobs(run, known, 0)) < 0 || run->result->stopped))
         return err;
-    run->results = (struct experiment_results){.experiment = e,
-                                               .facts = &run->facts,
-                                               .dir = run->opts->out,
-                                               .jobs = run->jobs,
-                                               .outcomes = run->outcomes,
-                                               .count = run->count,
-                                               .final = run->final};
+    run->results = (struct results){.experiment = e,
+                                    .facts = run->facts,
+                                    .dir = run->opts->out,
+                                    .jobs = run->jobs,
+                                    .outcomes = run->outcomes,
+                                    .count = run->count,
+                                    .final = run->final};
     return results_write(&run->results);
 }
 
@@ -424,6 +424,7 @@ void experiment_run_end(struct experiment_run *run)
         run->result->failed += run->outcomes[i].reason && !run->outcomes[i].diverged;
         experiment_outcome_free(&run->outcomes[i]);
     }
+    results_free(&run->results);
     mem_free(run->outcomes);
     experiment_list_free(run->jobs, run->count);
     mem_free(run->todo);

@@ -24,10 +24,10 @@ struct experiment_run {
     double began;
     sph_experiment_result *result;
 
-    size_t *final;                     /* what the tables report: see results.h        */
-    struct experiment_results results; /* of jobs that have all ended; borrows of this */
-    char *content;                     /* of the file, where it had one                */
-    int settled;                       /* the content was set aside                    */
+    size_t *final;          /* what the tables report: see results.h        */
+    struct results results; /* of jobs that have all ended; borrows of this */
+    char *content;          /* of the file, where it had one                */
+    int settled;            /* the content was set aside                    */
 };
 
 /* Checks, begins the folder, runs what is to be run and writes results.json. An experiment that trains

@@ -97,7 +97,8 @@ static int add_to_text(const char *bytes, size_t length, void *text)
 
 int json_print(struct text *out, const json_t *value, size_t indent)
 {
-    size_t flags = JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | (indent ? JSON_INDENT(indent) : JSON_COMPACT);
+    size_t layout = indent == JSON_LINE ? 0 : indent ? JSON_INDENT(indent) : JSON_COMPACT;
+    size_t flags = JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY | layout;
     if (json_dump_callback(value, add_to_text, out, flags) == 0)
         return 0;
     return out->failed ? SPH_EMEMORY : sph_fail(SPH_EMEMORY, "out of memory while writing JSON");
@@ -240,4 +241,21 @@ json_t *json_numbers(const double *values, size_t count)
             array = NULL;
         }
     return array;
+}
+
+json_t *json_words(const char *text)
+{
+    if (!text)
+        return json_null();
+    if (text_is_utf8(text))
+        return json_string(text);
+    char *copy = mem_text(text);
+    if (!copy)
+        return NULL;
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    json_t *value = json_string(copy);
+    mem_free(copy);
+    return value;
 }

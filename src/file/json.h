@@ -17,7 +17,9 @@
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length);
 int json_read(json_t **out, const char *path);
 
-/* Appends value as text: 17 significant digits; indent 0 is one line. No newline at the end. */
+/* Appends value as text: 17 significant digits; indent 0 is one line without blanks, JSON_LINE one with them.
+ * No newline at the end. */
+enum { JSON_LINE = 31 };
 int json_print(struct text *out, const json_t *value, size_t indent);
 
 /* print, a newline, file_replace. */
@@ -39,5 +41,6 @@ int json_member_reals(const json_t *object, const char *where, const char *key, 
  * is short: build freely, collect the results, check once. A number that is not finite becomes null. */
 json_t *json_number(double value);
 json_t *json_numbers(const double *values, size_t count);
+json_t *json_words(const char *text); /* NULL is null; text that is not UTF-8 keeps its ASCII */
 
 #endif

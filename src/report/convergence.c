@@ -207,10 +207,12 @@ static int make_lines(struct panels *panels, struct line *lines)
         if (!lines[i].method || !lines[i].point || !lines[i].files)
             return SPH_EMEMORY;
         for (size_t s = 0; s < (e ? e->seed_count : 1) && !err; s++) {
-            const struct reported *job =
-                e ? reported_find(&panels->jobs, e, i % panels->columns, i / panels->columns, s) : NULL;
-            if (!e || job)
-                err = add_file(&lines[i], e ? job->folder : panels->dir);
+            char *folder =
+                e ? results_folder(panels->results, results_final(panels->results, i % panels->columns,
+                                                                  i / panels->columns, s))
+                  : mem_text(panels->dir);
+            err = folder ? add_file(&lines[i], folder) : SPH_EMEMORY;
+            mem_free(folder);
         }
     }
     return err;

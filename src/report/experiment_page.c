@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was compared, figures, configuration, and how to repeat it; the tables between are in
- * experiment_report_tables.c and experiment_report_motion.c. */
-#include "report/page_of.h"
+ * The page of an experiment: what was compared, the result, motion, figures, every seed and job, and how to
+ * repeat it. */
+#include "report/pages.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "file/file.h"
 #include "base/memory.h"
-#include "report/figures.h"
-#include "report/perturb_write.h"
-#include "report/experiment_page.h"
-#include "report/page_table.h"
+#include "file/file.h"
+
+enum {
+    LINES_UNFOLDED = 16, /* a longer table of points is folded behind a matrix for each method */
+    JOBS_SHOWN = 1000
+};
+
+/* What a page is written of. */
+struct page {
+    const struct results *results;
+    const struct tables *tables;
+    const struct sph_experiment *experiment;
+    struct report *report;
+};
 
 static const char *plural(size_t count)
 {
@@ -29,11 +39,18 @@ static int say(struct report *report, void (*add)(struct report *, const char *)
     return err;
 }
 
+/* A table that is the page's alone. */
+static int show(struct report *report, struct table *table)
+{
+    int err = report_table(report, table);
+    table_free(table);
+    return err;
+}
+
 /* ---------------------------------------------------------------- what was compared */
 
-static void add_scope(struct text *out, const struct report_source *source)
+static void add_scope(struct text *out, const struct sph_experiment *e)
 {
-    const struct sph_experiment *e = source->experiment;
     if (!e->method_count) {
         text_add(out, "Figures that need no training.");
         return;
@@ -58,9 +75,9 @@ static const char *choice_words(const struct sph_experiment *e)
     }
 }
 
-static int add_protocol(const struct report_source *source)
+static int add_protocol(const struct page *page)
 {
-    const struct sph_experiment *e = source->experiment;
+    const struct sph_experiment *e = page->experiment;
     struct text words = {0};
     text_add(&words, "Protocol %s. %s", options_word(e->base, OPTION_PROTOCOL), choice_words(e));
     if (e->axis_count && !e->all_points)
@@ -69,44 +86,42 @@ static int add_protocol(const struct report_source *source)
              e->base->options.protocol == PROTOCOL_REFERENCE
                  ? ""
                  : "; the test part is looked at once, at the end");
-    return say(source->report, report_paragraph, &words);
+    return say(page->report, report_paragraph, &words);
 }
 
 /* A method by a row, and a column for every option in which one of them has its own mind. */
-static int add_methods(const struct report_source *source)
+static int add_methods(const struct page *page)
 {
-    const struct sph_experiment *e = source->experiment;
-    enum option_id shown[OPTION_COUNT];
-    size_t count = 0;
-    struct page_table table;
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        int differs = 0;
+    const struct sph_experiment *e = page->experiment;
+    struct table table = {0};
+    size_t column = 0;
+    table_column(&table, (struct table_column){.head = "method"});
+    for (int id = 0; id < OPTION_COUNT; id++)
         for (size_t m = 0; m < e->method_count; m++)
-            differs |= e->methods[m].job->given[id];
-        if (differs)
-            shown[count++] = (enum option_id)id;
-    }
-    int err = page_table_new(&table, e->method_count, count + 1);
-    if (err < 0)
-        return err;
-    page_table_column(&table, 0, "method", 0);
-    for (size_t c = 0; c < count; c++)
-        page_table_column(&table, c + 1, option_key(shown[c]), 0);
-    for (size_t m = 0; m < e->method_count; m++) {
-        text_add(page_table_at(&table, m, 0), "%s", e->methods[m].name);
-        for (size_t c = 0; c < count; c++) {
-            const struct sph_job *job = e->methods[m].job->given[shown[c]] ? e->methods[m].job : e->base;
-            options_add(page_table_at(&table, m, c + 1), job, shown[c]);
+            if (e->methods[m].job->given[id]) {
+                table_column(&table, (struct table_column){.head = option_key((enum option_id)id)});
+                break;
+            }
+    table_rows(&table, e->method_count);
+    for (size_t m = 0; m < e->method_count; m++)
+        table_words(&table, m, 0, e->methods[m].name);
+    for (int id = 0; id < OPTION_COUNT && column + 1 < table.column_count; id++) {
+        if (strcmp(table.columns[column + 1].head, option_key((enum option_id)id)) != 0)
+            continue;
+        column++;
+        for (size_t m = 0; m < e->method_count; m++) {
+            struct text value = {0};
+            const struct sph_job *job = e->methods[m].job->given[id] ? e->methods[m].job : e->base;
+            options_add(&value, job, (enum option_id)id);
+            table_take(&table, m, column, &value);
         }
     }
-    err = report_page_table(source->report, &table, NULL);
-    page_table_free(&table);
-    return err;
+    return show(page->report, &table);
 }
 
-static int add_grid(const struct report_source *source)
+static int add_grid(const struct page *page)
 {
-    const struct sph_experiment *e = source->experiment;
+    const struct sph_experiment *e = page->experiment;
     struct text words = {0};
     for (size_t a = 0; a < e->axis_count; a++) {
         text_add(&words, "%s%s in ", a ? "; " : "Grid: ", option_key(e->axes[a].id));
@@ -115,107 +130,170 @@ static int add_grid(const struct report_source *source)
     }
     if (e->axis_count)
         text_add(&words, ".");
-    return say(source->report, report_paragraph, &words);
+    return say(page->report, report_paragraph, &words);
 }
 
-static int add_comparison(const struct report_source *source)
+static int add_comparison(const struct page *page)
 {
-    if (!source->experiment->method_count)
+    if (!page->experiment->method_count)
         return 0;
-    report_section(source->report, "What was compared");
-    int err = add_methods(source);
+    report_section(page->report, "What was compared");
+    int err = add_methods(page);
     if (!err)
-        err = add_grid(source);
-    return err < 0 ? err : add_protocol(source);
+        err = add_grid(page);
+    return err < 0 ? err : add_protocol(page);
 }
 
-/* ---------------------------------------------------------------- figures */
+/* ---------------------------------------------------------------- under a perturbation */
 
-/* NAME of each NAME.svg and NAME.gp; caller frees with file_list_free. */
-static int list_figures(char ***names, size_t *count, const char *dir)
+static int add_perturb(const struct page *page)
 {
-    char **files;
-    size_t file_count, kept = 0;
-    int err = file_list(&files, &file_count, dir);
-    for (size_t f = 0; f < file_count && !err; f++) {
-        char *dot = strrchr(files[f], '.'), *name = files[f];
-        files[f] = NULL;
-        int figure = dot && dot > name && (!strcmp(dot, ".svg") || !strcmp(dot, ".gp"));
-        if (figure)
-            *dot = '\0';
-        if (figure && (!kept || strcmp(files[kept - 1], name) != 0))
-            files[kept++] = name;
-        else
-            mem_free(name);
+    struct text words = {0};
+    if (!page->results->perturb)
+        return 0;
+    report_section(page->report, "Under a perturbation");
+    text_add(&words,
+             "One unit with %zu inputs under five parameterizations, all with the same boundary at first; "
+             "then eps is added to each of its learned numbers.",
+             page->results->perturb->inputs);
+    int err = say(page->report, report_paragraph, &words);
+    for (int shift = 0; shift < 2 && !err; shift++)
+        err = report_table(page->report, &page->tables->perturb[shift]);
+    return err;
+}
+
+/* ---------------------------------------------------------------- the result */
+
+/* Points of a grid may diverge, that is what a grid finds out; a reported one, or a failure, is a warning. */
+static int add_failures(const struct page *page)
+{
+    const struct results *r = page->results;
+    size_t diverged = 0, failed = 0, reported = 0,
+           reports =
+               r->experiment->method_count * experiment_lines(r->experiment) * r->experiment->seed_count;
+    struct text words = {0};
+    struct table table;
+    for (size_t i = 0; i < r->count; i++) {
+        diverged += r->outcomes[i].diverged != 0;
+        failed += !r->outcomes[i].finished;
     }
-    *names = files;
-    *count = kept;
-    return err;
-}
-
-/* Why figures are not there, a line each. section: whether the report has one for figures already. */
-static int add_notes(struct report *report, const char *dir, int section)
-{
-    char **files = NULL;
-    size_t count = 0;
-    int err = file_list(&files, &count, dir);
-    for (size_t i = 0; i < count && !err; i++) {
-        char *dot = strrchr(files[i], '.'), *path, *reason = NULL, *note = NULL;
-        if (!dot || strcmp(dot, EXPERIMENT_NOTE) != 0)
-            continue;
-        if (!section++)
-            report_section(report, "Figures");
-        path = file_join(dir, files[i]);
-        err = path ? file_read(&reason, NULL, path) : SPH_EMEMORY;
-        if (!err && !(note = mem_format("Not drawn: %.*s: %s", (int)(dot - files[i]), files[i], reason)))
-            err = SPH_EMEMORY;
-        if (note)
-            report_note(report, note);
-        mem_free(path);
-        mem_free(reason);
-        mem_free(note);
+    for (size_t i = 0; i < reports; i++)
+        reported += gave_nothing(&r->outcomes[r->final[i]]) ? 1 : 0;
+    if (!diverged && !failed)
+        return 0;
+    text_add(&words, "%zu of %zu jobs gave no number: %zu diverged, %zu failed", diverged + failed, r->count,
+             diverged, failed);
+    if (words.failed) {
+        text_free(&words);
+        return SPH_EMEMORY;
     }
-    file_list_free(files, count);
+    size_t length = words.length;
+    if (reported && !failed)
+        text_add(&words, "; %zu of them would have been reported, and their seeds are missing in the table.",
+                 reported);
+    if ((reported || failed) && !words.failed)
+        report_warning(page->report, words.chars);
+    words.chars[length] = '\0';
+    report_fold(page->report, words.chars);
+    jobs_table(&table, r, 1, JOBS_SHOWN);
+    int err = words.failed ? SPH_EMEMORY : show(page->report, &table);
+    if (diverged + failed > JOBS_SHOWN)
+        report_note(page->report, "These are the first thousand; results.json has them all.");
+    report_unfold(page->report);
+    text_free(&words);
     return err;
 }
 
-int report_add_figures(struct report *report, const char *folder, const char *note)
+static int has_mark(const struct table *table, enum table_mark mark)
 {
-    char *dir = file_join(folder, EXPERIMENT_FIGURES), **names = NULL;
-    size_t count = 0;
-    int err = dir ? 0 : SPH_EMEMORY;
-    if (!err && file_is_directory(dir))
-        err = list_figures(&names, &count, dir);
-    if (!err && count)
-        report_section(report, "Figures");
-    if (!err && count && note)
-        report_note(report, note);
-    for (size_t k = 0; k <= FIGURE_COUNT; k++) /* those that are known, in the order of reading; the others */
-        for (size_t i = 0; i < count && !err; i++) {
-            if (!names[i] || (k < FIGURE_COUNT && strcmp(names[i], figure_names[k]) != 0))
-                continue;
-            report_figure(report, dir, names[i], k < FIGURE_COUNT ? figure_kinds[k]->caption : names[i]);
-            mem_free(names[i]);
-            names[i] = NULL;
-        }
-    file_list_free(names, count);
-    if (!err && file_is_directory(dir))
-        err = add_notes(report, dir, count > 0);
-    mem_free(dir);
-    return err;
+    for (size_t i = 0; i < table->row_count * table->column_count; i++)
+        if (table->cells[i].mark == mark)
+            return 1;
+    return 0;
 }
 
-static int add_figures(const struct report_source *source)
+static int add_result(const struct page *page)
 {
-    const struct sph_experiment *e = source->experiment;
+    const struct table *table = &page->tables->comparison;
+    const struct comparison_input *input = &page->results->input;
+    struct text words = {0};
+    int err = 0;
+    if (!input->count)
+        return 0;
+    report_section(page->report, "Result");
+    text_add(&words, "The %s on the test part; %s is better.", input->metric,
+             input->larger_is_better ? "larger" : "smaller");
+    err = say(page->report, report_paragraph, &words);
+    int matrices = input->count > LINES_UNFOLDED && page->tables->matrix_count;
+    for (size_t i = 0; matrices && i < page->tables->matrix_count && !err; i++)
+        err = report_table(page->report, &page->tables->matrices[i]);
+    if (matrices)
+        report_fold(page->report, "The same with standard errors, a line for each point");
+    if (!err)
+        err = report_table(page->report, table);
+    if (has_mark(table, MARK_LEAD))
+        report_note(page->report, input->larger_is_better ? "Bold: the largest mean, not a verdict."
+                                                          : "Bold: the smallest mean, not a verdict.");
+    report_unfold(page->report);
+    report_list(page->report, &table->verdicts);
+    report_notes(page->report, &table->notes);
+    return err ? err : add_failures(page);
+}
+
+/* ---------------------------------------------------------------- motion */
+
+static int add_motion(const struct page *page)
+{
+    const struct table *motion = &page->tables->motion, *papers = &page->tables->papers;
+    int err = 0;
+    if (motion->row_count) {
+        report_section(page->report, "How far the boundaries move");
+        err = report_table(page->report, motion);
+        report_notes(page->report, &motion->notes);
+    } else if (papers->row_count) {
+        report_section(page->report, "Beside the papers");
+    }
+    return err || !papers->row_count ? err : report_table(page->report, papers);
+}
+
+/* ---------------------------------------------------------------- figures, seeds, jobs */
+
+static int add_figures(const struct page *page)
+{
+    const struct sph_experiment *e = page->experiment;
     const char *first = "Pictures of single trainings show those of the first seed.";
-    return report_add_figures(source->report, source->dir,
-                              e->method_count && e->seed_count > 1 ? first : NULL);
+    return page_add_figures(page->report, page->results->dir,
+                            e->method_count && e->seed_count > 1 ? first : NULL);
+}
+
+static int add_seeds(const struct page *page)
+{
+    struct table table;
+    struct text summary = {0};
+    if (!page->results->input.count)
+        return 0;
+    report_section(page->report, "Every seed and every job");
+    report_fold(page->report, "The score of each seed");
+    seeds_table(&table, page->results);
+    int err = show(page->report, &table);
+    report_unfold(page->report);
+    text_add(&summary, "All %zu jobs", page->results->count);
+    if (!err)
+        err = say(page->report, report_fold, &summary);
+    jobs_table(&table, page->results, 0, JOBS_SHOWN);
+    if (!err)
+        err = report_table(page->report, &table);
+    table_free(&table);
+    text_free(&summary);
+    if (page->results->count > JOBS_SHOWN)
+        report_note(page->report, "These are the first thousand; results.json has them all.");
+    report_unfold(page->report);
+    return err;
 }
 
 /* ---------------------------------------------------------------- configuration, versions, repeating */
 
-int report_add_file(struct report *report, const char *dir, const char *name, const char *summary)
+int page_add_file(struct report *report, const char *dir, const char *name, const char *summary)
 {
     char *path = file_join(dir, name), *text = NULL;
     int err = path ? file_read(&text, NULL, path) : SPH_EMEMORY;
@@ -229,131 +307,94 @@ int report_add_file(struct report *report, const char *dir, const char *name, co
     return err;
 }
 
-static void add_fact(const struct page_table *table, size_t *row, const char *name, const char *value)
+static void add_fact(struct table *table, size_t *row, const char *name, const char *value)
 {
-    text_add(page_table_at(table, *row, 0), "%s", name);
-    text_add(page_table_at(table, *row, 1), "%s", value);
-    ++*row;
+    table_words(table, *row, 0, name);
+    table_words(table, (*row)++, 1, value);
 }
 
-/* Of the machine that wrote the results, as results.json tells; without one, of this. */
-static int add_versions(const struct report_source *source)
+/* Of the machine that wrote the results; without any, of this. */
+static int add_versions(const struct page *page)
 {
-    const struct sph_experiment *e = source->experiment;
-    json_t *features = json_object_get(source->results, "features");
-    const char *version = json_string_value(json_object_get(source->results, "version"));
-    const char *cpu = json_string_value(json_object_get(source->results, "cpu")), *key;
+    const struct sph_experiment *e = page->experiment;
+    json_t *about = page->results->about, *features = json_object_get(about, "features");
+    const char *version = json_string_value(json_object_get(about, "version"));
+    const char *cpu = json_string_value(json_object_get(about, "cpu")), *key;
     const json_t *value;
-    struct page_table table;
+    struct table table = {0};
     char threads[24];
-    size_t rows = 0, own = e->method_count ? 4 : 2;
+    size_t row = 0, own = e->method_count ? 4 : 2;
     own += e->content ? 1 : 0;
-    int err = page_table_new(&table, own + json_object_size(features), 2);
-    if (err < 0)
-        return err;
-    page_table_column(&table, 0, "what", 0);
-    page_table_column(&table, 1, "which", 0);
-    add_fact(&table, &rows, "spherelu", version ? version : sph_version());
-    add_fact(&table, &rows, "processor", cpu ? cpu : sph_cpu());
+    table_column(&table, (struct table_column){.head = "what"});
+    table_column(&table, (struct table_column){.head = "which"});
+    table_rows(&table, own + json_object_size(features));
+    add_fact(&table, &row, "spherelu", version ? version : sph_version());
+    add_fact(&table, &row, "processor", cpu ? cpu : sph_cpu());
     if (e->method_count) {
         snprintf(threads, sizeof threads, "%zu", e->base->options.threads);
-        add_fact(&table, &rows, "threads of a job", threads);
-        add_fact(&table, &rows, "precision", options_word(e->base, OPTION_DTYPE));
+        add_fact(&table, &row, "threads of a job", threads);
+        add_fact(&table, &row, "precision", options_word(e->base, OPTION_DTYPE));
     }
     if (e->content)
-        add_fact(&table, &rows, "content of the data", e->content);
+        add_fact(&table, &row, "content of the data", e->content);
     json_object_foreach(features, key, value)
     {
-        add_fact(&table, &rows, key, json_is_string(value) ? json_string_value(value) : "");
+        add_fact(&table, &row, key, json_is_string(value) ? json_string_value(value) : "");
     }
-    err = report_page_table(source->report, &table, NULL);
-    page_table_free(&table);
-    return err;
+    return show(page->report, &table);
 }
 
-static int add_repeating(const struct report_source *source)
+static int add_repeating(const struct page *page)
 {
-    report_section(source->report, "How to repeat it");
-    report_paragraph(source->report, EXPERIMENT_FILE
+    report_section(page->report, "How to repeat it");
+    report_paragraph(page->report, EXPERIMENT_FILE
                      " beside this page is the whole experiment. The same version on the same kind of "
                      "processor gives the same bits, whatever the number of jobs side by side; "
                      "another processor rounds differently.");
-    report_code(source->report, "In the folder of this page:",
+    report_code(page->report, "In the folder of this page:",
                 "spherelu run " EXPERIMENT_FILE " --out again     # everything, from the start");
-    int err = report_add_file(source->report, source->dir, EXPERIMENT_FILE,
-                              EXPERIMENT_FILE ": every setting, defaults included");
+    int err = page_add_file(page->report, page->results->dir, EXPERIMENT_FILE,
+                            EXPERIMENT_FILE ": every setting, defaults included");
     if (err < 0)
         return err;
-    report_fold(source->report, "Versions and machine");
-    err = add_versions(source);
-    report_unfold(source->report);
+    report_fold(page->report, "Versions and machine");
+    err = add_versions(page);
+    report_unfold(page->report);
     return err;
 }
 
 /* ---------------------------------------------------------------- all of it */
 
 /* Before anything else, so that nobody reads a number without it. */
-static int add_warning(const struct report_source *source)
+static int add_warning(const struct page *page)
 {
-    const char *warning = json_string_value(json_object_get(source->table, "warning"));
-    if (warning)
-        report_warning(source->report, warning);
+    if (page->results->input.warning)
+        report_warning(page->report, page->results->input.warning);
     return 0;
 }
 
-static int read_there(json_t **out, const char *dir, const char *name)
-{
-    char *path = file_join(dir, name);
-    int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(out, path) : 0;
-    mem_free(path);
-    return err;
-}
-
-static int open_source(struct report_source *source)
-{
-    char *path = file_join(source->dir, EXPERIMENT_FILE);
-    int err = path ? sph_experiment_open(&source->experiment, path) : SPH_EMEMORY;
-    mem_free(path);
-    if (err < 0 || (err = read_there(&source->table, source->dir, "table.json")) < 0 ||
-        (err = read_there(&source->results, source->dir, EXPERIMENT_RESULTS)) < 0)
-        return err;
-    return read_there(&source->motion, source->dir, "motion.json");
-}
-
-static int begin_report(struct report_source *source)
+static int begin_report(struct page *page)
 {
     struct text scope = {0};
-    add_scope(&scope, source);
-    int err = scope.failed ? SPH_EMEMORY : report_new(&source->report, source->experiment->name, scope.chars);
+    add_scope(&scope, page->experiment);
+    int err = scope.failed ? SPH_EMEMORY : report_new(&page->report, page->experiment->name, scope.chars);
     text_free(&scope);
     return err;
 }
 
-static int add_perturb(const struct report_source *source)
+int experiment_write_page(const struct results *results, const struct tables *tables)
 {
-    const struct sph_experiment *e = source->experiment;
-    return experiment_without_jobs(e) ? experiment_report_perturb(e, source->report) : 0;
-}
-
-int experiment_write_report(const char *dir)
-{
-    static int (*const parts[])(const struct report_source *) = {
-        add_warning,       add_comparison, add_perturb,      report_add_result,
-        report_add_motion, add_figures,    report_add_seeds, add_repeating};
-    struct report_source source = {.dir = dir};
-    char *path = file_join(dir, EXPERIMENT_REPORT);
-    int err = path ? open_source(&source) : SPH_EMEMORY;
-    if (!err)
-        err = begin_report(&source);
+    static int (*const parts[])(const struct page *) = {add_warning, add_comparison, add_perturb,
+                                                        add_result,  add_motion,     add_figures,
+                                                        add_seeds,   add_repeating};
+    struct page page = {.results = results, .tables = tables, .experiment = results->experiment};
+    char *path = file_join(results->dir, REPORT_PAGE);
+    int err = path ? begin_report(&page) : SPH_EMEMORY;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !err; i++)
-        err = parts[i](&source);
+        err = parts[i](&page);
     if (!err)
-        err = report_write(source.report, path);
-    report_free(source.report);
-    json_decref(source.table);
-    json_decref(source.results);
-    json_decref(source.motion);
-    sph_experiment_free(source.experiment);
+        err = report_write(page.report, path);
+    report_free(page.report);
     mem_free(path);
     return err;
 }

@@ -9,11 +9,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "compare/run.h"
-#include "report/experiment_tables.h"
 #include "report/figures.h"
-#include "report/motion_write.h"
-#include "report/page_of.h"
-#include "report/perturb_write.h"
+#include "report/pages.h"
 
 int sph_experiment_open(sph_experiment **out, const char *path)
 {
@@ -21,9 +18,27 @@ int sph_experiment_open(sph_experiment **out, const char *path)
 }
 
 /* ---------------------------------------------------------------- motion and figures
- * In processes of their own, since they open data and make nets: the table of motion first, then a figure
- * each. None of them can spoil the results, which are written. */
+ * None of them can spoil the results, which are written: what fails is a note. */
 
+static void add_note(sph_experiment_result *result, const char *what, const char *why)
+{
+    size_t used = strlen(result->figures_note), room = sizeof result->figures_note - used;
+    snprintf(result->figures_note + used, room, "%s%s: %.480s", used ? "; " : "", what, why);
+    result->not_drawn++;
+}
+
+static int measure_motion(struct experiment_run *run)
+{
+    int err = motion_read(&run->results.motion, &run->results);
+    if (!err || err == SPH_EMEMORY)
+        return err;
+    add_note(run->result, MOTION_FILE, sph_error());
+    motion_free(&run->results.motion);
+    run->results.motion.experiment = run->experiment;
+    return 0;
+}
+
+/* Figures in processes of their own, since they open data and make nets. */
 struct drawing_run {
     struct experiment_run *run;
     size_t words[FIGURE_COUNT];
@@ -32,20 +47,9 @@ struct drawing_run {
 static int do_draw(void *self, size_t job, struct crew_slot *slot)
 {
     const struct drawing_run *d = self;
-    const struct sph_experiment *e = d->run->experiment;
-    if (job == 0 && experiment_without_jobs(e))
-        return 0;
-    if (job == 0) {
-        struct motion motion;
-        int err = motion_read(&motion, e, d->run->opts->out);
-        if (!err)
-            err = motion_write(&motion, d->run->opts->out);
-        motion_free(&motion);
-        return err;
-    }
     unsigned char wanted[FIGURE_COUNT] = {0};
-    wanted[d->words[job - 1]] = 1;
-    int drawn = experiment_draw(e, d->run->opts->out, wanted, NULL, NULL);
+    wanted[d->words[job]] = 1;
+    int drawn = figures_draw(&d->run->results, d->run->opts->out, wanted, NULL, NULL);
     slot->real = drawn;
     if (drawn > 0)
         failure_save(&slot->failure);
@@ -56,17 +60,11 @@ static int draw_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     const struct drawing_run *d = self;
     sph_experiment_result *result = d->run->result;
-    const char *what = job ? figure_names[d->words[job - 1]] : "motion";
-    if (job && slot->err >= 0 && slot->real == 0)
-        result->figures++;
-    if (slot->err >= 0 && slot->real == 0)
-        return 0;
-    result->not_drawn += slot->err < 0;
-    size_t used = strlen(result->figures_note), room = sizeof result->figures_note - used;
     if (slot->err < 0)
-        snprintf(result->figures_note + used, room, "%s%s: %.480s", used ? "; " : "", what,
-                 slot->failure.text);
-    else if (!used)
+        add_note(result, figure_names[d->words[job]], slot->failure.text);
+    else if (slot->real == 0)
+        result->figures++;
+    else if (!*result->figures_note)
         snprintf(result->figures_note, sizeof result->figures_note, "%.480s", slot->failure.text);
     return 0;
 }
@@ -88,30 +86,45 @@ static int draw_all(struct experiment_run *run)
 {
     const struct sph_experiment *e = run->experiment;
     struct drawing_run d = {.run = run};
-    struct crew crew = {.jobs = 1,
-                        .workers = run->opts->workers,
+    struct crew crew = {.workers = run->opts->workers,
                         .self = &d,
                         .work = do_draw,
                         .ended = draw_ended,
                         .progress = draw_progress};
     int stopped;
-    if (!e->base->set[OPTION_RECORD] && !e->paper_count && !e->wanted_figures)
-        return 0;
     for (size_t i = 0; i < FIGURE_COUNT; i++)
         if (e->wanted_figures >> i & 1)
-            d.words[crew.jobs++ - 1] = i;
-    return crew_run(&crew, &stopped);
+            d.words[crew.jobs++] = i;
+    return crew.jobs ? crew_run(&crew, &stopped) : 0;
 }
 
 /* ---------------------------------------------------------------- all */
 
-static int write_tables(struct experiment_run *run)
+/* What came of the jobs, once: all that follows is made of it. */
+static int conclude(struct experiment_run *run)
 {
-    struct results_comparison compared;
-    int err = results_compare(&compared, &run->results);
+    if (experiment_without_jobs(run->experiment)) {
+        run->results.experiment = run->experiment;
+        run->results.dir = run->opts->out;
+        return results_perturb(&run->results);
+    }
+    int err = results_compare(&run->results);
+    return err ? err : measure_motion(run);
+}
+
+static int write_all(struct experiment_run *run)
+{
+    struct tables tables;
+    int err = tables_make(&tables, &run->results);
     if (!err)
-        err = experiment_write_tables(&run->results, &compared);
-    results_comparison_free(&compared);
+        err = tables_write(&tables, &run->results);
+    if (!err)
+        err = draw_all(run);
+    if (!err)
+        err = experiment_write_page(&run->results, &tables);
+    if (!err && run->opts->table)
+        err = tables_print(&tables, &run->results, run->opts->json, run->opts->table);
+    tables_free(&tables);
     return err;
 }
 
@@ -121,13 +134,8 @@ int sph_experiment_run(sph_experiment *e, const sph_experiment_opts *opts, sph_e
     struct experiment_run run = {.experiment = e, .opts = opts, .held = -1, .result = result ? result : &own};
     *run.result = (sph_experiment_result){0};
     int err = experiment_run_jobs(&run);
-    if (!err && !run.result->stopped) {
-        err = experiment_without_jobs(e) ? experiment_write_perturb(e, opts->out) : write_tables(&run);
-        if (!err)
-            err = draw_all(&run);
-        if (!err)
-            err = experiment_write_report(opts->out);
-    }
+    if (!err && !run.result->stopped && !(err = conclude(&run)))
+        err = write_all(&run);
     experiment_run_end(&run);
     return err;
 }

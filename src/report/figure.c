@@ -16,7 +16,6 @@
 #include "report/apng.h"
 #include "report/gnuplot.h"
 #include "report/scripts.h"
-#include "report/svg.h"
 
 struct part {
     char *name;
@@ -272,16 +271,8 @@ static int draw(const struct figure *figure, const char *format)
         goto out;
     if (file_exists(part) && (err = file_read(&bytes, &length, part)) != 0)
         goto out;
-    if (!length) {
-        err = sph_fail(SPH_EIO, "%s/%s: gnuplot drew nothing", figure->dir, script);
-    } else if (!strcmp(format, "svg")) {
-        struct text svg = {0};
-        svg_finish(&svg, bytes, figure->name);
-        err = svg.failed ? SPH_EMEMORY : file_replace_with(path, svg.chars, svg.length);
-        text_free(&svg);
-    } else {
-        err = file_replace_with(path, bytes, length);
-    }
+    err = length ? file_replace_with(path, bytes, length)
+                 : sph_fail(SPH_EIO, "%s/%s: gnuplot drew nothing", figure->dir, script);
 out:
     if (part)
         unlink(part);

@@ -6,8 +6,7 @@
  *   NAME.gp               variables, figures/style.gp and the script, in one file that a user may edit and
  *                         run: `gnuplot NAME.gp`, or `gnuplot -e "format='svg'" NAME.gp` (png, svg, pdf)
  *   NAME.PART.dat         the data, one file per part: columns, `#` comments, blank lines between blocks
- *   NAME.png, .svg, .pdf  the picture; in the SVG every id begins with NAME, so that several may stand in
- *                         one page
+ *   NAME.png, .svg, .pdf  the picture
  *
  * Each file is the old one or the new one at every moment.
  *

@@ -16,7 +16,7 @@
 #include "file/file.h"
 #include "layer/act.h"
 #include "layer/norm.h"
-#include "report/page_of.h"
+#include "report/pages.h"
 
 #define FIGURE_POINTER(word, help) &figure_##word,
 #define FIGURE_WORD(word, help)    #word,
@@ -346,20 +346,20 @@ static int draw_all(struct panels *panels, const unsigned char wanted[FIGURE_COU
     return err;
 }
 
-int experiment_draw(const struct sph_experiment *e, const char *dir, const unsigned char wanted[FIGURE_COUNT],
-                    sph_progress_call *made, void *self)
+int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
+                 sph_progress_call *made, void *self)
 {
-    struct panels panels = {.e = e, .dir = dir};
+    struct panels panels;
     unsigned char all[FIGURE_COUNT] = {0};
+    const struct sph_experiment *e = results ? results->experiment : NULL;
     int trained = !e && !wanted, err = 0;
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
         all[i] = wanted ? wanted[i] : e && e->wanted_figures >> i & 1;
         trained |= all[i] && !stands_alone(figure_kinds[i]);
     }
+    panels_begin(&panels, results, dir);
     if (e)
         err = check_trained(e, all);
-    if (trained && !err)
-        err = panels_begin(&panels);
     if (trained && !err)
         err = e ? check_records(&panels, all) : wanted ? check_run(&panels) : choose_figures(&panels, all);
     if (!err)
@@ -391,9 +391,30 @@ static int read_names(const char *const *names, size_t count, unsigned char want
     return 0;
 }
 
+static int draw_experiment(const sph_experiment *e, const char *dir, const unsigned char *wanted, void *self,
+                           sph_progress_call *made)
+{
+    struct results results;
+    struct tables tables = {0};
+    int err = results_read(&results, e, dir), page = 0;
+    if (!err)
+        err = figures_draw(&results, dir, wanted, made, self);
+    if (err >= 0 && !(page = tables_make(&tables, &results)))
+        page = experiment_write_page(&results, &tables);
+    tables_free(&tables);
+    results_free(&results);
+    return page < 0 ? page : err;
+}
+
+static int draw_run(const char *dir, const unsigned char *wanted, void *self, sph_progress_call *made)
+{
+    int err = figures_draw(NULL, dir, wanted, made, self), page = err < 0 ? 0 : run_write_page(dir);
+    return page < 0 ? page : err;
+}
+
 int sph_figures(const char *dir, const char *const *names, size_t count, void *self, sph_progress_call *made)
 {
-    unsigned char wanted[FIGURE_COUNT] = {0};
+    unsigned char wanted[FIGURE_COUNT] = {0}, *named = count ? wanted : NULL;
     sph_experiment *e = NULL;
     char *file = file_join(dir, EXPERIMENT_FILE);
     int err = file ? read_names(names, count, wanted) : SPH_EMEMORY;
@@ -403,11 +424,7 @@ int sph_figures(const char *dir, const char *const *names, size_t count, void *s
         err = sph_fail_at(SPH_EARG, file, "its key figures names none; name some here (%s)",
                           figure_choices + 1);
     if (!err)
-        err = experiment_draw(e, dir, count ? wanted : NULL, made, self);
-    if (err >= 0) {
-        int reported = e ? experiment_write_report(dir) : run_write_report(dir);
-        err = reported < 0 ? reported : err;
-    }
+        err = e ? draw_experiment(e, dir, named, self, made) : draw_run(dir, named, self, made);
     sph_experiment_free(e);
     mem_free(file);
     return err;

@@ -73,11 +73,12 @@ extern const struct figure_list figure_list;
 unsigned figure_parts(const struct figure_kind *kind);
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel);
 
-/* Draws the wanted words of a finished experiment, or of one run, into dir/figures. made: told of each
- * path without its ending, or NULL. A figure that cannot be drawn does not stop the others. Returns 0; 1
- * where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not drawn, and
- * sph_error() says which and why; or a failure, also where one that was wanted by name was not drawn. */
-int experiment_draw(const struct sph_experiment *e, const char *dir, const unsigned char wanted[FIGURE_COUNT],
-                    sph_progress_call *made, void *self);
+/* Draws the wanted words of a finished experiment, or, without results, of the run in dir, into dir/figures.
+ * made: told of each path without its ending, or NULL. A figure that cannot be drawn does not stop the others.
+ * Returns 0; 1 where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not
+ * drawn, and sph_error() says which and why; or a failure, also where one that was wanted by name was not
+ * drawn. */
+int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
+                 sph_progress_call *made, void *self);
 
 #endif

@@ -4,30 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at text, or 0: these bytes are none. */
-static size_t sequence(const unsigned char *text, size_t length)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } kinds[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-    for (size_t more = 0; more < 4; more++) {
-        if ((text[0] & kinds[more].mask) != kinds[more].lead)
-            continue;
-        uint32_t code = text[0] & (unsigned char)~kinds[more].mask;
-        if (more >= length)
-            return 0;
-        for (size_t i = 1; i <= more; i++) {
-            if ((text[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (text[i] & 0x3f);
-        }
-        int surrogate = code >= 0xd800 && code <= 0xdfff;
-        return code < kinds[more].least || code > 0x10ffff || surrogate ? 0 : more + 1;
-    }
-    return 0;
-}
-
 static const char *entity(char c)
 {
     switch (c) {
@@ -46,12 +22,12 @@ static const char *entity(char c)
     }
 }
 
-static void add_clean(struct text *out, const char *text, size_t length, int escape)
+void html_add_text_part(struct text *out, const char *text, size_t length)
 {
     size_t plain = 0, i = 0; /* text[plain .. i) may go as it is */
     while (i < length) {
-        const char *instead = escape ? entity(text[i]) : NULL;
-        size_t wide = sequence((const unsigned char *)text + i, length - i);
+        const char *instead = entity(text[i]);
+        size_t wide = text_utf8(text + i, length - i);
         unsigned char c = (unsigned char)text[i];
         if (!wide)
             instead = "\xef\xbf\xbd";
@@ -67,19 +43,35 @@ static void add_clean(struct text *out, const char *text, size_t length, int esc
     text_add_bytes(out, text + plain, length - plain);
 }
 
-void html_add_text_part(struct text *out, const char *text, size_t length)
-{
-    add_clean(out, text, length, 1);
-}
-
-void html_add_escaped(struct text *out, const char *text, size_t length)
-{
-    add_clean(out, text, length, 0);
-}
-
 void html_add_text(struct text *out, const char *text)
 {
     html_add_text_part(out, text, strlen(text));
+}
+
+static int is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+void html_add_typeset(struct text *out, const char *text, size_t length)
+{
+    static const struct {
+        const char *word, *instead;
+    } letters[] = {{"+-", "±"}, {"dphi", "Δφ"}, {"phi", "φ"}, {"eps", "ε"}};
+    size_t plain = 0; /* text[plain .. i) may go as it is */
+    for (size_t i = 0; i < length; i++)
+        for (size_t k = 0; k < sizeof letters / sizeof *letters; k++) {
+            size_t wide = strlen(letters[k].word);
+            if (length - i < wide || memcmp(text + i, letters[k].word, wide) != 0 ||
+                (i && is_letter(text[i - 1])) || (i + wide < length && is_letter(text[i + wide])))
+                continue;
+            html_add_text_part(out, text + plain, i - plain);
+            text_add(out, "%s", letters[k].instead);
+            plain = i + wide;
+            i = plain - 1;
+            break;
+        }
+    html_add_text_part(out, text + plain, length - plain);
 }
 
 void html_add_path(struct text *out, const char *path)

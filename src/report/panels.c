@@ -20,19 +20,14 @@ size_t panels_count(const struct panels *panels)
     return panels->rows * panels->columns;
 }
 
-int panels_begin(struct panels *panels)
+void panels_begin(struct panels *panels, const struct results *results, const char *dir)
 {
-    const struct sph_experiment *e = panels->e;
-    panels->rows = panels->columns = 1;
-    if (!e)
-        return 0;
-    int err = reported_read(&panels->jobs, e, panels->dir);
-    if (err < 0)
-        return err;
-    snprintf(panels->metric, sizeof panels->metric, "%s", panels->jobs.metric);
-    panels->rows = experiment_lines(e);
-    panels->columns = e->method_count;
-    return 0;
+    const struct sph_experiment *e = results ? results->experiment : NULL;
+    *panels = (struct panels){.results = results,
+                              .e = e,
+                              .dir = dir,
+                              .rows = e ? experiment_lines(e) : 1,
+                              .columns = e ? e->method_count : 1};
 }
 
 static void close_panel(struct panels *panels)
@@ -48,20 +43,26 @@ static void close_panel(struct panels *panels)
 void panels_end(struct panels *panels)
 {
     close_panel(panels);
-    reported_free(&panels->jobs);
 }
 
-static const struct reported *job_of(const struct panels *panels, size_t i)
+/* The job of an experiment that panel i shows. */
+static size_t job_of(const struct panels *panels, size_t i)
 {
-    return reported_find(&panels->jobs, panels->e, i % panels->columns, i / panels->columns, 0);
+    return results_final(panels->results, i % panels->columns, i / panels->columns, 0);
+}
+
+/* Caller frees. */
+static char *folder_of(const struct panels *panels, size_t i)
+{
+    return panels->e ? results_folder(panels->results, job_of(panels, i)) : mem_text(panels->dir);
 }
 
 /* Its point: "lr 0.1, hidden 100" of a grid; else the rate. */
-static int label(struct panels *panels, const struct reported *job)
+static int label(struct panels *panels, size_t i)
 {
     struct text text = {0};
     if (panels->e && panels->e->axis_count) {
-        experiment_add_point(panels->e, job->point, &text);
+        experiment_add_point(panels->e, panels->results->jobs[job_of(panels, i)].point, &text);
     } else {
         text_add(&text, "lr ");
         options_add(&text, panels->open.run.job, OPTION_LR);
@@ -83,25 +84,25 @@ static int name_method(struct panels *panels)
 
 int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out)
 {
-    const struct reported *job = panels->e ? job_of(panels, i) : NULL;
-    const char *method = panels->e ? panels->e->methods[i % panels->columns].name : NULL;
     *out = &panels->open;
     if (panels->is_open && panels->number == i && (panels->parts & parts) == parts)
         return 0;
     close_panel(panels);
-    if (method && !job)
-        return sph_fail_at(SPH_EFORMAT, panels->dir, EXPERIMENT_RESULTS ": no job of method '%s' is reported",
-                           method);
-    int err = recorded_open(&panels->open.run, job ? job->folder : panels->dir,
-                            *panels->metric ? panels->metric : NULL, parts);
+    char *folder = folder_of(panels, i);
+    int err = folder ? recorded_open(&panels->open.run, folder,
+                                     panels->e ? panels->results->facts.metric : NULL, parts)
+                     : SPH_EMEMORY;
+    mem_free(folder);
     if (err < 0)
         return err;
     panels->is_open = 1;
     panels->number = i;
     panels->parts = parts;
-    panels->open.method = method;
-    err = method ? 0 : name_method(panels);
-    return err ? err : label(panels, job);
+    if (panels->e)
+        panels->open.method = panels->e->methods[i % panels->columns].name;
+    else
+        err = name_method(panels);
+    return err ? err : label(panels, i);
 }
 
 int panels_open(struct panels *panels, size_t i, const struct panel **out)
@@ -234,11 +235,14 @@ void panels_note(struct figure *figure, size_t number, const char *note)
 
 int panels_all_empty(const struct panels *panels, const char *note)
 {
-    const struct reported *job = panels->e ? job_of(panels, 0) : NULL;
     int frames = !strcmp(note, "no frame recorded");
-    return sph_fail_at(SPH_EFORMAT, job ? job->folder : panels->dir, "%s%s", note,
-                       frames ? ": the chosen steps never came"
-                              : ": a norm that treats each row on its own (ln) leaves none");
+    char *folder = folder_of(panels, 0);
+    int err = folder ? sph_fail_at(SPH_EFORMAT, folder, "%s%s", note,
+                                   frames ? ": the chosen steps never came"
+                                          : ": a norm that treats each row on its own (ln) leaves none")
+                     : SPH_EMEMORY;
+    mem_free(folder);
+    return err;
 }
 
 int panel_shape(const struct panel *panel, const char *name, size_t ndim, size_t shape[4])

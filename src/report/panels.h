@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "compare/reported.h"
+#include "compare/results.h"
 #include "job/recorded.h"
 #include "report/figure.h"
 #include "spherelu.h"
@@ -21,26 +21,24 @@ struct panel {
 };
 
 struct panels {
-    const struct sph_experiment *e; /* NULL: one run */
+    const struct results *results;  /* of a finished experiment; NULL: one run */
+    const struct sph_experiment *e; /* the results'; NULL: one run */
     const char *dir;                /* of the experiment or the run */
     const struct figure_kind *kind; /* the figure that is drawn, */
     const char *word;               /* and its name */
-    struct reported_list jobs;      /* of the experiment */
     size_t rows, columns;           /* points of a grid; methods */
-    char metric[32];
-    struct panel open; /* the one that was opened last, */
-    int is_open;       /* if any, */
-    size_t number;     /* its number, */
-    unsigned parts;    /* and what of it */
-    char *method;      /* of the one run */
+    struct panel open;              /* the one that was opened last, */
+    int is_open;                    /* if any, */
+    size_t number;                  /* its number, */
+    unsigned parts;                 /* and what of it */
+    char *method;                   /* of the one run */
 };
 
 /* More panels than this are no picture any more. */
 enum { PANELS_MOST = 64 };
 
-/* Of a finished experiment, or of one run. Set e and dir, the rest zeroed; kind and word before the first
- * panel is opened. */
-int panels_begin(struct panels *panels);
+/* results NULL: of the run in dir. Set kind and word before the first panel is opened. */
+void panels_begin(struct panels *panels, const struct results *results, const char *dir);
 void panels_end(struct panels *panels);
 
 /* Opens panel number i with what the figure needs, in place of the one before. Fails where it lacks that,

@@ -74,18 +74,22 @@ static void add_turns(struct figure *figure, const sph_perturb_result *result)
  * method's boundary turns, over eps. */
 static int fill(struct figure *figure, struct panels *panels)
 {
-    sph_perturb_result result;
-    int err = experiment_perturb(panels->e, &result);
+    sph_perturb_result own = {0};
+    const sph_perturb_result *result = panels->results ? panels->results->perturb : NULL;
+    int err = result ? 0 : experiment_perturb(panels->e, &own);
     if (err < 0)
         return err;
-    add_methods(figure, &result);
-    if (result.inputs == 2) {
-        add_boundaries(figure, &result);
+    if (!result)
+        result = &own;
+    add_methods(figure, result);
+    if (result->inputs == 2) {
+        add_boundaries(figure, result);
     } else {
         err = figure_script(figure, "perturbation-turns");
-        add_turns(figure, &result);
+        add_turns(figure, result);
     }
-    sph_perturb_free(&result);
+    if (result == &own)
+        sph_perturb_free(&own);
     return err;
 }
 

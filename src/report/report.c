@@ -77,14 +77,32 @@ void report_warning(struct report *report, const char *text)
     add_element(&report->body, "<p class=\"warning\" role=\"note\"><strong>Warning.</strong> ", text, "</p>");
 }
 
-void report_list(struct report *report, const char *const *items, size_t count)
+void report_list(struct report *report, const struct text *lines)
 {
-    if (!count)
+    if (!lines->length)
         return;
     text_add(&report->body, "<ul>\n");
-    for (size_t i = 0; i < count; i++)
-        add_element(&report->body, "<li>", items[i], "</li>");
+    for (const char *line = lines->chars; *line;) {
+        size_t length = strcspn(line, "\n");
+        text_add(&report->body, "<li>");
+        html_add_text_part(&report->body, line, length);
+        text_add(&report->body, "</li>\n");
+        line += length + (line[length] == '\n');
+    }
     text_add(&report->body, "</ul>\n");
+}
+
+void report_notes(struct report *report, const struct text *lines)
+{
+    const char *between = "<p class=\"note\">";
+    for (const char *line = lines->chars; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        text_add(&report->body, "%s", between);
+        html_add_typeset(&report->body, line, length);
+        between = " ";
+        line += length + (line[length] == '\n');
+    }
+    text_add(&report->body, "%s", lines->length ? "</p>\n" : "");
 }
 
 void report_fold(struct report *report, const char *summary)
@@ -109,57 +127,12 @@ void report_code(struct report *report, const char *caption, const char *text)
     add_element(&report->body, "<pre tabindex=\"0\">\n", text, "</pre>");
 }
 
-/* ---------------------------------------------------------------- tables */
-
-static void add_class(struct text *out, int number, unsigned char mark)
-{
-    const char *words = mark == REPORT_BEST   ? "best"
-                        : mark == REPORT_BAD  ? "bad"
-                        : mark == REPORT_LEAD ? "lead"
-                                              : "";
-    if (number && *words)
-        text_add(out, " class=\"n %s\"", words);
-    else if (number || *words)
-        text_add(out, " class=\"%s\"", number ? "n" : words);
-}
-
-static void add_cell(struct text *out, const char *tag, const char *scope, int number, unsigned char mark,
-                     const char *text)
-{
-    text_add(out, "<%s%s", tag, scope);
-    add_class(out, number, mark);
-    text_add(out, ">");
-    html_add_text(out, text ? text : "");
-    text_add(out, "</%s>", tag);
-}
-
-void report_table(struct report *report, const struct report_table *table)
-{
-    struct text *out = &report->body;
-    text_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n");
-    if (table->caption)
-        add_element(out, "<caption>", table->caption, "</caption>");
-    if (table->header) {
-        text_add(out, "<thead><tr>");
-        for (size_t c = 0; c < table->columns; c++)
-            add_cell(out, "th", " scope=\"col\"", table->number && table->number[c], REPORT_PLAIN,
-                     table->header[c]);
-        text_add(out, "</tr></thead>\n");
-    }
-    text_add(out, "<tbody>\n");
-    for (size_t r = 0; r < table->rows; r++) {
-        text_add(out, "<tr>");
-        for (size_t c = 0; c < table->columns; c++) {
-            size_t at = r * table->columns + c;
-            add_cell(out, c ? "td" : "th", c ? "" : " scope=\"row\"", table->number && table->number[c],
-                     table->mark ? table->mark[at] : REPORT_PLAIN, table->cell[at]);
-        }
-        text_add(out, "</tr>\n");
-    }
-    text_add(out, "</tbody></table></div>\n");
-}
-
 /* ---------------------------------------------------------------- figures */
+
+int report_table(struct report *report, const struct table *table)
+{
+    return table_write(table, TABLE_HTML, &report->body);
+}
 
 static void fail(struct report *report, int err)
 {
@@ -179,20 +152,35 @@ static char *read_file(struct report *report, const char *dir, const char *name,
     return bytes;
 }
 
+static void add_image(struct report *report, const char *kind, const char *bytes, size_t length,
+                      const char *label)
+{
+    text_add(&report->body, "<img alt=\"");
+    html_add_text(&report->body, label);
+    text_add(&report->body, "\" src=\"data:image/%s;base64,", kind);
+    html_add_base64(&report->body, bytes, length);
+    text_add(&report->body, "\">");
+}
+
+/* A browser shows nothing of a file that was cut short. */
+static int is_whole(const char *svg, size_t length)
+{
+    static const char end[] = "</svg>";
+    while (length && strchr(" \t\r\n", svg[length - 1]))
+        length--;
+    return length >= strlen(end) && !memcmp(svg + length - strlen(end), end, strlen(end));
+}
+
 /* 1: it is in the page. */
 static int add_svg(struct report *report, const char *dir, const char *name, const char *label)
 {
     size_t length = 0;
-    char *bytes = read_file(report, dir, name, ".svg", &length),
-         *prefix = mem_format("f%zu-", report->figures);
-    int err = prefix ? SPH_EFORMAT : SPH_EMEMORY;
-    if (prefix && bytes && length <= REPORT_SVG_MOST)
-        err = svg_inline(&report->body, name, bytes, length, prefix, label);
-    if (err < 0 && err != SPH_EFORMAT)
-        fail(report, err);
-    mem_free(prefix);
+    char *bytes = read_file(report, dir, name, ".svg", &length);
+    int added = bytes && length <= REPORT_SVG_MOST && is_whole(bytes, length);
+    if (added)
+        add_image(report, "svg+xml", bytes, length, label);
     mem_free(bytes);
-    return !err;
+    return added;
 }
 
 /* An animated PNG says so in the chunk behind its header. */
@@ -207,13 +195,8 @@ static int add_png(struct report *report, const char *dir, const char *name, con
     size_t length = 0;
     char *bytes = read_file(report, dir, name, ".png", &length);
     int added = bytes && length && (!moves || (is_animated(bytes, length) && length <= REPORT_MOVING_MOST));
-    if (added) {
-        text_add(&report->body, "<img alt=\"");
-        html_add_text(&report->body, label);
-        text_add(&report->body, "\" src=\"data:image/png;base64,");
-        html_add_base64(&report->body, bytes, length);
-        text_add(&report->body, "\">");
-    }
+    if (added)
+        add_image(report, "png", bytes, length, label);
     mem_free(bytes);
     return added;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A report: one HTML file that needs nothing else. Figures are inside it as SVG, its style too; it has no
+ * A report: one HTML file that needs nothing else. Figures are inside it as images, its style too; it has no
  * script, loads nothing, follows the reader's light or dark, fits a phone and prints.
  *
  * Parts are added in the order of reading. Every text is plain text: what HTML would take for markup is
@@ -10,6 +10,8 @@
 #define SPH_REPORT_REPORT_H
 
 #include <stddef.h>
+
+#include "report/table.h"
 
 struct report;
 
@@ -23,32 +25,24 @@ void report_section(struct report *report, const char *heading);
 void report_paragraph(struct report *report, const char *text);
 void report_note(struct report *report, const char *text);    /* smaller: what explains a table */
 void report_warning(struct report *report, const char *text); /* in a box nobody overlooks */
-void report_list(struct report *report, const char *const *items, size_t count);
+void report_list(struct report *report, const struct text *lines);
+void report_notes(struct report *report, const struct text *lines); /* in one paragraph, typeset */
 
 /* What stands between these two is folded away until the reader opens it (or prints). They do not nest. */
 void report_fold(struct report *report, const char *summary);
 void report_unfold(struct report *report);
 
-enum report_mark { REPORT_PLAIN, REPORT_BEST, REPORT_BAD, REPORT_LEAD };
-
 /* The first column names the row. */
-struct report_table {
-    const char *caption; /* NULL: none */
-    size_t columns, rows;
-    const char *const *header;   /* (columns) NULL: no header */
-    const char *const *cell;     /* (rows, columns) a NULL is empty */
-    const unsigned char *number; /* (columns) 1: numbers, to the right; NULL: none */
-    const unsigned char *mark;   /* (rows, columns) enum report_mark; NULL: none */
-};
-void report_table(struct report *report, const struct report_table *table);
+int report_table(struct report *report, const struct table *table);
 
 /* Lines as they are, for files and commands. */
 void report_code(struct report *report, const char *caption, const char *text);
 
 /* The picture dir/name.svg, with its caption and links to name.pdf, .svg, .png, .gif, the script name.gp and
  * the data name.PART.dat, as far as they are there. The report has to be written into the folder that dir
- * lies in. An SVG above REPORT_SVG_MOST bytes, or one that cannot be taken apart, is replaced by name.png;
- * where neither is there, the reader is told how to draw it from the script. */
+ * lies in. An SVG above REPORT_SVG_MOST bytes, or one that was cut short, is replaced by name.png; where
+ * neither is there, the reader is told how to draw it from the script. An animated name.png stands before the
+ * SVG, which is then for paper and for readers who want no motion. */
 enum { REPORT_SVG_MOST = 2 << 20, REPORT_MOVING_MOST = 4 << 20 };
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption);
 

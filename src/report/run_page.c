@@ -8,10 +8,7 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "job/config.h"
-#include "report/page_of.h"
-#include "report/experiment_page.h"
-#include "report/table.h"
-#include "report/page_table.h"
+#include "report/pages.h"
 #include "store/runfolder.h"
 #include "train/optimizer.h"
 
@@ -70,35 +67,30 @@ static int add_scores(struct report *report, const json_t *result)
                                                                                    "test"};
     json_t *first = json_object_get(result, "train"), *value;
     const char *key;
-    struct page_table table;
-    size_t column = 1, row = 0, rows = 0;
+    struct table table = {0};
+    size_t row = 0, rows = 0;
     for (size_t p = 0; p < 3; p++)
         rows += json_object_get(result, parts[p]) ? 1 : 0;
-    int err = page_table_new(&table, rows, json_object_size(first) + 1);
-    if (err < 0)
-        return err;
-    page_table_column(&table, 0, "part", 0);
+    table_column(&table, (struct table_column){.head = "part"});
     json_object_foreach(first, key, value)
     {
-        page_table_column(&table, column++, key, 1);
+        table_column(&table, (struct table_column){.head = key, .number = 1, .digits = 5});
     }
+    table_rows(&table, rows);
     for (size_t p = 0; p < 3; p++) {
         const json_t *part = json_object_get(result, parts[p]);
         if (!part)
             continue;
-        text_add(page_table_at(&table, row, 0), "%s", names[p]);
-        column = 1;
-        json_object_foreach(first, key, value)
-        {
-            const json_t *number = json_object_get(part, key);
+        table_words(&table, row, 0, names[p]);
+        for (size_t c = 1; c < table.column_count; c++) {
+            const json_t *number = json_object_get(part, table.columns[c].head);
             if (json_is_number(number))
-                text_add_general(page_table_at(&table, row, column), 5, json_number_value(number));
-            column++;
+                table_number(&table, row, c, json_number_value(number));
         }
         row++;
     }
-    err = report_page_table(report, &table, NULL);
-    page_table_free(&table);
+    int err = report_table(report, &table);
+    table_free(&table);
     return err;
 }
 
@@ -154,17 +146,17 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
                     "From where it was started, since the name of the data may be relative:", command.chars);
     text_free(&command);
     return err < 0 ? err
-                   : report_add_file(report, dir, RUNFOLDER_CONFIG,
-                                     RUNFOLDER_CONFIG ": every setting, defaults included");
+                   : page_add_file(report, dir, RUNFOLDER_CONFIG,
+                                   RUNFOLDER_CONFIG ": every setting, defaults included");
 }
 
-int run_write_report(const char *dir)
+int run_write_page(const char *dir)
 {
     struct sph_job *job = NULL;
     struct report *report = NULL;
     json_t *result = NULL;
     char *config = file_join(dir, RUNFOLDER_CONFIG), *score = file_join(dir, RUNFOLDER_RESULT);
-    char *path = file_join(dir, EXPERIMENT_REPORT);
+    char *path = file_join(dir, REPORT_PAGE);
     int err = config && score && path ? sph_job_new(&job) : SPH_EMEMORY;
     if (!err)
         err = config_read(job, config);
@@ -178,7 +170,7 @@ int run_write_report(const char *dir)
         report_warning(report,
                        "The run is not finished: it has no scores yet. train --resume goes on with it.");
     if (!err)
-        err = report_add_figures(report, dir, NULL);
+        err = page_add_figures(report, dir, NULL);
     if (!err)
         err = add_repeating(report, dir, job);
     if (!err)

@@ -24,11 +24,11 @@ static double score_of(const struct panels *panels, size_t method, size_t point,
     double sum = 0;
     size_t n = 0;
     int folds = experiment_folds(panels->e) > 0;
-    for (size_t i = 0; i < panels->jobs.count; i++) {
-        const struct reported *job = &panels->jobs.jobs[i];
+    for (size_t i = 0; i < panels->results->count; i++) {
+        const struct experiment_job *job = &panels->results->jobs[i];
         if (job->method != method || job->point != point || job->seed != seed || (job->fold >= 0) != folds)
             continue;
-        sum += reported_score(job, folds ? "val" : "test", panels->metric);
+        sum += folds ? panels->results->outcomes[i].val : panels->results->outcomes[i].test;
         n++;
     }
     return n ? sum / (double)n : (double)NAN;
@@ -125,7 +125,8 @@ static int fill(struct figure *figure, struct panels *panels)
         axis++;
     struct point *line = mem_get(e->axes[axis].count, sizeof *line);
     int err = line ? 0 : SPH_EMEMORY;
-    snprintf(metric, sizeof metric, "%s %s", experiment_folds(e) ? "validation" : "test", panels->metric);
+    snprintf(metric, sizeof metric, "%s %s", experiment_folds(e) ? "validation" : "test",
+             panels->results->facts.metric);
     panels_head(figure, points / e->axes[axis].count, e->method_count);
     figure_text(figure, "metric", metric);
     for (size_t m = 0; m < e->method_count; m++)

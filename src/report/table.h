@@ -1,26 +1,124 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of an experiment: a comparison for readers and programs, one line per method, in five formats. */
+ * A table: columns, rows of typed cells, a title, notes. It is filled once and written in six formats: aligned
+ * text, Markdown, LaTeX and HTML for readers, CSV and JSON for programs. A column says in which of them it
+ * stands and under which name; readers get rounded numbers, programs all digits.
+ *
+ * Fill it freely and check once: what could not be kept for want of memory makes every writer fail. */
 #ifndef SPH_REPORT_TABLE_H
 #define SPH_REPORT_TABLE_H
 
-#include "compare/comparison.h"
+#include <stddef.h>
 
-enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_LATEX, TABLE_CSV, TABLE_JSON };
+#include "base/text.h"
+#include "file/json.h"
 
-/* Appends to out. The text form ends with a paired verdict in words, one line per compared method. Every
- * format has the warning, failures with their reason, and the verdicts (LaTeX as comments).
- *
- * Means stand with their standard error to two significant digits of the error; n counts the cases with a
- * number. Differences are method minus reference over the cases where both have one, with the 95 % bootstrap
- * interval of their mean and Wilcoxon's p, which is nowhere below what the number of cases can show,
- * approximate or not. CSV and JSON hold all digits; what is not there is an empty cell or null. */
-int table_write(const struct comparison *comparison, enum table_format format, struct text *out);
+enum cell_kind {
+    CELL_EMPTY,    /* nothing, not even a dash          */
+    CELL_MISSING,  /* there is none: - for readers      */
+    CELL_TEXT,     /* as it stands                      */
+    CELL_FLAG,     /* true or false                     */
+    CELL_COUNT,    /* a whole number                    */
+    CELL_NUMBER,   /* rounded as the column says        */
+    CELL_MEAN,     /* 0.1234 +- 0.0056                  */
+    CELL_WITHIN,   /* a number known to within a spread */
+    CELL_INTERVAL, /* [low, high], rounded likewise     */
+    CELL_P,        /* 0.062, ~0.062, < 0.0001           */
+    CELL_LIST      /* numbers, for programs             */
+};
 
-int table_add_text(const struct comparison *comparison, struct text *out);
-int table_add_markdown(const struct comparison *comparison, struct text *out);
-int table_add_latex(const struct comparison *comparison, struct text *out);
-int table_add_csv(const struct comparison *comparison, struct text *out);
-int table_add_json(const struct comparison *comparison, struct text *out);
+enum table_mark { MARK_PLAIN, MARK_BEST, MARK_BAD, MARK_LEAD }; /* in HTML */
+
+struct cell {
+    enum cell_kind kind;
+    enum table_mark mark;
+    double a, b;  /* number; mean, error; value, spread; low, high; p */
+    size_t count; /* count; flag; of a list; 1: p is approximate      */
+    char *text;
+    double *list;
+};
+
+/* Set what is not 0. Words are borrowed. */
+struct table_column {
+    const char *head; /* for readers; NULL: not for them */
+    const char *unit; /* behind the head in HTML */
+    const char *csv;  /* NULL: not in CSV */
+    const char *json; /* "p", or "test.p": p of the object test; NULL: not in JSON */
+    int number;       /* to the right, in LaTeX as mathematics */
+    int digits;       /* of a CELL_NUMBER: significant ones, */
+    int fixed;        /* or so many behind the point */
+    double least;     /* what lies between 0 and this is "< least" */
+    size_t wide;      /* at least, in text */
+};
+
+struct table {
+    struct text title;   /* above all else; HTML has none */
+    const char *warning; /* NULL: none; HTML has none; borrowed */
+    struct text caption; /* above the head, in text and HTML */
+    struct text notes;   /* sentences and verdicts, one a line; HTML has none: a page places them */
+    struct text verdicts;
+    struct table_column *columns;
+    char **heads; /* (column_count) those that the table made */
+    size_t column_count, column_room, head_room;
+    struct cell *cells; /* (row_count, column_count) */
+    char **below;       /* (row_count) what stands beneath a row in text, Markdown and LaTeX, or NULL */
+    size_t row_count;
+    int failed;
+};
+
+/* ---------------------------------------------------------------- filling */
+
+void table_column(struct table *table, struct table_column column);
+void table_made_column(struct table *table, struct table_column column, const char *head, ...)
+    __attribute__((format(printf, 3, 4)));
+void table_rows(struct table *table, size_t rows); /* once, after all columns */
+void table_free(struct table *table);
+
+/* Cells, EMPTY until then. A number that is not finite is missing, so is a text that is NULL. */
+void table_text(struct table *table, size_t row, size_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void table_words(struct table *table, size_t row, size_t column, const char *words);
+void table_take(struct table *table, size_t row, size_t column, struct text *words); /* frees it */
+void table_flag(struct table *table, size_t row, size_t column, int flag);
+void table_count(struct table *table, size_t row, size_t column, size_t count);
+void table_number(struct table *table, size_t row, size_t column, double value);
+void table_mean(struct table *table, size_t row, size_t column, double mean, double error);
+void table_within(struct table *table, size_t row, size_t column, double value, double spread);
+void table_interval(struct table *table, size_t row, size_t column, double low, double high);
+void table_p(struct table *table, size_t row, size_t column, double p, int approximate);
+void table_list(struct table *table, size_t row, size_t column, const double *values, size_t count);
+void table_missing(struct table *table, size_t row, size_t column);
+void table_mark(struct table *table, size_t row, size_t column, enum table_mark mark);
+void table_below(struct table *table, size_t row, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A line of title, caption, notes or verdicts; what else is no line of text becomes blanks. */
+void table_line(struct text *lines, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---------------------------------------------------------------- writing
+ * Each appends. Columns in which no row holds anything are left out for readers. */
+
+enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_LATEX, TABLE_HTML, TABLE_CSV };
+int table_write(const struct table *table, enum table_format format, struct text *out);
+
+/* The rows as a list of objects; an inner object whose members are all empty is null. NULL: out of memory. */
+json_t *table_to_json(const struct table *table);
+
+/* ---------------------------------------------------------------- for the writers */
+
+int table_failed(const struct table *table); /* for want of memory */
+const struct cell *table_at(const struct table *table, size_t row, size_t column);
+int table_shows(const struct table *table, size_t column); /* to readers */
+
+/* A cell for readers. */
+enum table_style { STYLE_PLAIN, STYLE_MATH, STYLE_HTML };
+void table_add_cell(struct text *out, const struct table *table, size_t row, size_t column,
+                    enum table_style style);
+
+void table_add_text(const struct table *table, struct text *out);
+void table_add_markdown(const struct table *table, struct text *out);
+void table_add_latex(const struct table *table, struct text *out); /* with the rules of booktabs */
+void table_add_html(const struct table *table, struct text *out);
+void table_add_csv(const struct table *table, struct text *out);
 
 #endif

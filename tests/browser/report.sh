@@ -62,7 +62,7 @@ run 0 run all.yaml --out r --resume
 browse 1280 light --dump-dom "file://$work/r/report.html" >dom
 check "the browser gave no page" grep -q "<h1>everything" dom
 check "the console is not empty: $(grep CONSOLE console | head -3)" [ "$(grep -c CONSOLE console)" -eq 0 ]
-check "a figure is missing" [ "$(grep -c '<svg' dom)" -eq $drawn ]
+check "a figure is missing" [ "$(grep -o 'data:image/svg' dom | wc -l)" -eq $drawn ]
 
 # ---- measured from within: a copy without the policy, with a script that writes what it sees
 grep -v 'http-equiv="Content-Security-Policy"' r/report.html | sed '/<\/body>/d; /<\/html>/d' >r/probe.html
@@ -83,7 +83,7 @@ const ground = e => {
 };
 for (const d of document.querySelectorAll("details")) d.open = true;
 let worst = 99, where = "", wide = [], flat = 0;
-for (const e of document.querySelectorAll("body *:not(svg *)")) {
+for (const e of document.querySelectorAll("body *")) {
   const own = [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
   if (own && e.tagName !== "SCRIPT") {
     const a = light(number(getComputedStyle(e).color)), b = light(ground(e));
@@ -93,10 +93,9 @@ for (const e of document.querySelectorAll("body *:not(svg *)")) {
   const inside = e.closest(".scroll, pre");
   if (e.getBoundingClientRect().right > innerWidth + 0.5 && (!inside || inside === e)) wide.push(e.tagName + "." + e.className);
 }
-for (const s of document.querySelectorAll("svg:not(img + svg), img")) { // an animation hides its last picture
-
-  const box = s.getBoundingClientRect(), view = s.viewBox ? s.viewBox.baseVal : {width: s.naturalWidth, height: s.naturalHeight};
-  if (!(box.width > 50) || !(Math.abs(box.width / box.height - view.width / view.height) < 0.02)) flat++;
+for (const s of document.querySelectorAll("img:not(img + img)")) { // an animation hides its last picture
+  const box = s.getBoundingClientRect();
+  if (!(box.width > 50) || !s.alt || !(Math.abs(box.width / box.height - s.naturalWidth / s.naturalHeight) < 0.02)) flat++;
 }
 parent.postMessage(JSON.stringify({
   width: innerWidth, over: document.documentElement.scrollWidth - innerWidth, wide, flat, contrast: worst >= 4.5 ? "good" : worst.toFixed(2) + " " + where,

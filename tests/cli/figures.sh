@@ -8,7 +8,7 @@ experiments=$SOURCE_DIR/experiments
 
 # row FILE METHOD [POINT]: that line of a motion.csv; fields: 6 largest move, 8 largest turn
 row() {
-    grep "^\"$2\",\"${3:-}\",\"layers.0\"," "$1"
+    grep "^$2,${3:-},layers.0," "$1"
 }
 
 # more VALUE THAN, less VALUE THAN: of numbers that are there
@@ -38,7 +38,7 @@ check "GmP on Levy: $(row levy/motion.csv GmP)" less "$(row levy/motion.csv GmP 
 for method in SP WN BN; do
     check "$method on Levy: $(row levy/motion.csv $method)" more "$(row levy/motion.csv $method | cut -d, -f6)" 100
 done
-check "runs and steps" grep -q '^"GmP","","layers.0",5,1500,' levy/motion.csv
+check "runs and steps" grep -q '^GmP,,layers.0,5,1500,' levy/motion.csv
 absent levy/figures
 
 # ---- must hold: on the banana at 0.1 GmP turns little, the others by tens of degrees
@@ -193,7 +193,7 @@ check "names of classes" grep -q "^class_2 = 'c'" kinds/figures/decision.gp
 # the largest of all layers, of which the table has each
 check "turns: the largest of all layers is not the table's" \
     [ "$(awk '$2 ~ /^[0-9]/ && $2 > most { most = $2 } /^$/ && NR > 9 { exit } END { printf "%.3g", most }' kinds/figures/turns.p0.dat)" = \
-    "$(grep '^"GmP"' kinds/motion.csv | cut -d, -f8 | sort -g | tail -1 | xargs printf '%.3g')" ]
+    "$(grep '^GmP,' kinds/motion.csv | cut -d, -f8 | sort -g | tail -1 | xargs printf '%.3g')" ]
 run 1 run kinds.yaml --set methods='[{name: LN, param: sp, norm: ln}]' --set figures='[turns, decision, moves]' --out only
 check "what was not drawn: $(cat err)" grep -q "turns: .*no hyperplanes.*moves: .*no hyperplanes" err
 made only/figures decision

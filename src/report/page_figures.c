@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The figures of a folder in a page, and why others are not there. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "file/file.h"
+#include "report/figures.h"
+#include "report/pages.h"
+
+/* NAME of each NAME.svg and NAME.gp; caller frees with file_list_free. */
+static int list_figures(char ***names, size_t *count, const char *dir)
+{
+    char **files;
+    size_t file_count, kept = 0;
+    int err = file_list(&files, &file_count, dir);
+    for (size_t f = 0; f < file_count && !err; f++) {
+        char *dot = strrchr(files[f], '.'), *name = files[f];
+        files[f] = NULL;
+        int figure = dot && dot > name && (!strcmp(dot, ".svg") || !strcmp(dot, ".gp"));
+        if (figure)
+            *dot = '\0';
+        if (figure && (!kept || strcmp(files[kept - 1], name) != 0))
+            files[kept++] = name;
+        else
+            mem_free(name);
+    }
+    *names = files;
+    *count = kept;
+    return err;
+}
+
+/* Why figures are not there, a line each. section: whether the report has one for figures already. */
+static int add_notes(struct report *report, const char *dir, int section)
+{
+    char **files = NULL;
+    size_t count = 0;
+    int err = file_list(&files, &count, dir);
+    for (size_t i = 0; i < count && !err; i++) {
+        char *dot = strrchr(files[i], '.'), *path, *reason = NULL, *note = NULL;
+        if (!dot || strcmp(dot, EXPERIMENT_NOTE) != 0)
+            continue;
+        if (!section++)
+            report_section(report, "Figures");
+        path = file_join(dir, files[i]);
+        err = path ? file_read(&reason, NULL, path) : SPH_EMEMORY;
+        if (!err && !(note = mem_format("Not drawn: %.*s: %s", (int)(dot - files[i]), files[i], reason)))
+            err = SPH_EMEMORY;
+        if (note)
+            report_note(report, note);
+        mem_free(path);
+        mem_free(reason);
+        mem_free(note);
+    }
+    file_list_free(files, count);
+    return err;
+}
+
+/* Those of a kind, in the order of the list; which: what shows nothing trained, the others, those of no kind. */
+enum { SCHEMATIC, TRAINED, OTHERS, KINDS };
+
+static void add_figures(struct report *report, const char *dir, char **names, size_t count, int which)
+{
+    for (size_t k = 0; which != OTHERS && k < FIGURE_COUNT; k++)
+        for (size_t i = 0; i < count; i++)
+            if (names[i] && !strcmp(names[i], figure_names[k]) &&
+                (which == SCHEMATIC) == !figure_kinds[k]->needs) {
+                report_figure(report, dir, names[i], figure_kinds[k]->caption);
+                mem_free(names[i]);
+                names[i] = NULL;
+            }
+    for (size_t i = 0; which == OTHERS && i < count; i++)
+        if (names[i])
+            report_figure(report, dir, names[i], names[i]);
+}
+
+int page_add_figures(struct report *report, const char *folder, const char *note)
+{
+    char *dir = file_join(folder, EXPERIMENT_FIGURES), **names = NULL;
+    size_t count = 0;
+    int err = dir ? 0 : SPH_EMEMORY;
+    if (!err && file_is_directory(dir))
+        err = list_figures(&names, &count, dir);
+    if (!err && count)
+        report_section(report, "Figures");
+    if (!err && count && note)
+        report_note(report, note);
+    for (int which = 0; which < KINDS && !err; which++)
+        add_figures(report, dir, names, count, which);
+    file_list_free(names, count);
+    if (!err && file_is_directory(dir))
+        err = add_notes(report, dir, count > 0);
+    mem_free(dir);
+    return err;
+}

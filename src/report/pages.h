@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The page of an experiment, or of one run: everything a reader needs, in one HTML file. */
+#ifndef SPH_REPORT_PAGES_H
+#define SPH_REPORT_PAGES_H
+
+#include "report/report.h"
+#include "report/tables.h"
+
+#define REPORT_PAGE "report.html"
+
+/* Writes dir/report.html of the results and their tables, of experiment.yaml and of what lies in dir/figures:
+ * each NAME.svg (or, not drawn yet, NAME.gp) is a figure. Call it last, after tables and figures. No time of day
+ * and no seconds are in it: the same results give the same bytes. */
+int experiment_write_page(const struct results *results, const struct tables *tables);
+
+/* The same for a run folder: config.yaml has to be there; result.json and figures/ as far as they are. */
+int run_write_page(const char *dir);
+
+/* What they share: every figure of folder/figures, with a note before them or NULL; a file of the folder,
+ * folded. */
+int page_add_figures(struct report *report, const char *folder, const char *note);
+int page_add_file(struct report *report, const char *dir, const char *name, const char *summary);
+
+#endif
