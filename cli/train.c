@@ -176,15 +176,6 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     return EXIT_DONE;
 }
 
-/* A cosine schedule ends by design where it is best. */
-static void note_improving(const sph_job *job, const sph_result *result, const struct command *command)
-{
-    size_t all = (size_t)strtoull(sph_job_get(job, "epochs"), NULL, 10);
-    if (result->epochs == all && all - result->best_epoch <= all / 100 &&
-        strcmp(sph_job_get(job, "schedule"), "cosine"))
-        cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
-}
-
 /* A resumed run whose data is not where config.yaml says, seen from here. */
 static int fail_run(const sph_job *job, const struct args *args, int err)
 {
@@ -259,8 +250,8 @@ static int run_train(const struct args *args)
         /* no advice where the results were lost */
         if (code == EXIT_DONE && fflush(stdout))
             code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
-        else if (!args_on(args, "quiet"))
-            note_improving(job, &result, command);
+        else if (!args_on(args, "quiet") && result.improving)
+            cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
     }
 out:
     sph_job_free(job);

@@ -8,61 +8,94 @@
 
 /* ---------------------------------------------------------------- schedules */
 
-static struct schedule parsed(const char *text, double warmup)
-{
+struct plan_of_rates {
     struct schedule schedule;
-    assert_int_equal(schedule_parse(&schedule, text, warmup), 0);
-    return schedule;
+    double state[SCHEDULE_STATE];
+};
+
+static struct plan_of_rates parsed(const char *text, double warmup)
+{
+    struct plan_of_rates out;
+    assert_int_equal(schedule_parse(&out.schedule, text, warmup), 0);
+    schedule_begin(out.state);
+    return out;
+}
+
+static double factor(const struct plan_of_rates *s, size_t epoch, uint64_t step, uint64_t steps,
+                     size_t per_epoch)
+{
+    return schedule_factor(&s->schedule, s->state, epoch, step, steps, per_epoch);
+}
+
+static void end_epoch(struct plan_of_rates *s, double value)
+{
+    schedule_epoch(&s->schedule, s->state, value);
 }
 
 static void step_schedule_falls_when_its_epochs_are_finished(void **state)
 {
     (void)state;
-    struct schedule s = parsed("step:30,60,80:0.1", 0);
+    struct plan_of_rates s = parsed("step:30,60,80:0.1", 0);
     static const struct {
         size_t epoch;
-        double factor;
+        double rate;
     } want[] = {{0, 1}, {29, 1}, {30, 0.1}, {59, 0.1}, {60, 0.01}, {79, 0.01}, {80, 0.001}, {99, 0.001}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        near(schedule_factor(&s, want[i].epoch, want[i].epoch * 7, 700, 7), want[i].factor, 1e-17);
+        near(factor(&s, want[i].epoch, want[i].epoch * 7, 700, 7), want[i].rate, 1e-17);
 }
 
 static void plateau_schedule_counts_epochs_without_a_real_improvement(void **state)
 {
     (void)state;
-    struct schedule s = parsed("plateau:3:0.5:0.1", 0);
+    struct plan_of_rates s = parsed("plateau:3:0.5:0.1", 0);
     /* 0.95 and 0.91 are better than 1 by less than min_delta; 0.85 is a new best; patience starts over after
      * a fall */
     static const double value[] = {1, 0.95, 0.91, 0.85, 0.8, 0.76, 0.76, 0.9, 0.9, 0.9, 0.9, NAN, NAN, NAN};
     static const double want[] = {1, 1, 1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125, 0.125};
     for (size_t i = 0; i < sizeof value / sizeof *value; i++) {
-        schedule_epoch(&s, value[i]);
-        near(schedule_factor(&s, i, i, 100, 1), want[i], 0);
+        end_epoch(&s, value[i]);
+        near(factor(&s, i, i, 100, 1), want[i], 0);
     }
-    struct schedule any = parsed("plateau:2:0.1", 0); /* min_delta 0: any improvement counts */
+    struct plan_of_rates any = parsed("plateau:2:0.1", 0); /* min_delta 0: any improvement counts */
     for (int i = 0; i < 10; i++)
-        schedule_epoch(&any, 1 - 1e-9 * i);
-    near(schedule_factor(&any, 10, 10, 100, 1), 1, 0);
-    schedule_epoch(&any, 1);
-    schedule_epoch(&any, 1);
-    near(schedule_factor(&any, 12, 12, 100, 1), 0.1, 0);
+        end_epoch(&any, 1 - 1e-9 * i);
+    near(factor(&any, 10, 10, 100, 1), 1, 0);
+    end_epoch(&any, 1);
+    end_epoch(&any, 1);
+    near(factor(&any, 12, 12, 100, 1), 0.1, 0);
 }
 
 static void cosine_schedule_and_warmup_multiply(void **state)
 {
     (void)state;
-    struct schedule cosine = parsed("cosine", 0);
-    near(schedule_factor(&cosine, 0, 0, 100, 10), 1, 0);
-    near(schedule_factor(&cosine, 2, 25, 100, 10), 0.5 * (1 + sqrt(0.5)), 1e-15);
-    near(schedule_factor(&cosine, 5, 50, 100, 10), 0.5, 1e-15);
-    near(schedule_factor(&cosine, 10, 100, 100, 10), 0, 1e-15);
-    struct schedule ramp = parsed("none", 0.5); /* half an epoch of 10 steps: 1/5, 2/5 ... 5/5, 1 */
+    struct plan_of_rates cosine = parsed("cosine", 0);
+    near(factor(&cosine, 0, 0, 100, 10), 1, 0);
+    near(factor(&cosine, 2, 25, 100, 10), 0.5 * (1 + sqrt(0.5)), 1e-15);
+    near(factor(&cosine, 5, 50, 100, 10), 0.5, 1e-15);
+    near(factor(&cosine, 10, 100, 100, 10), 0, 1e-15);
+    struct plan_of_rates ramp = parsed("none", 0.5); /* half an epoch of 10 steps: 1/5, 2/5 ... 5/5, 1 */
     for (uint64_t step = 0; step < 10; step++)
-        near(schedule_factor(&ramp, 0, step, 10, 10), step < 5 ? 0.2 * (double)(step + 1) : 1, 1e-15);
-    struct schedule both = parsed("cosine", 1);
-    near(schedule_factor(&both, 0, 4, 100, 10), 0.5 * (0.5 * (1 + cos(0.04 * acos(-1)))), 1e-15);
-    struct schedule none = parsed(NULL, 0);
-    near(schedule_factor(&none, 3, 4, 100, 10), 1, 0);
+        near(factor(&ramp, 0, step, 10, 10), step < 5 ? 0.2 * (double)(step + 1) : 1, 1e-15);
+    struct plan_of_rates both = parsed("cosine", 1);
+    near(factor(&both, 0, 4, 100, 10), 0.5 * (0.5 * (1 + cos(0.04 * acos(-1)))), 1e-15);
+    struct plan_of_rates none = parsed(NULL, 0);
+    near(factor(&none, 3, 4, 100, 10), 1, 0);
+}
+
+static void only_a_schedule_that_falls_to_nothing_ends_low(void **state)
+{
+    (void)state;
+    static const char *const texts[SPH_SCHEDULE_COUNT] = {
+        [SPH_SCHEDULE_NONE] = "none",
+        [SPH_SCHEDULE_STEP] = "step:3:0.1",
+        [SPH_SCHEDULE_PLATEAU] = "plateau:3:0.1:0",
+        [SPH_SCHEDULE_COSINE] = "cosine",
+    };
+    for (int i = 0; i < SPH_SCHEDULE_COUNT; i++) {
+        struct plan_of_rates s = parsed(texts[i], 0);
+        assert_int_equal(s.schedule.kind, i);
+        assert_int_equal(schedule_ends_low(&s.schedule), factor(&s, 100, 100, 100, 1) < 1e-9);
+    }
 }
 
 static void wrong_schedules_are_refused(void **state)
@@ -303,6 +336,7 @@ int main(void)
         cmocka_unit_test(step_schedule_falls_when_its_epochs_are_finished),
         cmocka_unit_test(plateau_schedule_counts_epochs_without_a_real_improvement),
         cmocka_unit_test(cosine_schedule_and_warmup_multiply),
+        cmocka_unit_test(only_a_schedule_that_falls_to_nothing_ends_low),
         cmocka_unit_test(wrong_schedules_are_refused),
         cmocka_unit_test(optimizers_follow_loops_written_by_hand),
         cmocka_unit_test(optimizers_read_what_their_rows_say),

@@ -151,6 +151,13 @@ typedef struct sph_sink {
     X(RMSPROP, "rmsprop", "gradients over the root of their mean square")                                    \
     X(LION, "lion", "the sign of a mean of gradients")
 
+/* How a schedule is written: a word, and what follows it. */
+#define SPH_SCHEDULES(X)                                                                                     \
+    X(NONE, "none", "none keeps it")                                                                         \
+    X(STEP, "step:E,E:F", "step:30,60,80:0.1 multiplies it when those epochs are finished")                  \
+    X(PLATEAU, "plateau:N:F:D", "plateau:50:0.1:0.0001 after N epochs without a gain of more than D")        \
+    X(COSINE, "cosine", "cosine lets it fall to 0")
+
 #define SPH_TASKS(X)                                                                                         \
     X(REGRESSION, "regression", "real targets")                                                              \
     X(BINARY, "binary", "two classes, one logit")                                                            \
@@ -221,6 +228,7 @@ typedef struct sph_sink {
     X(LOSS, SPH_LOSSES)                                                                                      \
     X(METRIC, SPH_METRICS)                                                                                   \
     X(OPTIMIZER, SPH_OPTIMIZERS)                                                                             \
+    X(SCHEDULE, SPH_SCHEDULES)                                                                               \
     X(TASK, SPH_TASKS)                                                                                       \
     X(SPLIT, SPH_SPLITS)                                                                                     \
     X(MISSING, SPH_MISSINGS)                                                                                 \
@@ -240,6 +248,7 @@ typedef struct sph_sink {
 #define SPH_LOSS_ENUM(id, word, help)          SPH_LOSS_##id,
 #define SPH_METRIC_ENUM(id, word, help)        SPH_METRIC_##id,
 #define SPH_OPTIMIZER_ENUM(id, word, help)     SPH_OPTIMIZER_##id,
+#define SPH_SCHEDULE_ENUM(id, word, help)      SPH_SCHEDULE_##id,
 #define SPH_TASK_ENUM(id, word, help)          SPH_TASK_##id,
 #define SPH_SPLIT_ENUM(id, word, help)         SPH_SPLIT_##id,
 #define SPH_MISSING_ENUM(id, word, help)       SPH_MISSING_##id,
@@ -260,6 +269,7 @@ typedef enum { SPH_INITS(SPH_INIT_ENUM) SPH_INIT_COUNT } sph_init;     /* ...   
 typedef enum { SPH_LOSSES(SPH_LOSS_ENUM) SPH_LOSS_COUNT } sph_loss;
 typedef enum { SPH_METRICS(SPH_METRIC_ENUM) SPH_METRIC_COUNT } sph_metric;
 typedef enum { SPH_OPTIMIZERS(SPH_OPTIMIZER_ENUM) SPH_OPTIMIZER_COUNT } sph_optimizer;
+typedef enum { SPH_SCHEDULES(SPH_SCHEDULE_ENUM) SPH_SCHEDULE_COUNT } sph_schedule;
 typedef enum { SPH_TASKS(SPH_TASK_ENUM) SPH_TASK_COUNT } sph_task;
 typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;
 typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;

@@ -67,7 +67,7 @@ typedef struct sph_train_opts {
     size_t batch;   /* 0: full                                                      */
     size_t micro;   /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
-    const char *schedule; /* "none", "step:30,60,80:0.1", "plateau:50:0.1:0.0001", "cosine" */
+    const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
     double warmup;        /* epochs                                                       */
     size_t patience;      /* epochs without a better monitored value; 0: never stop early */
     const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
@@ -150,6 +150,7 @@ typedef struct sph_result {
     double seconds;
     int diverged; /* then the scores are absent */
     int stopped;  /* an observer asked */
+    int improving; /* it was best at the end of all its epochs, and no schedule saw to that: more might be better */
 } sph_result;
 
 /* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is

@@ -37,8 +37,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     "protocol reference: the test part chose the epoch, so its scores are too good; not for reporting"
 
 /* Turns a list of words into "a|b|c". */
-#define OPTION_BAR_WORD(id, word, help) "|" word
-#define OPTION_WORDS(list)              (&list(OPTION_BAR_WORD)[1])
+#define OPTION_BAR_WORD(id, word, help)  "|" word
+#define OPTION_THEN_HELP(id, word, help) "; " help
+#define OPTION_WORDS(list)               (&list(OPTION_BAR_WORD)[1])
 
 /* X(ID, field, name, KIND, CHECK, default, section, key, argument, help)
  * KIND: SIZE, BATCH (a size, or "full" = 0), SIZES (a list, or "none"), U64, REAL, WORD, SWITCH, CHAR, TEXT,
@@ -141,10 +142,7 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
       "passes over the training rows, at most")                                                              \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
-      "none|step:E,E:F|plateau:N:F:D|cosine",                                                                \
-      "how lr changes: step:30,60,80:0.1 multiplies it at those epochs, plateau:50:0.1:0.0001 after N "      \
-      "epochs "                                                                                              \
-      "without a gain of D, cosine lets it fall to 0")                                                       \
+      OPTION_WORDS(SPH_SCHEDULES), "how lr changes" SPH_SCHEDULES(OPTION_THEN_HELP))                         \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "epochs in which lr rises to its value")                                                               \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \

@@ -19,7 +19,9 @@ static void choose_names(const char *metric, char names[NAMES][64])
 {
     snprintf(names[0], 64, "train_loss");
     snprintf(names[1], 64, "val_loss");
-    snprintf(names[2], 64, "val_%s", strcmp(metric, "loss") ? metric : "");
+    snprintf(names[2], 64, "val_%s", metric);
+    if (!strcmp(names[2], names[1])) /* once is enough */
+        *names[2] = '\0';
 }
 
 /* A method at a point: the files of its seeds. */

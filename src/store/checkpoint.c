@@ -63,9 +63,8 @@ static int check_architecture(const char *path, const json_t *object, const char
 /* Counts are whole numbers that a double holds exactly; the rest may be anything, infinite too. */
 static int check_scalars(const struct st_tensor *scalars)
 {
-    static const enum trainer_scalar counts[] = {TRAINER_STEP,          TRAINER_EPOCH,  TRAINER_BATCH,
-                                                 TRAINER_BEST_EPOCH,    TRAINER_WAITED, TRAINER_FINISHED,
-                                                 TRAINER_PLATEAU_WAITED};
+    static const enum trainer_scalar counts[] = {TRAINER_STEP,       TRAINER_EPOCH,  TRAINER_BATCH,
+                                                 TRAINER_BEST_EPOCH, TRAINER_WAITED, TRAINER_FINISHED};
     double value[TRAINER_SCALAR_COUNT];
     memcpy(value, scalars->data, sizeof value);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -177,6 +177,7 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     result->seconds = trainer_seconds(fit->trainer);
     result->diverged = err == SPH_EDIVERGED;
     result->stopped = trainer_stopped(fit->trainer);
+    result->improving = !err && trainer_improving(fit->trainer);
     if (result->diverged)
         trainer_take_best(fit->trainer);
     if (err < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/trainer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,8 @@ struct trainer {
     double began;          /* clock at the start */
     int stopped;
 };
+
+static_assert(TRAINER_SCHEDULE + SCHEDULE_STATE == TRAINER_SCALAR_COUNT, "the schedule's memory comes last");
 
 /* ---------------------------------------------------------------- making */
 
@@ -170,6 +173,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->ldx = net_row_length(t->net);
     t->ldy = kernel_pad(t->targets);
     t->scalar[TRAINER_BEST] = INFINITY;
+    schedule_begin(t->scalar + TRAINER_SCHEDULE);
     struct evaluator_opts eval = {.loss = opts->loss,
                                   .smoothing = opts->label_smoothing,
                                   .delta = opts->huber_delta,
@@ -323,8 +327,8 @@ static int train_step(struct trainer *t, double *loss, double *lr)
     weights_pull(t->weights);
     if (t->opts->natural > 0)
         weights_natural(t->weights, t->opts->natural);
-    *lr = t->opts->lr *
-          schedule_factor(&t->schedule, (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
+    *lr = t->opts->lr * schedule_factor(&t->schedule, t->scalar + TRAINER_SCHEDULE,
+                                        (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
     weights_materialize(t->weights);
@@ -379,7 +383,7 @@ static int end_epoch(struct trainer *t, int *improved)
     t->scalar[TRAINER_BATCH] = 0;
     t->scalar[TRAINER_LOSS_SUM] = 0;
     double value = t->watched->larger_is_better ? -t->value[t->monitor] : t->value[t->monitor];
-    schedule_epoch(&t->schedule, value);
+    schedule_epoch(&t->schedule, t->scalar + TRAINER_SCHEDULE, value);
     *improved = value < t->scalar[TRAINER_BEST];
     if (*improved) {
         t->scalar[TRAINER_BEST] = value;
@@ -474,6 +478,13 @@ int trainer_stopped(const struct trainer *t)
     return t->stopped && t->scalar[TRAINER_FINISHED] == 0;
 }
 
+int trainer_improving(const struct trainer *t)
+{
+    size_t all = t->opts->epochs, best = (size_t)t->scalar[TRAINER_BEST_EPOCH];
+    return t->scalar[TRAINER_EPOCH] == (double)all && all - best <= all / 100 &&
+           !schedule_ends_low(&t->schedule);
+}
+
 void trainer_take_best(struct trainer *t)
 {
     if (t->keep_best && t->scalar[TRAINER_BEST_EPOCH] > 0) {
@@ -494,9 +505,6 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 {
     static const char *const slots[OPTIMIZER_SLOTS] = {"optimizer.0", "optimizer.1"};
     size_t count = 0, learned = t->net->learned, state = t->net->state_len;
-    t->scalar[TRAINER_PLATEAU_BEST] = t->schedule.best;
-    t->scalar[TRAINER_PLATEAU_LOWERED] = t->schedule.lowered;
-    t->scalar[TRAINER_PLATEAU_WAITED] = (double)t->schedule.waited;
     out[count++] = (struct trainer_span){"scalars", t->scalar, TRAINER_SCALAR_COUNT, 1};
     out[count++] = (struct trainer_span){"params", t->net->params, learned, 0};
     out[count++] = (struct trainer_span){"state", t->net->state, state, 0};
@@ -511,9 +519,6 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 
 void trainer_restored(struct trainer *t)
 {
-    t->schedule.best = t->scalar[TRAINER_PLATEAU_BEST];
-    t->schedule.lowered = t->scalar[TRAINER_PLATEAU_LOWERED];
-    t->schedule.waited = (size_t)t->scalar[TRAINER_PLATEAU_WAITED];
     t->fetched = 0;
 }
 

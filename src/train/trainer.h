@@ -21,9 +21,9 @@
     X(BEST_EPOCH) /* 0: none yet                                     */                                      \
     X(WAITED)     /* epochs since                                    */                                      \
     X(FINISHED)   /* 1: no more epochs to come                       */                                      \
-    X(PLATEAU_BEST)                                                                                          \
-    X(PLATEAU_LOWERED)                                                                                       \
-    X(PLATEAU_WAITED)
+    X(SCHEDULE)   /* what the schedule remembers, SCHEDULE_STATE     */                                      \
+    X(SCHEDULE_1)                                                                                            \
+    X(SCHEDULE_2)
 
 #define TRAINER_SCALAR_ENUM(id) TRAINER_##id,
 enum trainer_scalar { TRAINER_SCALARS(TRAINER_SCALAR_ENUM) TRAINER_SCALAR_COUNT };
@@ -46,6 +46,9 @@ void trainer_free(struct trainer *trainer);
  * trainer_stopped tells whether an observer asked. The net holds the last weights. */
 int trainer_run(struct trainer *trainer, const sph_observer *observers, size_t count);
 int trainer_stopped(const struct trainer *trainer);
+
+/* It had all its epochs and was best in the last of them, though the schedule did not see to that. */
+int trainer_improving(const struct trainer *trainer);
 
 /* Puts the best weights into the net, where there is a monitored best. */
 void trainer_take_best(struct trainer *trainer);
