@@ -496,12 +496,12 @@ static void a_method_takes_keys_of_net_and_train_and_leaves_its_name(void **stat
     sph_job *job = new_job();
     write_config("{name: BN, param: sp, norm: bn, lr: 0.01}\n");
     assert_int_equal(config_load(&document, config_path), 0);
-    yaml_node_t *root = yaml_document_get_root_node(&document);
-    assert_int_equal(config_apply(job, config_path, &document, root, NULL, "name"), 0);
+    struct node root = node_root(config_path, &document);
+    assert_int_equal(config_apply(job, root, NULL, "name", NULL), 0);
     assert_string_equal(sph_job_get(job, "norm"), "bn");
     assert_string_equal(sph_job_get(job, "lr"), "0.01");
     assert_string_equal(sph_job_get(job, "data"), "");
-    assert_int_equal(config_apply(job, config_path, &document, root, NULL, NULL), SPH_EFORMAT);
+    assert_int_equal(config_apply(job, root, NULL, NULL, NULL), SPH_EFORMAT);
     assert_non_null(strstr(sph_error(), "key 'name' belongs in section 'data:'"));
     yaml_document_delete(&document);
     sph_job_free(job);

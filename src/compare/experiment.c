@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "job/config.h"
 #include "compare/perturb.h"
-#include "job/nodes.h"
 
 int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures)
 {
@@ -44,19 +43,10 @@ void sph_experiment_free(sph_experiment *e)
 {
     if (!e)
         return;
-    for (size_t i = 0; i < e->method_count; i++) {
-        mem_free(e->methods[i].name);
-        mem_free(e->methods[i].folder);
-        sph_job_free(e->methods[i].job);
-    }
-    for (size_t i = 0; i < e->axis_count; i++) {
-        for (size_t j = 0; j < e->axes[i].count; j++)
-            sph_job_free(e->axes[i].values[j]);
-        mem_free(e->axes[i].values);
-    }
+    experiment_methods_free(e->methods, e->method_count);
+    experiment_axes_free(e);
     experiment_list_free(e->listed, e->listed_count);
     mem_free(e->listed_seconds);
-    mem_free(e->methods);
     mem_free(e->axes);
     mem_free(e->seeds);
     mem_free(e->metric);
@@ -86,14 +76,14 @@ static struct experiment_method *find_method(struct sph_experiment *e, const cha
     return NULL;
 }
 
-static int unknown_method(const struct sph_experiment *e, const char *path, const char *name, size_t length)
+static int unknown_method(const struct sph_experiment *e, struct node key, const char *name, size_t length)
 {
     struct text names = {0};
     for (size_t i = 0; i < e->method_count; i++)
         text_add(&names, "%s%s", i ? ", " : "", e->methods[i].name);
-    int err = names.failed ? SPH_EMEMORY
-                           : sph_fail_line(SPH_EFORMAT, path, 1, "no method '%.*s'; there are %s",
-                                           (int)length, name, names.chars);
+    int err = names.failed
+                  ? SPH_EMEMORY
+                  : node_fail(key, NULL, "no method '%.*s'; there are %s", (int)length, name, names.chars);
     text_free(&names);
     return err;
 }
@@ -105,81 +95,67 @@ static const char *tail_of(const char *key)
     return dot ? dot + 1 : key;
 }
 
-/* The nodes of one --set. */
-struct change {
-    const char *path;
-    yaml_document_t *document;
-    yaml_node_t *key, *tail, *value;
-};
-
 /* methods.NAME.KEY: names may have dots in them, keys have none. */
-static int set_in_method(struct sph_experiment *e, const struct change *c)
+static int set_in_method(struct sph_experiment *e, struct node key, struct node tail, struct node value)
 {
-    const char *name = node_text(c->key) + strlen("methods."), *dot = strrchr(name, '.');
+    const char *name = node_text(key) + strlen("methods."), *dot = strrchr(name, '.');
     if (!dot)
-        return sph_fail_line(SPH_EFORMAT, c->path, 1, "expected methods.NAME.KEY");
+        return node_fail(key, NULL, "expected methods.NAME.KEY");
     struct experiment_method *method = find_method(e, name, (size_t)(dot - name));
     if (!method)
-        return unknown_method(e, c->path, name, (size_t)(dot - name));
+        return unknown_method(e, key, name, (size_t)(dot - name));
     int id = config_key(dot + 1, NULL);
     if (id < 0)
-        return config_unknown_key(c->path, c->tail, NULL);
+        return config_unknown_key(tail, NULL);
     method->lines[id] = 0;
-    return config_value(method->job, c->path, c->document, c->value, (enum option_id)id);
+    return config_value(method->job, value, (enum option_id)id);
 }
 
-static int set_in_section(struct sph_experiment *e, const struct change *c, const char *section)
+static int set_option(struct sph_experiment *e, int id, struct node value)
 {
-    int id = config_key(node_text(c->tail), section);
-    if (id < 0)
-        return config_unknown_key(c->path, c->tail, section);
     e->lines[id] = 0;
-    return config_value(e->base, c->path, c->document, c->value, (enum option_id)id);
+    return config_value(e->base, value, (enum option_id)id);
 }
 
 /* The key is one of: SECTION.KEY, methods.NAME.KEY, grid.KEY, a key of the top level, or an option's own
  * name. */
-static int set_value(struct sph_experiment *e, const struct change *c)
+static int set_value(struct sph_experiment *e, struct node key, struct node tail, struct node value)
 {
-    static const char *const sections[] = {"data.", "net.", "train."};
-    static const char *const names[] = {"data", "net", "train"};
-    const char *key = node_text(c->key);
-    if (!strncmp(key, "methods.", 8))
-        return set_in_method(e, c);
-    if (!strncmp(key, "grid.", 5))
-        return experiment_read_axis(e, c->path, c->document, c->tail, c->value);
+    static const char *const sections[] = {"data", "net", "train"};
+    const char *text = node_text(key);
+    if (!strncmp(text, "methods.", 8))
+        return set_in_method(e, key, tail, value);
+    if (!strncmp(text, "grid.", 5))
+        return experiment_read_axis(e, tail, value);
     for (size_t i = 0; i < 3; i++)
-        if (!strncmp(key, sections[i], strlen(sections[i])))
-            return set_in_section(e, c, names[i]);
-    int id = option_find(key), plain = c->value->type == YAML_SCALAR_NODE;
-    if (id < 0 || config_key(key, "") == id || id == OPTION_OUT ||
-        (!plain &&
-         (id == OPTION_DATA || id == OPTION_NET || id == OPTION_RECORD))) /* data={...} is the section */
-        return experiment_read_entry(e, c->path, c->document, c->key, c->value);
-    e->lines[id] = 0;
-    return config_value(e->base, c->path, c->document, c->value, (enum option_id)id);
-}
-
-/* "--set key=value:1: what is wrong" without the line of a file that is none. */
-static int without_line(int err, const char *path)
-{
-    return err == SPH_EFORMAT && !strcmp(sph_failure()->path, path) ? sph_fail_move(SPH_EARG, path, 0, 0)
-                                                                    : err;
+        if (!strncmp(text, sections[i], strlen(sections[i])) && text[strlen(sections[i])] == '.') {
+            int id = config_key(node_text(tail), sections[i]);
+            return id < 0 ? config_unknown_key(tail, sections[i]) : set_option(e, id, value);
+        }
+    int id = option_find(text), section = id == OPTION_DATA || id == OPTION_NET || id == OPTION_RECORD;
+    if (id < 0 || config_key(text, "") == id || id == OPTION_OUT ||
+        (section && value.at->type != YAML_SCALAR_NODE)) /* data={...} is the section */
+        return experiment_read_entry(e, key, value);
+    return set_option(e, id, value);
 }
 
 /* Nodes move when one is added: they are looked up when all are there. */
 static int set_parsed(struct sph_experiment *e, const char *path, yaml_document_t *document, const char *key)
 {
-    const char *tail = tail_of(key);
-    int whole = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)key, (int)strlen(key),
-                                         YAML_PLAIN_SCALAR_STYLE);
-    int last = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)tail, (int)strlen(tail),
-                                        YAML_PLAIN_SCALAR_STYLE);
-    if (!whole || !last)
-        return sph_fail(SPH_EMEMORY, "out of memory");
-    return set_value(e, &(struct change){path, document, yaml_document_get_node(document, whole),
-                                         yaml_document_get_node(document, last),
-                                         yaml_document_get_root_node(document)});
+    const char *texts[] = {key, tail_of(key)};
+    struct node nodes[2], value;
+    int added[2];
+    for (int i = 0; i < 2; i++)
+        if (!(added[i] = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)texts[i],
+                                                  (int)strlen(texts[i]), YAML_PLAIN_SCALAR_STYLE)))
+            return sph_fail(SPH_EMEMORY, "out of memory");
+    value = node_root(path, document);
+    value.alone = 1;
+    for (int i = 0; i < 2; i++) {
+        nodes[i] = value;
+        nodes[i].at = yaml_document_get_node(document, added[i]);
+    }
+    return set_value(e, nodes[0], nodes[1], value);
 }
 
 int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
@@ -189,12 +165,13 @@ int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
     if (!path)
         return SPH_EMEMORY;
     int err = *value ? node_parse(&document, path, value, strlen(value))
-                     : sph_fail_line(SPH_EFORMAT, path, 1, "found nothing, expected a value");
+                     : sph_fail_at(SPH_EFORMAT, path, "found nothing, expected a value");
     if (!err) {
         err = set_parsed(e, path, &document, key);
         yaml_document_delete(&document);
     }
-    err = without_line(err, path);
+    if (err == SPH_EFORMAT && !strcmp(sph_failure()->path, path)) /* what is not YAML has a line */
+        err = sph_fail_move(SPH_EARG, path, 0, 0);
     mem_free(path);
     return err;
 }

@@ -17,6 +17,7 @@
 #include <yaml.h>
 
 #include "base/text.h"
+#include "job/nodes.h"
 #include "job/options.h"
 #include "job/yaml_out.h"
 #include "compare/crew.h"
@@ -72,9 +73,9 @@ struct sph_experiment {
     uint64_t *seeds;
     size_t seed_count;
     struct experiment_axis *axes;
-    size_t axis_count;
+    size_t axis_count, axis_capacity;
     char *metric; /* NULL: by the task */
-    size_t metric_line, grid_line;
+    size_t metric_line;
     int all_points; /* the table has a line for every point of the grid, and none is chosen */
     char *content;  /* of the data the experiment was made on, NULL: not known yet */
     int *figures;   /* (figure_count) numbers of words, in the order of the file */
@@ -97,34 +98,24 @@ int experiment_open(sph_experiment **out, const char *path, const struct figure_
 
 /* Reads a whole document, or one entry of its top level into what is there already (--set). */
 int experiment_read(struct sph_experiment *e, yaml_document_t *document);
-int experiment_read_entry(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                          yaml_node_t *key, yaml_node_t *value);
+int experiment_read_entry(struct sph_experiment *e, struct node key, struct node value);
 
-/* The values of its lists (experiment_lists.c). */
-int experiment_read_methods(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                            const yaml_node_t *node);
-int experiment_read_seeds(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                          const yaml_node_t *node);
-int experiment_read_grid(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                         const yaml_node_t *node);
+/* The values of its lists (lists.c). An axis is one key of the grid: new, or in place of the old values. */
+int experiment_read_methods(struct sph_experiment *e, struct node list);
+int experiment_read_seeds(struct sph_experiment *e, struct node node);
+int experiment_read_grid(struct sph_experiment *e, struct node node);
+int experiment_read_axis(struct sph_experiment *e, struct node key, struct node list);
+void experiment_methods_free(struct experiment_method *methods, size_t count);
+void experiment_axes_free(struct sph_experiment *e);
 
-/* Keys of their own files: figures.c, papers.c. The methods that papers name are checked when all are known. experiment_paper: what they say of a number, or NULL. */
-int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                            const yaml_node_t *node);
-int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                           const yaml_node_t *node);
+/* Keys of their own files: figures.c, papers.c. The methods that papers name are checked when all are known.
+ * experiment_paper: what they say of a number, or NULL. */
+int experiment_read_figures(struct sph_experiment *e, struct node node);
+int experiment_read_papers(struct sph_experiment *e, struct node node);
 int experiment_check_papers(const struct sph_experiment *e);
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method);
 void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_papers_free(struct sph_experiment *e);
-
-/* Where each option of a mapping stands, for what is found out later. */
-void experiment_note_lines(size_t lines[OPTION_COUNT], yaml_document_t *document, const yaml_node_t *mapping,
-                           const char *section, int from_file);
-
-/* One key of the grid: new, or in place of the old values. */
-int experiment_read_axis(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                         const yaml_node_t *key, const yaml_node_t *value);
 
 /* What only the whole can tell: missing keys, protocols without what they need. */
 int experiment_complete(const struct sph_experiment *e);

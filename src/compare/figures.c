@@ -4,25 +4,20 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compare/experiment.h"
-#include "job/nodes.h"
 
-int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                            const yaml_node_t *node)
+int experiment_read_figures(struct sph_experiment *e, struct node node)
 {
     const struct figure_list *known = e->figure_list;
     unsigned wanted = 0;
-    if (node->type != YAML_SEQUENCE_NODE)
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "figures",
-                                 "found %s, expected a list of figures",
-                                 node->type == YAML_MAPPING_NODE ? "a mapping" : "one value");
-    const yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
+    int err = node_check_list(node, "figures", "a list of figures");
+    if (err < 0)
+        return err;
     size_t count = 0;
-    int *list = mem_get((size_t)(end - item), sizeof *list);
+    int *list = mem_get(node_count(node), sizeof *list);
     if (!list)
         return SPH_EMEMORY;
-    for (; item < end; item++) {
-        const yaml_node_t *figure = yaml_document_get_node(document, *item);
-        int found = node_read_word(path, figure, "figures", known->words, known->count, known->choices);
+    for (size_t i = 0; i < node_count(node); i++) {
+        int found = node_read_word(node_item(node, i), "figures", known->words, known->count, known->choices);
         if (found < 0) {
             mem_free(list);
             return found;
@@ -35,6 +30,6 @@ int experiment_read_figures(struct sph_experiment *e, const char *path, yaml_doc
     e->figures = list;
     e->figure_count = count;
     e->wanted_figures = wanted;
-    e->figures_line = path == e->path ? node_line(node) : 0;
+    e->figures_line = node_line(node);
     return 0;
 }

@@ -11,10 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "job/config.h"
 #include "compare/experiment.h"
 #include "compare/motion.h"
-#include "job/nodes.h"
 
 /* Numbers of the motion table, then scores. */
 #define PAPER_WORD(id, word, help) word,
@@ -34,57 +32,44 @@ void experiment_papers_free(struct sph_experiment *e)
     e->paper_count = 0;
 }
 
-static int add_paper(struct sph_experiment *e, const char *path, const yaml_node_t *metric,
-                     const yaml_node_t *method, const yaml_node_t *value)
+static int add_paper(struct sph_experiment *e, struct node metric, struct node method, struct node value)
 {
-    int err = node_check_key(path, method);
+    int err = node_check_key(method);
     if (err < 0)
         return err;
-    for (size_t i = 0; i < e->paper_count; i++)
-        if (!strcmp(e->papers[i].metric, node_text(metric)) &&
-            !strcmp(e->papers[i].method, node_text(method)))
-            return sph_fail_line_key(SPH_EFORMAT, path, node_line(method), "papers",
-                                     "%s of '%s' stands twice", node_text(metric), node_text(method));
+    if (experiment_paper(e, node_text(metric), node_text(method)))
+        return node_fail(method, "papers", "%s of '%s' stands twice", node_text(metric), node_text(method));
     struct experiment_paper *papers =
         mem_resize(e->papers, e->paper_count, e->paper_count + 1, sizeof *papers);
     if (!papers)
         return SPH_EMEMORY;
     e->papers = papers;
     struct experiment_paper *paper = &papers[e->paper_count++];
-    *paper = (struct experiment_paper){.line = path == e->path ? node_line(method) : 0};
+    *paper = (struct experiment_paper){.line = node_line(method)};
     if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))))
         return SPH_EMEMORY;
-    return node_read_text(&paper->text, path, value, "papers", "what the papers say, as text");
+    return node_read_text(&paper->text, value, "papers", "what the papers say, as text");
 }
 
-int experiment_read_papers(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                           const yaml_node_t *node)
+int experiment_read_papers(struct sph_experiment *e, struct node node)
 {
-    static const char expected[] = "{METRIC: {METHOD: text, ...}, ...}";
-    if (node->type != YAML_MAPPING_NODE)
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "papers", "found %s, expected %s",
-                                 node->type == YAML_SEQUENCE_NODE ? "a list" : "one value", expected);
+    int err = node_check_map(node, "papers", "{METRIC: {METHOD: text, ...}, ...}");
+    if (err < 0)
+        return err;
     experiment_papers_free(e);
-    int err = 0;
-    const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
-    for (; pair < end && !err; pair++) {
-        const yaml_node_t *metric = yaml_document_get_node(document, pair->key);
-        const yaml_node_t *methods = yaml_document_get_node(document, pair->value);
-        if ((err = node_check_key(path, metric)) < 0)
-            break;
+    for (size_t i = 0; !err && i < node_count(node); i++) {
+        struct node metric = node_key(node, i), methods = node_value(node, i);
+        if ((err = node_check_key(metric)) < 0)
+            return err;
         int found =
-            node_read_word(path, metric, "papers", metrics, sizeof metrics / sizeof *metrics, PAPER_CHOICES);
+            node_read_word(metric, "papers", metrics, sizeof metrics / sizeof *metrics, PAPER_CHOICES);
         if (found < 0)
             return found;
-        if (methods->type != YAML_MAPPING_NODE)
-            return sph_fail_line_key(SPH_EFORMAT, path, node_line(methods), "papers",
-                                     "%s: found %s, expected {METHOD: text, ...}", node_text(metric),
-                                     methods->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
-        const yaml_node_pair_t *item = methods->data.mapping.pairs.start,
-                               *last = methods->data.mapping.pairs.top;
-        for (; item < last && !err; item++)
-            err = add_paper(e, path, metric, yaml_document_get_node(document, item->key),
-                            yaml_document_get_node(document, item->value));
+        if (!node_is_map(methods))
+            return node_fail(methods, "papers", "%s: found %s, expected {METHOD: text, ...}",
+                             node_text(metric), node_shape(methods));
+        for (size_t k = 0; !err && k < node_count(methods); k++)
+            err = add_paper(e, metric, node_key(methods, k), node_value(methods, k));
     }
     return err;
 }

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "job/nodes.h"
 #include "compare/comparison.h"
 
 /* ---------------------------------------------------------------- the key */
@@ -23,100 +22,81 @@ static const char *const perturb_keys[PERTURB_KEY_COUNT] = {PERTURB_KEYS(PERTURB
 
 enum { MOST_EPS = 64, MOST_INPUTS = 1000000 };
 
-static int read_real(const char *path, const yaml_node_t *node, const char *what, const char *expected,
-                     double *out)
+static int read_real(struct node node, const char *what, const char *expected, double *out)
 {
-    int err = node_check_text(path, node, what, expected);
-    if (err < 0)
-        return err;
-    if (!text_to_double(node_text(node), out) || !isfinite(*out))
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), what, "found '%s', expected %s",
-                                 node_text(node), expected);
-    return 0;
+    int err = node_check_text(node, what, expected);
+    if (!err && (!text_to_double(node_text(node), out) || !isfinite(*out)))
+        err = node_fail(node, what, "found '%s', expected %s", node_text(node), expected);
+    return err;
 }
 
-static int read_eps(struct experiment_perturb *perturb, const char *path, yaml_document_t *document,
-                    const yaml_node_t *node)
+static int read_eps(struct experiment_perturb *perturb, struct node list)
 {
-    static const char expected[] = "a list of numbers";
-    if (node->type != YAML_SEQUENCE_NODE)
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "perturb", "eps: found %s, expected %s",
-                                 node->type == YAML_MAPPING_NODE ? "a mapping" : "one value", expected);
-    const yaml_node_item_t *items = node->data.sequence.items.start;
-    size_t count = (size_t)(node->data.sequence.items.top - items);
+    size_t count = node_count(list);
+    if (!node_is_list(list))
+        return node_fail(list, "perturb", "eps: found %s, expected a list of numbers", node_shape(list));
     if (!count || count > MOST_EPS)
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "perturb",
-                                 "eps: found %zu numbers, expected 1 to %d", count, MOST_EPS);
+        return node_fail(list, "perturb", "eps: found %zu numbers, expected 1 to %d", count, MOST_EPS);
     mem_free(perturb->eps);
     perturb->count = count;
     if (!(perturb->eps = mem_get(count, sizeof *perturb->eps)))
         return SPH_EMEMORY;
     int err = 0;
     for (size_t i = 0; i < count && !err; i++)
-        err = read_real(path, yaml_document_get_node(document, items[i]), "perturb: eps", "a number",
-                        &perturb->eps[i]);
+        err = read_real(node_item(list, i), "perturb: eps", "a number", &perturb->eps[i]);
     return err;
 }
 
-static int read_pair(struct experiment_perturb *perturb, const char *path, yaml_document_t *document, int key,
-                     const yaml_node_t *value)
+static int read_value(struct experiment_perturb *perturb, int key, struct node value)
 {
-    double real;
     int err;
     switch (key) {
     case PERTURB_KEY_EPS:
-        return read_eps(perturb, path, document, value);
+        return read_eps(perturb, value);
     case PERTURB_KEY_DIM:
-        err = node_check_text(path, value, "perturb: dim", "the number of inputs");
+        err = node_check_text(value, "perturb: dim", "the number of inputs");
         if (!err && (!text_to_size(node_text(value), &perturb->inputs) || perturb->inputs < 2 ||
                      perturb->inputs > MOST_INPUTS))
-            err =
-                sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "perturb",
-                                  "dim: found '%s', expected 2 to %d inputs", node_text(value), MOST_INPUTS);
+            err = node_fail(value, "perturb", "dim: found '%s', expected 2 to %d inputs", node_text(value),
+                            MOST_INPUTS);
         return err;
     case PERTURB_KEY_LENGTH:
-        err = read_real(path, value, "perturb: length", "the length of the weight, above 0", &real);
-        if (!err && real <= 0)
-            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "perturb",
-                                    "length: found '%s', expected a number above 0", node_text(value));
-        perturb->length = real;
+        err = read_real(value, "perturb: length", "the length of the weight, above 0", &perturb->length);
+        if (!err && perturb->length <= 0)
+            err = node_fail(value, "perturb", "length: found '%s', expected a number above 0",
+                            node_text(value));
         return err;
     default:
-        return read_real(path, value, "perturb: distance", "the boundary's distance from the origin",
+        return read_real(value, "perturb: distance", "the boundary's distance from the origin",
                          &perturb->distance);
     }
 }
 
-int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                            const yaml_node_t *node)
+int experiment_read_perturb(struct sph_experiment *e, struct node node)
 {
     size_t seen[PERTURB_KEY_COUNT] = {0};
     sph_perturb_opts defaults;
     sph_perturb_defaults(&defaults);
-    if (node->type != YAML_MAPPING_NODE)
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), "perturb",
-                                 "found %s, expected {eps: [...], dim: 2, ...}",
-                                 node->type == YAML_SEQUENCE_NODE ? "a list" : "one value");
+    int err = node_check_map(node, "perturb", "{eps: [...], dim: 2, ...}");
+    if (err < 0)
+        return err;
     struct experiment_perturb *perturb = mem_get(1, sizeof *perturb);
     if (!perturb)
         return SPH_EMEMORY;
     *perturb = (struct experiment_perturb){
         .inputs = defaults.inputs, .length = defaults.length, .distance = defaults.distance};
-    const yaml_node_pair_t *pair = node->data.mapping.pairs.start, *end = node->data.mapping.pairs.top;
-    int err = 0;
-    for (; pair < end && !err; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(document, pair->key);
-        if ((err = node_check_key(path, key)) < 0)
+    for (size_t i = 0; !err && i < node_count(node); i++) {
+        struct node key = node_key(node, i);
+        if ((err = node_check_key(key)) < 0)
             break;
         int found =
-            node_read_word(path, key, "perturb", perturb_keys, PERTURB_KEY_COUNT, "eps|dim|length|distance");
+            node_read_word(key, "perturb", perturb_keys, PERTURB_KEY_COUNT, "eps|dim|length|distance");
         if (found < 0)
             err = found;
         else if (seen[found]++)
-            err = sph_fail_line_key(SPH_EFORMAT, path, node_line(key), "perturb", "%s stands twice",
-                                    node_text(key));
+            err = node_fail(key, "perturb", "%s stands twice", node_text(key));
         else
-            err = read_pair(perturb, path, document, found, yaml_document_get_node(document, pair->value));
+            err = read_value(perturb, found, node_value(node, i));
     }
     if (err < 0) {
         experiment_perturb_free(perturb);

@@ -16,8 +16,7 @@ struct experiment_perturb {
 };
 
 /* {eps: [0.001, 0.01], dim: 2, length: 0.001, distance: 1}, each of them optional. */
-int experiment_read_perturb(struct sph_experiment *e, const char *path, yaml_document_t *document,
-                            const yaml_node_t *node);
+int experiment_read_perturb(struct sph_experiment *e, struct node node);
 void experiment_yaml_perturb(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_perturb_free(struct experiment_perturb *perturb);
 

@@ -83,56 +83,50 @@ int config_write(const struct sph_job *job, char **whole)
 /* ---------------------------------------------------------------- reading */
 
 /* A list becomes the text the command line takes: a,b,c; the empty list of layers is "none". */
-static int join_list(struct text *out, const char *path, yaml_document_t *document, const yaml_node_t *node,
-                     enum option_id id)
+static int join_list(struct text *out, struct node list, enum option_id id)
 {
-    yaml_node_item_t *item = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-    if (item == end && id == OPTION_HIDDEN)
+    size_t count = node_count(list);
+    if (!count && id == OPTION_HIDDEN)
         text_add(out, "none");
-    for (int first = 1; item < end; item++, first = 0) {
-        const yaml_node_t *part = yaml_document_get_node(document, *item);
-        if (!node_is_text(part))
-            return sph_fail_line_key(SPH_EFORMAT, path, node_line(part), option_key(id),
-                                     "found %s in the list, expected %s", node_kind(part),
-                                     id == OPTION_HIDDEN ? "sizes" : "column names");
-        if (strchr(node_text(part), ','))
-            return sph_fail_line_key(SPH_EFORMAT, path, node_line(part), option_key(id),
-                                     "found '%s', expected no comma in an item of the list", node_text(part));
-        text_add(out, first ? "%s" : ",%s", node_text(part));
+    for (size_t i = 0; i < count; i++) {
+        struct node item = node_item(list, i);
+        if (!node_is_text(item))
+            return node_fail(item, option_key(id), "found %s in the list, expected %s", node_kind(item),
+                             id == OPTION_HIDDEN ? "sizes" : "column names");
+        if (strchr(node_text(item), ','))
+            return node_fail(item, option_key(id), "found '%s', expected no comma in an item of the list",
+                             node_text(item));
+        text_add(out, i ? ",%s" : "%s", node_text(item));
     }
     return out->failed ? SPH_EMEMORY : 0;
 }
 
-int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
-                 enum option_id id)
+int config_value(struct sph_job *job, struct node node, enum option_id id)
 {
     const char *key = option_key(id), *argument = option_row(id)->argument;
+    int plain = node.at->type == YAML_SCALAR_NODE && node.at->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     struct text joined = {0};
     int err;
 
-    if (node->type == YAML_SEQUENCE_NODE && option_is_list(id)) {
-        err = join_list(&joined, path, document, node, id);
-        if (!err)
-            err = options_give(job, id, joined.chars ? joined.chars : "");
-        else
-            key = NULL; /* the message is complete */
+    if (node_is_list(node) && option_is_list(id)) {
+        if ((err = join_list(&joined, node, id)) < 0) {
+            text_free(&joined);
+            return err;
+        }
+        err = options_give(job, id, joined.chars ? joined.chars : "");
         text_free(&joined);
-    } else if (!node_is_text(node) || node_is_null(node)) {
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), key, "found %s, expected %s",
-                                 node_is_text(node) ? "nothing" : node_kind(node),
-                                 argument ? argument : "true or false");
-    } else if (option_is_number(id) && node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) {
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), key,
-                                 "found the text \"%s\", expected %s without quotes", node_text(node),
-                                 argument ? "a number" : "true or false");
+    } else if ((err = node_check_text(node, key, argument ? argument : "true or false")) < 0) {
+        return err;
+    } else if (option_is_number(id) && !plain) {
+        return node_fail(node, key, "found the text \"%s\", expected %s without quotes", node_text(node),
+                         argument ? "a number" : "true or false");
     } else {
         err = options_give(job, id, node_text(node));
     }
-    if (err == SPH_EARG && key)
-        sph_fail_about(err, key, "%s", key);
-    if (err == SPH_EARG && key)
-        return sph_fail_move(SPH_EFORMAT, path, node_line(node), 1);
-    return err;
+    if (err != SPH_EARG)
+        return err;
+    sph_fail_about(err, key, "%s", key);
+    return sph_fail_move(SPH_EFORMAT, node.path, node_line(node), 1);
 }
 
 static int in_section(enum option_id id, const char *section)
@@ -158,10 +152,10 @@ int config_known_key(const char *key)
     return 0;
 }
 
-int config_unknown_key(const char *path, const yaml_node_t *node, const char *section)
+int config_unknown_key(struct node node, const char *section)
 {
     const char *key = node_text(node), *known[OPTION_COUNT + SECTIONS];
-    size_t count = 0, line = node_line(node);
+    size_t count = 0;
 
     for (; section && !*section && count < SECTIONS; count++)
         known[count] = sections[count];
@@ -170,50 +164,39 @@ int config_unknown_key(const char *path, const yaml_node_t *node, const char *se
         if (id == OPTION_OUT)
             continue;
         if (!strcmp(key, option_key(id)) && *section_word(id))
-            return sph_fail_line(SPH_EFORMAT, path, line, "key '%s' belongs in section '%s:'%s%s%s", key,
-                                 section_word(id), section && *section ? ", not in '" : "",
-                                 section && *section ? section : "", section && *section ? ":'" : "");
+            return node_fail(node, NULL, "key '%s' belongs in section '%s:'%s%s%s", key, section_word(id),
+                             section && *section ? ", not in '" : "", section && *section ? section : "",
+                             section && *section ? ":'" : "");
         if (!strcmp(key, option_key(id)))
-            return sph_fail_line(SPH_EFORMAT, path, line, "key '%s' belongs at the top level", key);
+            return node_fail(node, NULL, "key '%s' belongs at the top level", key);
         if (in_section(id, section))
             known[count++] = option_key(id);
     }
-    const char *nearest = text_nearest(key, known, count);
-    if (nearest)
-        return sph_fail_line(SPH_EFORMAT, path, line, "unknown key '%s', did you mean '%s'?", key, nearest);
-    return sph_fail_line(SPH_EFORMAT, path, line, "unknown key '%s'", key);
+    return node_unknown_key(node, known, count);
 }
 
-int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
-                 const char *section, const char *except)
+int config_apply(struct sph_job *job, struct node mapping, const char *section, const char *except,
+                 size_t lines[OPTION_COUNT])
 {
     size_t seen[OPTION_COUNT] = {0}; /* line of the key */
-    int err;
-
-    if (mapping->type != YAML_MAPPING_NODE)
-        return sph_fail_line_key(SPH_EFORMAT, path, node_line(mapping), section ? section : "method",
-                                 "found %s, expected a mapping of options",
-                                 mapping->type == YAML_SCALAR_NODE ? "one value" : "a list");
-    for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
-         pair++) {
-        const yaml_node_t *key = yaml_document_get_node(document, pair->key);
-        if ((err = node_check_key(path, key)) < 0)
+    int err = node_check_map(mapping, section ? section : "method", "a mapping of options");
+    for (size_t i = 0; !err && i < node_count(mapping); i++) {
+        struct node key = node_key(mapping, i);
+        if ((err = node_check_key(key)) < 0)
             return err;
         if (except && !strcmp(node_text(key), except))
             continue;
         int id = config_key(node_text(key), section);
         if (id < 0)
-            return config_unknown_key(path, key, section);
+            return config_unknown_key(key, section);
         if (seen[id])
-            return sph_fail_line(SPH_EFORMAT, path, node_line(key), "key '%s' is already in line %zu",
-                                 node_text(key), seen[id]);
-        seen[id] = node_line(key);
-        err = config_value(job, path, document, yaml_document_get_node(document, pair->value),
-                           (enum option_id)id);
-        if (err < 0)
-            return err;
+            return node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key), seen[id]);
+        seen[id] = key.at->start_mark.line + 1;
+        if (lines)
+            lines[id] = node_line(key);
+        err = config_value(job, node_value(mapping, i), (enum option_id)id);
     }
-    return 0;
+    return err;
 }
 
 int config_load(yaml_document_t *out, const char *path)
@@ -228,55 +211,38 @@ int config_load(yaml_document_t *out, const char *path)
 }
 
 /* One entry of the top level: a section, the version, or an option of the run. */
-static int read_entry(struct sph_job *job, const char *path, yaml_document_t *document,
-                      const yaml_node_pair_t *pair)
+static int read_entry(struct sph_job *job, struct node key, struct node value)
 {
-    yaml_node_t *key = yaml_document_get_node(document, pair->key);
-    yaml_node_t *value = yaml_document_get_node(document, pair->value);
-    int err = node_check_key(path, key);
-
-    if (err)
+    int err = node_check_key(key);
+    if (err < 0)
         return err;
     int section = text_find(node_text(key), sections, SECTIONS);
     if (section >= 0)
-        return config_apply(job, path, document, value, sections[section], NULL);
+        return config_apply(job, value, sections[section], NULL, NULL);
     if (!strcmp(node_text(key), "version"))
         return node_is_text(value) ? 0
-                                   : sph_fail_line_key(SPH_EFORMAT, path, node_line(value), "version",
-                                                       "found %s, expected text", node_kind(value));
+                                   : node_fail(value, "version", "found %s, expected text", node_kind(value));
     int id = config_key(node_text(key), "");
-    if (id >= 0)
-        return config_value(job, path, document, value, (enum option_id)id);
-    return config_unknown_key(path, key, "");
+    return id < 0 ? config_unknown_key(key, "") : config_value(job, value, (enum option_id)id);
 }
 
 int config_read(struct sph_job *job, const char *path)
 {
     yaml_document_t document;
     int err = config_load(&document, path);
-    if (err)
+    if (err < 0)
         return err;
-
-    const yaml_node_t *root = yaml_document_get_root_node(&document);
-    if (root->type != YAML_MAPPING_NODE) {
-        err = sph_fail_line(SPH_EFORMAT, path, node_line(root),
-                            "found %s, expected sections data, net and train",
-                            root->type == YAML_SCALAR_NODE ? "one value" : "a list");
-        goto out;
-    }
-    const yaml_node_pair_t *first = root->data.mapping.pairs.start, *end = root->data.mapping.pairs.top;
-    for (const yaml_node_pair_t *pair = first; !err && pair < end; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(&document, pair->key);
-        err = read_entry(job, path, &document, pair);
+    struct node root = node_root(path, &document);
+    err = node_check_map(root, NULL, "sections data, net and train");
+    for (size_t i = 0; !err && i < node_count(root); i++) {
+        struct node key = node_key(root, i);
+        err = read_entry(job, key, node_value(root, i));
         /* The entry was known, so the few before it are too. */
-        for (const yaml_node_pair_t *before = first; !err && before < pair; before++) {
-            const yaml_node_t *other = yaml_document_get_node(&document, before->key);
-            if (!strcmp(node_text(key), node_text(other)))
-                err = sph_fail_line(SPH_EFORMAT, path, node_line(key), "key '%s' is already in line %zu",
-                                    node_text(key), node_line(other));
-        }
+        for (size_t k = 0; !err && k < i; k++)
+            if (!strcmp(node_text(key), node_text(node_key(root, k))))
+                err = node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key),
+                                node_line(node_key(root, k)));
     }
-out:
     yaml_document_delete(&document);
     return err;
 }

@@ -15,9 +15,8 @@
 #ifndef SPH_JOB_CONFIG_H
 #define SPH_JOB_CONFIG_H
 
-#include <yaml.h>
-
 #include "base/text.h"
+#include "job/nodes.h"
 #include "job/options.h"
 #include "job/yaml_out.h"
 
@@ -34,19 +33,17 @@ int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
 
 /* Gives the values of one mapping to the job. section: "data", "net" or "train" as in files; NULL takes any
  * key of net and train (a method of an experiment). except: a key that is the caller's own and is passed
- * over, or NULL. path is for messages. */
-int config_apply(struct sph_job *job, const char *path, yaml_document_t *document, yaml_node_t *mapping,
-                 const char *section, const char *except);
+ * over, or NULL. lines, or NULL: where each option stands. */
+int config_apply(struct sph_job *job, struct node mapping, const char *section, const char *except,
+                 size_t lines[OPTION_COUNT]);
 
 /* The pieces of config_apply. config_key: the option a key of that section names, or -1. config_known_key:
- * whether it is a key of any section. config_unknown_key:
- * the failure for a key that is none, with the section it belongs to or the nearest known one.
- * config_value: one value for one option. */
+ * whether it is a key of any section. config_unknown_key: the failure for a key that is none, with the section
+ * it belongs to or the nearest known one. config_value: one value for one option. */
 int config_key(const char *key, const char *section);
 int config_known_key(const char *key);
-int config_unknown_key(const char *path, const yaml_node_t *key, const char *section);
-int config_value(struct sph_job *job, const char *path, yaml_document_t *document, const yaml_node_t *node,
-                 enum option_id id);
+int config_unknown_key(struct node key, const char *section);
+int config_value(struct sph_job *job, struct node node, enum option_id id);
 
 /* And of config_write: a section with all set options ("" for the top level); one value; the end of the
  * document, its text moved to *whole. */

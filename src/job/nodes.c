@@ -1,65 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/nodes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
 
-size_t node_line(const yaml_node_t *node)
+struct node node_root(const char *path, yaml_document_t *document)
 {
-    return node->start_mark.line + 1;
+    return (struct node){path, document, yaml_document_get_root_node(document), 0};
 }
 
-const char *node_text(const yaml_node_t *node)
+/* ---------------------------------------------------------------- parts */
+
+static struct node part(struct node node, int number)
 {
-    return (const char *)node->data.scalar.value;
+    node.at = yaml_document_get_node(node.document, number);
+    return node;
 }
 
-int node_is_text(const yaml_node_t *node)
+size_t node_count(struct node node)
 {
-    return node && node->type == YAML_SCALAR_NODE && strlen(node_text(node)) == node->data.scalar.length;
+    if (node_is_map(node))
+        return (size_t)(node.at->data.mapping.pairs.top - node.at->data.mapping.pairs.start);
+    return node_is_list(node)
+               ? (size_t)(node.at->data.sequence.items.top - node.at->data.sequence.items.start)
+               : 0;
 }
 
-const char *node_kind(const yaml_node_t *node)
+struct node node_key(struct node mapping, size_t i)
 {
-    switch (node->type) {
-    case YAML_MAPPING_NODE:
-        return "a mapping";
-    case YAML_SEQUENCE_NODE:
-        return "a list";
-    default:
-        return node->data.scalar.length ? "text with a NUL in it" : "nothing";
-    }
+    return part(mapping, mapping.at->data.mapping.pairs.start[i].key);
 }
 
-int node_is_null(const yaml_node_t *node)
+struct node node_value(struct node mapping, size_t i)
+{
+    return part(mapping, mapping.at->data.mapping.pairs.start[i].value);
+}
+
+struct node node_item(struct node list, size_t i)
+{
+    return part(list, list.at->data.sequence.items.start[i]);
+}
+
+size_t node_line(struct node node)
+{
+    return node.alone ? 0 : node.at->start_mark.line + 1;
+}
+
+const char *node_text(struct node node)
+{
+    return (const char *)node.at->data.scalar.value;
+}
+
+int node_is_map(struct node node)
+{
+    return node.at->type == YAML_MAPPING_NODE;
+}
+
+int node_is_list(struct node node)
+{
+    return node.at->type == YAML_SEQUENCE_NODE;
+}
+
+int node_is_text(struct node node)
+{
+    return node.at->type == YAML_SCALAR_NODE && strlen(node_text(node)) == node.at->data.scalar.length;
+}
+
+int node_is_null(struct node node)
 {
     static const char *const words[] = {"", "~", "null", "Null", "NULL"};
-    return node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && text_find(node_text(node), words, 5) >= 0;
+    return node.at->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && text_find(node_text(node), words, 5) >= 0;
 }
 
-int node_check_key(const char *path, const yaml_node_t *key)
+const char *node_shape(struct node node)
 {
-    if (node_is_text(key))
-        return 0;
-    return sph_fail_line(SPH_EFORMAT, path, node_line(key), "found %s as a key, expected a name",
-                         node_kind(key));
+    return node_is_map(node) ? "a mapping" : node_is_list(node) ? "a list" : "one value";
 }
 
-int node_check_text(const char *path, const yaml_node_t *node, const char *what, const char *expected)
+const char *node_kind(struct node node)
+{
+    if (node.at->type != YAML_SCALAR_NODE)
+        return node_shape(node);
+    return node.at->data.scalar.length ? "text with a NUL in it" : "nothing";
+}
+
+/* ---------------------------------------------------------------- failures */
+
+int node_fail(struct node node, const char *key, const char *format, ...)
+{
+    char what[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return sph_fail_line_key(SPH_EFORMAT, node.path, node_line(node), key ? key : "", "%s", what);
+}
+
+int node_check_key(struct node node)
+{
+    return node_is_text(node) ? 0
+                              : node_fail(node, NULL, "found %s as a key, expected a name", node_kind(node));
+}
+
+int node_check_map(struct node node, const char *key, const char *expected)
+{
+    return node_is_map(node) ? 0 : node_fail(node, key, "found %s, expected %s", node_shape(node), expected);
+}
+
+int node_check_list(struct node node, const char *key, const char *expected)
+{
+    return node_is_list(node) ? 0 : node_fail(node, key, "found %s, expected %s", node_shape(node), expected);
+}
+
+int node_check_text(struct node node, const char *key, const char *expected)
 {
     if (node_is_text(node) && !node_is_null(node))
         return 0;
-    return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), what, "found %s, expected %s",
-                             node_is_text(node) ? "nothing" : node_kind(node), expected);
+    return node_fail(node, key, "found %s, expected %s", node_is_text(node) ? "nothing" : node_kind(node),
+                     expected);
 }
 
-int node_read_text(char **out, const char *path, const yaml_node_t *node, const char *what,
-                   const char *expected)
+int node_unknown_key(struct node key, const char *const *known, size_t count)
 {
-    int err = node_check_text(path, node, what, expected);
+    const char *nearest = text_nearest(node_text(key), known, count);
+    if (nearest)
+        return node_fail(key, NULL, "unknown key '%s', did you mean '%s'?", node_text(key), nearest);
+    return node_fail(key, NULL, "unknown key '%s'", node_text(key));
+}
+
+int node_read_text(char **out, struct node node, const char *key, const char *expected)
+{
+    int err = node_check_text(node, key, expected);
     if (err < 0)
         return err;
     char *text = mem_text(node_text(node));
@@ -70,19 +146,18 @@ int node_read_text(char **out, const char *path, const yaml_node_t *node, const 
     return 0;
 }
 
-int node_read_word(const char *path, const yaml_node_t *node, const char *what, const char *const *words,
-                   size_t count, const char *choices)
+int node_read_word(struct node node, const char *key, const char *const *words, size_t count,
+                   const char *choices)
 {
-    int err = node_check_text(path, node, what, choices);
+    int err = node_check_text(node, key, choices);
     if (err < 0)
         return err;
     int found = text_find(node_text(node), words, count);
     if (found >= 0)
         return found;
     const char *nearest = text_nearest(node_text(node), words, count);
-    return sph_fail_line_key(SPH_EFORMAT, path, node_line(node), what, "unknown word '%s'%s%s%s (%s)",
-                             node_text(node), nearest ? ", did you mean '" : "", nearest ? nearest : "",
-                             nearest ? "'?" : "", choices);
+    return node_fail(node, key, "unknown word '%s'%s%s%s (%s)", node_text(node),
+                     nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", choices);
 }
 
 /* ---------------------------------------------------------------- parsing */
@@ -146,9 +221,8 @@ int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t
     } else if (!yaml_parser_load(&parser, &second)) {
         err = parser_failed(&parser, path);
     } else {
-        const yaml_node_t *root = yaml_document_get_root_node(&second);
-        if (root)
-            err = sph_fail_line(SPH_EFORMAT, path, node_line(root), "found a second document, expected one");
+        if (yaml_document_get_root_node(&second))
+            err = node_fail(node_root(path, &second), NULL, "found a second document, expected one");
         yaml_document_delete(&second);
     }
     if (err)

@@ -1,34 +1,59 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small questions about the nodes of a YAML document, and failures that name a line. */
+ * YAML read by libyaml: a node of a document that knows the file it stands in, so that what is wrong with it can
+ * be told with path, line and key. Nodes are small and passed by value. */
 #ifndef SPH_JOB_NODES_H
 #define SPH_JOB_NODES_H
 
 #include <stddef.h>
 #include <yaml.h>
 
-size_t node_line(const yaml_node_t *node);      /* from 1 */
-const char *node_text(const yaml_node_t *node); /* of a scalar */
-int node_is_text(const yaml_node_t *node);      /* a scalar whose bytes are one C text */
-int node_is_null(const yaml_node_t *node);      /* a scalar that says nothing: empty, ~ or null */
-const char *node_kind(const yaml_node_t *node); /* "a mapping", "a list", ..., for what is not text */
+struct node {
+    const char *path; /* for messages, borrowed */
+    yaml_document_t *document;
+    const yaml_node_t *at;
+    int alone; /* it is no part of a file, and lines mean nothing */
+};
 
-/* 0, or "path:line: found a list as a key, expected a name". */
-int node_check_key(const char *path, const yaml_node_t *key);
+/* Parses the one document of length bytes. Caller frees with yaml_document_delete. */
+int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length);
+struct node node_root(const char *path, yaml_document_t *document);
 
-/* 0, or "path:line: what: found ..., expected ...". expected says what; it is checked for text here alone. */
-int node_check_text(const char *path, const yaml_node_t *node, const char *what, const char *expected);
+/* The parts of a mapping or a list; of one value there are none. */
+size_t node_count(struct node node);
+struct node node_key(struct node mapping, size_t i);
+struct node node_value(struct node mapping, size_t i);
+struct node node_item(struct node list, size_t i);
+
+size_t node_line(struct node node);      /* from 1; 0: none */
+const char *node_text(struct node node); /* of one value */
+int node_is_map(struct node node);
+int node_is_list(struct node node);
+int node_is_text(struct node node);      /* a value whose bytes are one C text               */
+int node_is_null(struct node node);      /* a value that says nothing: empty, ~ or null      */
+const char *node_kind(struct node node); /* "a mapping", "a list", ..., for what is not text */
+
+/* SPH_EFORMAT: "path:line: key: what"; key NULL: none. */
+int node_fail(struct node node, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* 0, or "path:line: key: found ..., expected ...". A key has to be a name. */
+int node_check_key(struct node node);
+int node_check_map(struct node node, const char *key, const char *expected);
+int node_check_list(struct node node, const char *key, const char *expected);
+int node_check_text(struct node node, const char *key, const char *expected);
+
+/* The failure for a key that is none of those known. */
+int node_unknown_key(struct node key, const char *const *known, size_t count);
+
+/* "a mapping", "a list", "one value". */
+const char *node_shape(struct node node);
 
 /* A copy of the text in place of *out, which is freed; or that failure. */
-int node_read_text(char **out, const char *path, const yaml_node_t *node, const char *what,
-                   const char *expected);
+int node_read_text(char **out, struct node node, const char *key, const char *expected);
 
 /* The number of the word, or a failure with the nearest one. */
-int node_read_word(const char *path, const yaml_node_t *node, const char *what, const char *const *words,
-                   size_t count, const char *choices);
-
-/* Parses the one document of length bytes; path is for messages. Caller frees with yaml_document_delete. The
- * root is never NULL. */
-int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length);
+int node_read_word(struct node node, const char *key, const char *const *words, size_t count,
+                   const char *choices);
 
 #endif
