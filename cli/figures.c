@@ -75,7 +75,7 @@ const struct command command_figures = {
         "script and a PNG, SVG and PDF. Names: trajectories, animation, turns, moves, spectrum (with "
         "recorded "
         "boundaries), flips (with recorded patterns), decision, predictions, regions, convergence, "
-        "sensitivity; "
+        "sensitivity, width (with recorded gradients); "
         "of an experiment that trains nothing boundary, perturbation, points, lines; docs/experiments.md "
         "says "
         "what each shows and needs. Points called phi are those of the network: nearest to the mean of "

@@ -103,6 +103,7 @@ static int print_notes(void *self, const sph_view *view)
     note_missed(notes, view->steps);
     note_size(notes, "boundaries", size.frame);
     note_size(notes, "patterns", size.patterns);
+    note_size(notes, "gradients", size.gradients);
     return 0;
 }
 

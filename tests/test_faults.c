@@ -61,7 +61,8 @@ static void empty_folder(const char *dir)
                                         "boundaries.npz",
                                         "boundaries.moves.part",
                                         "boundaries.frames.part",
-                                        "boundaries.patterns.part"};
+                                        "boundaries.patterns.part",
+                                        "boundaries.gradients.part"};
     char path[160];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
@@ -125,7 +126,7 @@ static const struct setting regression[] = {{"hidden", "5"},
                                             {"schedule", "plateau:1:0.5:0.1"},
                                             {"target", "y"},
                                             {"checkpoint-seconds", "0"},
-                                            {"record", "boundaries+patterns:0,4"},
+                                            {"record", "boundaries+patterns:0,4+gradients:0,4"},
                                             {NULL, NULL}};
 static const struct setting several_classes[] = {{"hidden", "5,4"},
                                                  {"epochs", "3"},
@@ -205,7 +206,7 @@ static void assert_usable(const struct setting *settings, const char *data)
         fail_msg("resume: %d %s", err, sph_error());
     assert_same_run(whole, run_dir);
     assert_false(has(run_dir, "boundaries.moves.part") || has(run_dir, "boundaries.frames.part") ||
-                 has(run_dir, "boundaries.patterns.part"));
+                 has(run_dir, "boundaries.patterns.part") || has(run_dir, "boundaries.gradients.part"));
     empty_folder(run_dir);
 }
 

@@ -35,9 +35,10 @@ SPH_API const char *sph_job_get(const sph_job *job, const char *name);
 
 /* What the option `record` costs, in bytes of the run folder. */
 typedef struct sph_record_size {
-    uint64_t step;     /* each step: how far boundaries moved */
-    uint64_t frame;    /* each moment of boundaries           */
-    uint64_t patterns; /* each moment of patterns             */
+    uint64_t step;      /* each step: how far boundaries moved */
+    uint64_t frame;     /* each moment of boundaries           */
+    uint64_t patterns;  /* each moment of patterns             */
+    uint64_t gradients; /* each moment of gradients           */
 } sph_record_size;
 
 /* Known to observers of sph_job_run from their start on; 0 before, and where nothing is recorded. */

@@ -89,7 +89,8 @@ static int read_things(struct moments_list *out, struct node node)
         struct node key = node_key(node, i);
         if ((err = node_check_key(key)) < 0)
             return err;
-        int found = node_read_word(key, "record", moments_things, MOMENTS_THING_COUNT, "boundaries|patterns");
+        int found = node_read_word(key, "record", moments_things, MOMENTS_THING_COUNT,
+                                   "boundaries|patterns|gradients");
         if (found < 0)
             return found;
         if (out->of[found].wanted)

@@ -316,6 +316,8 @@ static int begin_record(struct job_run *run, const json_t *kept)
         .moments = &run->job->options.record,
         .net = run->net,
         .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
+        .batch_rows = trainer_rows(fit->trainer),
+        .opts = &fit->opts,
         .kept = kept,
         .finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0,
     };

@@ -64,9 +64,10 @@ static int read_item(struct moments_list *out, const char *item)
     if (thing < 0) {
         const char *nearest = text_nearest(word, moments_things, MOMENTS_THING_COUNT);
         if (nearest)
-            return sph_fail(SPH_EARG, "unknown word '%s', did you mean '%s'? (boundaries|patterns)", word,
-                            nearest);
-        return sph_fail(SPH_EARG, "found '%s', expected boundaries, patterns or both joined by +", item);
+            return sph_fail(SPH_EARG, "unknown word '%s', did you mean '%s'? (boundaries|patterns|gradients)",
+                            word, nearest);
+        return sph_fail(SPH_EARG, "found '%s', expected boundaries, patterns, gradients or some joined by +",
+                        item);
     }
     struct moments *moments = &out->of[thing];
     if (moments->wanted)

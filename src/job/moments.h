@@ -6,7 +6,8 @@
  *     boundaries:every             all of them at every step
  *     boundaries:0,10,100          all of them after these steps, 0 being before the first
  *     patterns[:every|:epoch|:S,S] activation patterns
- *     boundaries:every+patterns    both */
+ *     gradients[:...]              sizes of gradients, shares of units that are on
+ *     boundaries:every+patterns    several */
 #ifndef SPH_JOB_MOMENTS_H
 #define SPH_JOB_MOMENTS_H
 
@@ -18,7 +19,8 @@
 
 #define MOMENTS_THINGS(X)                                                                                    \
     X(BOUNDARIES, "boundaries", "where every unit switches")                                                 \
-    X(PATTERNS, "patterns", "which units are on for which rows")
+    X(PATTERNS, "patterns", "which units are on for which rows")                                             \
+    X(GRADIENTS, "gradients", "how large gradients of directions are, and how many units are on")
 
 #define MOMENTS_WHENS(X)                                                                                     \
     X(EPOCH, "epoch", "before the first step and after each epoch")                                          \

@@ -156,7 +156,8 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
-      "every epoch, or as :every, :0,10,100 say; patterns, which units are on for which rows, likewise")     \
+      "every epoch, or as :every, :0,10,100 say; likewise patterns, which units are on for which rows, and " \
+      "gradients, how large those of directions are and how many units are on")                              \
                                                                                                              \
     X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
       OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \

@@ -9,6 +9,7 @@
 #include "file/file.h"
 #include "base/memory.h"
 #include "boundary/tracker.h"
+#include "job/record_gradients.h"
 #include "job/record_patterns.h"
 #include "store/runfolder.h"
 #include "store/series.h"
@@ -16,7 +17,8 @@
 #define RECORD_SERIES(X)                                                                                     \
     X(MOVES, "moves", RUNFOLDER_MOVES)                                                                       \
     X(FRAMES, "frames", RUNFOLDER_FRAMES)                                                                    \
-    X(PATTERNS, "patterns", RUNFOLDER_PATTERNS)
+    X(PATTERNS, "patterns", RUNFOLDER_PATTERNS)                                                              \
+    X(GRADIENTS, "gradients", RUNFOLDER_GRADIENTS)
 
 #define SERIES_ENUM(id, word, file) RECORD_##id,
 #define SERIES_WORD(id, word, file) word,
@@ -31,7 +33,8 @@ struct record {
     const struct moments_list *moments;  /* borrowed */
     sph_tracker *tracker;                /* NULL: no boundaries are recorded */
     struct record_patterns *patterns;    /* NULL: no patterns                */
-    struct series *series[RECORD_COUNT]; /* NULL where nothing is recorded; that of patterns is theirs */
+    struct record_gradients *gradients;  /* NULL: no gradients               */
+    struct series *series[RECORD_COUNT]; /* NULL where nothing is recorded; the last two are theirs */
     uint64_t kept[RECORD_COUNT];         /* rows when it began */
     char *row, *frame;                   /* one row of moves, of frames */
     int done;                            /* the npz is whole and the files are gone */
@@ -101,6 +104,8 @@ static int read_kept(struct record *record, const json_t *kept)
 {
     for (int i = 0; kept && i < RECORD_COUNT; i++) {
         size_t rows;
+        if (i == RECORD_GRADIENTS && !json_object_get(kept, words[i])) /* checkpoints have it if it is kept */
+            continue;
         int err = json_member_size(kept, "checkpoint: record", words[i], &rows);
         if (err < 0)
             return err;
@@ -129,6 +134,16 @@ static int open_patterns(struct record *record, const struct source *rows)
     return err;
 }
 
+static int open_gradients(struct record *record, const struct record_setup *setup)
+{
+    int err =
+        record_gradients_open(&record->gradients, record->path[RECORD_GRADIENTS], record->net, setup->rows,
+                              setup->batch_rows, setup->opts, record->kept[RECORD_GRADIENTS]);
+    if (!err)
+        record->series[RECORD_GRADIENTS] = record_gradients_series(record->gradients);
+    return err;
+}
+
 static int name_files(struct record *record, const char *dir)
 {
     int missing = !(record->npz = file_join(dir, RUNFOLDER_BOUNDARIES));
@@ -140,9 +155,9 @@ static int name_files(struct record *record, const char *dir)
 /* A finished run whose files have begun to go: the npz was there before the first of them went. */
 static int is_done(const struct record *record)
 {
-    int wanted[RECORD_COUNT] = {record->moments->of[MOMENTS_BOUNDARIES].wanted,
-                                record->moments->of[MOMENTS_BOUNDARIES].wanted,
-                                record->moments->of[MOMENTS_PATTERNS].wanted};
+    int wanted[RECORD_COUNT] = {
+        record->moments->of[MOMENTS_BOUNDARIES].wanted, record->moments->of[MOMENTS_BOUNDARIES].wanted,
+        record->moments->of[MOMENTS_PATTERNS].wanted, record->moments->of[MOMENTS_GRADIENTS].wanted};
     for (int i = 0; i < RECORD_COUNT; i++)
         if (wanted[i] && !file_exists(record->path[i]))
             return file_exists(record->npz);
@@ -166,6 +181,9 @@ int record_new(struct record **out, const struct record_setup *setup)
     if (!record->done && record->moments->of[MOMENTS_PATTERNS].wanted &&
         (err = open_patterns(record, setup->rows)) < 0)
         goto out;
+    if (!record->done && record->moments->of[MOMENTS_GRADIENTS].wanted &&
+        (err = open_gradients(record, setup)) < 0)
+        goto out;
     if (!record->done && file_exists(record->npz) && remove(record->npz)) /* what follows makes it old */
         err = sph_fail_at(SPH_EIO, record->npz, "cannot remove: %s", strerror(errno));
 out:
@@ -182,7 +200,9 @@ static void close_series(struct record *record)
     series_close(record->series[RECORD_MOVES]);
     series_close(record->series[RECORD_FRAMES]);
     record_patterns_free(record->patterns);
+    record_gradients_free(record->gradients);
     record->patterns = NULL;
+    record->gradients = NULL;
     for (int i = 0; i < RECORD_COUNT; i++)
         record->series[i] = NULL;
 }
@@ -242,6 +262,8 @@ static int add_chosen(struct record *record, uint64_t step, int ends_epoch)
         err = add_frame(record, step);
     if (!err && record->patterns && moments_due(&record->moments->of[MOMENTS_PATTERNS], step, ends_epoch))
         err = record_patterns_take(record->patterns, step);
+    if (!err && record->gradients && moments_due(&record->moments->of[MOMENTS_GRADIENTS], step, ends_epoch))
+        err = record_gradients_take(record->gradients, step);
     return err;
 }
 
@@ -251,7 +273,8 @@ static int on_start(void *self, const sph_view *view)
     struct record *record = self;
     if (record->tracker)
         tracker_start(record->tracker, view);
-    int begun = record->kept[RECORD_FRAMES] || record->kept[RECORD_PATTERNS];
+    int begun =
+        record->kept[RECORD_FRAMES] || record->kept[RECORD_PATTERNS] || record->kept[RECORD_GRADIENTS];
     return view->step == 0 && !begun ? add_chosen(record, 0, 0) : 0;
 }
 
@@ -278,7 +301,8 @@ sph_record_size record_size(const struct record *record)
     for (int i = 0; i < RECORD_COUNT; i++)
         if (record->series[i])
             bytes[i] = series_row_bytes(record->series[i]);
-    return (sph_record_size){bytes[RECORD_MOVES], bytes[RECORD_FRAMES], bytes[RECORD_PATTERNS]};
+    return (sph_record_size){bytes[RECORD_MOVES], bytes[RECORD_FRAMES], bytes[RECORD_PATTERNS],
+                             bytes[RECORD_GRADIENTS]};
 }
 
 int record_sync(struct record *record, json_t **rows)
@@ -287,6 +311,8 @@ int record_sync(struct record *record, json_t **rows)
     int err = object ? 0 : sph_fail(SPH_EMEMORY, "out of memory");
     for (int i = 0; i < RECORD_COUNT && !err; i++) {
         uint64_t count = record->kept[i];
+        if (i == RECORD_GRADIENTS && !record->gradients)
+            continue;
         if (record->series[i] && (err = series_sync(record->series[i], &count)) < 0)
             break;
         if (json_object_set_new(object, words[i], json_integer((json_int_t)count)))

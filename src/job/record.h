@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a run records while it trains: how its boundaries move and, at chosen moments, where they all are and
- * which units are on for which rows. Rows are appended to three files of the run folder as they come; in the
- * end they become boundaries.npz. Memory does not grow with the number of steps. */
+ * which units are on for which rows, how large gradients are. Rows are appended to files of the run folder as
+ * they come; in the end they become boundaries.npz. Memory does not grow with the number of steps. */
 #ifndef SPH_JOB_RECORD_H
 #define SPH_JOB_RECORD_H
 
@@ -18,7 +18,9 @@ struct record_setup {
     const char *dir;                    /* the run folder                                              */
     const struct moments_list *moments; /* what and when; borrowed                            */
     sph_net *net;                       /* that is trained, with its standardisation; borrowed         */
-    const struct source *rows;          /* training rows as they are, for patterns; borrowed           */
+    const struct source *rows;          /* training rows as they are; borrowed                         */
+    size_t batch_rows;                  /* of them as many as a step takes at once, for gradients      */
+    const sph_train_opts *opts;         /* their loss                                                  */
     const json_t *kept;                 /* what record_sync gave the checkpoint to go on from, or NULL */
     int finished;                       /* nothing is left to train: then the files may be gone        */
 };

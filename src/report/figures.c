@@ -33,14 +33,16 @@ static const struct {
     unsigned need;
     const char *word, *array;
 } records[] = {{FIGURE_BOUNDARIES, "boundaries", "frame_step"},
-               {FIGURE_PATTERNS, "patterns", "pattern_step"}};
+               {FIGURE_PATTERNS, "patterns", "pattern_step"},
+               {FIGURE_GRADIENTS, "gradients", "gradient_step"}};
 
 enum { RECORDS = sizeof records / sizeof *records };
 
 unsigned figure_parts(const struct figure_kind *kind)
 {
     unsigned parts = kind->needs & (RECORDED_RECORD | RECORDED_DATA | RECORDED_FIRST | RECORDED_LAST);
-    return parts | (kind->needs & (FIGURE_BOUNDARIES | FIGURE_PATTERNS) ? RECORDED_RECORD : 0);
+    unsigned records_of = FIGURE_BOUNDARIES | FIGURE_PATTERNS | FIGURE_GRADIENTS;
+    return parts | (kind->needs & records_of ? RECORDED_RECORD : 0);
 }
 
 static int stands_alone(const struct figure_kind *kind)

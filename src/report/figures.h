@@ -22,6 +22,7 @@
     X(moves, "the largest |dphi| of each step, on a log2 axis")                                              \
     X(convergence, "losses and scores by epoch, mean and standard error over the seeds")                     \
     X(sensitivity, "the score over the learning rates of a grid")                                            \
+    X(width, "sizes of gradients and shares of units that are on, over the widths of a grid")                \
     X(flips, "bits of activation patterns that flip, and distinct patterns, by layer")                       \
     X(regions, "exact linear regions; 2 features, dense layers")                                             \
     X(boundary, "what a boundary is: one unit on the plane (figure 1a)")                                     \
@@ -43,7 +44,8 @@ enum figure_needs {
     FIGURE_PATTERNS = 1 << 5,      /* or of these */
     FIGURE_REGIONS = 1 << 6,       /* a net that is linear in pieces */
     FIGURE_METRICS = 1 << 7,       /* metrics.jsonl of every seed */
-    FIGURE_SCORES = 1 << 8         /* the scores of all jobs of an experiment */
+    FIGURE_SCORES = 1 << 8,        /* the scores of all jobs of an experiment */
+    FIGURE_GRADIENTS = 1 << 9      /* a record of these */
 };
 
 enum figure_task { FIGURE_ANY_TASK, FIGURE_CLASSES, FIGURE_ONE_TARGET };

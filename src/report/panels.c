@@ -198,6 +198,37 @@ void panels_method(struct figure *figure, size_t column, const char *method, con
     panels_text(figure, "label", column, "%s%s%s", method, *point ? ", " : "", point);
 }
 
+/* ---------------------------------------------------------------- along a key of the grid */
+
+size_t panels_axis(const struct panels *panels)
+{
+    size_t axis = 0;
+    while (strcmp(option_key(panels->e->axes[axis].id), panels->kind->axis) != 0) /* it is there */
+        axis++;
+    return axis;
+}
+
+size_t panels_along(const struct panels *panels, size_t point, size_t axis, size_t k)
+{
+    size_t stride = 1;
+    for (size_t a = axis + 1; a < panels->e->axis_count; a++)
+        stride *= panels->e->axes[a].count;
+    return point + k * stride;
+}
+
+int panels_other_keys(const struct panels *panels, size_t point, size_t axis, char **out)
+{
+    const struct sph_experiment *e = panels->e;
+    struct text text = {0};
+    text_add(&text, "%s", "");
+    for (size_t a = 0; a < e->axis_count; a++)
+        if (a != axis)
+            text_add(&text, "%s%s %s", text.length ? ", " : "", option_key(e->axes[a].id),
+                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
+    *out = text.chars;
+    return text.failed ? SPH_EMEMORY : 0;
+}
+
 /* ---------------------------------------------------------------- from the record */
 
 int panel_has(const struct panel *panel, const char *name)

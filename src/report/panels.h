@@ -47,6 +47,13 @@ int panels_open(struct panels *panels, size_t i, const struct panel **out);
 int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out);
 size_t panels_count(const struct panels *panels);
 
+/* ---------------------------------------------------------------- along a key of the grid
+ * The axis that the figure's row asks for; the point k values along it from one where it has its first; the
+ * other keys of a point, "hidden 100", "" where there are none, to be freed with mem_free. */
+size_t panels_axis(const struct panels *panels);
+size_t panels_along(const struct panels *panels, size_t point, size_t axis, size_t k);
+int panels_other_keys(const struct panels *panels, size_t point, size_t axis, char **out);
+
 /* ---------------------------------------------------------------- into the script */
 
 /* down and across: the numbers of rows and columns. */

@@ -53,19 +53,6 @@ static int read_point(const struct panels *panels, size_t method, size_t point, 
     return 0;
 }
 
-/* "hidden 100" of a point without its rate. */
-static int other_keys(const struct sph_experiment *e, size_t point, size_t axis, char **out)
-{
-    struct text text = {0};
-    text_add(&text, "%s", "");
-    for (size_t a = 0; a < e->axis_count; a++)
-        if (a != axis)
-            text_add(&text, "%s%s %s", text.length ? ", " : "", option_key(e->axes[a].id),
-                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
-    *out = text.chars;
-    return text.failed ? SPH_EMEMORY : 0;
-}
-
 static void by_rate(struct point *points, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -80,13 +67,10 @@ static void by_rate(struct point *points, size_t count)
 static int read_line(const struct panels *panels, size_t method, size_t p, size_t axis, struct point *points)
 {
     const struct sph_experiment *e = panels->e;
-    size_t stride = 1;
     int err = 0;
-    for (size_t a = axis + 1; a < e->axis_count; a++)
-        stride *= e->axes[a].count;
-    for (size_t k = 0; k < e->axes[axis].count && !err; k++) {
-        err = read_point(panels, method, p + k * stride, e->axes[axis].values[k]->options.lr, &points[k]);
-    }
+    for (size_t k = 0; k < e->axes[axis].count && !err; k++)
+        err = read_point(panels, method, panels_along(panels, p, axis, k),
+                         e->axes[axis].values[k]->options.lr, &points[k]);
     by_rate(points, e->axes[axis].count);
     return err;
 }
@@ -105,7 +89,7 @@ static int write_row(struct figure *figure, const struct panels *panels, size_t 
                      struct point *points)
 {
     char *name = NULL;
-    int err = other_keys(panels->e, p, axis, &name);
+    int err = panels_other_keys(panels, p, axis, &name);
     panels_text(figure, "title", row, "%s", name ? name : "");
     panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
     for (size_t m = 0; m < panels->e->method_count && !err; m++)
@@ -118,11 +102,8 @@ static int write_row(struct figure *figure, const struct panels *panels, size_t 
 static int fill(struct figure *figure, struct panels *panels)
 {
     const struct sph_experiment *e = panels->e;
-    size_t axis = 0, row = 0, points = experiment_points(e);
+    size_t axis = panels_axis(panels), row = 0, points = experiment_points(e);
     char metric[64];
-    while (strcmp(option_key(e->axes[axis].id), panels->kind->axis) !=
-           0) /* it is there: the row asks for it */
-        axis++;
     struct point *line = mem_get(e->axes[axis].count, sizeof *line);
     int err = line ? 0 : SPH_EMEMORY;
     snprintf(metric, sizeof metric, "%s %s", experiment_folds(e) ? "validation" : "test",

@@ -25,6 +25,7 @@
 #define RUNFOLDER_MOVES      "boundaries.moves.part"
 #define RUNFOLDER_FRAMES     "boundaries.frames.part"
 #define RUNFOLDER_PATTERNS   "boundaries.patterns.part"
+#define RUNFOLDER_GRADIENTS  "boundaries.gradients.part"
 
 /* ---------------------------------------------------------------- metrics.jsonl
  * One object per epoch: epoch, step, lr, the view's named values, seconds. Lines reach the file at most once

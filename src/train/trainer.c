@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "compute/threads.h"
 #include "net/plan.h"
+#include "train/batch.h"
 #include "train/evaluate.h"
 #include "train/losses.h"
 #include "train/opts_check.h"
@@ -240,45 +241,6 @@ void trainer_free(struct trainer *t)
 
 /* ---------------------------------------------------------------- one step */
 
-struct loss_head {
-    const struct trainer *trainer;
-    const char *y; /* targets of the rows at work */
-    double weight;
-};
-
-static double loss_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
-{
-    const struct loss_head *head = self;
-    const struct trainer *t = head->trainer;
-    return t->k->loss[t->opts->loss](&(struct loss_args){.rows = tile->rows,
-                                                         .k = sph_net_outputs(t->net),
-                                                         .p = y,
-                                                         .ldp = ldy,
-                                                         .t = head->y + tile->row * t->ldy * t->k->size,
-                                                         .ldt = t->ldy,
-                                                         .weight = head->weight,
-                                                         .smoothing = t->opts->label_smoothing,
-                                                         .delta = t->opts->huber_delta,
-                                                         .dp = dy,
-                                                         .lddp = lddy});
-}
-
-/* The loss of a batch of rows that lie in x and y, and its gradients. */
-static double loss_and_gradient(struct trainer *t, size_t rows)
-{
-    struct loss_head head = {.trainer = t};
-    double loss = 0;
-    head.weight = 1 / ((double)rows * (double)t->targets);
-    weights_clear(t->weights);
-    for (size_t row = 0; row < rows; row += t->micro) {
-        size_t count = rows - row < t->micro ? rows - row : t->micro;
-        head.y = t->y + row * t->ldy * t->k->size;
-        loss += plan_run(t->plan, t->x + row * t->ldx * t->k->size, t->ldx, count,
-                         &(struct plan_head){&head, loss_tile});
-    }
-    return loss;
-}
-
 /* The loss, or a weight behind it, is no finite number any more. */
 static int diverged(struct trainer *t, const char *what, double loss, double step, size_t rows)
 {
@@ -321,7 +283,14 @@ static int train_step(struct trainer *t, double *loss, double *lr)
         memcpy(t->before_params, t->net->params, t->net->learned * t->k->size);
         memcpy(t->before_state, t->net->state, t->net->state_len * t->k->size);
     }
-    *loss = loss_and_gradient(t, rows);
+    struct batch parts = {.weights = t->weights,
+                          .plan = t->plan,
+                          .micro = t->micro,
+                          .opts = t->opts,
+                          .targets = t->targets,
+                          .ldx = t->ldx,
+                          .ldy = t->ldy};
+    *loss = batch_run(&parts, t->x, t->y, rows);
     if (!isfinite(*loss))
         return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     weights_pull(t->weights);
@@ -530,4 +499,9 @@ double trainer_scalar(const struct trainer *t, enum trainer_scalar which)
 double trainer_seconds(const struct trainer *t)
 {
     return clock_seconds() - t->began;
+}
+
+size_t trainer_rows(const struct trainer *t)
+{
+    return t->micro;
 }

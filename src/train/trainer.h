@@ -70,6 +70,9 @@ size_t trainer_spans(struct trainer *trainer, struct trainer_span out[TRAINER_SP
 void trainer_restored(struct trainer *trainer);
 
 double trainer_scalar(const struct trainer *trainer, enum trainer_scalar which);
+/* Rows that a step runs through the net at once. */
+size_t trainer_rows(const struct trainer *trainer);
+
 double trainer_seconds(const struct trainer *trainer);
 
 #endif

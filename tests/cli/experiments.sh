@@ -18,6 +18,20 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
     shows "$name: " "GmP" "results   $name"
 done
 
+# ---- what width-gradients.yaml says of its numbers at the start: second hidden layer, SP, WN, GmP, Sphere at 10 and at 1,000 units
+at() { awk -v block="$1" -v width="$2" -v column="$3" '/^$/ { blank++; next } /^#/ { next } { if (blank) { b++; blank = 0 } }
+    b == block && $1 == width { print $column }' width-gradients/figures/width.p1.dat; }
+between() { check "$1: $2, expected $3 to $4" awk -v x="$2" -v low="$3" -v high="$4" 'BEGIN { exit !(x >= low && x <= high) }'; }
+if [ -e width-gradients/figures/width.p1.dat ]; then
+    between "GmP's gradient, 10 units" "$(at 2 10 2)" 0.015 0.06
+    between "GmP's gradient, 1,000 units" "$(at 2 1000 2)" 0.002 0.006
+    between "SP's gradient, 1,000 units" "$(at 0 1000 2)" 0.0002 0.0005
+    between "Sphere's gradient, 1,000 units" "$(at 3 1000 2)" 0.003 0.009
+    for method in 0 1 2 3; do between "active share of method $method, 1,000 units" "$(at $method 1000 6)" 0.45 0.55; done
+else
+    check "width-gradients has no figure" false
+fi
+
 began=$SECONDS
 run 0 run "$SOURCE_DIR/experiments/crescents.yaml" --out whole
 shows "crescents: accuracy" "SP " "WN " "BN " "GmP " "+-" "Wilcoxon"

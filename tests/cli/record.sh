@@ -75,6 +75,21 @@ assert z["layers.0.flips"].tolist() == [0, (bits[0] != bits[1]).sum()]
 assert z["layers.0.distinct"].tolist() == [len(np.unique(b, axis=0)) for b in bits]'
 check "another way of saying it is not the same" grep -q '"boundaries:0,7,99+patterns:0,24"' chosen/config.yaml
 
+# ---- gradients: layer by layer, the output layer too, which has no activation
+run 0 train "${short[@]}" --batch full --record gradients:0,3,8 --out gradients
+absent gradients/boundaries.gradients.part gradients/boundaries.moves.part
+folder=gradients
+numpy '
+has("gradient_step", "x_mean", "x_scale", *(f"layers.{k}.{a}" for k in (0, 1) for a in ("active", "dead")),
+    *(f"layers.{k}.{a}" for k in (0, 1, 2) for a in ("gradient", "gradient_norm")))
+assert z["gradient_step"].tolist() == [0, 3, 8]
+for k, count in enumerate((9 * 5, 5 * 8, 5)):
+    rms, norm = z[f"layers.{k}.gradient"], z[f"layers.{k}.gradient_norm"]
+    shape(f"layers.{k}.gradient", "f8", 3)
+    assert (rms > 0).all() and np.allclose(norm, rms * np.sqrt(count))
+active, dead = z["layers.0.active"], z["layers.0.dead"]
+assert ((active > 0) & (active < 1)).all() and ((dead >= 0) & (dead < 1)).all()'
+
 # ---- patterns alone; no boundaries under ln, and none without hidden layers
 run 0 train --data c.csv --target kind --hidden 7 --epochs 3 --norm ln --record patterns --quiet --out ln
 folder=ln
@@ -87,11 +102,11 @@ run 0 train "${short[@]}" --hidden none --record boundaries --out linear
 
 # ---- it changes nothing in the training, and the same seed gives the same bits
 run 0 train "${short[@]}" --out without
-run 0 train "${short[@]}" --record boundaries:every+patterns:every --checkpoint-seconds 0.001 --out with
+run 0 train "${short[@]}" --record boundaries:every+patterns:every+gradients:every --checkpoint-seconds 0.001 --out with
 check "recording changed the model" cmp -s without/model.safetensors with/model.safetensors
-run 0 train "${short[@]}" --record boundaries:every+patterns:every --out with-again
+run 0 train "${short[@]}" --record boundaries:every+patterns:every+gradients:every --out with-again
 same_run with with-again
-run 0 train "${short[@]}" --record boundaries:every+patterns:every --seed 1 --out other
+run 0 train "${short[@]}" --record boundaries:every+patterns:every+gradients:every --seed 1 --out other
 check "another seed recorded the same" eval '! cmp -s with/boundaries.npz other/boundaries.npz'
 
 # ---- the end of a run, again and again: the files are gone, the record stays
@@ -105,7 +120,7 @@ check "a finished run lost its record" cmp -s kept.npz with/boundaries.npz
 
 # ---- Ctrl-C leaves a record of what there is, and the run goes on from it
 long=(--data t.csv --target y --hidden 9,5 --batch 16 --epochs 2500 --patience 0 --quiet
-    --record boundaries:every+patterns:0,40,100,3000,20000)
+    --record boundaries:every+patterns:0,40,100,3000,20000+gradients:0,40,100,3000,20000)
 run 0 train "${long[@]}" --out whole
 set -m
 "$SPHERELU" train "${long[@]}" --checkpoint-seconds 0.05 --out stopped >out 2>err &
@@ -151,7 +166,8 @@ same_run whole again
 
 run 0 train --resume --out stopped
 same_run whole stopped
-absent stopped/boundaries.moves.part stopped/boundaries.frames.part stopped/boundaries.patterns.part
+absent stopped/boundaries.moves.part stopped/boundaries.frames.part stopped/boundaries.patterns.part \
+    stopped/boundaries.gradients.part
 
 # ---- what is in the folder is checked
 cp -r broken short
@@ -214,7 +230,7 @@ fi
 
 # ---- options
 run 2 train "${short[@]}" --record boundary --out no
-says "--record: unknown word 'boundary', did you mean 'boundaries'? (boundaries|patterns)"
+says "--record: unknown word 'boundary', did you mean 'boundaries'? (boundaries|patterns|gradients)"
 run 2 train "${short[@]}" --record boundaries:always --out no
 says "--record: boundaries: found 'always', expected every, epoch or steps such as 0,10,100"
 run 2 train "${short[@]}" --record patterns:1,,2 --out no
@@ -222,7 +238,7 @@ says "--record: patterns: found '1,,2', expected every, epoch or steps"
 run 2 train "${short[@]}" --record boundaries+boundaries:every --out no
 says "--record: boundaries stands twice"
 run 2 train "${short[@]}" --record boundaries+ --out no
-says "--record: found '', expected boundaries, patterns or both joined by +"
+says "--record: found '', expected boundaries, patterns, gradients or some joined by +"
 run 2 train --resume --record boundaries:every --out epoch
 says "--record: found 'boundaries:every', but the run to resume was started with 'boundaries:epoch'"
 run 2 train --resume --record boundaries --out without

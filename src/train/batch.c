@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "train/batch.h"
+
+/* Where the loss of a plan's rows is measured. */
+struct head {
+    const struct batch *batch;
+    const char *y; /* targets of the rows at work */
+    double weight;
+};
+
+static double loss_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy, size_t lddy)
+{
+    const struct head *head = self;
+    const struct batch *batch = head->batch;
+    const struct kernels *k = batch->weights->k;
+    return k->loss[batch->opts->loss](&(struct loss_args){.rows = tile->rows,
+                                                          .k = sph_net_outputs(batch->weights->net),
+                                                          .p = y,
+                                                          .ldp = ldy,
+                                                          .t = head->y + tile->row * batch->ldy * k->size,
+                                                          .ldt = batch->ldy,
+                                                          .weight = head->weight,
+                                                          .smoothing = batch->opts->label_smoothing,
+                                                          .delta = batch->opts->huber_delta,
+                                                          .dp = dy,
+                                                          .lddp = lddy});
+}
+
+double batch_run(const struct batch *batch, const void *x, const void *y, size_t rows)
+{
+    struct head head = {.batch = batch, .weight = 1 / ((double)rows * (double)batch->targets)};
+    size_t size = batch->weights->k->size;
+    double loss = 0;
+    weights_clear(batch->weights);
+    for (size_t row = 0; row < rows; row += batch->micro) {
+        size_t count = rows - row < batch->micro ? rows - row : batch->micro;
+        head.y = (const char *)y + row * batch->ldy * size;
+        loss += plan_run(batch->plan, (const char *)x + row * batch->ldx * size, batch->ldx, count,
+                         &(struct plan_head){&head, loss_tile});
+    }
+    return loss;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loss of some rows and its gradient: what a training step does before the optimizer comes. */
+#ifndef SPH_TRAIN_BATCH_H
+#define SPH_TRAIN_BATCH_H
+
+#include "net/plan.h"
+#include "net/weights.h"
+
+struct batch {
+    struct weights *weights;    /* materialised; the gradients end in its slabs */
+    struct plan *plan;          /* in training mode, of micro rows */
+    size_t micro;               /* rows at a time */
+    const sph_train_opts *opts; /* which loss, and its options; borrowed */
+    size_t targets, ldx, ldy;   /* numbers of y in a row, and from a row to the next */
+};
+
+/* The mean loss of rows that lie in x (rows, ldx) and y (rows, ldy), in the net's dtype. */
+double batch_run(const struct batch *batch, const void *x, const void *y, size_t rows);
+
+#endif
