@@ -83,19 +83,17 @@ bench: tool
 	/usr/bin/python3 bench/tracker.py --tool $(BUILD)/spherelu
 	/usr/bin/python3 bench/compare_images.py --tool $(BUILD)/spherelu
 
-# Each target for FUZZ_SECONDS, from the broken files of the tests.
+# Each target for FUZZ_SECONDS, from its seeds: the broken files of the tests, experiments, tests/fuzz/seeds. FUZZED names
+# some of them. The last lines: what each ran and covered, and all executions.
 FUZZ_SECONDS ?= 60
-fuzzed := safetensors npz
+FUZZED ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz:
 	@scripts/install-deps build clang
 	@scripts/stage build-fuzz/configure.log "configure " \
-	    cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON
-	@scripts/stage build-fuzz/build.log "build     " cmake --build build-fuzz -j$(JOBS) $(fuzzed:%=--target fuzz_%)
-	@for reader in $(fuzzed); do \
-	    mkdir -p build-fuzz/corpus/$$reader && \
-	    build-fuzz/tests/fuzz_$$reader -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
-	        build-fuzz/corpus/$$reader tests/bad/$$reader || exit 1; \
-	done
+	    cmake -S . -B build-fuzz $(if $(wildcard build-fuzz/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
+	        -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON
+	@scripts/stage build-fuzz/build.log "build     " cmake --build build-fuzz -j$(JOBS) $(FUZZED:%=--target fuzz_%)
+	@scripts/fuzz build-fuzz $(FUZZ_SECONDS) $(FUZZED)
 
 core:
 	@$(MAKE) --no-print-directory -f core.mk $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))

@@ -143,7 +143,9 @@ static int check_text(const struct option_rule *rule, const char *text)
 
 static int parse(union option_value *out, const struct option_rule *rule, const char *text)
 {
-    const struct range *range = &ranges[rule->check];
+    /* words have none */
+    const struct range *range =
+        (size_t)rule->check < sizeof ranges / sizeof *ranges ? &ranges[rule->check] : NULL;
     int err;
     switch (rule->kind) {
     case KIND_BATCH:

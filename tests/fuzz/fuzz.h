@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the fuzz targets share: the bytes become files of a folder in memory, since it is files that the readers
+ * take; the limit of memory is small. A target is LLVMFuzzerTestOneInput and a folder of seeds (Makefile). */
+#ifndef TESTS_FUZZ_H
+#define TESTS_FUZZ_H
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spherelu.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+#define FUZZ static inline __attribute__((unused))
+
+enum { FUZZ_MEMORY = 256 << 20, FUZZ_PATH = 128 };
+
+static char fuzz_folder[64];
+
+FUZZ void fuzz_remove(void)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", fuzz_folder);
+    if (system(command))
+        _exit(1);
+}
+
+/* The folder, made at the first call. */
+FUZZ const char *fuzz_home(void)
+{
+    if (!*fuzz_folder) {
+        snprintf(fuzz_folder, sizeof fuzz_folder, "%s/spherelu-fuzz-XXXXXX",
+                 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+        if (!mkdtemp(fuzz_folder))
+            abort();
+        atexit(fuzz_remove);
+        sph_set_max_memory(FUZZ_MEMORY);
+    }
+    return fuzz_folder;
+}
+
+/* The path of a name in the folder, in one of four places in turn. */
+FUZZ const char *fuzz_path(const char *name)
+{
+    static char paths[4][FUZZ_PATH];
+    static int turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, FUZZ_PATH, "%s/%s", fuzz_home(), name);
+    return path;
+}
+
+/* A file of this name with these bytes. */
+FUZZ const char *fuzz_file(const char *name, const void *bytes, size_t length)
+{
+    const char *path = fuzz_path(name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || close(fd))
+        abort();
+    return path;
+}
+
+/* Opens a source of data as training does and as prediction does, and reads every number of it. */
+FUZZ void fuzz_data(const char *path)
+{
+    sph_data *data = NULL;
+    if (sph_data_open(&data, path, NULL) < 0) {
+        if (data || !*sph_error())
+            abort();
+        return;
+    }
+    volatile double sum = 0;
+    const double *x = sph_data_x(data), *y = sph_data_y(data);
+    size_t rows = sph_data_rows(data);
+    for (size_t i = 0; x && i < rows * sph_data_features(data); i++)
+        sum += x[i];
+    for (size_t i = 0; y && i < rows * sph_data_targets(data); i++)
+        sum += y[i];
+    sph_data_free(data);
+}
+
+/* Input that begins with a line of JSON, then the table of tensors as JSON: as the bytes of a safetensors file
+ * whose lengths are right, so that a mutation gets past the frame. The line becomes metadata; *out is the
+ * caller's to free. */
+uint8_t *fuzz_safetensors(const uint8_t *bytes, size_t length, size_t *out);
+
+/* A safetensors file whose text, as above, a target's LLVMFuzzerCustomMutator begins with. */
+void fuzz_seed(const char *path);
+size_t fuzz_mutate(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libFuzzer target: a config.yaml that is read is written and read again as the same. */
+#include "fuzz.h"
+#include "base/memory.h"
+#include "job/config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    struct sph_job *job = NULL, *back = NULL;
+    char *text = NULL, *again = NULL;
+    if (sph_job_new(&job) < 0 || sph_job_new(&back) < 0)
+        abort();
+    if (config_read(job, fuzz_file("config.yaml", bytes, length)) == 0 && config_write(job, &text) == 0) {
+        if (config_read(back, fuzz_file("again.yaml", text, strlen(text))) < 0 ||
+            config_write(back, &again) < 0 || strcmp(text, again) != 0)
+            abort();
+    }
+    mem_free(text);
+    mem_free(again);
+    sph_job_free(job);
+    sph_job_free(back);
+    return 0;
+}
