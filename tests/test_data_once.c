@@ -185,6 +185,22 @@ static void each_file_of_an_image_set_is_opened_once(void **state)
     assert_int_equal(opens(), 4);
 }
 
+/* Each panel of a figure shows a run with its data. */
+static void figures_draw_what_was_read_for_the_jobs(void **state)
+{
+    (void)state;
+    struct text csv = {0};
+    text_add(&csv, "a,y\n");
+    for (int i = 0; i < ROWS; i++)
+        text_add(&csv, "%g,%g\n", i * 0.1, sin(i * 0.1));
+    write_file("data-table.csv", csv.chars);
+    text_free(&csv);
+    write_experiment("data-table.csv", "table: all\nfigures: [predictions]\n");
+    run("beside", 0, 2, 12);
+    assert_int_equal(opens(), 1);
+    assert_true(file_exists(in_home("beside/figures/predictions.gp")));
+}
+
 static void a_plan_and_a_check_read_once_too_and_start_no_thread(void **state)
 {
     (void)state;
@@ -297,6 +313,7 @@ int main(void)
         IN_A_HOME(rows_that_depend_on_the_seed_are_chosen_of_one_reading),
         IN_A_HOME(folds_and_refits_read_nothing_again),
         IN_A_HOME(each_file_of_an_image_set_is_opened_once),
+        IN_A_HOME(figures_draw_what_was_read_for_the_jobs),
         IN_A_HOME(a_plan_and_a_check_read_once_too_and_start_no_thread),
         IN_A_HOME(what_is_kept_is_what_would_be_read),
         IN_A_HOME(every_failed_allocation_is_reported),

@@ -40,6 +40,18 @@ static int same_rows(const struct data_kept *kept, const sph_data_opts *opts)
            (own->noise == opts->noise || (isnan(own->noise) && isnan(opts->noise)));
 }
 
+static int is_whole(const sph_data *data, const sph_data_opts *opts)
+{
+    return !opts->rows || data->made;
+}
+
+/* A task that was found out serves who asks for it. Rows that are yet to be chosen have none. */
+static int same_task(const struct data_kept *kept, const sph_data_opts *opts)
+{
+    return !is_whole(kept->data, opts) || kept->opts.task == opts->task ||
+           (int)kept->data->task == opts->task;
+}
+
 static const struct data_kept *find(const struct data_cache *cache, const char *source,
                                     const sph_data_opts *opts)
 {
@@ -47,15 +59,10 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
         const struct data_kept *kept = &cache->list[i];
         if (!strcmp(kept->source, source) && same_text(kept->target, opts->target) &&
             same_text(kept->drop, opts->drop) && kept->opts.delimiter == opts->delimiter &&
-            kept->opts.missing == opts->missing && kept->opts.task == opts->task && same_rows(kept, opts))
+            kept->opts.missing == opts->missing && same_rows(kept, opts) && same_task(kept, opts))
             return kept;
     }
     return NULL;
-}
-
-static int is_whole(const sph_data *data, const sph_data_opts *opts)
-{
-    return !opts->rows || data->made;
 }
 
 static int keep(struct data_cache *cache, const char *source, const sph_data_opts *opts)

@@ -72,11 +72,12 @@ static int open_last(struct recorded *r, const char *model)
 }
 
 static int open_parts(struct recorded *r, const char *config, const char *model, const char *result,
-                      const char *metric, unsigned parts)
+                      const char *metric, unsigned parts, struct data_cache *cache)
 {
     int err = sph_job_new(&r->job);
     if (err < 0 || (err = config_read(r->job, config)) < 0)
         return err;
+    r->job->cache = cache;
     memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
     if (((parts & (RECORDED_DATA | RECORDED_FIRST)) && (err = open_data(r)) < 0) ||
         ((parts & RECORDED_FIRST) && (err = make_first(r)) < 0) ||
@@ -88,7 +89,8 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
     return err || !(parts & RECORDED_RECORD) ? err : recorded_open_npz(&r->record, r->dir);
 }
 
-int recorded_open(struct recorded *out, const char *dir, const char *metric, unsigned parts)
+int recorded_open(struct recorded *out, const char *dir, const char *metric, unsigned parts,
+                  struct data_cache *cache)
 {
     char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
     char *result = file_join(dir, RUNFOLDER_RESULT);
@@ -101,7 +103,7 @@ int recorded_open(struct recorded *out, const char *dir, const char *metric, uns
             sph_fail_at(SPH_EFORMAT, dir, "neither a run folder nor an experiment's: it has no %s and no %s",
                         RUNFOLDER_CONFIG, RUNFOLDER_EXPERIMENT);
     if (!err)
-        err = open_parts(out, config, model, result, metric, parts);
+        err = open_parts(out, config, model, result, metric, parts, cache);
     mem_free(config);
     mem_free(model);
     mem_free(result);

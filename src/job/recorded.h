@@ -30,8 +30,9 @@ struct recorded {
     int finished;       /* it has its result, be it that it diverged */
 };
 
-/* metric NULL: by the task; parts: bits of recorded_parts. */
-int recorded_open(struct recorded *out, const char *dir, const char *metric, unsigned parts);
+/* metric NULL: by the task; parts: bits of recorded_parts; cache: where its data are kept for others, or NULL. */
+int recorded_open(struct recorded *out, const char *dir, const char *metric, unsigned parts,
+                  struct data_cache *cache);
 void recorded_free(struct recorded *recorded);
 
 /* dir's boundaries.npz; *out is NULL where there is none. */

@@ -89,9 +89,10 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
         return 0;
     close_panel(panels);
     char *folder = folder_of(panels, i);
-    int err = folder ? recorded_open(&panels->open.run, folder,
-                                     panels->e ? panels->results->facts.metric : NULL, parts)
-                     : SPH_EMEMORY;
+    int err = folder
+                  ? recorded_open(&panels->open.run, folder, panels->e ? panels->results->facts.metric : NULL,
+                                  parts, panels->e ? panels->e->base->cache : NULL)
+                  : SPH_EMEMORY;
     mem_free(folder);
     if (err < 0)
         return err;
