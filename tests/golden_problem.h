@@ -131,6 +131,8 @@ static int golden_record(void *self, const sph_view *view)
     return 0;
 }
 
+enum { GOLDEN_GROUPS = 4 }; /* of gn */
+
 static void golden_train(sph_dtype dtype, sph_param param, sph_norm norm, const sph_train_opts *opts,
                          struct golden_losses *out)
 {
@@ -143,6 +145,7 @@ static void golden_train(sph_dtype dtype, sph_param param, sph_norm norm, const 
                     .param = param,
                     .norm = norm,
                     .act = SPH_ACT_RELU,
+                    .norm_groups = norm == SPH_NORM_GN ? GOLDEN_GROUPS : 0,
                     .seed = 1};
     sph_net *net = NULL;
     if (sph_net_mlp(&net, &spec) < 0)

@@ -4,6 +4,7 @@
 #ifndef TESTS_SAME_FUNCTION_H
 #define TESTS_SAME_FUNCTION_H
 
+#include "layer/norm.h"
 #include "random_net.h"
 
 enum { ROWS = 40 };
@@ -58,7 +59,7 @@ static int folds(sph_norm norm, sph_param to, int flags)
     return norm == SPH_NORM_BN && has_radius(to) && !(flags & SPH_CONVERT_KEEP_BN);
 }
 
-/* Whether a random net of this kind can be converted at all: elu lets no length pass but bn's, ln none. */
+/* Whether a random net of this kind can be converted at all: elu lets no length pass but bn's, ln and gn none. */
 __attribute__((unused)) static int convertible(sph_param from, sph_norm norm, sph_act act, sph_param to,
                                                int flags)
 {
@@ -67,7 +68,7 @@ __attribute__((unused)) static int convertible(sph_param from, sph_norm norm, sp
     if (has_radius(from) == has_radius(to))
         return 1;
     if (has_radius(to))
-        return norm != SPH_NORM_LN && (act != SPH_ACT_ELU || norm == SPH_NORM_BN);
+        return !norm_ops(norm)->per_sample && (act != SPH_ACT_ELU || norm == SPH_NORM_BN);
     return act != SPH_ACT_ELU;
 }
 

@@ -26,8 +26,9 @@
 #define SUPPORT static inline __attribute__((unused))
 
 static const char *const param_word[] = {"sp", "wn", "gmp", "sphere"};
-static const char *const norm_word[] = {"none", "bn", "ln", "mbn", "imn"};
-static const char *const act_word[] = {"identity", "relu", "leaky_relu", "elu", "srelu"};
+#define SUPPORT_WORD(id, word, help) word,
+static const char *const norm_word[] = {SPH_NORMS(SUPPORT_WORD)};
+static const char *const act_word[] = {SPH_ACTS(SUPPORT_WORD)};
 static const char *const loss_word[] = {"mae", "mse", "bce", "ce"};
 
 /* ---------------------------------------------------------------- dice */
@@ -58,6 +59,12 @@ SUPPORT double *numbers(size_t count)
 }
 
 /* ---------------------------------------------------------------- nets */
+
+/* Whether a norm works on each row by itself, and its units have no hyperplanes but by chance. */
+SUPPORT int per_sample(int norm)
+{
+    return norm_ops((sph_norm)norm)->per_sample;
+}
 
 /* A tensor of a layer's normalization by its name, "norm.shift"; NULL: it has none. */
 SUPPORT void *norm_tensor(const sph_net *net, size_t layer, const char *name)

@@ -8,7 +8,7 @@
 
 #include "net/plan.h"
 
-enum { ROWS = 5, METHODS = 9 };
+enum { ROWS = 5, METHODS = 11 };
 
 static const struct method {
     const char *name;
@@ -24,6 +24,8 @@ static const struct method {
     {"gmp imn", SPH_PARAM_GMP, SPH_NORM_IMN, SPH_ACT_RELU},
     {"gmp bn elu", SPH_PARAM_GMP, SPH_NORM_BN, SPH_ACT_ELU},
     {"sphere imn leaky_relu", SPH_PARAM_SPHERE, SPH_NORM_IMN, SPH_ACT_LEAKY_RELU},
+    {"sp gn", SPH_PARAM_SP, SPH_NORM_GN, SPH_ACT_RELU}, /* 17 channels: 1 group; 24: 4 of 6, across blocks */
+    {"gmp gn elu", SPH_PARAM_GMP, SPH_NORM_GN, SPH_ACT_ELU},
     {"gmp imn srelu", SPH_PARAM_GMP, SPH_NORM_IMN, SPH_ACT_SRELU},
 };
 

@@ -220,7 +220,7 @@ static void distances_are_those_of_a_plain_loop(void **state)
                                                .depth = 2,
                                                .zeros = seed == 1};
                     sph_net *net = random_net(&spec);
-                    for (size_t l = 0; l < 2 && norm == SPH_NORM_LN; l++) { /* half of the units unshifted */
+                    for (size_t l = 0; l < 2 && per_sample(norm); l++) { /* half of the units unshifted */
                         double *beta = norm_tensor(net, l, "norm.shift"),
                                *shape = net_param(net, net->layers[l].act_shape);
                         size_t m = net->layers[l].shape.m;
@@ -235,8 +235,8 @@ static void distances_are_those_of_a_plain_loop(void **state)
                         int from = net->nodes[net->layers[l].node].in[0];
                         check_distances(b, record.value[from], ROWS);
                         assert_true((b->offset_right != NULL) == (acts[a] == SPH_ACT_SRELU));
-                        assert_int_equal(b->kind, norm == SPH_NORM_LN ? SPH_BOUNDARY_PER_SAMPLE
-                                                                      : SPH_BOUNDARY_HYPERPLANE);
+                        assert_int_equal(b->kind, per_sample(norm) ? SPH_BOUNDARY_PER_SAMPLE
+                                                                   : SPH_BOUNDARY_HYPERPLANE);
                         for (size_t j = 0; j < b->m; j++)
                             hyperplanes += isnan(b->offset[j]) ? 0 : 1;
                     }
@@ -291,11 +291,11 @@ static void distances_of_patches_are_those_of_a_plain_loop(void **state)
                 patch(sph_data_x(data) + i / (across * across) * sph_net_inputs(net), pad,
                       i / across % across, i % across, norm == SPH_NORM_IMN && pad ? mean : NULL,
                       points + i * b->n);
-            assert_int_equal(b->kind, norm == SPH_NORM_LN           ? SPH_BOUNDARY_PER_SAMPLE
+            assert_int_equal(b->kind, per_sample(norm)              ? SPH_BOUNDARY_PER_SAMPLE
                                       : norm == SPH_NORM_IMN && pad ? SPH_BOUNDARY_CENTRED
                                                                     : SPH_BOUNDARY_HYPERPLANE);
             assert_int_equal(b->points, count);
-            if (norm == SPH_NORM_LN)
+            if (per_sample(norm))
                 for (size_t j = 0; j < b->m; j++) {
                     assert_true(isnan(b->norm[j]) && isnan(b->offset[j]) && isnan(b->nearest[j]));
                     assert_true(b->active_share[j] >= 0);

@@ -284,8 +284,8 @@ static void a_constant_passes_no_zero_padding_unless_imn_takes_it_before(void **
     (void)state;
     static const char unit[] = "layers.0 unit 1";
     for (int norm = 0; norm < SPH_NORM_COUNT; norm++) {
-        if (norm == SPH_NORM_LN)
-            continue; /* lengths under ln are refused before */
+        if (norm_ops((sph_norm)norm)->per_sample)
+            continue; /* lengths under ln and gn are refused before */
         for (int average = 0; average < 2; average++) {
             sph_net *net = constant_unit(0, (sph_norm)norm, average), *gmp = converted(net, SPH_PARAM_GMP);
             double r[3];

@@ -15,6 +15,7 @@ static const struct method {
     {"gmp", SPH_PARAM_GMP, SPH_NORM_NONE},    {"sphere", SPH_PARAM_SPHERE, SPH_NORM_NONE},
     {"gmp+imn", SPH_PARAM_GMP, SPH_NORM_IMN}, {"sp+bn", SPH_PARAM_SP, SPH_NORM_BN},
     {"sp+ln", SPH_PARAM_SP, SPH_NORM_LN},     {"wn+mbn", SPH_PARAM_WN, SPH_NORM_MBN},
+    {"wn+gn", SPH_PARAM_WN, SPH_NORM_GN},     {"sphere+gn", SPH_PARAM_SPHERE, SPH_NORM_GN},
 };
 
 /* PyTorch's f32 losses lie within 2e-5 of its own f64 ones, and its f64 losses move by at most 4e-14 when the

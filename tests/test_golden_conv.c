@@ -34,8 +34,10 @@ static const struct method {
 } methods[] = {
     {"sp", SPH_PARAM_SP, SPH_NORM_NONE},    {"sp+bn", SPH_PARAM_SP, SPH_NORM_BN},
     {"gmp", SPH_PARAM_GMP, SPH_NORM_NONE},  {"gmp+imn", SPH_PARAM_GMP, SPH_NORM_IMN},
-    {"wn+mbn", SPH_PARAM_WN, SPH_NORM_MBN},
+    {"wn+mbn", SPH_PARAM_WN, SPH_NORM_MBN}, {"wn+gn", SPH_PARAM_WN, SPH_NORM_GN},
+    {"gmp+gn", SPH_PARAM_GMP, SPH_NORM_GN},
 };
+enum { GROUPS = 8 }; /* of gn */
 enum { METHODS = sizeof methods / sizeof *methods };
 
 /* units, inputs, kernel of each layer in the order of its numbers; kernel 0: dense */
@@ -148,7 +150,8 @@ static sph_net *make_vgg6(const struct method *method, sph_dtype dtype)
                           .scale = 1.0 / 16,
                           .param = method->param,
                           .norm = method->norm,
-                          .act = SPH_ACT_RELU};
+                          .act = SPH_ACT_RELU,
+                          .norm_groups = method->norm == SPH_NORM_GN ? GROUPS : 0};
     if (sph_net_vgg6(&net, &spec) < 0)
         fail_msg("%s", sph_error());
     return net;
@@ -161,6 +164,7 @@ static int conv(sph_net *net, int from, const struct method *method, size_t unit
                        .param = method->param,
                        .norm = from || method->norm != SPH_NORM_IMN ? method->norm : SPH_NORM_NONE,
                        .act = act,
+                       .norm_groups = method->norm == SPH_NORM_GN ? GROUPS : 0,
                        .kernel = kernel,
                        .stride = stride,
                        .pad = kernel / 2};

@@ -67,6 +67,40 @@ static void gradients_match_differences_in_every_shape(void **state)
     end_count();
 }
 
+/* Widths of groups that are and are not multiples of a vector. */
+static void gradients_match_differences_for_every_number_of_groups(void **state)
+{
+    (void)state;
+    static const size_t units[] = {12, 12, 12, 12, 12, 16, 32}, groups[] = {1, 2, 3, 4, 6, 2, 2};
+    begin_count();
+    for (int param = 0; param < SPH_PARAM_COUNT; param++)
+        for (int act = 0; act < SPH_ACT_COUNT; act++)
+            for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+                struct rng rng = rng_stream(16, RNG_NOISE, (uint32_t)(param * 100 + act * 10 + (int)i));
+                sph_net *net = open_net(SPH_F64, (param + act) % 2 ? KERNELS_FASTEST : KERNELS_PLAIN);
+                int node = sph_net_input(net, 4);
+                for (int d = 0; d < 2; d++)
+                    node = sph_net_dense(net, node,
+                                         &(sph_layer){.units = units[i],
+                                                      .param = (sph_param)param,
+                                                      .norm = SPH_NORM_GN,
+                                                      .act = (sph_act)act,
+                                                      .norm_groups = groups[i]});
+                assert_true(node > 0);
+                ready(net, dense(net, node, 2, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), rng_u32(&rng));
+                set_mood(net, (enum mood)((param + act) % MOODS), &rng);
+                char what[96];
+                snprintf(what, sizeof what, "%s %s %zu groups of %zu", param_word[param], act_word[act],
+                         groups[i], units[i] / groups[i]);
+                struct probe p;
+                probe_open(&p, net, SPH_LOSS_MSE, 6, 1, &rng);
+                check_net(&p, what);
+                probe_close(&p);
+                sph_net_free(net);
+            }
+    end_count();
+}
+
 /* x -> a; b = a + x; c = f(b); d = b + c + c; e = f(d); g = e + a; out = h(g). A node used twice, an addition
  * of an addition, an addition of the data, a node added to itself. */
 static sph_net *residual_net(sph_param param, sph_norm norm, sph_act act, enum kernel_choice choice,
@@ -186,6 +220,7 @@ int main(void)
         cmocka_unit_test(gradients_match_differences_for_every_combination_plain),
         cmocka_unit_test(gradients_match_differences_for_every_combination_fast),
         cmocka_unit_test(gradients_match_differences_in_every_shape),
+        cmocka_unit_test(gradients_match_differences_for_every_number_of_groups),
         cmocka_unit_test(gradients_match_differences_through_residual_additions),
         cmocka_unit_test(gradients_match_differences_with_an_addition_at_the_end),
         cmocka_unit_test(gradients_match_differences_over_many_tiles_with_one_and_two_workers),

@@ -22,7 +22,7 @@ enum { ACTS = sizeof acts / sizeof *acts };
 
 /* ---------------------------------------------------------------- nets */
 
-/* ln gets units with hyperplanes: two of three have no shift (srelu: the left threshold, or the right one,
+/* ln and gn get units with hyperplanes: two of three have no shift (srelu: the left threshold, or the right one,
  * as shift). */
 static void unshift(sph_net *net)
 {
@@ -30,7 +30,7 @@ static void unshift(sph_net *net)
         const struct net_layer *layer = &net->layers[l];
         double *beta = norm_tensor(net, l, "norm.shift"), *shape = net_param(net, layer->act_shape);
         size_t m = layer->shape.m;
-        for (size_t j = 0; layer->spec.norm == SPH_NORM_LN && j < m; j++)
+        for (size_t j = 0; per_sample((int)layer->spec.norm) && j < m; j++)
             if (j % 3)
                 beta[j] = shape ? shape[(j % 3 == 1 ? SRELU_T_LEFT : SRELU_T_RIGHT) * m + j] : 0;
     }
@@ -41,7 +41,12 @@ static sph_net *dense_net(uint64_t seed, size_t inputs, sph_param param, sph_nor
     sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
     int node = sph_net_input(net, inputs);
     for (size_t d = 0; d < LAYERS; d++)
-        node = dense(net, node, UNITS, param, norm, act);
+        node = sph_net_dense(net, node,
+                             &(sph_layer){.units = UNITS,
+                                          .param = param,
+                                          .norm = norm,
+                                          .act = act,
+                                          .norm_groups = norm_ops(norm)->grouped ? 2 : 0});
     ready(net, dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), seed);
     randomize(net, seed, 0);
     unshift(net);
@@ -242,13 +247,13 @@ static size_t cross_layer(struct rng *rng, const sph_net *net, size_t l)
             size_t row = 2 * (k * m + j);
             struct sides at = {layer->spec.act, planes.s[j], dz[k * m + j], 0, 1, 1, 0};
             if (isnan(at.dz)) {
-                assert_int_equal(layer->spec.norm, SPH_NORM_LN);
+                assert_true(per_sample((int)layer->spec.norm));
                 continue;
             }
             if (shape) {
                 at.t = shape[(k ? SRELU_T_RIGHT : SRELU_T_LEFT) * m + j];
                 *(k ? &at.slope_above : &at.slope_below) = shape[(k ? SRELU_A_RIGHT : SRELU_A_LEFT) * m + j];
-                at.per_sample = layer->spec.norm == SPH_NORM_LN;
+                at.per_sample = per_sample((int)layer->spec.norm);
             }
             check_sides(&at, output(node, out, row, j, layer->spec.pad),
                         output(node, out, row + 1, j, layer->spec.pad));
@@ -277,7 +282,7 @@ static void crossing_a_hyperplane_flips_the_unit_of_dense_layers(void **state)
                     size_t here = 0;
                     for (size_t l = 0; l < LAYERS; l++)
                         here += cross_layer(&rng, net, l);
-                    if (norm != SPH_NORM_LN)
+                    if (!per_sample(norm))
                         assert_int_equal(here, LAYERS * UNITS * (acts[a] == SPH_ACT_SRELU ? 2 : 1));
                     else
                         assert_int_equal(here, LAYERS * UNITS * 2 / 3);
@@ -303,7 +308,7 @@ static void crossing_a_hyperplane_flips_the_unit_of_convs(void **state)
                     for (size_t l = 0; l < 2; l++)
                         here += cross_layer(&rng, net, l);
                     assert_int_equal(
-                        here, norm == SPH_NORM_LN ? 0 : 2 * CONV_UNITS * (acts[a] == SPH_ACT_SRELU ? 2 : 1));
+                        here, per_sample(norm) ? 0 : 2 * CONV_UNITS * (acts[a] == SPH_ACT_SRELU ? 2 : 1));
                     crossed += here;
                     sph_net_free(net);
                 }

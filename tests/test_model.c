@@ -60,6 +60,7 @@ static void check_equal(const sph_net *a, const sph_net *b)
         assert_string_equal(a->layers[l].path, b->layers[l].path);
         assert_int_equal(a->layers[l].spec.param, b->layers[l].spec.param);
         assert_int_equal(a->layers[l].spec.norm, b->layers[l].spec.norm);
+        assert_int_equal(a->layers[l].spec.norm_groups, b->layers[l].spec.norm_groups);
         assert_int_equal(a->layers[l].spec.act, b->layers[l].spec.act);
         assert_int_equal(a->layers[l].spec.signs, b->layers[l].spec.signs);
     }
@@ -83,6 +84,26 @@ static void every_net_comes_back_bit_by_bit(void **state)
                     sph_net_free(back);
                     sph_net_free(net);
                 }
+}
+
+static void groups_of_units_come_back(void **state)
+{
+    (void)state;
+    sph_net *net = NULL, *back = NULL;
+    assert_int_equal(sph_net_new(&net, SPH_F64), 0);
+    int a = sph_net_conv(
+        net, sph_net_image(net, 2, 4, 4),
+        &(sph_layer){.units = 12, .norm = SPH_NORM_GN, .norm_groups = 12, .kernel = 3, .stride = 1});
+    a = sph_net_dense(net, sph_net_global_pool(net, a),
+                      &(sph_layer){.units = 12, .norm = SPH_NORM_GN, .norm_groups = 6});
+    assert_int_equal(sph_net_ready(net, a, 1), 0);
+    assert_int_equal(sph_net_save(net, path), 0);
+    assert_int_equal(sph_net_open(&back, path), 0);
+    check_equal(net, back);
+    assert_int_equal(sph_net_layer(back, 0, NULL)->norm_groups, 12);
+    assert_int_equal(sph_net_layer(back, 1, NULL)->norm_groups, 6);
+    sph_net_free(back);
+    sph_net_free(net);
 }
 
 static void signs_and_names_of_one_s_own_come_back(void **state)
@@ -160,6 +181,8 @@ static const float numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 #define CONV(...)                                                                                            \
     "{\"kind\":\"conv\",\"from\":0,\"path\":\"layers.0\",\"kernel\":1,\"stride\":1,\"pad\":0," __VA_ARGS__ "}"
 #define PLAIN      "\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false"
+#define NORMED(norm, more)                                                                                   \
+    "\"units\":3,\"param\":\"sp\",\"norm\":\"" norm "\",\"act\":\"relu\",\"signs\":false" more
 #define NET(nodes) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" nodes "]}}"
 #define WITH(rest)                                                                                           \
     "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" INPUT                       \
@@ -231,6 +254,12 @@ static void broken_metadata_is_named(void **state)
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true")),
          "output signs are for sp and wn"},
+        {NET(INPUT "," DENSE(NORMED("gn", ""))), "node 1: \"norm_groups\" is missing"},
+        {NET(INPUT "," DENSE(NORMED("gn", ",\"norm_groups\":0"))), "node 1: \"norm_groups\" is 0, expected"},
+        {NET(INPUT "," DENSE(NORMED("gn", ",\"norm_groups\":2"))),
+         "layers.0: its 3 units do not fall into 2"},
+        {NET(INPUT "," DENSE(NORMED("bn", ",\"norm_groups\":3"))),
+         "layers.0: 3 groups, but norm bn has none"},
         {NET(INPUT ",{\"kind\":\"dense\",\"from\":1,\"path\":\"a\"," PLAIN "}"), "node 1: \"from\" is 1"},
         {NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"\"," PLAIN "}"), "\"path\" has 0 bytes"},
         {NET(INPUT "," DENSE(PLAIN) "," DENSE(PLAIN)), "node 2: layers.0: two layers of one name"},
@@ -528,6 +557,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_net_comes_back_bit_by_bit),
+        cmocka_unit_test(groups_of_units_come_back),
         cmocka_unit_test(signs_and_names_of_one_s_own_come_back),
         cmocka_unit_test(standardisation_and_data_come_back_bit_by_bit),
         cmocka_unit_test(without_data_there_is_none),

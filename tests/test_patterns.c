@@ -156,7 +156,7 @@ static void get(const sph_net *net, const char *path, const char *end, double *o
 }
 
 struct plain_layer {
-    size_t m, n;
+    size_t m, n, groups;
     double *w, *b, *s, *mean, *var, *gamma, *beta, *shape; /* (m, n), (m)... */
 };
 
@@ -166,6 +166,7 @@ static void plain_open(struct plain_layer *l, const sph_net *net, size_t layer)
     size_t m = from->shape.m, n = from->shape.n, means = from->spec.norm == SPH_NORM_IMN ? n : m;
     *l = (struct plain_layer){.m = m,
                               .n = n,
+                              .groups = from->spec.norm_groups ? from->spec.norm_groups : 1,
                               .w = numbers(m * n),
                               .b = numbers(m),
                               .s = numbers(m),
@@ -223,6 +224,7 @@ static void plain_run(const struct plain_layer *l, sph_norm norm, sph_act kind, 
                       double *act, double *y)
 {
     double mean = 0, var = 0;
+    size_t width = l->m / l->groups;
     for (size_t j = 0; j < l->m; j++) {
         z[j] = l->b[j];
         for (size_t i = 0; i < l->n; i++)
@@ -231,12 +233,16 @@ static void plain_run(const struct plain_layer *l, sph_norm norm, sph_act kind, 
             z[j] = l->gamma[j] * (z[j] - l->mean[j]) / sqrt(l->var[j] + norm_epsilon) + l->beta[j];
         if (norm == SPH_NORM_MBN)
             z[j] -= l->mean[j];
-        mean += z[j] / (double)l->m;
     }
-    for (size_t j = 0; j < l->m; j++)
-        var += (z[j] - mean) * (z[j] - mean) / (double)l->m;
     for (size_t j = 0; j < l->m; j++) {
-        if (norm == SPH_NORM_LN)
+        if (per_sample((int)norm) && j % width == 0) { /* of the group that begins here */
+            mean = var = 0;
+            for (size_t i = j; i < j + width; i++)
+                mean += z[i] / (double)width;
+            for (size_t i = j; i < j + width; i++)
+                var += (z[i] - mean) * (z[i] - mean) / (double)width;
+        }
+        if (per_sample((int)norm))
             z[j] = l->gamma[j] * (z[j] - mean) / sqrt(var + norm_epsilon) + l->beta[j];
         act[j] = act_value(kind, z[j], l->shape, l->m, j);
         y[j] = l->s[j] * act[j];

@@ -36,19 +36,24 @@ static double *loop_layer(const sph_net *net, size_t l, const double *x, size_t 
     }
     for (size_t i = 0; i < rows; i++) {
         double *z = y + i * m, row_mean = 0, row_var = 0;
+        size_t width = m / (spec->norm_groups ? spec->norm_groups : 1);
         for (size_t j = 0; j < m; j++) {
             double sum = 0;
             for (size_t a = 0; a < n; a++)
                 sum += w[j * n + a] * (x[i * n + a] - (spec->norm == SPH_NORM_IMN ? mean[a] : 0));
             z[j] = sum + b[j];
-            row_mean += z[j] / (double)m;
         }
-        for (size_t j = 0; j < m; j++)
-            row_var += (z[j] - row_mean) * (z[j] - row_mean) / (double)m;
         for (size_t j = 0; j < m; j++) {
+            if (j % width == 0) { /* ln, gn: of the group that begins here */
+                row_mean = row_var = 0;
+                for (size_t a = j; a < j + width; a++)
+                    row_mean += z[a] / (double)width;
+                for (size_t a = j; a < j + width; a++)
+                    row_var += (z[a] - row_mean) * (z[a] - row_mean) / (double)width;
+            }
             if (spec->norm == SPH_NORM_BN)
                 z[j] = gamma[j] * (z[j] - mean[j]) / sqrt(var[j] + 1e-5) + beta[j];
-            if (spec->norm == SPH_NORM_LN)
+            if (per_sample((int)spec->norm))
                 z[j] = gamma[j] * (z[j] - row_mean) / sqrt(row_var + 1e-5) + beta[j];
             if (spec->norm == SPH_NORM_MBN)
                 z[j] -= mean[j];
@@ -259,8 +264,8 @@ static void micro_batches_add_up_to_the_batch(void **state)
 {
     (void)state;
     static const size_t micros[] = {1, 7, 50, 99};
-    for (int norm = SPH_NORM_NONE; norm <= SPH_NORM_LN; norm += SPH_NORM_LN - SPH_NORM_NONE)
-        for (int loss = 0; loss < SPH_LOSS_COUNT; loss++) {
+    for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
+        for (int loss = 0; loss < SPH_LOSS_COUNT && !norm_ops((sph_norm)norm)->batch; loss++) {
             struct rng rng = rng_stream(25, RNG_NOISE, (uint32_t)loss);
             sph_net *net =
                 stack(SPH_F64, KERNELS_FASTEST, 6, 11, 2, 3, SPH_PARAM_GMP, (sph_norm)norm, SPH_ACT_RELU, 4);

@@ -49,7 +49,7 @@ static void every_check_passes_with_any_seed(void **state)
         }
         assert_int_equal(result.failed, 0);
         assert_int_equal(result.stopped, 0);
-        assert_int_equal(flips, 4);
+        assert_int_equal(flips, 5);
         assert_int_equal(wrong_sums, 5); /* all but n = 2 and 3 */
         assert_true(pairs >= 10000);
     }
@@ -379,7 +379,7 @@ static void a_step_of_the_first_angle_turns_by_its_length_up_to_pi(void **state)
 
 /* ---------------------------------------------------------------- flips of real units */
 
-/* eps = -1.001 w (LN: of what it sees) turns relu(w x) round: whatever x, one of the two is active. */
+/* eps = -1.001 w (LN, GN: of what it sees) turns relu(w x) round: whatever x, one of the two is active. */
 static void units_of_real_networks_flip(void **state)
 {
     (void)state;
@@ -391,12 +391,18 @@ static void units_of_real_networks_flip(void **state)
     } methods[] = {{SPH_PARAM_SP, SPH_NORM_NONE, "layers.0.weight"},
                    {SPH_PARAM_WN, SPH_NORM_NONE, "layers.0.v"},
                    {SPH_PARAM_SP, SPH_NORM_BN, "layers.0.weight"},
-                   {SPH_PARAM_SP, SPH_NORM_LN, "layers.0.weight"}};
+                   {SPH_PARAM_SP, SPH_NORM_LN, "layers.0.weight"},
+                   {SPH_PARAM_SP, SPH_NORM_GN, "layers.0.weight"}};
     struct rng rng = rng_stream(23, RNG_NOISE, 0);
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
-        int ln = methods[k].norm == SPH_NORM_LN;
+        size_t seen = methods[k].norm == SPH_NORM_LN ? UNITS : methods[k].norm == SPH_NORM_GN ? UNITS / 2 : 1;
         sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
-        int node = dense(net, sph_net_input(net, N), UNITS, methods[k].param, methods[k].norm, SPH_ACT_RELU);
+        int node = sph_net_dense(net, sph_net_input(net, N),
+                                 &(sph_layer){.units = UNITS,
+                                              .param = methods[k].param,
+                                              .norm = methods[k].norm,
+                                              .act = SPH_ACT_RELU,
+                                              .norm_groups = methods[k].norm == SPH_NORM_GN ? 2 : 0});
         ready(net, node, k);
         double w[UNITS * N], x[N], before[POINTS][UNITS], after[POINTS][UNITS], points[POINTS][N];
         assert_int_equal(sph_net_get(net, methods[k].tensor, w, UNITS * N), 0);
@@ -409,8 +415,8 @@ static void units_of_real_networks_flip(void **state)
         }
         for (size_t i = 0; i < N; i++) {
             double mean = 0;
-            for (size_t j = 1; j < UNITS && ln; j++)
-                mean += w[j * N + i] / (UNITS - 1);
+            for (size_t j = 1; j < seen; j++)
+                mean += w[j * N + i] / (double)(seen - 1);
             w[i] -= 1.001 * (w[i] - mean);
         }
         assert_int_equal(sph_net_set(net, methods[k].tensor, w, UNITS * N), 0);

@@ -195,7 +195,7 @@ static void a_tracker_sees_what_hyperplanes_say(void **state)
                     node = dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY);
                     ready(net, node, 4);
                     size_t compared = follow(net, what, 0.05);
-                    assert_int_equal(compared, norm == SPH_NORM_LN ? 0 : STEPS * 20);
+                    assert_int_equal(compared, per_sample(norm) ? 0 : STEPS * 20);
                 }
 }
 
@@ -223,7 +223,7 @@ static void a_tracker_follows_convolutions(void **state)
             node = sph_net_global_pool(net, node);
             node = dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY);
             ready(net, node, 4);
-            assert_int_equal(follow(net, what, 0.01), norm == SPH_NORM_LN ? 0 : STEPS * 12);
+            assert_int_equal(follow(net, what, 0.01), per_sample(norm) ? 0 : STEPS * 12);
         }
 }
 

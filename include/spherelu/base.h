@@ -108,7 +108,8 @@ typedef struct sph_sink {
     X(BN, "bn", "batch normalization")                                                                       \
     X(LN, "ln", "layer normalization")                                                                       \
     X(MBN, "mbn", "mean-only batch normalization")                                                           \
-    X(IMN, "imn", "input mean normalization")
+    X(IMN, "imn", "input mean normalization")                                                                \
+    X(GN, "gn", "group normalization")
 
 #define SPH_ACTS(X)                                                                                          \
     X(IDENTITY, "identity", "no activation")                                                                 \

@@ -25,6 +25,8 @@ typedef struct sph_layer {
     sph_norm norm;
     sph_act act;
     sph_init init;
+    size_t norm_groups; /* gn: groups of units, which they divide; 0: 32, or the most of 16, 8, 4, 2, 1 that
+                           divide them into groups of 4 or more */
 
     /* conv: a window of kernel x kernel, every stride pixels, pad zeros around the image; dense: 0 each */
     size_t kernel, stride, pad;
@@ -72,6 +74,7 @@ typedef struct sph_mlp {
     sph_norm norm;
     sph_act act;
     sph_init init;
+    size_t norm_groups; /* as of a layer */
     uint64_t seed;
 } sph_mlp;
 
@@ -89,6 +92,7 @@ typedef struct sph_image_net {
     sph_norm norm;
     sph_act act;
     sph_init init;
+    size_t norm_groups; /* as of a layer */
     uint64_t seed;
 } sph_image_net;
 

@@ -64,6 +64,7 @@ static int add_copies(struct taking *taking, struct site *site, const struct net
         return err;
     spec.param = SPH_PARAM_SP;
     spec.norm = SPH_NORM_NONE;
+    spec.norm_groups = 0;
     spec.init = SPH_INIT_DEFAULT;
     name_copy(path, sizeof path, "ruler", site->layer);
     site->ruler = net_add_like(taking->wide, node, in, &spec);

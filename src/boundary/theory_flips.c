@@ -16,6 +16,14 @@ enum { FLIP_SEEDS = 4, FLIP_ROWS = 32, FLIP_UNITS = 8 };
 
 static const double beyond = 1e-3; /* the papers' delta: eps = -(1 + delta) w */
 
+/* A method's flip. LN, and GN, which is LN among the units of a group, see a weight less the mean of the others
+ * (times 1 - 1/units): that is what turns round. */
+struct flip_kind {
+    enum perturb_method method;
+    size_t others; /* units that are seen beside it */
+    const char *name, *eps;
+};
+
 /* What a method's flip was in its worst case. */
 struct flip {
     double turn; /* degrees, smallest */
@@ -29,7 +37,7 @@ struct flip_case {
     double one[2];                     /* bias and scale: nothing special about them */
 };
 
-static void draw_case(struct flip_case *flip, size_t n, uint64_t seed)
+static void draw_case(struct flip_case *flip, size_t others, size_t n, uint64_t seed)
 {
     struct rng rng = rng_stream(seed, RNG_THEORY, (uint32_t)n);
     turns_normals(kernels_pick(SPH_F64, KERNELS_FASTEST), &rng, n, flip->w);
@@ -37,14 +45,14 @@ static void draw_case(struct flip_case *flip, size_t n, uint64_t seed)
     for (size_t i = 0; i < n; i++) {
         flip->w[i] *= 1e-3;
         flip->mean[i] = 0;
-        for (size_t k = 0; k < FLIP_UNITS - 1; k++)
-            flip->mean[i] += (flip->others[k * n + i] *= 1e-3) / (FLIP_UNITS - 1);
+        for (size_t k = 0; k < others; k++)
+            flip->mean[i] += (flip->others[k * n + i] *= 1e-3) / (double)others;
     }
     flip->one[0] = rng_normal(&rng);
     flip->one[1] = 0.5 + rng_unit(&rng);
 }
 
-static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n, uint64_t seed,
+static int try_flip(struct flip_case *flip, const struct flip_kind *kind, size_t n, uint64_t seed,
                     struct flip *worst)
 {
     const double *bias = &flip->one[0], *scale = &flip->one[1];
@@ -54,21 +62,20 @@ static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n
         [PERTURB_BN] = {flip->w, scale, bias},
         [PERTURB_LN] = {flip->w, bias, scale, flip->others},
     };
-    struct perturb_unit unit = {.n = n, .rows = FLIP_ROWS, .units = FLIP_UNITS, .seed = seed};
+    struct perturb_unit unit = {.n = n, .rows = FLIP_ROWS, .units = kind->others + 1, .seed = seed};
     double b;
     int err;
-    draw_case(flip, n, seed);
+    draw_case(flip, kind->others, n, seed);
     for (size_t i = 0; i < n; i++) {
-        /* LN sees the weight less the mean of the others (times 1 - 1/m): that is what turns round */
-        double seen = flip->w[i] - (method == PERTURB_LN ? flip->mean[i] : 0);
+        double seen = flip->w[i] - flip->mean[i];
         flip->moved[i] = flip->w[i] - (1 + beyond) * seen;
     }
     for (size_t t = 0; t < SPH_PERTURB_TENSORS; t++)
-        unit.tensor[t] = tensors[method][t];
-    if ((err = perturb_boundary(method, &unit, flip->before, &b)) < 0)
+        unit.tensor[t] = tensors[kind->method][t];
+    if ((err = perturb_boundary(kind->method, &unit, flip->before, &b)) < 0)
         return err;
     unit.tensor[0] = flip->moved;
-    if ((err = perturb_boundary(method, &unit, flip->after, &b)) < 0)
+    if ((err = perturb_boundary(kind->method, &unit, flip->after, &b)) < 0)
         return err;
     worst->turn = -theory_larger(-worst->turn, -plane_degrees * plane_turn(n, flip->before, flip->after));
     worst->tries++;
@@ -77,13 +84,12 @@ static int try_flip(struct flip_case *flip, enum perturb_method method, size_t n
 
 int theory_flips(struct theory *theory)
 {
-    static const struct {
-        enum perturb_method method;
-        const char *name, *eps;
-    } flips[] = {{PERTURB_SP, "SP (Prop. 2.3)", "-1.001 w"},
-                 {PERTURB_WN, "WN (Prop. 2.4)", "-1.001 v"},
-                 {PERTURB_BN, "BN (Prop. 2.5)", "-1.001 w, in a batch"},
-                 {PERTURB_LN, "LN, shift 0", "-1.001 (w - mean of others)"}};
+    static const struct flip_kind flips[] = {
+        {PERTURB_SP, 0, "SP (Prop. 2.3)", "-1.001 w"},
+        {PERTURB_WN, 0, "WN (Prop. 2.4)", "-1.001 v"},
+        {PERTURB_BN, 0, "BN (Prop. 2.5)", "-1.001 w, in a batch"},
+        {PERTURB_LN, FLIP_UNITS - 1, "LN, shift 0", "-1.001 (w - mean of others)"},
+        {PERTURB_LN, FLIP_UNITS / 2 - 1, "GN, shift 0", "-1.001 (w - mean in group)"}};
     static const size_t dims[] = THEORY_DIMS;
     size_t most = dims[THEORY_DIM_COUNT - 1];
     double *memory = mem_get((5 + FLIP_UNITS - 1) * most, sizeof *memory);
@@ -100,7 +106,7 @@ int theory_flips(struct theory *theory)
         struct flip worst = {.turn = 180};
         for (size_t d = 0; d < THEORY_DIM_COUNT && !err; d++)
             for (uint64_t s = 0; s < FLIP_SEEDS && !err; s++)
-                err = try_flip(&flip, flips[f].method, dims[d], theory->opts->seed + s, &worst);
+                err = try_flip(&flip, &flips[f], dims[d], theory->opts->seed + s, &worst);
         if (err)
             break;
         sph_theory_row *row = theory_row(theory, 0, worst.tries, worst.turn, 180 - 1e-6, 180 + 1e-6);

@@ -38,6 +38,9 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
     if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
         return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);
+    const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
+    if (job->set[OPTION_GROUPS] && !norm->grouped)
+        return sph_fail_key(SPH_EARG, "groups", "norm %s has none", norm->name);
     return 0;
 }
 
@@ -219,6 +222,7 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
         .scale = o->width,
         .param = (sph_param)o->param,
         .norm = (sph_norm)o->norm,
+        .norm_groups = o->groups,
         .act = (sph_act)o->activation,
         .init = init,
         .seed = o->seed,
@@ -238,6 +242,7 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
         .depth = o->hidden.count,
         .param = (sph_param)o->param,
         .norm = (sph_norm)o->norm,
+        .norm_groups = o->groups,
         .act = (sph_act)o->activation,
         .init = init,
         .seed = o->seed,

@@ -90,6 +90,10 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "parameterization of the hidden layers")                                                               \
     X(NORM, norm, "norm", WORD, NORMS, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                       \
       "normalization of the hidden layers")                                                                  \
+    X(GROUPS, groups, "groups", SIZE, POSITIVE, "", "net", "groups", "N",                                    \
+      "gn: groups of equal size that the units of each hidden layer fall into; 1: as ln, as many as a "      \
+      "conv has channels: instance normalization; if not given 32, or the most of 16, 8, 4, 2, 1 that "      \
+      "divide the units of a layer into groups of 4 or more")                                                \
     X(ACTIVATION, activation, "activation", WORD, ACTS, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS), \
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|FILE.safetensors",                 \

@@ -35,8 +35,10 @@ enum norm_result {
 struct norm_room {
     const struct kernels *k;
     size_t width;  /* columns of what is normalized                                   */
+    size_t groups; /* 1 or more */
     size_t rows;   /* of the largest batch                                            */
     size_t shares; /* most tiles of a batch or, of blocked images, most images        */
+    size_t workers;
     double momentum;
 };
 int norm_state_new(struct norm_state **out, const struct norm_ops *row, const struct norm_room *room);
@@ -51,6 +53,7 @@ struct norm_values {
     size_t m, n;                  /* units, inputs of a unit                                 */
     size_t area;                  /* inputs of a unit that share a channel                   */
     size_t groups;                /* of units, which read channels of their own; 1: none     */
+    size_t norm_groups;           /* of units that are normalized together; 1: all           */
 };
 
 /* The channel that input i of unit j is of. */
@@ -64,13 +67,15 @@ struct norm_ops {
     struct norm_tensor tensor[NORM_TENSORS];
     size_t tensors;
 
+    int grouped;       /* its layers say into how many groups their units fall */
     int at_input;      /* stands before the product, on what the layer reads                            */
     int batch;         /* training looks at the whole batch, evaluation at running statistics           */
     int per_sample;    /* joins the units of a sample and divides by a number of its own: no unit is affine */
     int replaces_bias; /* its shift is the layer's bias                                                 */
     int adds_bias;     /* the bias comes behind it, in its own pass                                     */
     int takes_relu;    /* a relu behind it runs in its passes, both ways                                */
-    size_t row_numbers; /* numbers that it keeps for each row of a batch on the way back                 */
+    size_t row_numbers;  /* numbers that it keeps for each group of a row on the way back                 */
+    size_t work, work64; /* arrays of its width that each worker needs, of the dtype and in f64 */
     enum norm_result result;
 
     /* ---- passes: each sets op->kind. gather: training of a batch statistic only */

@@ -34,8 +34,13 @@ int norm_state_new(struct norm_state **out, const struct norm_ops *row, const st
     state->shares = room->shares;
     state->momentum = room->momentum;
     int missing = row->batch && new_batch(state, room->k);
+    size_t length = kernel_pad(room->width);
     if (row->row_numbers)
-        missing |= !(state->rows = mem_get(room->rows * row->row_numbers, room->k->size));
+        missing |= !(state->rows = mem_get(room->rows * room->groups * row->row_numbers, room->k->size));
+    if (row->work)
+        missing |= !(state->work = mem_get(room->workers * row->work * length, room->k->size));
+    if (row->work64)
+        missing |= !(state->work64 = mem_get(room->workers * row->work64 * length, sizeof(double)));
     if (missing) {
         norm_state_free(state);
         return SPH_EMEMORY;
@@ -48,9 +53,10 @@ void norm_state_free(struct norm_state *state)
 {
     if (!state)
         return;
-    void *owned[] = {state->rows,  state->share_rows, state->share[0], state->share[1], state->merged[0],
-                     state->spare, state->merged[1],  state->inverse,  state->mean,     state->statistic,
-                     state->scale, state->shift,      state->factor,   state->across,   state->offset};
+    void *owned[] = {state->rows,     state->work,      state->work64, state->share_rows, state->share[0],
+                     state->share[1], state->merged[0], state->spare,  state->merged[1],  state->inverse,
+                     state->mean,     state->statistic, state->scale,  state->shift,      state->factor,
+                     state->across,   state->offset};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(state);
@@ -180,4 +186,20 @@ void norm_shift(const struct op *op, const struct tile *tile, const struct buffe
         k->shift(slice.rows, slice.width, slice_at(from, k, tile, p), from->ld,
                  slice_column(&slice, k, op->norm.state->shift), slice_at(to, k, tile, p), to->ld);
     }
+}
+
+/* ---------------------------------------------------------------- in evaluation */
+
+void norm_centre_units(const struct norm_values *norm, const double *gamma, double *w, double *b)
+{
+    size_t n = norm->n, width = norm->m / norm->norm_groups;
+    for (size_t first = 0; first < norm->m; first += width)
+        for (size_t i = 0; i <= n; i++) { /* the weights of an input; last the biases */
+            double *column = i < n ? w + i : b, mean = 0;
+            size_t step = i < n ? n : 1;
+            for (size_t j = first; j < first + width; j++)
+                mean += column[j * step] / (double)width;
+            for (size_t j = first; j < first + width; j++)
+                column[j * step] = gamma[j] * (column[j * step] - mean);
+        }
 }

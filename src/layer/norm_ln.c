@@ -66,15 +66,7 @@ static void ln_apply(struct op *op, int train)
 
 static const double *fold_sample(const struct norm_values *norm, double *w, double *b)
 {
-    size_t m = norm->m, n = norm->n;
-    for (size_t i = 0; i <= n; i++) { /* the weights of an input; last the biases */
-        double *column = i < n ? w + i : b, mean = 0;
-        size_t step = i < n ? n : 1;
-        for (size_t j = 0; j < m; j++)
-            mean += column[j * step] / (double)m;
-        for (size_t j = 0; j < m; j++)
-            column[j * step] = norm->tensor[GAMMA][j] * (column[j * step] - mean);
-    }
+    norm_centre_units(norm, norm->tensor[GAMMA], w, b);
     return norm->tensor[BETA];
 }
 

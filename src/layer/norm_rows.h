@@ -6,7 +6,7 @@
 
 #include "layer/norm.h"
 
-extern const struct norm_ops norm_bn, norm_ln, norm_mbn, norm_imn;
+extern const struct norm_ops norm_bn, norm_ln, norm_mbn, norm_imn, norm_gn;
 
 /* What is gathered lies in shares, one per tile or, of blocked images, one per image; they are merged in
  * their order, in f64: the result does not depend on which worker ran which tile. */
@@ -14,7 +14,9 @@ struct norm_state {
     size_t width, shares;
     double momentum;
     const struct layer_weights *also; /* norm_state_share, or NULL                            */
-    void *rows;                       /* (rows, the row's row_numbers)                        */
+    void *rows;                       /* (rows, groups, the row's row_numbers)                */
+    void *work;                       /* (workers, the row's work, width padded)              */
+    double *work64;                   /* (workers, the row's work64, width padded) f64        */
     size_t *share_rows;               /* (shares)                                             */
     void *share[2];                   /* (shares, width) each: what was gathered              */
     double *merged[2], *spare;        /* (width) f64: what became of it                       */
@@ -53,5 +55,9 @@ void norm_join_mean_back(const struct op *op, size_t tiles, size_t rows);
 void norm_set_shift(const struct op *op, const void *b, const double *mean);
 void norm_shift(const struct op *op, const struct tile *tile, const struct buffer *from,
                 const struct buffer *to);
+
+/* w (m, n) and b (m) of each unit less their means over its group, times gamma: what stands before the division
+ * by a sample's deviation. */
+void norm_centre_units(const struct norm_values *norm, const double *gamma, double *w, double *b);
 
 #endif

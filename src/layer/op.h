@@ -164,6 +164,7 @@ struct conv_op {
 
 struct norm_op {
     struct norm_state *state;
+    size_t groups; /* of units, where the row has some */
 };
 
 struct act_op {

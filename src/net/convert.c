@@ -128,8 +128,10 @@ static void adapt_layer(void *self, size_t layer, sph_layer *spec)
     if (spec->param != form->to)
         spec->init = SPH_INIT_DEFAULT;
     spec->param = form->to;
-    if (form->norm != form->from->norm)
+    if (form->norm != form->from->norm) {
         spec->norm = SPH_NORM_NONE;
+        spec->norm_groups = 0;
+    }
     spec->signs = form->signs;
 }
 

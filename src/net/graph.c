@@ -99,6 +99,28 @@ static int check_layer(const sph_layer *spec, const char *path)
     return 0;
 }
 
+/* Into how many groups the layer's norm takes its units: as the layer says, or as many as are usual. */
+static int find_groups(struct net_layer *layer, size_t pixels)
+{
+    size_t units = layer->spec.units, *groups = &layer->spec.norm_groups;
+    if (!layer->norm->grouped && *groups)
+        return sph_fail_key(SPH_EARG, layer->path, "%zu groups, but norm %s has none", *groups,
+                            layer->norm->name);
+    if (!layer->norm->grouped)
+        return 0;
+    if (*groups && units % *groups)
+        return sph_fail_key(SPH_EARG, layer->path, "its %zu units do not fall into %zu groups of equal size",
+                            units, *groups);
+    if (*groups > 1 && *groups == units && pixels == 1)
+        return sph_fail_key(SPH_EARG, layer->path,
+                            "%zu groups of one number each, which %s would make 0; expected fewer", *groups,
+                            layer->norm->name);
+    for (size_t usual = 32; !*groups; usual /= 2)
+        if (usual == 1 || (units % usual == 0 && units / usual >= 4)) /* two units would become +-1 */
+            *groups = usual;
+    return 0;
+}
+
 /* A weight layer at `node`, whose description is all there but for the layer's number: each unit reads
  * window_area numbers from each channel of its group. */
 static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, size_t window_area)
@@ -128,6 +150,9 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         .has_bias = !layer.norm->replaces_bias,
         .fold = layer.act->homogeneous && !norm_between(layer.norm),
     };
+    int err = find_groups(&layer, node_pixels(&node));
+    if (err < 0)
+        return err;
     if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
     node.layer = net->layer_count;
@@ -382,7 +407,8 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
                            .param = spec->param,
                            .norm = net_norm_behind(net, node, spec->norm),
                            .act = spec->act,
-                           .init = spec->init};
+                           .init = spec->init,
+                           .norm_groups = spec->norm_groups};
         node = sph_net_dense(net, node, &layer);
     }
     /* The output layer is plain, whatever the hidden ones are. */

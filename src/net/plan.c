@@ -56,16 +56,18 @@ static void new_buffer(struct plan *plan, const struct net_node *like, struct bu
     plan->requests[plan->request_count++] = (struct request){out, rows * buffer_length(out)};
 }
 
-static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width, struct norm_state **out)
+static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width, struct norm_op *out)
 {
     struct norm_room room = {.k = plan->k,
                              .width = width,
+                             .groups = out->groups,
                              .rows = plan->rows,
                              .shares = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles,
+                             .workers = plan->workers,
                              .momentum = plan->momentum};
-    int err = norm_state_new(out, row, &room);
+    int err = norm_state_new(&out->state, row, &room);
     if (!err)
-        plan->norms[plan->norm_count++] = *out;
+        plan->norms[plan->norm_count++] = out->state;
     return err;
 }
 
@@ -132,7 +134,8 @@ static int plan_centring(struct plan *plan, const struct norm_ops *row, const st
         return 0;
     }
     struct op half = *base;
-    if ((err = new_norm(plan, row, before->channels, &half.norm.state)) < 0)
+    half.norm.groups = 1;
+    if ((err = new_norm(plan, row, before->channels, &half.norm)) < 0)
         return err;
     half.in = *in;
     half.out = &held[0];
@@ -158,7 +161,7 @@ static int plan_centring(struct plan *plan, const struct norm_ops *row, const st
 static int plan_norm(struct plan *plan, const struct norm_ops *row, struct op *op)
 {
     int train = plan->mode == PLAN_TRAIN;
-    int err = new_norm(plan, row, op->weights->m, &op->norm.state);
+    int err = new_norm(plan, row, op->weights->m, &op->norm);
     if (err < 0)
         return err;
     if (train && row->gather)
@@ -202,6 +205,7 @@ static int plan_layer(struct plan *plan, size_t node)
         return err;
 
     struct op half = base;
+    half.norm.groups = norm->grouped ? layer->spec.norm_groups : 1;
     half.in = half.out = z;
     if (norm->result == NORM_APART || (norm->result == NORM_APART_IN_TRAINING && train)) {
         half.out = &held[3];

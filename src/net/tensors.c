@@ -235,8 +235,11 @@ size_t net_norm_numbers(const struct net_layer *layer)
 void net_norm_values(const sph_net *net, const struct net_layer *layer, double *memory,
                      struct norm_values *out)
 {
-    *out = (struct norm_values){
-        .m = layer->shape.m, .n = layer->shape.n, .area = layer_area(layer), .groups = layer_groups(layer)};
+    *out = (struct norm_values){.m = layer->shape.m,
+                                .n = layer->shape.n,
+                                .area = layer_area(layer),
+                                .groups = layer_groups(layer),
+                                .norm_groups = layer->norm->grouped ? layer->spec.norm_groups : 1};
     for (size_t t = 0; t < layer->norm->tensors; t++) {
         net->k->to_double(net_norm_length(layer, t), net_norm(net, layer, t), memory);
         out->tensor[t] = memory;

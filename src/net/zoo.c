@@ -38,6 +38,7 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
                        .norm = net_norm_behind(b->net, from, b->spec->norm),
                        .act = conv->act,
                        .init = b->spec->init,
+                       .norm_groups = b->spec->norm_groups,
                        .kernel = conv->kernel,
                        .stride = conv->stride,
                        .pad = conv->kernel / 2};

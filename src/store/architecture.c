@@ -10,11 +10,11 @@
 #include "base/words.h"
 
 static const char *const input_keys[] = {"kind", "features", NULL};
-static const char *const dense_keys[] = {"kind", "from", "path",  "units", "param",
-                                         "norm", "act",  "signs", NULL};
+static const char *const dense_keys[] = {"kind", "from",        "path", "units", "param",
+                                         "norm", "norm_groups", "act",  "signs", NULL};
 static const char *const image_keys[] = {"kind", "channels", "height", "width", NULL};
-static const char *const conv_keys[] = {"kind",  "from",   "path",   "units", "param",  "norm", "act",
-                                        "signs", "kernel", "stride", "pad",   "groups", NULL};
+static const char *const conv_keys[] = {"kind", "from",  "path",   "units",  "param", "norm",   "norm_groups",
+                                        "act",  "signs", "kernel", "stride", "pad",   "groups", NULL};
 static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
 static const char *const act_keys[] = {"kind", "from", "act", NULL};
@@ -34,6 +34,11 @@ static json_t *layer_json(const sph_net *net, const struct net_node *node)
                                sph_word(SPH_WORDS_PARAM, (int)spec->param)->word, "norm",
                                sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, "act",
                                sph_word(SPH_WORDS_ACT, (int)spec->act)->word, "signs", spec->signs != 0);
+    if (layer->norm->grouped && object &&
+        json_object_set_new(object, "norm_groups", json_integer((json_int_t)spec->norm_groups))) {
+        json_decref(object);
+        return NULL;
+    }
     if (node->kind == NODE_CONV && object &&
         (json_object_set_new(object, "kernel", json_integer((json_int_t)spec->kernel)) ||
          json_object_set_new(object, "stride", json_integer((json_int_t)spec->stride)) ||
@@ -162,7 +167,12 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
     layer->param = (sph_param)param;
     layer->norm = (sph_norm)norm;
     layer->act = (sph_act)act;
-    return 0;
+    if (!norm_ops(layer->norm)->grouped && !json_object_get(node, "norm_groups"))
+        return 0;
+    if ((err = json_member_size(node, where, "norm_groups", &layer->norm_groups)) < 0)
+        return err;
+    return layer->norm_groups ? 0
+                              : sph_fail_at(SPH_EFORMAT, where, "\"norm_groups\" is 0, expected 1 or more");
 }
 
 static int build_dense(sph_net *net, const json_t *node, const char *where)
@@ -381,9 +391,9 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
 
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
 {
-    static const char *const keys[] = {"kind",  "from",  "path",   "features", "channels", "height",
-                                       "width", "units", "kernel", "stride",   "pad",      "groups",
-                                       "param", "norm",  "act",    "signs"};
+    static const char *const keys[] = {"kind",  "from",  "path",        "features", "channels", "height",
+                                       "width", "units", "kernel",      "stride",   "pad",      "groups",
+                                       "param", "norm",  "norm_groups", "act",      "signs"};
     if (json_equal(there, here))
         return 0;
     if (member_differs(there, here, "it", "dtype", text, size))

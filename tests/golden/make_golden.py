@@ -21,7 +21,10 @@ METHODS = (  # name, parameterization, normalization
     ("sp+bn", "sp", "bn"),
     ("sp+ln", "sp", "ln"),
     ("wn+mbn", "wn", "mbn"),
+    ("wn+gn", "wn", "gn"),
+    ("sphere+gn", "sphere", "gn"),
 )
+GROUPS = 4  # of gn
 RUNS = (("mse", "f64"), ("mse", "f32"), ("mae", "f64"))
 DTYPES = {"f64": torch.float64, "f32": torch.float32}
 EPSILON = 1e-5
@@ -85,7 +88,7 @@ class Hidden:
         }[param]()
         if norm == "bn":
             del raw["b"]
-        if norm in ("bn", "ln"):
+        if norm in ("bn", "ln", "gn"):
             raw["scale"], raw["shift"] = torch.ones_like(b), torch.zeros_like(b)
         self.raw = {k: t.to(dtype).clone().requires_grad_() for k, t in raw.items()}
 
@@ -111,6 +114,8 @@ class Hidden:
         if self.norm == "ln":
             mean, var = z.mean(1, keepdim=True), z.var(1, unbiased=False, keepdim=True)
             z = (z - mean) / torch.sqrt(var + EPSILON) * p["scale"] + p["shift"]
+        if self.norm == "gn":
+            z = torch.nn.functional.group_norm(z, GROUPS, p["scale"], p["shift"], EPSILON)
         z = torch.relu(z)
         return z * p["r"] if "r" in p else z
 

@@ -21,7 +21,10 @@ METHODS = (  # name, parameterization, normalization
     ("gmp", "gmp", "none"),
     ("gmp+imn", "gmp", "imn"),
     ("wn+mbn", "wn", "mbn"),
+    ("wn+gn", "wn", "gn"),
+    ("gmp+gn", "gmp", "gn"),
 )
+GROUPS = 8  # of gn: as many as the first layers have units, which is instance normalization
 NETS = {  # units, inputs, kernel of each layer, in the order in which numbers are drawn; kernel 0: dense
     "vgg6": ((8, 3, 3), (8, 8, 3), (16, 8, 3), (16, 16, 3), (32, 16, 3), (32, 32, 3), (10, 32, 0)),
     "residual": ((8, 3, 3), (8, 8, 3), (8, 8, 3), (16, 8, 3), (16, 16, 3), (16, 8, 1), (10, 16, 0)),
@@ -60,6 +63,7 @@ class Conv:
         }[param]()
         if norm == "bn":
             del raw["b"]
+        if norm in ("bn", "gn"):
             raw["scale"], raw["shift"] = torch.ones_like(b), torch.zeros_like(b)
         self.raw = {k: t.to(dtype).clone().requires_grad_() for k, t in raw.items()}
 
@@ -86,6 +90,8 @@ class Conv:
         if self.norm == "bn":
             mean, var = z.mean(per_channel, keepdim=True), z.var(per_channel, unbiased=False, keepdim=True)
             z = (z - mean) / torch.sqrt(var + EPSILON) * of(p["scale"]) + of(p["shift"])
+        if self.norm == "gn":
+            z = F.group_norm(z, GROUPS, p["scale"], p["shift"], EPSILON)
         z = act(z)
         return z * of(p["r"]) if "r" in p else z
 

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Group normalization: the units of a layer fall into groups of equal size, in their order. Within each group
+ * of a sample (conv: over its units and all pixels)
+ *
+ *   y = gamma xhat + beta,  xhat = (z - mean) / sigma,  sigma^2 = var + epsilon,  var biased
+ *
+ * and gamma and beta are per unit. One group is layer normalization; as many as units is, of images, instance
+ * normalization. The same in training and in evaluation. Back, with g = gamma dy, means over the group:
+ *
+ *   dgamma = sum dy xhat,  dbeta = sum dy,  dz = (g - mean of g - xhat * mean of g xhat) / sigma
+ *
+ * Vectors: the kernels of ln, group by group. Images: a unit's pixels have moments, as in bn, which are merged
+ * over the group in f64; then mean, scale and shift of a unit are all that the kernels of bn need. So groups
+ * need not be blocks of channels. Boundaries are those of ln. */
+#include <math.h>
+#include <string.h>
+
+#include "layer/norm_rows.h"
+
+enum { GAMMA, BETA };
+
+/* ---------------------------------------------------------------- vectors */
+
+/* Fast kernels write whole vectors: of narrow groups, over the next one. */
+static const struct kernels *vector_kernels(const struct op *op, size_t width)
+{
+    return width % KERNEL_PAD ? kernels_pick(op->k->dtype, KERNELS_PLAIN) : op->k;
+}
+
+/* Numbers of the dtype from one on. */
+static void *from(const struct op *op, const void *array, size_t at)
+{
+    return (char *)array + at * op->k->size;
+}
+
+/* 1 / sigma of the tile's rows, a group. */
+static void *inverse_at(const struct op *op, const struct tile *tile, size_t group)
+{
+    return from(op, op->norm.state->rows, tile->row * op->norm.groups + group * tile->rows);
+}
+
+static void vector_forward(const struct op *op, const struct tile *tile)
+{
+    size_t width = op->weights->m / op->norm.groups;
+    const struct kernels *k = vector_kernels(op, width);
+    for (size_t group = 0; group < op->norm.groups; group++) {
+        size_t at = group * width;
+        k->layer_norm(tile->rows, width, from(op, buffer_at(op->in, op->k, tile), at), op->in->ld,
+                      norm_epsilon, from(op, op->weights->norm[GAMMA], at),
+                      from(op, op->weights->norm[BETA], at), inverse_at(op, tile, group),
+                      from(op, buffer_at(op->out, op->k, tile), at), op->out->ld);
+    }
+}
+
+static void vector_backward(const struct op *op, const struct tile *tile)
+{
+    const struct layer_grads *grads = &op->grads[tile->worker];
+    size_t width = op->weights->m / op->norm.groups;
+    const struct kernels *k = vector_kernels(op, width);
+    for (size_t group = 0; group < op->norm.groups; group++) {
+        size_t at = group * width;
+        void *d = from(op, buffer_at(op->dout, op->k, tile), at);
+        k->layer_norm_grad(tile->rows, width, d, op->dout->ld, from(op, buffer_at(op->in, op->k, tile), at),
+                           op->in->ld, inverse_at(op, tile, group), from(op, op->weights->norm[GAMMA], at),
+                           from(op, grads->dnorm[GAMMA], at), from(op, grads->dnorm[BETA], at), d,
+                           op->dout->ld);
+    }
+}
+
+/* ---------------------------------------------------------------- images */
+
+/* What a worker needs for one image, (m) each: of the dtype for the kernels, in f64 for the groups. */
+enum { MEAN, SCALE, FIRST, SECOND, FACTOR, ACROSS, OFFSET, WORK };
+enum { SUMS, PRODUCTS, GAMMAS, WORK64 };
+
+struct image {
+    const struct op *op;
+    const struct tile *tile;
+    size_t number;          /* of the image in the tile    */
+    size_t width;           /* units of a group            */
+    double count;           /* numbers of a group          */
+    void *work[WORK];       /* (m) padded                  */
+    double *work64[WORK64]; /* (m)                         */
+};
+
+static struct image image_of(const struct op *op, const struct tile *tile, size_t number)
+{
+    const struct norm_state *state = op->norm.state;
+    size_t m = op->weights->m, length = kernel_pad(m);
+    struct image image = {op, tile, number, .width = m / op->norm.groups};
+    image.count = (double)(image.width * op->in->pixels);
+    for (size_t i = 0; i < WORK; i++)
+        image.work[i] = from(op, state->work, (tile->worker * WORK + i) * length);
+    for (size_t i = 0; i < WORK64; i++)
+        image.work64[i] = state->work64 + (tile->worker * WORK64 + i) * length;
+    return image;
+}
+
+/* The slices of the image: blocks, or all its pixels. */
+static size_t slices(const struct image *image)
+{
+    return image->op->in->blocked ? image->op->in->blocks : 1;
+}
+
+static struct slice slice_of(const struct image *image, size_t p)
+{
+    const struct buffer *in = image->op->in;
+    if (!in->blocked)
+        return (struct slice){.rows = in->pixels, .width = in->width};
+    return buffer_slice(in, image->tile, p);
+}
+
+static void *part_of(const struct image *image, const struct buffer *buffer, size_t p)
+{
+    const struct kernels *k = image->op->k;
+    return (char *)buffer_image(buffer, k, image->tile, image->number) +
+           p * buffer->pixels * buffer->ld * k->size;
+}
+
+/* mean and 1 / sigma of the image's groups, from forward to backward: (groups) each. */
+static void *kept(const struct image *image, int inverse)
+{
+    const struct op *op = image->op;
+    size_t groups = op->norm.groups;
+    return from(op, op->norm.state->rows,
+                ((image->tile->row + image->number) * 2 + (size_t)inverse) * groups);
+}
+
+/* Mean and scale = gamma / sigma of every unit, as they were kept for the groups. */
+static void spread(const struct image *image)
+{
+    const struct op *op = image->op;
+    const struct kernels *k = op->k;
+    double *gammas = image->work64[GAMMAS], mean, inverse;
+    size_t m = op->weights->m;
+    k->to_double(m, op->weights->norm[GAMMA], gammas);
+    for (size_t j = 0; j < m; j++) {
+        k->to_double(1, from(op, kept(image, 0), j / image->width), &mean);
+        k->to_double(1, from(op, kept(image, 1), j / image->width), &inverse);
+        image->work64[SUMS][j] = mean;
+        gammas[j] *= inverse;
+    }
+    k->from_double(m, image->work64[SUMS], image->work[MEAN]);
+    k->from_double(m, gammas, image->work[SCALE]);
+}
+
+/* Units of one number of pixels each: mean of the means, and what they are apart adds to the deviations. */
+static void keep_moments(const struct image *image)
+{
+    const struct op *op = image->op;
+    const double *means = image->work64[SUMS], *deviations = image->work64[PRODUCTS];
+    op->k->to_double(op->weights->m, image->work[FIRST], image->work64[SUMS]);
+    op->k->to_double(op->weights->m, image->work[SECOND], image->work64[PRODUCTS]);
+    for (size_t group = 0; group < op->norm.groups; group++) {
+        size_t first = group * image->width, stop = first + image->width;
+        double mean = 0, squares = 0;
+        for (size_t j = first; j < stop; j++)
+            mean += means[j] / (double)image->width;
+        for (size_t j = first; j < stop; j++)
+            squares += deviations[j] + (double)op->in->pixels * (means[j] - mean) * (means[j] - mean);
+        double inverse = 1 / sqrt(squares / image->count + norm_epsilon);
+        op->k->from_double(1, &mean, from(op, kept(image, 0), group));
+        op->k->from_double(1, &inverse, from(op, kept(image, 1), group));
+    }
+}
+
+static void image_forward(const struct op *op, const struct tile *tile)
+{
+    const struct kernels *k = op->k;
+    for (size_t i = 0; i < tile->rows; i++) {
+        struct image image = image_of(op, tile, i);
+        for (size_t p = 0; p < slices(&image); p++) {
+            struct slice slice = slice_of(&image, p);
+            k->moments(slice.rows, slice.width, part_of(&image, op->in, p), op->in->ld,
+                       slice_column(&slice, k, image.work[FIRST]),
+                       slice_column(&slice, k, image.work[SECOND]));
+        }
+        keep_moments(&image);
+        spread(&image);
+        for (size_t p = 0; p < slices(&image); p++) {
+            struct slice slice = slice_of(&image, p);
+            k->normalize(slice.rows, slice.width, part_of(&image, op->in, p), op->in->ld,
+                         slice_column(&slice, k, image.work[MEAN]),
+                         slice_column(&slice, k, image.work[SCALE]),
+                         slice_column(&slice, k, op->weights->norm[BETA]), 0, part_of(&image, op->out, p),
+                         op->out->ld);
+        }
+    }
+}
+
+/* From a unit's sums of dy and dy (z - mean): the gradients of gamma and beta, and of dz = factor dy + across
+ * (z - mean) + offset its three numbers. */
+static void join_back(const struct image *image)
+{
+    const struct op *op = image->op;
+    const struct kernels *k = op->k;
+    const struct layer_grads *grads = &op->grads[image->tile->worker];
+    double *sums = image->work64[SUMS], *products = image->work64[PRODUCTS], *gammas = image->work64[GAMMAS];
+    size_t m = op->weights->m;
+    k->add(1, m, image->work[FIRST], m, grads->dnorm[BETA], m);
+    k->to_double(m, image->work[FIRST], sums);
+    k->to_double(m, image->work[SECOND], products);
+    k->to_double(m, op->weights->norm[GAMMA], gammas);
+    for (size_t group = 0; group < op->norm.groups; group++) {
+        size_t first = group * image->width, stop = first + image->width;
+        double pull = 0, pull_x = 0, inverse;
+        k->to_double(1, from(op, kept(image, 1), group), &inverse);
+        for (size_t j = first; j < stop; j++) {
+            products[j] *= inverse;
+            pull += gammas[j] * sums[j];
+            pull_x += gammas[j] * products[j];
+        }
+        double across = -inverse * inverse * pull_x / image->count, offset = -inverse * pull / image->count;
+        for (size_t j = first; j < stop; j++) {
+            gammas[j] *= inverse;
+            k->from_double(1, &across, from(op, image->work[ACROSS], j));
+            k->from_double(1, &offset, from(op, image->work[OFFSET], j));
+        }
+    }
+    k->from_double(m, gammas, image->work[FACTOR]);
+    k->from_double(m, products, image->work[SECOND]);
+    k->add(1, m, image->work[SECOND], m, grads->dnorm[GAMMA], m);
+}
+
+static void image_backward(const struct op *op, const struct tile *tile)
+{
+    const struct kernels *k = op->k;
+    for (size_t i = 0; i < tile->rows; i++) {
+        struct image image = image_of(op, tile, i);
+        spread(&image);
+        memset(image.work[FIRST], 0, op->weights->m * k->size);
+        memset(image.work[SECOND], 0, op->weights->m * k->size);
+        for (size_t p = 0; p < slices(&image); p++) {
+            struct slice slice = slice_of(&image, p);
+            k->normalize_sums(
+                slice.rows, slice.width, part_of(&image, op->dout, p), op->dout->ld,
+                part_of(&image, op->in, p), op->in->ld, slice_column(&slice, k, image.work[MEAN]),
+                slice_column(&slice, k, image.work[SCALE]), slice_column(&slice, k, op->weights->norm[BETA]),
+                0, slice_column(&slice, k, image.work[FIRST]), slice_column(&slice, k, image.work[SECOND]));
+        }
+        join_back(&image);
+        for (size_t p = 0; p < slices(&image); p++) {
+            struct slice slice = slice_of(&image, p);
+            void *d = part_of(&image, op->dout, p);
+            k->normalize_grad(
+                slice.rows, slice.width, d, op->dout->ld, part_of(&image, op->in, p), op->in->ld,
+                slice_column(&slice, k, image.work[MEAN]), slice_column(&slice, k, image.work[SCALE]),
+                slice_column(&slice, k, op->weights->norm[BETA]), 0,
+                slice_column(&slice, k, image.work[FACTOR]), slice_column(&slice, k, image.work[ACROSS]),
+                slice_column(&slice, k, image.work[OFFSET]), d, op->dout->ld);
+        }
+    }
+}
+
+static void gn_apply(struct op *op, int train)
+{
+    static const struct op_kind vector = {
+        .forward = vector_forward, .backward = vector_backward, .back_in = 1};
+    static const struct op_kind image = {.forward = image_forward, .backward = image_backward, .back_in = 1};
+    (void)train;
+    op->kind = op->in->pixels > 1 ? &image : &vector;
+}
+
+/* ---------------------------------------------------------------- evaluation and conversion */
+
+static const double *fold_sample(const struct norm_values *norm, double *w, double *b)
+{
+    norm_centre_units(norm, norm->tensor[GAMMA], w, b);
+    return norm->tensor[BETA];
+}
+
+static int scale(const struct norm_values *norm, size_t j, double factor)
+{
+    norm->tensor[GAMMA][j] *= factor;
+    norm->tensor[BETA][j] *= factor;
+    return 1;
+}
+
+const struct norm_ops norm_gn = {
+    .name = "gn",
+    .tensor = {[GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1},
+               [BETA] = {"norm.shift", .learned = 1, .extent = NORM_UNITS}},
+    .tensors = 2,
+    .grouped = 1,
+    .per_sample = 1,
+    .row_numbers = 2,
+    .work = WORK,
+    .work64 = WORK64,
+    .result = NORM_APART,
+    .apply = gn_apply,
+    .fold_sample = fold_sample,
+    .scale = scale,
+};
