@@ -213,6 +213,7 @@ void sheet_free(struct sheet *sheet)
         mem_free(sheet->profile[i].comma_example);
     }
     mem_free(sheet->profile);
+    mem_free(sheet->parsed_own);
     mem_free(sheet->own[0]);
     mem_free(sheet->own[1]);
     mem_free(sheet->pipe);

@@ -78,6 +78,11 @@ struct sheet {
     int header;              /* the first row is a header    */
     struct profile *profile; /* (columns) */
 
+    /* (rows, columns) where every cell is a number and there was room for them: nothing is read twice. NULL:
+     * otherwise. */
+    const double *parsed;
+    double *parsed_own;
+
     struct array x, y;     /* numbers: columns of x, then columns of y; y.columns may be 0 */
     unsigned char *own[2]; /* their bytes when not in the file as it is */
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/csv.h"
@@ -21,7 +22,52 @@ struct first_pass {
     size_t *again; /* (columns) how often a later cell equals the first */
     size_t width;
     size_t rows;
+
+    double *
+        numbers; /* (rows, width) of the rows but the first, whose place is kept; NULL: a cell is no number */
+    size_t capacity; /* rows */
 };
+
+/* ---------------------------------------------------------------- numbers, kept */
+
+/* About as many rows as there are: by the lines of the first bytes. */
+static size_t guess_rows(const struct sheet *sheet)
+{
+    enum { LOOK = 1 << 16 };
+    size_t look = sheet->length < LOOK ? sheet->length : LOOK, lines = 1;
+    for (const char *p = sheet->bytes, *end = p + look; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        lines++;
+    return (size_t)((double)lines * (double)sheet->length / (double)look * 1.02) + 16;
+}
+
+static void forget_numbers(struct first_pass *pass)
+{
+    mem_free(pass->numbers);
+    pass->numbers = NULL;
+}
+
+/* Where memory is short the file is read twice instead. */
+static int expect_numbers(struct first_pass *pass)
+{
+    size_t rows = guess_rows(pass->sheet), count, bytes;
+    if (!size_times(&count, rows, pass->width) || !size_times(&bytes, count, 3 * sizeof(double)) ||
+        !mem_allows(bytes))
+        return 0;
+    pass->numbers = mem_get(count, sizeof *pass->numbers);
+    pass->capacity = rows;
+    return pass->numbers ? 0 : SPH_EMEMORY;
+}
+
+/* row: among all of the file. */
+static void keep_number(struct first_pass *pass, size_t row, size_t column, const struct cell *cell)
+{
+    if (!pass->numbers)
+        return;
+    if (cell->kind != CELL_NUMBER || row >= pass->capacity)
+        forget_numbers(pass);
+    else
+        pass->numbers[row * pass->width + column] = cell->value;
+}
 
 static int keep_example(char **example, size_t *example_line, size_t line, const char *text)
 {
@@ -98,7 +144,7 @@ static int keep_first(struct first_pass *pass, size_t line, const char *const *f
     for (size_t i = 0; i < count; i++)
         if (!(pass->first[i] = mem_text(fields[i])))
             return SPH_EMEMORY;
-    return 0;
+    return expect_numbers(pass);
 }
 
 static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
@@ -121,7 +167,8 @@ static int first_row(void *user, size_t line, const char *const *fields, size_t 
         cell_read(&cell, fields[i]);
         if ((err = add_to_profile(&pass->sheet->profile[i], line, &cell, commas)) < 0)
             return err;
-        pass->again[i] += !strcmp(fields[i], pass->first[i]);
+        keep_number(pass, pass->rows - 1, i, &cell);
+        pass->again[i] += *fields[i] == *pass->first[i] && !strcmp(fields[i], pass->first[i]);
     }
     return 0;
 }
@@ -197,15 +244,24 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             cell_read(&cell, pass->first[i]);
+            keep_number(pass, 0, i, &cell);
             int err = add_to_profile(&sheet->profile[i], pass->first_line, &cell, sheet->delimiter != ',');
             if (err < 0)
                 return err;
         }
     }
     for (size_t i = 0; i < pass->width; i++) {
+        const struct profile *profile = &sheet->profile[i];
+        if (profile->decimal || profile->unclear || profile->other)
+            forget_numbers(pass); /* what they are is settled later */
         int err = settle_commas(&sheet->profile[i]);
         if (err < 0)
             return err;
+    }
+    if (pass->numbers) {
+        sheet->parsed_own = pass->numbers;
+        sheet->parsed = pass->numbers + (sheet->header ? pass->width : 0);
+        pass->numbers = NULL;
     }
     return sheet_set_names(sheet, sheet->header ? (const char *const *)pass->first : NULL);
 }
@@ -249,6 +305,7 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
         mem_free(pass.first[i]);
     mem_free(pass.first);
     mem_free(pass.again);
+    mem_free(pass.numbers);
     return err;
 }
 
@@ -285,13 +342,49 @@ static int later_row(void *user, size_t line, const char *const *fields, size_t 
     return pass->row(pass->user, line, pass->cells);
 }
 
+static int scan_text(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
+{
+    struct later_pass pass = {.sheet = sheet, .row = row, .user = user, .cells = cells};
+    return csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, later_row, &pass);
+}
+
+struct one_row {
+    sheet_row *row;
+    void *user;
+    size_t left; /* rows before it */
+};
+
+static int take_one(void *user, size_t line, const struct cell *cells)
+{
+    struct one_row *one = user;
+    return one->left-- ? 0 : one->row(one->user, line, cells);
+}
+
+/* A row that is refused is looked up in the text, for its line and its words. */
+static int scan_parsed(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
+{
+    const double *value = sheet->parsed;
+    for (size_t i = 0; i < sheet->rows; i++) {
+        for (size_t j = 0; j < sheet->columns; j++)
+            cells[j] = (struct cell){.kind = CELL_NUMBER, .value = *value++};
+        int err = row(user, 0, cells);
+        if (err == SPH_EFORMAT) {
+            struct one_row one = {.row = row, .user = user, .left = i};
+            int found = scan_text(sheet, take_one, &one, cells);
+            return found < 0 ? found : err;
+        }
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
 int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    struct later_pass pass = {.sheet = sheet, .row = row, .user = user};
-    pass.cells = mem_get(sheet->columns, sizeof *pass.cells);
-    if (!pass.cells)
+    struct cell *cells = mem_get(sheet->columns, sizeof *cells);
+    if (!cells)
         return SPH_EMEMORY;
-    int err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, later_row, &pass);
-    mem_free(pass.cells);
+    int err = sheet->parsed ? scan_parsed(sheet, row, user, cells) : scan_text(sheet, row, user, cells);
+    mem_free(cells);
     return err;
 }
