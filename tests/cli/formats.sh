@@ -48,11 +48,11 @@ keys() {
     tr -d ' {}\n' <out | tr , '\n' | cut -d: -f1 | tr '\n' ' '
 }
 run 0 eval one --data t.csv --json
-check "keys of regression: $(keys)" [ "$(keys)" = '"rows" "loss" "rmse" "mae" ' ]
+check "keys of regression: $(keys)" [ "$(keys)" = '"rows" "loss" "rmse" "mae" "mse" "r2" ' ]
 run 0 eval two --data two.csv --json
-check "keys of two classes: $(keys)" [ "$(keys)" = '"rows" "loss" "accuracy" ' ]
+check "keys of two classes: $(keys)" [ "$(keys)" = '"rows" "loss" "accuracy" "log_loss" "auc" "balanced_accuracy" "f1" ' ]
 run 0 eval two --data two.csv
-shows "rows      300" "accuracy  "
+shows "rows              300" "accuracy          "
 run 0 eval named --data crescents --json
 shows '"accuracy"'
 
