@@ -6,7 +6,8 @@
 
 The experiments differ in what the jobs are: methods, seeds, points of a grid (the best or all of them), folds, recorded
 boundaries. Each is run once, then resumed, which repeats the checks, reads every result, writes results.json, the tables
-and the page, and draws nothing. The best of the rounds counts, wall clock and processor. --check fails above 2 s.
+and the page, and draws nothing. The best of the rounds counts, wall clock and processor. --check fails above 2 s of the
+processor's time: on a busy machine the wall clock says more about the others.
 """
 import argparse
 import os
@@ -71,7 +72,7 @@ def main():
             run(command)
             times = [run(command + ["--resume"]) for _ in range(args.rounds)]
             wall, processor = min(t[0] for t in times), min(t[1] for t in times)
-            worst = max(worst, wall)
+            worst = max(worst, processor)
             print(f"{name:34s} {wall:6.2f} s {processor:8.2f} s")
     print(f"{'at most':34s} {BAR:6.2f} s")
     return int(args.check and worst > BAR)
