@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 enum { FUZZ_MEMORY = 256 << 20, FUZZ_PATH = 128 };
 
 static char fuzz_folder[64];
+__attribute__((unused)) static volatile double fuzz_sum; /* so that numbers are read, not only pointed at */
 
 FUZZ void fuzz_remove(void)
 {
@@ -74,13 +75,14 @@ FUZZ void fuzz_data(const char *path)
             abort();
         return;
     }
-    volatile double sum = 0;
+    double sum = 0;
     const double *x = sph_data_x(data), *y = sph_data_y(data);
     size_t rows = sph_data_rows(data);
     for (size_t i = 0; x && i < rows * sph_data_features(data); i++)
         sum += x[i];
     for (size_t i = 0; y && i < rows * sph_data_targets(data); i++)
         sum += y[i];
+    fuzz_sum = sum;
     sph_data_free(data);
 }
 
