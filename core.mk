@@ -25,7 +25,7 @@ sources  := $(filter-out $(included) src/compute/variant.c,$(sort $(wildcard $(r
 tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradients test_convert test_cursor test_data_scaling \
          test_golden test_golden_conv test_golden_losses test_gradients test_hyperplane test_kernels_act test_kernels_angles \
          test_kernels_image test_kernels_loss test_kernels_matrix test_kernels_moves test_kernels_norm \
-         test_kernels_unit test_losses test_memory test_metrics test_onednn test_param test_perturb test_plan test_random test_regions \
+         test_kernels_unit test_losses test_memory test_metrics test_norms test_onednn test_param test_perturb test_plan test_random test_regions \
          test_regions_cases test_split test_text test_theory test_tracker test_train_loop test_train_schedule \
          test_train_scores test_train_stop test_watch test_winograd test_zoo
 
