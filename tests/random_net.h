@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "failure.h"
 #include "spherelu.h"
 
 struct random_spec {

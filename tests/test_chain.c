@@ -90,12 +90,10 @@ static void stream(const char *in, const char *out, sph_param to, int threads, c
     sph_net_free(net);
 }
 
-static void streaming_says(sph_param to, int code, const char *message)
+static void streaming_fails(sph_param to, int code, const char *key)
 {
-    assert_int_equal(sph_convert(in_path, out_path, &(sph_convert_opts){.to = to}, NULL), code);
-    if (!strstr(sph_error(), message))
-        fail_msg("said \"%s\", expected \"%s\"", sph_error(), message);
-    assert_null(strchr(sph_error(), '\n'));
+    assert_fails(sph_convert(in_path, out_path, &(sph_convert_opts){.to = to}, NULL), code, .key = key,
+                 .path = in_path);
     assert_false(file_exists(out_path));
     assert_int_equal(temporaries_in(folder, "", 0), 0);
 }
@@ -259,7 +257,7 @@ static void halves_become_f32(void **state)
     items[2].dtype = ST_I16;
     assert_int_equal(safetensors_write(in_path, items, 3, NULL, 0), 0);
     unlink(out_path);
-    streaming_says(SPH_PARAM_WN, SPH_EFORMAT, "1.weight is I16, expected F32, F64, F16 or BF16");
+    streaming_fails(SPH_PARAM_WN, SPH_EFORMAT, "1.weight");
 }
 
 /* ---------------------------------------------------------------- order */
@@ -332,47 +330,43 @@ static void what_is_no_chain_is_named(void **state)
                                {"1.weight", ST_F32, square, 2, two},
                                {"1.gain", ST_F32, square, 1, two}};
     put(items, 4);
-    streaming_says(SPH_PARAM_GMP, SPH_EFORMAT, "it holds 1.gain");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, NULL);
     items[3].name = "1.v";
     items[3].ndim = 2;
     put(items, 4);
-    streaming_says(SPH_PARAM_GMP, SPH_EFORMAT, "1.v is there, but no g beside it");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.v");
     items[3].name = "1.sign";
     items[3].ndim = 1;
     put(items, 4);
-    streaming_says(SPH_PARAM_GMP, SPH_EFORMAT, "1.sign is there, but no r beside it");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.sign");
     items[3].name = "1.bias";
     items[3].shape = (const size_t[]){1};
     put(items, 4);
-    streaming_says(SPH_PARAM_GMP, SPH_EFORMAT, "1.bias has shape (1), the net's is (2)");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.bias");
     items[2].shape = (const size_t[]){1, 4};
     items[3].ndim = 1;
     put(items, 4);
-    streaming_says(SPH_PARAM_GMP, SPH_EFORMAT,
-                   "not a chain of dense layers: 1 has 4 inputs, 0 before it 2 units");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1");
     items[2].shape = (const size_t[]){2, 2, 1, 1};
     items[2].ndim = 4;
     put(items, 3);
-    streaming_says(SPH_PARAM_GMP, SPH_EFORMAT, "1.weight has 4 dimensions, expected 2: units and inputs");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.weight");
     items[2].shape = square;
     items[2].ndim = 2;
 
     items[0].data = zeros;
     put(items, 3);
-    streaming_says(SPH_PARAM_GMP, SPH_EARG,
-                   "0 unit 0: its weights are 0 and its bias is 1: gmp has no place for it");
+    streaming_fails(SPH_PARAM_GMP, SPH_EARG, "0 unit 0");
     items[0].data = wrong;
     put(items, 3);
-    streaming_says(SPH_PARAM_SPHERE, SPH_EARG, "0 unit 0: its weights are not all finite");
+    streaming_fails(SPH_PARAM_SPHERE, SPH_EARG, "0 unit 0");
     items[0].data = tiny;
     items[1].data = huge;
     put(items, 3);
-    streaming_says(SPH_PARAM_SPHERE, SPH_EARG, "0 unit 0: its lambda would be ");
-    assert_int_equal(sph_convert(in_path, out_path,
-                                 &(sph_convert_opts){.to = SPH_PARAM_SP, .names = SPH_NAMES_TORCHVISION},
-                                 NULL),
-                     SPH_EARG);
-    assert_non_null(strstr(sph_error(), "torchvision's names are for its resnets"));
+    streaming_fails(SPH_PARAM_SPHERE, SPH_EARG, "0 unit 0");
+    assert_fails(sph_convert(in_path, out_path,
+                             &(sph_convert_opts){.to = SPH_PARAM_SP, .names = SPH_NAMES_TORCHVISION}, NULL),
+                 SPH_EARG, .path = in_path);
 
     /* the same row without a bias, or under wn: fine */
     items[0].data = zeros;
@@ -389,12 +383,12 @@ static void what_is_no_chain_is_named(void **state)
                              {"0.r", ST_F32, square, 1, two},
                              {"1.weight", ST_F32, square, 2, two}};
     put(ones, 3);
-    streaming_says(SPH_PARAM_SP, SPH_EFORMAT, "0.sign[1] is 2, expected 1 or -1");
+    streaming_fails(SPH_PARAM_SP, SPH_EFORMAT, "0 unit 1");
     struct st_item twice[] = {{"0.weight", ST_F32, square, 2, two},
                               {"0.u", ST_F32, square, 2, two},
                               {"0.r", ST_F32, square, 1, two}};
     put(twice, 3);
-    streaming_says(SPH_PARAM_SP, SPH_EFORMAT, "expected one parameterization of a layer");
+    streaming_fails(SPH_PARAM_SP, SPH_EFORMAT, "0.weight");
 }
 
 /* ---------------------------------------------------------------- faults */
@@ -442,8 +436,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
             assert_int_equal(err, 0);
             break;
         }
-        assert_int_equal(err, SPH_EIO);
-        assert_non_null(strstr(sph_error(), "No space left"));
+        assert_fails(err, SPH_EIO, .path = out_path);
         assert_int_equal(temporaries_in(folder, "", 0), 0);
         if (!is(out_path, "old", 3)) { /* the sync of the folder, after the rename */
             assert_int_equal(file_replace_with(out_path, "old", 3), 0);

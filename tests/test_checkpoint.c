@@ -230,7 +230,7 @@ static void infinite_scalars_come_back(void **state)
 
 /* ---------------------------------------------------------------- refusals */
 
-static void load_refuses(struct training *t, const char *file, const char *message)
+static void load_refuses(struct training *t, const char *file, const char *key)
 {
     struct trainer_span spans[TRAINER_SPANS];
     size_t count = trainer_spans(t->trainer, spans);
@@ -241,10 +241,9 @@ static void load_refuses(struct training *t, const char *file, const char *messa
         copy[i] = malloc(bytes + 1);
         memcpy(copy[i], spans[i].data, bytes);
     }
-    assert_int_equal(checkpoint_load(file, t->trainer, t->net, &extra), SPH_EFORMAT);
+    assert_fails(checkpoint_load(file, t->trainer, t->net, &extra), SPH_EFORMAT, .key = key);
+    assert_memory_equal(sph_failure()->path, file, strlen(file));
     assert_null(extra);
-    if (!strstr(sph_error(), message) || strncmp(sph_error(), file, strlen(file)) != 0)
-        fail_msg("said \"%s\", expected \"%s\"", sph_error(), message);
     for (size_t i = 0; i < count; i++) {
         assert_memory_equal(copy[i], spans[i].data, spans[i].count * (spans[i].is_f64 ? 8 : t->net->k->size));
         free(copy[i]);
@@ -264,21 +263,18 @@ static void another_network_is_refused_with_the_first_difference(void **state)
         sph_norm norm;
         sph_optimizer optimizer;
         size_t units;
-        const char *message;
+        const char *key;
     } cases[] = {
-        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 7,
-         "checkpoint is of another network: layers.0 has 5 units there, 7 here"},
-        {SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5,
-         "layers.0 has param gmp there, sp here"},
-        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_OPTIMIZER_ADAM, 5, "layers.0 has norm none there, bn here"},
-        {SPH_F64, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5, "it has dtype f32 there, f64 here"},
-        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_SGD, 5,
-         "optimizer.1 belongs to no part of this training"},
+        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 7, NULL},
+        {SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5, NULL},
+        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_OPTIMIZER_ADAM, 5, NULL},
+        {SPH_F64, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5, NULL},
+        {SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_SGD, 5, "optimizer.1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct training t;
         begin(&t, cases[i].dtype, cases[i].param, cases[i].norm, cases[i].optimizer, cases[i].units);
-        load_refuses(&t, path, cases[i].message);
+        load_refuses(&t, path, cases[i].key);
         finish(&t);
     }
     finish(&saved);
@@ -291,11 +287,10 @@ static void a_broken_checkpoint_changes_nothing(void **state)
     begin(&t, SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_OPTIMIZER_ADAM, 5);
     run(&t, 3);
     assert_int_equal(sph_net_save(t.net, path), 0);
-    load_refuses(&t, path, "a model, expected a checkpoint");
+    load_refuses(&t, path, NULL);
     assert_int_equal(checkpoint_save(path, t.trainer, t.net, NULL), 0);
     sph_net *net = NULL;
-    assert_int_equal(sph_net_open(&net, path), SPH_EFORMAT);
-    assert_non_null(strstr(sph_error(), "a checkpoint, expected a model"));
+    assert_fails(sph_net_open(&net, path), SPH_EFORMAT, .path = path);
 
     /* the same file with one thing wrong each time */
     struct safetensors file;
@@ -316,25 +311,25 @@ static void a_broken_checkpoint_changes_nothing(void **state)
     assert_int_equal(checkpoint_load(broken, t.trainer, t.net, NULL), 0); /* sound so far */
 
     assert_int_equal(safetensors_write(broken, items, count - 1, &meta, 1), 0);
-    load_refuses(&t, broken, " is missing: other options than the checkpoint's?");
+    load_refuses(&t, broken, "best.state");
     assert_int_equal(safetensors_write(broken, items, count, NULL, 0), 0);
-    load_refuses(&t, broken, "no spherelu metadata: not a checkpoint");
+    load_refuses(&t, broken, NULL);
     assert_int_equal(
         safetensors_write(broken, items, count, &(struct st_meta){MODEL_METADATA, "{\"format\":9}"}, 1), 0);
-    load_refuses(&t, broken, "format 9, this version reads 1");
+    load_refuses(&t, broken, NULL);
     shape[scalars]--;
     assert_int_equal(safetensors_write(broken, items, count, &meta, 1), 0);
-    load_refuses(&t, broken, "scalars has 10 numbers of F64 in 1 dimensions, expected 11 of F64 in 1");
+    load_refuses(&t, broken, "scalars");
     shape[scalars]++;
     double values[TRAINER_SCALAR_COUNT];
     memcpy(values, items[scalars].data, sizeof values);
     values[TRAINER_BATCH] = NAN;
     items[scalars].data = values;
     assert_int_equal(safetensors_write(broken, items, count, &meta, 1), 0);
-    load_refuses(&t, broken, "scalars[2] is nan, expected a whole number");
+    load_refuses(&t, broken, NULL);
     values[TRAINER_BATCH] = 1.5;
     assert_int_equal(safetensors_write(broken, items, count, &meta, 1), 0);
-    load_refuses(&t, broken, "scalars[2] is 1.5, expected a whole number");
+    load_refuses(&t, broken, NULL);
     free(metadata);
     safetensors_close(&file);
     finish(&t);

@@ -252,8 +252,7 @@ static void some_rows_are_training_rows_and_test_rows_in_proportion(void **state
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.rows = 10;
-    assert_int_equal(sph_data_open(&data, at("some"), &opts), SPH_EARG);
-    assert_non_null(strstr(sph_error(), "9 training images, fewer than the 10 asked for"));
+    assert_fails(sph_data_open(&data, at("some"), &opts), SPH_EARG);
 }
 
 static void a_schema_reads_the_test_part_and_checks_shape_and_classes(void **state)
@@ -279,17 +278,15 @@ static void a_schema_reads_the_test_part_and_checks_shape_and_classes(void **sta
     assert_null(other->y);
     sph_data_free(other);
 
-    assert_int_equal(data_open_with_schema(&other, at("schema-digits"), schema, 1), SPH_EFORMAT);
-    assert_non_null(
-        strstr(sph_error(), "images of 1 x 5 x 3 (channels, height, width), expected 3 x 32 x 32"));
-    assert_int_equal(data_open_with_schema(&other, "crescents", schema, 1), SPH_EFORMAT);
-    assert_string_equal(sph_error(), "crescents: not a set of images; the model takes images of 3 x 32 x 32");
+    assert_fails(data_open_with_schema(&other, at("schema-digits"), schema, 1), SPH_EFORMAT,
+                 .path = "train-images-idx3-ubyte");
+    assert_fails(data_open_with_schema(&other, "crescents", schema, 1), SPH_EFORMAT, .path = "crescents");
     json_array_clear(json_object_get(schema, "classes"));
     json_array_append_new(json_object_get(schema, "classes"), json_string("x"));
     assert_int_equal(data_open_with_schema(&other, at("schema"), schema, 1), SPH_EFORMAT);
     json_array_append_new(json_object_get(schema, "classes"), json_string("y"));
-    assert_int_equal(data_open_with_schema(&other, at("schema/data_batch_1.bin"), schema, 1), SPH_EFORMAT);
-    assert_non_null(strstr(sph_error(), "image 2: label 2, expected 0 to 1"));
+    assert_fails(data_open_with_schema(&other, at("schema/data_batch_1.bin"), schema, 1), SPH_EFORMAT,
+                 .path = "data_batch_1.bin");
     json_object_set_new(json_object_get(schema, "images"), "width", json_integer(1 << 20));
     assert_int_equal(data_open_with_schema(&other, at("schema"), schema, 1), SPH_EFORMAT);
     json_decref(schema);
@@ -297,8 +294,7 @@ static void a_schema_reads_the_test_part_and_checks_shape_and_classes(void **sta
     data = opened("crescents", 0);
     assert_int_equal(data_schema(data, &schema), 0);
     sph_data_free(data);
-    assert_int_equal(data_open_with_schema(&other, "cifar10", schema, 1), SPH_EFORMAT);
-    assert_string_equal(sph_error(), "cifar10: a set of images, expected a table");
+    assert_fails(data_open_with_schema(&other, "cifar10", schema, 1), SPH_EFORMAT, .path = "cifar10");
     json_decref(schema);
 }
 
@@ -350,8 +346,7 @@ static void every_allocation_may_fail(void **state)
                 assert_true(n > 15);
                 break;
             }
-            assert_int_equal(err, SPH_EMEMORY);
-            assert_non_null(strstr(sph_error(), "out of memory"));
+            assert_fails(err, SPH_EMEMORY);
         }
     json_decref(schema);
 }

@@ -147,8 +147,7 @@ static void standardisation_and_data_come_back_bit_by_bit(void **state)
     json_decref(data_back);
 
     net->scaling.x_mean[1] = INFINITY;
-    assert_int_equal(model_save(path, net, data), SPH_EARG);
-    assert_non_null(strstr(sph_error(), "x_mean of column 1 is inf"));
+    assert_fails(model_save(path, net, data), SPH_EARG, .key = "x_mean", .path = path);
     json_decref(data);
     sph_net_free(net);
 }
@@ -194,121 +193,101 @@ static void write_file(const char *metadata, const struct st_item *items, size_t
         safetensors_write(path, items, count, &(struct st_meta){"spherelu", metadata}, metadata ? 1 : 0), 0);
 }
 
-static void open_refuses(const char *message)
+static void open_refuses(const char *key)
 {
     sph_net *net = NULL;
     int err = sph_net_open(&net, path);
-    if (err != SPH_EFORMAT && err != SPH_EARG)
-        fail_msg("gave %d, expected a refusal: %s", err, message);
+    assert_fails(err, err == SPH_EARG ? SPH_EARG : SPH_EFORMAT, .key = key);
     assert_null(net);
-    if (!strstr(sph_error(), message) || strncmp(sph_error(), path, strlen(path)) != 0 ||
-        strchr(sph_error(), '\n'))
-        fail_msg("said \"%s\", expected \"%s: ... %s\"", sph_error(), path, message);
+    assert_memory_equal(sph_failure()->path, path, strlen(path));
 }
 
 static void broken_metadata_is_named(void **state)
 {
     (void)state;
     static const struct {
-        const char *metadata, *message;
+        const char *metadata, *key;
     } cases[] = {
-        {"{", "metadata: not valid JSON"},
-        {"[]", "\"format\" is missing"},
-        {"{}", "\"format\" is missing"},
-        {"{\"format\":2}", "format 2, this version reads 1"},
-        {"{\"format\":\"1\"}", "\"format\" is a string"},
-        {"{\"format\":1}", "\"architecture\" is missing"},
-        {"{\"format\":1,\"checkpoint\":true}", "a checkpoint, expected a model"},
-        {"{\"format\":1,\"architecture\":{}}", "\"dtype\" is missing"},
-        {"{\"format\":1,\"architecture\":{\"colour\":1}}", "unknown key \"colour\""},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f16\"}}",
-         "\"dtype\" is \"f16\", expected one of f32, f64"},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[]}}",
-         "\"nodes\" is empty"},
-        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "]}}",
-         "the net has no layer"},
+        {"{", NULL},
+        {"[]", "format"},
+        {"{}", "format"},
+        {"{\"format\":2}", NULL},
+        {"{\"format\":\"1\"}", "format"},
+        {"{\"format\":1}", "architecture"},
+        {"{\"format\":1,\"checkpoint\":true}", NULL},
+        {"{\"format\":1,\"architecture\":{}}", "dtype"},
+        {"{\"format\":1,\"architecture\":{\"colour\":1}}", "colour"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f16\"}}", "dtype"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[]}}", "nodes"},
+        {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT "]}}", NULL},
         {"{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":0,\"nodes\":[" INPUT
          "," DENSE(PLAIN) "]}}",
-         "\"output\" is 0, expected the last node, 1"},
-        {NET("7"), "node 0: \"kind\" is missing"},
-        {NET("{\"kind\":\"lstm\"}"),
-         "node 0: \"kind\" is \"lstm\", expected one of input, image, dense, conv, "
-         "max_pool, avg_pool, global_pool, add, act"},
-        {NET("{\"kind\":\"input\"}"), "node 0: \"features\" is missing"},
-        {NET("{\"kind\":\"input\",\"features\":0}"), "node 0: input: 0 features"},
-        {NET("{\"kind\":\"input\",\"features\":2,\"more\":1}"), "node 0: unknown key \"more\""},
-        {NET(INPUT "," INPUT), "node 1: input: the net has one already"},
-        {NET(DENSE(PLAIN)), "node 0: \"from\" is 0, expected an earlier node"},
-        {NET(INPUT "," DENSE("\"units\":3")), "node 1: \"param\" is missing"},
-        {NET(INPUT "," DENSE("\"units\":-3")), "node 1: \"units\" is a negative number"},
+         "output"},
+        {NET("7"), "kind"},
+        {NET("{\"kind\":\"lstm\"}"), "kind"},
+        {NET("{\"kind\":\"input\"}"), "features"},
+        {NET("{\"kind\":\"input\",\"features\":0}"), "input"},
+        {NET("{\"kind\":\"input\",\"features\":2,\"more\":1}"), "more"},
+        {NET(INPUT "," INPUT), "input"},
+        {NET(DENSE(PLAIN)), "from"},
+        {NET(INPUT "," DENSE("\"units\":3")), "param"},
+        {NET(INPUT "," DENSE("\"units\":-3")), "units"},
         {NET(INPUT
              "," DENSE("\"units\":0,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
-         "layers.0: 0 units"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmq\"")),
-         "\"param\" is \"gmq\", expected one of sp, wn, gmp, sphere"},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"x\"")), "\"norm\" is \"x\""},
-        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"x\"")),
-         "\"act\" is \"x\""},
+         "layers.0"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"gmq\"")), "param"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"x\"")), "norm"},
+        {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"x\"")), "act"},
         {NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":1")),
-         "\"signs\" is a whole number"},
+         "signs"},
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true")),
-         "output signs are for sp and wn"},
-        {NET(INPUT "," DENSE(NORMED("gn", ""))), "node 1: \"norm_groups\" is missing"},
-        {NET(INPUT "," DENSE(NORMED("gn", ",\"norm_groups\":0"))), "node 1: \"norm_groups\" is 0, expected"},
-        {NET(INPUT "," DENSE(NORMED("gn", ",\"norm_groups\":2"))),
-         "layers.0: its 3 units do not fall into 2"},
-        {NET(INPUT "," DENSE(NORMED("bn", ",\"norm_groups\":3"))),
-         "layers.0: 3 groups, but norm bn has none"},
-        {NET(INPUT ",{\"kind\":\"dense\",\"from\":1,\"path\":\"a\"," PLAIN "}"), "node 1: \"from\" is 1"},
-        {NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"\"," PLAIN "}"), "\"path\" has 0 bytes"},
-        {NET(INPUT "," DENSE(PLAIN) "," DENSE(PLAIN)), "node 2: layers.0: two layers of one name"},
-        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,1]}"),
-         "node 2: add: node 0 has 2 features"},
-        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0]}"), "must be two nodes"},
-        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,9]}"),
-         "\"from\" is 9, expected an earlier node"},
+         "layers.0"},
+        {NET(INPUT "," DENSE(NORMED("gn", ""))), "norm_groups"},
+        {NET(INPUT "," DENSE(NORMED("gn", ",\"norm_groups\":0"))), "norm_groups"},
+        {NET(INPUT "," DENSE(NORMED("gn", ",\"norm_groups\":2"))), "layers.0"},
+        {NET(INPUT "," DENSE(NORMED("bn", ",\"norm_groups\":3"))), "layers.0"},
+        {NET(INPUT ",{\"kind\":\"dense\",\"from\":1,\"path\":\"a\"," PLAIN "}"), "from"},
+        {NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"\"," PLAIN "}"), "path"},
+        {NET(INPUT "," DENSE(PLAIN) "," DENSE(PLAIN)), "layers.0"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,1]}"), "add"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0]}"), "from"},
+        {NET(INPUT "," DENSE(PLAIN) ",{\"kind\":\"add\",\"from\":[0,9]}"), "from"},
         {NET(INPUT
              "," DENSE("\"units\":4,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
-         "layers.0.weight has shape (3, 2), the net's is (4, 2)"},
+         "layers.0.weight"},
         /* far more than the file holds: refused before memory is asked for */
         {NET(INPUT
              "," DENSE("\"units\":9000000000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
                        "\"signs\":false")),
-         "layers.0.weight has shape (3, 2), the net's is (9000000000000000000, 2)"},
+         "layers.0.weight"},
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
-         "layers.0.theta is missing"},
+         "layers.0.theta"},
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"mbn\",\"act\":\"relu\",\"signs\":false")),
-         "layers.0.norm.mean is missing"},
+         "layers.0.norm.mean"},
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
-         "layers.0.norm.scale is missing"},
-        {NET(INPUT "," DENSE(PLAIN ",\"groups\":1")), "node 1: unknown key \"groups\""},
-        {NET(IMAGE "," CONV(PLAIN ",\"groups\":\"two\"")), "node 1: \"groups\" is a string"},
-        {NET(IMAGE "," CONV(PLAIN ",\"groups\":6")),
-         "node 1: layers.0: 6 channels and 3 units do not both fall into 6 groups of equal size"},
-        {NET(IMAGE "," CONV(PLAIN ",\"groups\":3")),
-         "layers.0.weight has shape (3, 2), the net's is (3, 2, 1, 1)"},
-        {WITH("\"standardisation\":[]"), "\"standardisation\" is an array"},
-        {WITH("\"standardisation\":{}"), "\"features\" is missing"},
-        {WITH("\"standardisation\":{\"features\":3,\"targets\":0}"),
-         "standardisation of 3 features, the net has 2"},
-        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1]}"),
-         "\"x_mean\" has 1 numbers, expected 2"},
-        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1,null]}"),
-         "\"x_mean\"[1] is null"},
-        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_scale\":[1,0]}"), "\"x_scale\"[1] is 0"},
-        {WITH("\"standardisation\":{\"features\":2,\"targets\":2,\"y_mean\":[1,2]}"),
-         "standardisation of 2 columns, the net has 3"},
-        {WITH("\"data\":1"), "\"data\" is "},
+         "layers.0.norm.scale"},
+        {NET(INPUT "," DENSE(PLAIN ",\"groups\":1")), "groups"},
+        {NET(IMAGE "," CONV(PLAIN ",\"groups\":\"two\"")), "groups"},
+        {NET(IMAGE "," CONV(PLAIN ",\"groups\":6")), "layers.0"},
+        {NET(IMAGE "," CONV(PLAIN ",\"groups\":3")), "layers.0.weight"},
+        {WITH("\"standardisation\":[]"), "standardisation"},
+        {WITH("\"standardisation\":{}"), "features"},
+        {WITH("\"standardisation\":{\"features\":3,\"targets\":0}"), "features"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1]}"), "x_mean"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1,null]}"), "x_mean"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_scale\":[1,0]}"), "x_scale"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":2,\"y_mean\":[1,2]}"), "y_mean"},
+        {WITH("\"data\":1"), "data"},
     };
     const struct st_item items[] = {{"layers.0.weight", ST_F32, weight_shape, 2, numbers},
                                     {"layers.0.bias", ST_F32, bias_shape, 1, numbers}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_file(cases[i].metadata, items, 2);
-        open_refuses(cases[i].message);
+        open_refuses(cases[i].key);
     }
 }
 
@@ -320,21 +299,21 @@ static void wrong_tensors_are_named(void **state)
                                {"layers.0.bias", ST_F32, bias_shape, 1, numbers},
                                {"layers.0.r", ST_F32, bias_shape, 1, numbers}};
     write_file(sound, items, 3);
-    open_refuses("the net has no tensor layers.0.r");
+    open_refuses("layers.0.r");
     write_file(sound, items, 1);
-    open_refuses("layers.0.bias is missing");
+    open_refuses("layers.0.bias");
     items[1].dtype = ST_I32;
     write_file(sound, items, 2);
-    open_refuses("layers.0.bias is I32, expected F32, F64, F16 or BF16");
+    open_refuses("layers.0.bias");
     items[1].dtype = ST_F32;
     items[1].ndim = 0;
     write_file(sound, items, 2);
-    open_refuses("layers.0.bias has shape (), the net's is (3)");
+    open_refuses("layers.0.bias");
     items[1].ndim = 1;
     const char *signs = NET(
         INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":true"));
     write_file(signs, items, 3);
-    open_refuses("layers.0.r[1] is 2, expected 1 or -1");
+    open_refuses("layers.0.r");
     const float var[3] = {1, 0, -1};
     const struct st_item bn[] = {{"layers.0.weight", ST_F32, weight_shape, 2, numbers},
                                  {"layers.0.norm.scale", ST_F32, bias_shape, 1, numbers},
@@ -344,7 +323,7 @@ static void wrong_tensors_are_named(void **state)
     write_file(
         NET(INPUT "," DENSE("\"units\":3,\"param\":\"sp\",\"norm\":\"bn\",\"act\":\"relu\",\"signs\":false")),
         bn, 5);
-    open_refuses("layers.0.norm.var[2] is -1, expected 0 or more");
+    open_refuses("layers.0.norm.var");
 }
 
 static void a_long_path_is_refused(void **state)
@@ -356,7 +335,7 @@ static void a_long_path_is_refused(void **state)
     snprintf(metadata, sizeof metadata,
              NET(INPUT ",{\"kind\":\"dense\",\"from\":0,\"path\":\"%s\"," PLAIN "}"), long_path);
     write_file(metadata, NULL, 0);
-    open_refuses("\"path\" has 96 bytes, expected 1 to 95");
+    open_refuses("path");
 }
 
 /* ---------------------------------------------------------------- plain files */
@@ -385,44 +364,41 @@ static void a_file_of_weights_alone_is_a_relu_net(void **state)
     sph_net_free(net);
 
     write_file(NULL, items, 4);
-    open_refuses("no spherelu metadata, and not dense layers (PATH.weight, PATH.bias) alone: it holds "
-                 "layers.2.bias");
+    open_refuses(NULL);
     write_file(NULL, NULL, 0);
-    open_refuses("it holds nothing");
+    open_refuses(NULL);
     items[2].name = "layers.00.weight";
     write_file(NULL, items, 3);
-    open_refuses("it holds layers.0.bias");
+    open_refuses(NULL);
     items[2].name = "layers.0.weight";
     items[0].shape = (const size_t[]){3, 1};
     write_file(NULL, items, 3);
-    open_refuses("not a chain of dense layers: layers.1 has 1 inputs, layers.0 before it 3 units");
+    open_refuses("layers.1");
     items[0].shape = second;
     items[1].shape = (const size_t[]){2};
     write_file(NULL, items, 3);
-    open_refuses("layers.0.bias has shape (2), the net's is (3)");
+    open_refuses("layers.0.bias");
     items[1].shape = bias_shape;
     items[2].dtype = ST_U32;
     write_file(NULL, items, 3);
-    open_refuses("layers.0.weight is U32");
+    open_refuses("layers.0.weight");
     items[2].dtype = ST_F32;
     items[2].ndim = 1;
     write_file(NULL, items, 3);
-    open_refuses("layers.0.weight has 1 dimensions, expected 2");
+    open_refuses("layers.0.weight");
     items[2].ndim = 2;
     items[2].shape = (const size_t[]){3, 0};
     write_file(NULL, items, 3);
-    open_refuses("layers.0.weight is empty: a layer has at least one unit and one input");
+    open_refuses("layers.0.weight");
 }
 
 /* ---------------------------------------------------------------- taking numbers */
 
-static void load_refuses(sph_net *net, const char *message)
+static void load_refuses(sph_net *net, const char *key)
 {
     sph_net *before = NULL;
     assert_int_equal(sph_net_copy(&before, net), 0);
-    assert_int_equal(sph_net_load_tensors(net, path), SPH_EFORMAT);
-    if (!strstr(sph_error(), message))
-        fail_msg("said \"%s\", expected \"%s\"", sph_error(), message);
+    assert_fails(sph_net_load_tensors(net, path), SPH_EFORMAT, .key = key, .path = path);
     check_equal(before, net); /* nothing changed */
     sph_net_free(before);
 }
@@ -472,10 +448,10 @@ static void learned_tensors_must_be_there_and_no_other(void **state)
     assert_true(w[3] == (double)(float)values[0][3]);
 
     write_file(NULL, items + 1, count - 1);
-    load_refuses(net, "layers.0.weight is missing");
+    load_refuses(net, "layers.0.weight");
     items[count] = (struct st_item){"layers.0.r", ST_F64, bias_shape, 1, values[0]};
     write_file(NULL, items, count + 1);
-    load_refuses(net, "the net has no tensor layers.0.r");
+    load_refuses(net, "layers.0.r");
     items[0].data = (const uint16_t[]){0x3f80, 0xc000, 0x3eab, 0, 0x8000, 0x4049}; /* upper halves of f32 */
     items[0].dtype = ST_BF16;
     write_file(NULL, items, count);
@@ -490,16 +466,16 @@ static void learned_tensors_must_be_there_and_no_other(void **state)
     assert_true(w[0] == 1 && w[1] == -2 && w[2] == 0x1.554p-2 && w[3] == 0 && w[5] == 3.140625);
     items[0].dtype = ST_I8;
     write_file(NULL, items, count);
-    load_refuses(net, "layers.0.weight is I8, expected F32, F64, F16 or BF16");
+    load_refuses(net, "layers.0.weight");
     items[0].data = values[0];
     items[0].dtype = ST_F64;
     items[0].shape = (const size_t[]){2, 3};
     write_file(NULL, items, count);
-    load_refuses(net, "layers.0.weight has shape (2, 3), the net's is (3, 2)");
+    load_refuses(net, "layers.0.weight");
     spec.param = SPH_PARAM_GMP;
     other = random_net(&spec);
     assert_int_equal(sph_net_save(other, path), 0);
-    load_refuses(net, "layers.0.weight is missing");
+    load_refuses(net, "layers.0.weight");
     sph_net_free(other);
     sph_net_free(from);
     sph_net_free(net);
@@ -509,8 +485,7 @@ static void a_missing_file_is_an_io_error(void **state)
 {
     (void)state;
     sph_net *net = NULL;
-    assert_int_equal(sph_net_open(&net, "no/such/file"), SPH_EIO);
-    assert_non_null(strstr(sph_error(), "no/such/file"));
+    assert_fails(sph_net_open(&net, "no/such/file"), SPH_EIO, .path = "no/such/file");
     net = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU, 2);
     assert_int_equal(sph_net_load_tensors(net, "no/such/file"), SPH_EIO);
     assert_int_equal(sph_net_save(net, "no/such/file"), SPH_EIO);

@@ -22,6 +22,7 @@
 #include "short_memory.h"
 #include "spherelu.h"
 #include "store/npz.h"
+#include "failure.h"
 #include "skip.h"
 
 static char path[64];
@@ -166,22 +167,15 @@ static void what_is_not_there_is_told(void **state)
     (void)state;
     struct npz *npz;
     double v[8];
-    char message[256];
     assert_int_equal(write_in(0), 0);
     assert_int_equal(npz_open(&npz, path), 0);
-    assert_int_equal(npz_read(npz, "nothing", v, 0, 1), SPH_EARG);
-    snprintf(message, sizeof message, "%s: no array named nothing", path);
-    assert_string_equal(sph_error(), message);
-    assert_int_equal(npz_read(npz, "x", v, 2, 2), SPH_EARG);
-    snprintf(message, sizeof message, "%s: x: 2 numbers from the 2-th on, but it has 3", path);
-    assert_string_equal(sph_error(), message);
+    assert_fails(npz_read(npz, "nothing", v, 0, 1), SPH_EARG, .key = "nothing", .path = path);
+    assert_fails(npz_read(npz, "x", v, 2, 2), SPH_EARG, .key = "x", .path = path);
     assert_int_equal(npz_read(npz, "x", v, SIZE_MAX, 2), SPH_EARG);
     assert_int_equal(npz_read(npz, "x", v, 3, 0), 0);
     npz_free(npz);
     unlink(path);
-    assert_int_equal(npz_open(&npz, path), SPH_EIO);
-    snprintf(message, sizeof message, "%s: cannot open: No such file or directory", path);
-    assert_string_equal(sph_error(), message);
+    assert_fails(npz_open(&npz, path), SPH_EIO, .path = path);
     assert_null(npz);
 }
 

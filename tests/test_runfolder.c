@@ -19,6 +19,7 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "store/runfolder.h"
+#include "failure.h"
 #include "short_memory.h"
 
 static int gets, fail_get;
@@ -58,13 +59,6 @@ static void assert_holds(const char *name, const char *expected)
     assert_int_equal(file_read(&bytes, NULL, in_folder(name)), 0);
     assert_string_equal(bytes, expected);
     mem_free(bytes);
-}
-
-static void assert_error(const char *name, const char *rest)
-{
-    char expected[512];
-    snprintf(expected, sizeof expected, "%s: %s", in_folder(name), rest);
-    assert_string_equal(sph_error(), expected);
 }
 
 static void put(const char *name, const char *text)
@@ -182,34 +176,28 @@ static void a_broken_split_is_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *message;
+        const char *text, *key;
     } cases[] = {
-        {"[1]", "not an object, expected train, val and test"},
-        {"{\"train\":[0],\"val\":[]}", "\"test\" is missing, expected an array"},
-        {"{\"train\":7,\"val\":[],\"test\":[]}", "\"train\" is a whole number, expected an array"},
-        {"{\"train\":[0,6],\"val\":[],\"test\":[]}",
-         "\"train\"[1] is not a row of the data, expected a whole number below 6"},
-        {"{\"train\":[0],\"val\":[-1],\"test\":[]}",
-         "\"val\"[0] is not a row of the data, expected a whole number below 6"},
-        {"{\"train\":[0],\"val\":[1.5],\"test\":[]}",
-         "\"val\"[0] is not a row of the data, expected a whole number below 6"},
-        {"{\"train\":[0,2],\"val\":[],\"test\":[1,2]}",
-         "\"test\"[1] is row 2, which stood before, expected each row once"},
-        {"{\"train\":[0,\n", "not valid JSON at line 2, column 0: ']' expected near end of file"},
-        {"{\"train\":[],\"train\":[]}",
-         "not valid JSON at line 1, column 19: duplicate object key near '\"train\"'"},
+        {"[1]", NULL},
+        {"{\"train\":[0],\"val\":[]}", "test"},
+        {"{\"train\":7,\"val\":[],\"test\":[]}", "train"},
+        {"{\"train\":[0,6],\"val\":[],\"test\":[]}", "train"},
+        {"{\"train\":[0],\"val\":[-1],\"test\":[]}", "val"},
+        {"{\"train\":[0],\"val\":[1.5],\"test\":[]}", "val"},
+        {"{\"train\":[0,2],\"val\":[],\"test\":[1,2]}", "test"},
+        {"{\"train\":[0,\n", NULL},
+        {"{\"train\":[],\"train\":[]}", NULL},
     };
     sph_split back;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         put(RUNFOLDER_SPLIT, cases[i].text);
-        assert_int_equal(runfolder_read_split(&back, dir, 6), SPH_EFORMAT);
-        assert_error(RUNFOLDER_SPLIT, cases[i].message);
+        assert_fails(runfolder_read_split(&back, dir, 6), SPH_EFORMAT, .key = cases[i].key,
+                     .path = in_folder(RUNFOLDER_SPLIT));
         assert_null(back.train);
         assert_int_equal(back.train_rows, 0);
     }
     unlink(in_folder(RUNFOLDER_SPLIT));
-    assert_int_equal(runfolder_read_split(&back, dir, 6), SPH_EIO);
-    assert_error(RUNFOLDER_SPLIT, "cannot open: No such file or directory");
+    assert_fails(runfolder_read_split(&back, dir, 6), SPH_EIO, .path = in_folder(RUNFOLDER_SPLIT));
 }
 
 static void a_split_knows_the_data_it_was_made_of(void **state)
@@ -219,11 +207,10 @@ static void a_split_knows_the_data_it_was_made_of(void **state)
     assert_int_equal(runfolder_check_content(dir, 1), 0); /* nothing is there yet */
     assert_int_equal(runfolder_write_split(dir, &split, UINT64_MAX), 0);
     assert_int_equal(runfolder_check_content(dir, UINT64_MAX), 0);
-    assert_int_equal(runfolder_check_content(dir, 1), SPH_EFORMAT);
-    assert_non_null(strstr(sph_error(), ": the data changed since the run began"));
+    assert_fails(runfolder_check_content(dir, 1), SPH_EFORMAT, .path = dir);
     put(RUNFOLDER_SPLIT, "{\"content\":7}");
-    assert_int_equal(runfolder_check_content(dir, 7), SPH_EFORMAT);
-    assert_error(RUNFOLDER_SPLIT, "\"content\" is a whole number, expected a string");
+    assert_fails(runfolder_check_content(dir, 7), SPH_EFORMAT, .key = "content",
+                 .path = in_folder(RUNFOLDER_SPLIT));
     put(RUNFOLDER_SPLIT, "{\"train\":[]}");
     assert_int_equal(runfolder_check_content(dir, 7), 0);
 }
@@ -276,8 +263,8 @@ static void a_diverged_result_has_no_scores(void **state)
     assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL), 0);
     assert_holds(RUNFOLDER_RESULT,
                  "{\n  \"epochs\": 7,\n  \"best_epoch\": 4,\n  \"seconds\": 1.5,\n  \"diverged\": true\n}\n");
-    assert_int_equal(runfolder_write_result(in_folder("none"), &result, NULL, NULL), SPH_EIO);
-    assert_error("none/" RUNFOLDER_RESULT, "cannot create: No such file or directory");
+    assert_fails(runfolder_write_result(in_folder("none"), &result, NULL, NULL), SPH_EIO,
+                 .path = in_folder("none/" RUNFOLDER_RESULT));
 }
 
 static void each_allocation_of_our_own_may_fail(void **state)
@@ -414,29 +401,23 @@ static void a_member_of_the_wrong_kind_is_named(void **state)
     int boolean;
     const char *word;
     const json_t *value;
-#define REFUSED(call, message)                                                                               \
-    do {                                                                                                     \
-        assert_int_equal(call, SPH_EFORMAT);                                                                 \
-        assert_string_equal(sph_error(), "w: " message);                                                     \
-    } while (0)
-    REFUSED(json_member_size(object, "w", "n", &size),
-            "\"n\" is a negative number, expected a whole number from 0");
-    REFUSED(json_member_size(object, "w", "f", &size), "\"f\" is a fraction, expected a whole number from 0");
-    REFUSED(json_member_size(object, "w", "q", &size), "\"q\" is missing, expected a whole number from 0");
-    REFUSED(json_member_real(object, "w", "z", &real), "\"z\" is null, expected a number");
-    REFUSED(json_member_bool(object, "w", "i", &boolean), "\"i\" is a whole number, expected true or false");
-    REFUSED(json_member_text(object, "w", "b", &word), "\"b\" is true or false, expected a string");
-    REFUSED(json_member_array(object, "w", "o", &value), "\"o\" is an object, expected an array");
-    REFUSED(json_member_object(object, "w", "a", &value), "\"a\" is an array, expected an object");
-    REFUSED(json_member_reals(object, "w", "a", &reals, &count), "\"a\"[1] is a string, expected a number");
-    REFUSED(json_member_reals(object, "w", "s", &reals, &count), "\"s\" is a string, expected an array");
+#define REFUSED(call, about) assert_fails(call, SPH_EFORMAT, .key = about, .path = "w")
+    REFUSED(json_member_size(object, "w", "n", &size), "n");
+    REFUSED(json_member_size(object, "w", "f", &size), "f");
+    REFUSED(json_member_size(object, "w", "q", &size), "q");
+    REFUSED(json_member_real(object, "w", "z", &real), "z");
+    REFUSED(json_member_bool(object, "w", "i", &boolean), "i");
+    REFUSED(json_member_text(object, "w", "b", &word), "b");
+    REFUSED(json_member_array(object, "w", "o", &value), "o");
+    REFUSED(json_member_object(object, "w", "a", &value), "a");
+    REFUSED(json_member_reals(object, "w", "a", &reals, &count), "a");
+    REFUSED(json_member_reals(object, "w", "s", &reals, &count), "s");
     assert_int_equal(json_member_real(object, "w", "i", &real), 0);
     assert_true(real == 3);
     assert_int_equal(json_member_text(object, "w", "s", &word), 0);
     assert_string_equal(word, "x");
     json_decref(object);
-    REFUSED(json_parse(&object, "w", "{\"a\":\"\xff\"}", 8),
-            "not UTF-8 at byte 6: unable to decode byte 0xff near '\"'");
+    REFUSED(json_parse(&object, "w", "{\"a\":\"\xff\"}", 8), NULL);
     assert_null(object);
 }
 

@@ -21,14 +21,15 @@
 
 /* ---------------------------------------------------------------- whose line it is */
 
-/* The option that a failure is about, or -1. */
+/* The option that a failure is about, or -1. Of a file the key is something in it, a column or a tensor. */
 static int option_of(const struct sph_failure *failure, const char *data)
 {
+    if (*failure->path)
+        return !strcmp(failure->path, data) ? OPTION_DATA : -1;
     for (int i = 0; i < OPTION_COUNT && *failure->key; i++)
         if (!strcmp(failure->key, option_key((enum option_id)i)) && strcmp(failure->key, "name"))
             return i;
-    int id = *failure->key ? option_find(failure->key) : -1;
-    return id < 0 && !strcmp(failure->path, data) ? OPTION_DATA : id;
+    return *failure->key ? option_find(failure->key) : -1;
 }
 
 static size_t line_of(const struct sph_experiment *e, const struct experiment_job *job, int id)

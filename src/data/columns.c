@@ -16,13 +16,13 @@ static int unknown_column(const struct sheet *sheet, const char *word, const cha
 {
     const char *near = text_nearest(word, (const char *const *)sheet->names, sheet->columns);
     if (near && sheet->named)
-        return sph_fail_at(SPH_EARG, sheet->path, "no column '%s' (%s); do you mean '%s'?", word, option,
-                           near);
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option, "no column '%s' (%s); do you mean '%s'?", word,
+                           option, near);
     char list[200];
     if (sheet->named)
-        return sph_fail_at(SPH_EARG, sheet->path, "no column '%s' (%s); the columns are %s", word, option,
-                           targets_list(sheet->names, sheet->columns, list, sizeof list));
-    return sph_fail_at(SPH_EARG, sheet->path,
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option, "no column '%s' (%s); the columns are %s", word,
+                           option, targets_list(sheet->names, sheet->columns, list, sizeof list));
+    return sph_fail_of(SPH_EARG, sheet->path, 0, option,
                        "no column '%s' (%s); the file has no header, its columns are 0 to %zu", word, option,
                        sheet->columns - 1);
 }
@@ -34,7 +34,7 @@ static int find_column(const struct sheet *sheet, const char *word, const char *
     if (found >= 0) {
         *out = (size_t)found;
         if (sheet->repeat[found] > 1)
-            return sph_fail_at(SPH_EARG, sheet->path,
+            return sph_fail_of(SPH_EARG, sheet->path, 0, option,
                                "%zu columns are named '%s' (%s); say its number, the first is %td",
                                sheet->repeat[found], word, option, found);
         return 0;
@@ -93,7 +93,8 @@ static int set_targets(sph_data *data, const struct sheet *sheet, const char *li
     for (size_t i = 0; i < count; i++) {
         struct column *column = &data->columns[found[i]];
         if (column->role == COLUMN_TARGET)
-            return sph_fail_at(SPH_EARG, sheet->path, "column '%s' is named twice (target)", column->name);
+            return sph_fail_of(SPH_EARG, sheet->path, 0, "target", "column '%s' is named twice (target)",
+                               column->name);
         column->role = COLUMN_TARGET;
         column->at = i;
     }
@@ -111,7 +112,8 @@ static int set_dropped(sph_data *data, const struct sheet *sheet, const char *li
         if (column->role != COLUMN_TARGET)
             column->role = COLUMN_DROPPED;
         else if (from_user)
-            err = sph_fail_at(SPH_EARG, sheet->path, "column '%s' is both target and dropped", column->name);
+            err = sph_fail_of(SPH_EARG, sheet->path, 0, "drop", "column '%s' is both target and dropped",
+                              column->name);
     }
     return err;
 }
@@ -177,8 +179,8 @@ static size_t count_words(const struct levels *levels)
 
 static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
 {
-    return sheet_fail(sheet, profile->text_line, "column '%s' holds '%.60s', expected a number%s",
-                      column->name, profile->text_example,
+    return sheet_fail(sheet, profile->text_line, column->name,
+                      "column '%s' holds '%.60s', expected a number%s", column->name, profile->text_example,
                       profile->numbers > profile->texts ? " like its other cells" : "");
 }
 
@@ -189,13 +191,13 @@ static int settle_feature(struct column *column, const struct sheet *sheet, cons
         return fail_slip(sheet, column, profile);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if (levels->overflow)
-        return sph_fail_at(SPH_EFORMAT, sheet->path,
+        return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
                            "column '%s' is text with more than %d different values: too many for indicator "
                            "columns; leave it out with --drop %s",
                            column->name, LEVELS_MAX, column->name);
     if (levels->count * 2 > cells)
-        return sph_fail_at(
-            SPH_EFORMAT, sheet->path,
+        return sph_fail_of(
+            SPH_EFORMAT, sheet->path, 0, column->name,
             "column '%s' is text with %zu different values in %zu rows: too many for indicator "
             "columns; leave it out with --drop %s",
             column->name, levels->count, cells, column->name);
@@ -236,7 +238,7 @@ static int settle_kinds(sph_data *data, const struct sheet *sheet, int task)
         if (!strcmp(column->name, number))
             column->role = COLUMN_DROPPED;
         else
-            return sph_fail_at(SPH_EFORMAT, sheet->path,
+            return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
                                "column '%s' has no value in any row; leave it out with --drop %s",
                                column->name, column->name);
     }

@@ -21,24 +21,24 @@ enum { LEFT_OUT = 1 };
 
 static int fail_missing(const struct filling *f, size_t line, const struct column *column, const char *hint)
 {
-    return sheet_fail(f->sheet, line, "column '%s' has a missing cell; %s", column->name, hint);
+    return sheet_fail(f->sheet, line, column->name, "column '%s' has a missing cell; %s", column->name, hint);
 }
 
 static int fail_infinite(const struct filling *f, size_t line, const struct column *column,
                          const struct cell *cell)
 {
     if (cell->text)
-        return sheet_fail(f->sheet, line, "column '%s' holds '%.60s', expected a finite number", column->name,
-                          cell->text);
-    return sheet_fail(f->sheet, line, "column '%s' holds %g, expected a finite number", column->name,
-                      cell->value);
+        return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a finite number",
+                          column->name, cell->text);
+    return sheet_fail(f->sheet, line, column->name, "column '%s' holds %g, expected a finite number",
+                      column->name, cell->value);
 }
 
 static int fail_text(const struct filling *f, size_t line, const struct column *column,
                      const struct cell *cell)
 {
-    return sheet_fail(f->sheet, line, "column '%s' holds '%.60s', expected a number", column->name,
-                      cell->text);
+    return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a number",
+                      column->name, cell->text);
 }
 
 static int fail_unknown(const struct filling *f, size_t line, const struct column *column,
@@ -47,11 +47,12 @@ static int fail_unknown(const struct filling *f, size_t line, const struct colum
     char list[200];
     targets_list(known, count, list, sizeof list);
     if (cell->text)
-        return sheet_fail(f->sheet, line,
+        return sheet_fail(f->sheet, line, column->name,
                           "column '%s' holds '%.60s', which is not among the known values: %s", column->name,
                           cell->text, list);
-    return sheet_fail(f->sheet, line, "column '%s' holds %g, which is not among the known values: %s",
-                      column->name, cell->value, list);
+    return sheet_fail(f->sheet, line, column->name,
+                      "column '%s' holds %g, which is not among the known values: %s", column->name,
+                      cell->value, list);
 }
 
 static int fill_number(const struct filling *f, size_t line, const struct column *column,
@@ -158,13 +159,13 @@ static int check_commas(const struct filling *f)
             profile->comma = COMMA_DECIMAL;
         if (profile->comma == COMMA_UNCLEAR)
             return sheet_fail(
-                f->sheet, profile->comma_line,
+                f->sheet, profile->comma_line, column->name,
                 "column '%s' holds '%.60s', where the comma may be decimal or part thousands, and no "
                 "cell of the column tells; write a decimal point, or thousands without a comma",
                 column->name, profile->comma_example);
         if (profile->points &&
             (profile->comma == COMMA_DECIMAL || (column->decimal_comma && profile->unclear)))
-            return sheet_fail(f->sheet, profile->comma_line,
+            return sheet_fail(f->sheet, profile->comma_line, column->name,
                               "column '%s' holds '%.60s' with a decimal comma, and numbers with a decimal "
                               "point; write all with a point",
                               column->name, profile->comma_example);

@@ -98,7 +98,8 @@ static int member_word(const json_t *object, const char *key, const sph_word_row
     if (err < 0)
         return err;
     if ((*out = words_find(words, word)) < 0)
-        return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is '%.60s', which is not one of its words", key, word);
+        return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is '%.60s', which is not one of its words",
+                           key, word);
     return 0;
 }
 
@@ -114,7 +115,8 @@ static int member_texts(const json_t *object, const char *key, char ***out, size
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
         if (!text)
-            return sph_fail_at(SPH_EFORMAT, where, "\"%s\" holds something that is not a string", key);
+            return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" holds something that is not a string",
+                               key);
         if (!((*out)[i] = mem_text(text)))
             return SPH_EMEMORY;
         ++*count;
@@ -135,7 +137,7 @@ static int check_order(char *const *texts, size_t count, int by_value, const cha
     for (size_t i = 1; i < count; i++)
         if (by_value ? label_value(texts[i - 1]) >= label_value(texts[i])
                      : strcmp(texts[i - 1], texts[i]) >= 0)
-            return sph_fail_at(SPH_EFORMAT, where,
+            return sph_fail_of(SPH_EFORMAT, where, 0, key,
                                "\"%s\" has '%.60s' before '%.60s', expected ascending order", key,
                                texts[i - 1], texts[i]);
     return 0;
@@ -146,7 +148,8 @@ static int read_column(struct column *out, const json_t *object)
     const char *name;
     int role, kind, err;
     if (!json_is_object(object))
-        return sph_fail_at(SPH_EFORMAT, where, "\"columns\" holds something that is not an object");
+        return sph_fail_of(SPH_EFORMAT, where, 0, "columns",
+                           "\"columns\" holds something that is not an object");
     if ((err = json_member_text(object, where, "name", &name)) < 0 ||
         (err = member_word(object, "role", roles, &role)) < 0 ||
         (err = member_word(object, "kind", kinds, &kind)) < 0)
@@ -163,7 +166,7 @@ static int read_column(struct column *out, const json_t *object)
     if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
         return err;
     if (!out->level_count)
-        return sph_fail_at(SPH_EFORMAT, where, "column '%s' is text without levels", name);
+        return sph_fail_of(SPH_EFORMAT, where, 0, name, "column '%s' is text without levels", name);
     return check_order(out->levels, out->level_count, 0, "levels");
 }
 
@@ -176,7 +179,7 @@ static int check_targets(sph_data *data)
     for (size_t i = 0; i < data->column_count && !err; i++) {
         const struct column *column = &data->columns[i];
         if (column->role == COLUMN_TARGET && (column->at >= data->targets || taken[column->at]++))
-            err = sph_fail_at(SPH_EFORMAT, where,
+            err = sph_fail_of(SPH_EFORMAT, where, 0, column->name,
                               "target column '%.60s' at place %zu, expected 0 to %zu, each once",
                               column->name, column->at, data->targets - 1);
     }
@@ -198,8 +201,8 @@ static int read_delimiter(sph_data *data, const json_t *schema)
     if (!value)
         return 0;
     if (!text || json_string_length(value) != 1 || !*text || strchr("\"\r\n", *text))
-        return sph_fail_at(SPH_EFORMAT, where,
-                           "\"delimiter\" is '%.60s', expected one character to part cells",
+        return sph_fail_of(SPH_EFORMAT, where, 0, "delimiter",
+                           "\"delimiter\" is '%.60s', expected one character to separate cells",
                            text ? text : "");
     data->delimiter = *text;
     return 0;
@@ -308,16 +311,17 @@ static int match_sorted(const sph_data *data, const struct sheet *sheet, const c
         ptrdiff_t found = sheet_find(sheet, column->name);
         if (found < 0) {
             char list[200];
-            return sph_fail_at(SPH_EFORMAT, sheet->path, "no %s column '%s'; the columns are %s",
-                               roles[column->role].word, column->name,
-                               targets_list(sheet->names, sheet->columns, list, sizeof list));
+            return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
+                               "no %s column '%s'; the columns are %s", roles[column->role].word,
+                               column->name, targets_list(sheet->names, sheet->columns, list, sizeof list));
         }
         int repeats = sheet->repeat[found] > 1 ? schema_repeats(data, names, column->name) : 1;
         if (repeats < 0)
             return repeats;
         if (!repeats)
-            return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu columns are named '%s', expected one",
-                               sheet->repeat[found], column->name);
+            return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
+                               "%zu columns are named '%s', expected one", sheet->repeat[found],
+                               column->name);
         from[i] = (size_t)found;
     }
     return 0;

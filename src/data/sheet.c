@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "data/registry.h"
 
-int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
+int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)
 {
     char text[700];
     va_list args;
@@ -23,8 +23,8 @@ int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (sheet->is_text)
-        return sph_fail_line(SPH_EFORMAT, sheet->path, line, "%s", text);
-    return sph_fail_at(SPH_EFORMAT, sheet->path, "row %zu: %s", line, text);
+        return sph_fail_of(SPH_EFORMAT, sheet->path, line, column, "%s", text);
+    return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column, "row %zu: %s", line, text);
 }
 
 /* ---------------------------------------------------------------- names */
@@ -64,7 +64,8 @@ static int part_repetitions(struct sheet *sheet)
         qsort(order, n, sizeof *order, compare_names);
         for (size_t i = 1; i < n && !err; i++)
             if (!strcmp(*order[i], *order[i - 1]))
-                err = sph_fail_at(SPH_EFORMAT, sheet->path, "more than one column is named '%s'", *order[i]);
+                err = sph_fail_of(SPH_EFORMAT, sheet->path, 0, *order[i],
+                                  "more than one column is named '%s'", *order[i]);
     }
     return err;
 }

@@ -107,9 +107,9 @@ void sheet_free(struct sheet *sheet);
 typedef int sheet_row(void *user, size_t line, const struct cell *cells);
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
-/* Fails with "path:line: ..." or "path: row N: ...". */
-int sheet_fail(const struct sheet *sheet, size_t line, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+/* Fails with "path:line: ..." or "path: row N: ...". column: the name of the one it is about, or "". */
+int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
 
 /* Names all columns after `names`, or by number where names is NULL or a name is "". Later repetitions of a
  * name get .1, .2, ... after it. */

@@ -145,9 +145,10 @@ static int check_varies(const sph_data *data, const char *path)
             continue;
         const char *name = data_target_name(data, j);
         if (data->task == SPH_TASK_REGRESSION)
-            return sph_fail_at(SPH_EFORMAT, path, "target '%s' is %g in all %zu rows: nothing to learn", name,
-                               data->y[j], data->rows);
-        return sph_fail_at(SPH_EFORMAT, path,
+            return sph_fail_of(SPH_EFORMAT, path, 0, name,
+                               "target '%s' is %g in all %zu rows: nothing to learn", name, data->y[j],
+                               data->rows);
+        return sph_fail_of(SPH_EFORMAT, path, 0, name,
                            "target '%s' is the class '%s' in all %zu rows: nothing to learn", name,
                            data->labels[(size_t)data->y[j]], data->rows);
     }
@@ -159,10 +160,11 @@ static int check_classes(const sph_data *data, const char *path)
     char list[200];
     const char *name = data_target_name(data, 0);
     if (data->task == SPH_TASK_BINARY && data->classes > 2)
-        return sph_fail_at(SPH_EARG, path, "target '%s' has %zu classes (%s), expected 2 for the task binary",
-                           name, data->classes, targets_list(data->labels, data->classes, list, sizeof list));
+        return sph_fail_of(SPH_EARG, path, 0, name,
+                           "target '%s' has %zu classes (%s), expected 2 for the task binary", name,
+                           data->classes, targets_list(data->labels, data->classes, list, sizeof list));
     if (data->classes > 2 && data->classes > data->rows / 2)
-        return sph_fail_at(SPH_EFORMAT, path,
+        return sph_fail_of(SPH_EFORMAT, path, 0, name,
                            "target '%s' has %zu different values in %zu rows: too many for classes", name,
                            data->classes, data->rows);
     return 0;

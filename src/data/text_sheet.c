@@ -149,7 +149,7 @@ static int keep_first(struct first_pass *pass, size_t line, const char *const *f
 
 static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
 {
-    return sheet_fail(sheet, line, "%zu column%s, expected %zu as in the first row", count,
+    return sheet_fail(sheet, line, "", "%zu column%s, expected %zu as in the first row", count,
                       count == 1 ? "" : "s", sheet->columns);
 }
 

@@ -142,7 +142,7 @@ static const char *kind(const json_t *value)
 
 static int refuse(const json_t *value, const char *where, const char *key, const char *expected)
 {
-    return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is %s, expected %s", key, kind(value), expected);
+    return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is %s, expected %s", key, kind(value), expected);
 }
 
 int json_member_size(const json_t *object, const char *where, const char *key, size_t *out)
@@ -215,7 +215,7 @@ int json_member_reals(const json_t *object, const char *where, const char *key, 
         const json_t *value = json_array_get(array, i);
         if (!json_is_number(value)) {
             mem_free(values);
-            return sph_fail_at(SPH_EFORMAT, where, "\"%s\"[%zu] is %s, expected a number", key, i,
+            return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\"[%zu] is %s, expected a number", key, i,
                                kind(value));
         }
         values[i] = json_number_value(value);

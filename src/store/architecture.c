@@ -118,7 +118,7 @@ static int known_keys(const json_t *object, const char *where, const char *const
     json_object_foreach((json_t *)object, key, value)
     {
         if (text_find(key, keys, count) < 0)
-            return sph_fail_at(SPH_EFORMAT, where, "unknown key \"%.80s\"", key);
+            return sph_fail_of(SPH_EFORMAT, where, 0, key, "unknown key \"%.80s\"", key);
     }
     return 0;
 }
@@ -137,14 +137,15 @@ static int word_member(const json_t *object, const char *where, const char *key,
     size_t used = 0;
     for (const sph_word_row *row = words; row->word && used < sizeof list; row++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->word);
-    return sph_fail_at(SPH_EFORMAT, where, "\"%s\" is \"%.80s\", expected one of %s", key, word, list);
+    return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is \"%.80s\", expected one of %s", key, word,
+                       list);
 }
 
 static int earlier_node(size_t from, size_t node, const char *where)
 {
     if (from < node)
         return 0;
-    return sph_fail_at(SPH_EFORMAT, where, "\"from\" is %zu, expected an earlier node", from);
+    return sph_fail_of(SPH_EFORMAT, where, 0, "from", "\"from\" is %zu, expected an earlier node", from);
 }
 
 /* What dense and conv layers have in common. */
@@ -163,7 +164,8 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
         return err;
     size_t longest = sizeof net->layers->path - 1, length = strlen(layer->path);
     if (!length || length > longest)
-        return sph_fail_at(SPH_EFORMAT, where, "\"path\" has %zu bytes, expected 1 to %zu", length, longest);
+        return sph_fail_of(SPH_EFORMAT, where, 0, "path", "\"path\" has %zu bytes, expected 1 to %zu", length,
+                           longest);
     layer->param = (sph_param)param;
     layer->norm = (sph_norm)norm;
     layer->act = (sph_act)act;
@@ -252,7 +254,7 @@ static int build_add(sph_net *net, const json_t *node, const char *where)
     for (size_t i = 0; i < 2; i++) {
         const json_t *value = json_array_get(from, i);
         if (json_array_size(from) != 2 || !json_is_integer(value) || json_integer_value(value) < 0)
-            return sph_fail_at(SPH_EFORMAT, where, "\"from\" of an addition must be two nodes");
+            return sph_fail_of(SPH_EFORMAT, where, 0, "from", "\"from\" of an addition must be two nodes");
         if ((err = earlier_node((size_t)json_integer_value(value), net->node_count, where)) < 0)
             return err;
         in[i] = (int)json_integer_value(value);
@@ -317,7 +319,7 @@ static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
         build_input,    build_image,       build_dense, build_conv, build_max_pool,
         build_avg_pool, build_global_pool, build_add,   build_act};
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
-        return sph_fail_at(SPH_EFORMAT, where, "\"nodes\" is empty");
+        return sph_fail_of(SPH_EFORMAT, where, 0, "nodes", "\"nodes\" is empty");
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         char here[512];
         int kind = 0, err;
@@ -344,8 +346,8 @@ int architecture_build(sph_net **out, int *output, const json_t *architecture, c
         return err;
     err = build_nodes(net, nodes, where);
     if (!err && last + 1 != net->node_count)
-        err = sph_fail_at(SPH_EFORMAT, where, "\"output\" is %zu, expected the last node, %zu", last,
-                          net->node_count - 1);
+        err = sph_fail_of(SPH_EFORMAT, where, 0, "output", "\"output\" is %zu, expected the last node, %zu",
+                          last, net->node_count - 1);
     if (!err && !net->layer_count)
         err = sph_fail_at(SPH_EFORMAT, where, "the net has no layer");
     if (err < 0) {

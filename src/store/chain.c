@@ -48,13 +48,13 @@ static int fill_shape(struct chain_layer *layer, const struct st_tensor *lead, i
     enum param_extent extent = param_ops(layer->param)->tensor[0].extent;
     size_t ndim = signs ? 1 : 2;
     if (lead->ndim != ndim)
-        return sph_fail_at(SPH_EFORMAT, lead->file, "%.120s has %zu dimensions, expected %s", lead->name,
-                           lead->ndim, signs ? "1: units" : "2: units and inputs");
+        return sph_fail_of(SPH_EFORMAT, lead->file, 0, lead->name, "%.120s has %zu dimensions, expected %s",
+                           lead->name, lead->ndim, signs ? "1: units" : "2: units and inputs");
     layer->shape = (struct param_shape){.m = lead->shape[0], .n = signs ? 1 : lead->shape[1]};
     if (!signs && extent == PARAM_ANGLES)
         layer->shape.n++;
     if (!lead->count)
-        return sph_fail_at(SPH_EFORMAT, lead->file,
+        return sph_fail_of(SPH_EFORMAT, lead->file, 0, lead->name,
                            "%.120s is empty: a layer has at least one unit and one input", lead->name);
     return 0;
 }
@@ -81,8 +81,8 @@ static int read_layer(struct chain_layer *layer, const struct safetensors *file,
         if ((err = find_leaf(file, layer->path, ops->tensor[t].name, &layer->raw[t])) < 0)
             return err;
         if (!layer->raw[t] && !ops->tensor[t].is_bias)
-            return sph_fail_at(SPH_EFORMAT, file->path, "%.120s is there, but no %s beside it", lead->name,
-                               ops->tensor[t].name);
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, lead->name, "%.120s is there, but no %s beside it",
+                               lead->name, ops->tensor[t].name);
     }
     layer->shape.has_bias = layer->raw[param_find_bias(ops)] != NULL;
 
@@ -215,7 +215,7 @@ static int put_in_order(struct chain *chain, const struct safetensors *file)
     qsort(chain->layer, chain->count, sizeof *chain->layer, compare_layers);
     for (size_t k = 1; k < chain->count; k++)
         if (!strcmp(chain->layer[k].path, chain->layer[k - 1].path))
-            return sph_fail_at(SPH_EFORMAT, file->path,
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, lead_of(&chain->layer[k - 1])->name,
                                "%.120s and %.120s, expected one parameterization of a layer",
                                lead_of(&chain->layer[k - 1])->name, lead_of(&chain->layer[k])->name);
     for (int i = 0; i < 2; i++) {
@@ -225,7 +225,7 @@ static int put_in_order(struct chain *chain, const struct safetensors *file)
     }
     qsort(chain->layer, chain->count, sizeof *chain->layer, orders[first]);
     const struct chain_layer *layer = &chain->layer[first_gap(chain)];
-    return sph_fail_at(SPH_EFORMAT, file->path,
+    return sph_fail_of(SPH_EFORMAT, file->path, 0, layer->path,
                        "not a chain of dense layers: %.80s has %zu inputs, %.80s before it %zu units",
                        layer->path, layer->shape.n, layer[-1].path, layer[-1].shape.m);
 }

@@ -155,19 +155,22 @@ static int refuse(const struct work *w, const struct safetensors *file, const st
 {
     const char *path = w->layer->path;
     size_t j = found->unit;
+    char unit[160];
+    snprintf(unit, sizeof unit, "%s unit %zu", path, j);
     switch (found->fault) {
     case ZERO_ROW:
-        return sph_fail_at(SPH_EARG, file->path,
-                           "%s unit %zu: its weights are 0 and its bias is %g: %s has no place for it", path,
-                           j, found->value, w->to->name);
+        return sph_fail_line_key(SPH_EARG, file->path, 0, unit,
+                                 "its weights are 0 and its bias is %g: %s has no place for it", found->value,
+                                 w->to->name);
     case BAD_SIGN:
-        return sph_fail_at(SPH_EFORMAT, file->path, "%s.sign[%zu] is %g, expected 1 or -1", path, j,
+        return sph_fail_of(SPH_EFORMAT, file->path, 0, unit, "%s.sign[%zu] is %g, expected 1 or -1", path, j,
                            found->value);
     case NOT_FINITE:
-        return sph_fail_at(SPH_EARG, file->path, "%s unit %zu: its weights are not all finite", path, j);
+        return sph_fail_line_key(SPH_EARG, file->path, 0, unit, "its weights are not all finite");
     default:
-        return sph_fail_at(SPH_EARG, file->path, "%s unit %zu: its %s would be %g, not a finite number in %s",
-                           path, j, found->tensor, found->value, w->layer->dtype == SPH_F64 ? "f64" : "f32");
+        return sph_fail_line_key(SPH_EARG, file->path, 0, unit,
+                                 "its %s would be %g, not a finite number in %s", found->tensor, found->value,
+                                 w->layer->dtype == SPH_F64 ? "f64" : "f32");
     }
 }
 

@@ -84,10 +84,10 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         enum st_dtype dtype = span_dtype(&spans[i], net);
         int err = 0;
         if (!found)
-            return sph_fail_at(SPH_EFORMAT, file->path, "%s is missing: other options than the checkpoint's?",
-                               spans[i].name);
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, spans[i].name,
+                               "%s is missing: other options than the checkpoint's?", spans[i].name);
         if (found->dtype != dtype || found->ndim != 1 || found->count != spans[i].count)
-            return sph_fail_at(SPH_EFORMAT, file->path,
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, spans[i].name,
                                "%s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
                                spans[i].name, found->count, st_dtype_name(found->dtype), found->ndim,
                                spans[i].count, st_dtype_name(dtype));
@@ -99,8 +99,8 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         while (i < count && strcmp(spans[i].name, file->tensor[t].name) != 0)
             i++;
         if (i == count)
-            return sph_fail_at(
-                SPH_EFORMAT, file->path,
+            return sph_fail_of(
+                SPH_EFORMAT, file->path, 0, file->tensor[t].name,
                 "%.120s belongs to no part of this training: other options than the checkpoint's?",
                 file->tensor[t].name);
     }

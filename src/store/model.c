@@ -50,8 +50,8 @@ static int put_scaling(json_t *object, const sph_net *net, const char *path)
         for (size_t i = 0; values && i < arrays[a].count; i++)
             if (!isfinite(values[i])) {
                 json_decref(member);
-                return sph_fail_at(SPH_EARG, path, "standardisation: %s of column %zu is %g", arrays[a].name,
-                                   i, values[i]);
+                return sph_fail_of(SPH_EARG, path, 0, arrays[a].name,
+                                   "standardisation: %s of column %zu is %g", arrays[a].name, i, values[i]);
             }
         if (values)
             missing |= json_object_set_new(member, arrays[a].name, json_numbers(values, arrays[a].count)) < 0;
@@ -68,8 +68,9 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
         (err = json_member_size(object, where, "targets", &scaling->targets)) < 0)
         return err;
     if (scaling->features && scaling->features != sph_net_inputs(net))
-        return sph_fail_at(SPH_EFORMAT, where, "standardisation of %zu features, the net has %zu",
-                           scaling->features, sph_net_inputs(net));
+        return sph_fail_of(SPH_EFORMAT, where, 0, "features",
+                           "standardisation of %zu features, the net has %zu", scaling->features,
+                           sph_net_inputs(net));
     struct scaling_array arrays[SCALING_ARRAYS];
     list_scaling(scaling, arrays);
     for (size_t a = 0; a < SCALING_ARRAYS; a++) {
@@ -77,16 +78,17 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
         if (!json_object_get(object, arrays[a].name))
             continue;
         if (arrays[a].count != expected)
-            return sph_fail_at(SPH_EFORMAT, where, "standardisation of %zu columns, the net has %zu",
-                               arrays[a].count, expected);
+            return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name,
+                               "standardisation of %zu columns, the net has %zu", arrays[a].count, expected);
         if ((err = json_member_reals(object, where, arrays[a].name, arrays[a].values, &count)) < 0)
             return err;
         if (count != expected)
-            return sph_fail_at(SPH_EFORMAT, where, "\"%s\" has %zu numbers, expected %zu", arrays[a].name,
-                               count, expected);
+            return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name, "\"%s\" has %zu numbers, expected %zu",
+                               arrays[a].name, count, expected);
         for (size_t i = 0; arrays[a].is_scale && i < count; i++)
             if ((*arrays[a].values)[i] == 0)
-                return sph_fail_at(SPH_EFORMAT, where, "\"%s\"[%zu] is 0", arrays[a].name, i);
+                return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name, "\"%s\"[%zu] is 0", arrays[a].name,
+                                   i);
     }
     return 0;
 }
@@ -252,7 +254,7 @@ int sph_net_save(const sph_net *net, const char *path)
 int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
 {
     if ((unsigned)names >= SPH_NAMES_COUNT)
-        return sph_fail_at(SPH_EARG, path, "unknown names %d", (int)names);
+        return sph_fail_of(SPH_EARG, path, 0, "names", "unknown names %d", (int)names);
     if (!net->ready)
         return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
     return names == SPH_NAMES_TORCHVISION ? torchvision_save(path, net) : sph_net_save(net, path);

@@ -80,17 +80,19 @@ static int check_header(const struct npz *npz, const struct member *member)
 {
     const struct npy_header *header = &member->header;
     if (header->ndim > NPZ_DIMS)
-        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: an array of %zu dimensions, expected at most %d",
-                           member->name, header->ndim, NPZ_DIMS);
+        return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
+                           "%s: an array of %zu dimensions, expected at most %d", member->name, header->ndim,
+                           NPZ_DIMS);
     if (header->fortran && header->ndim > 1)
-        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: numbers in Fortran's order, expected C's",
-                           member->name);
+        return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
+                           "%s: numbers in Fortran's order, expected C's", member->name);
     if (header->too_big)
-        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: the array's shape is too big for any memory",
-                           member->name);
+        return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
+                           "%s: the array's shape is too big for any memory", member->name);
     for (const struct member *other = npz->member; other < member; other++)
         if (!strcmp(other->name, member->name))
-            return sph_fail_at(SPH_EFORMAT, npz->path, "%s: two arrays of this name", member->name);
+            return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name, "%s: two arrays of this name",
+                               member->name);
     return 0;
 }
 
@@ -239,14 +241,15 @@ static int read_pieces(const struct npz *npz, const struct member *member, struc
         if (status != ARCHIVE_OK)
             return fail_zip(npz, member->name, zip);
         if (length > whole - bytes->used)
-            return sph_fail_at(SPH_EFORMAT, npz->path, "%s: more bytes of numbers than the %zu expected",
-                               member->name, header->bytes);
+            return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
+                               "%s: more bytes of numbers than the %zu expected", member->name,
+                               header->bytes);
         if (length && (err = add_piece(npz, bytes, piece, length)) < 0)
             return err;
     }
     if (bytes->used != whole)
-        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: %zu bytes of numbers, expected %zu", member->name,
-                           bytes->used - header->start, header->bytes);
+        return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name, "%s: %zu bytes of numbers, expected %zu",
+                           member->name, bytes->used - header->start, header->bytes);
     return 0;
 }
 
@@ -276,11 +279,11 @@ int npz_read(struct npz *npz, const char *name, double *values, size_t first, si
     struct member *member = find(npz, name);
     int err;
     if (!member)
-        return sph_fail_at(SPH_EARG, npz->path, "no array named %s", name);
+        return sph_fail_of(SPH_EARG, npz->path, 0, name, "no array named %s", name);
     const struct npy_header *header = &member->header;
     if (first > header->count || count > header->count - first)
-        return sph_fail_at(SPH_EARG, npz->path, "%s: %zu numbers from the %zu-th on, but it has %zu", name,
-                           count, first, header->count);
+        return sph_fail_of(SPH_EARG, npz->path, 0, name, "%s: %zu numbers from the %zu-th on, but it has %zu",
+                           name, count, first, header->count);
     if (!member->numbers && (err = load(npz, member)) < 0)
         return err;
     const unsigned char *from = member->numbers + first * header->size;

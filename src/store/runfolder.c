@@ -131,11 +131,11 @@ static int read_part(uint32_t **out, size_t *count, const json_t *object, const 
         const json_t *value = json_array_get(array, i);
         json_int_t row = json_is_integer(value) ? json_integer_value(value) : -1;
         if (row < 0 || (size_t)row >= rows || row > UINT32_MAX)
-            return sph_fail_at(SPH_EFORMAT, path,
+            return sph_fail_of(SPH_EFORMAT, path, 0, key,
                                "\"%s\"[%zu] is not a row of the data, expected a whole number below %zu", key,
                                i, rows);
         if (seen[row]++)
-            return sph_fail_at(SPH_EFORMAT, path,
+            return sph_fail_of(SPH_EFORMAT, path, 0, key,
                                "\"%s\"[%zu] is row %lld, which stood before, expected each row once", key, i,
                                (long long)row);
         (*out)[i] = (uint32_t)row;

@@ -39,7 +39,8 @@ size_t st_dtype_size(enum st_dtype dtype)
 /* `return fail_tensor(tensor, "found, expected")`; names may be megabytes long, so a message quotes their
  * start. */
 #define fail_tensor(tensor, format, ...)                                                                     \
-    sph_fail_at(SPH_EFORMAT, (tensor)->file, "tensor \"%.120s\": " format, (tensor)->name, __VA_ARGS__)
+    sph_fail_of(SPH_EFORMAT, (tensor)->file, 0, (tensor)->name, "tensor \"%.120s\": " format,                \
+                (tensor)->name, __VA_ARGS__)
 
 static const char *shape_text(char buffer[static 256], const struct st_tensor *tensor)
 {
@@ -148,7 +149,7 @@ static int read_metadata(const struct safetensors *file, const json_t *metadata)
     json_object_foreach((json_t *)(uintptr_t)metadata, key, value)
     {
         if (!json_is_string(value))
-            return sph_fail_at(SPH_EFORMAT, file->path,
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, key,
                                "__metadata__ \"%.120s\" is not a string, expected one", key);
     }
     return 0;

@@ -40,12 +40,12 @@ int st_writer_metadata(struct st_writer *writer, const char *key, const char *va
 {
     assert(writer->tensors && !writer->data);
     if (!text_is_utf8(key) || !text_is_utf8(value)) {
-        int err =
-            sph_fail_at(SPH_EARG, writer->file.path, "metadata \"%.120s\" is not UTF-8, expected UTF-8", key);
+        int err = sph_fail_of(SPH_EARG, writer->file.path, 0, key,
+                              "metadata \"%.120s\" is not UTF-8, expected UTF-8", key);
         return failed(writer, err);
     }
     if (json_object_get(writer->metadata, key)) {
-        int err = sph_fail_at(SPH_EARG, writer->file.path, "metadata \"%.120s\" given twice", key);
+        int err = sph_fail_of(SPH_EARG, writer->file.path, 0, key, "metadata \"%.120s\" given twice", key);
         return failed(writer, err);
     }
     return json_object_set_new(writer->metadata, key, json_string(value)) < 0 ? out_of_memory(writer) : 0;
@@ -86,7 +86,7 @@ int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype d
     if (!fault && (overflow || end > INT64_MAX))
         fault = "too large, expected less than 2^63 bytes in all";
     if (fault) {
-        int err = sph_fail_at(SPH_EARG, writer->file.path, "tensor \"%.120s\": %s", name, fault);
+        int err = sph_fail_of(SPH_EARG, writer->file.path, 0, name, "tensor \"%.120s\": %s", name, fault);
         return failed(writer, err);
     }
 

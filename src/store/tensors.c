@@ -29,20 +29,21 @@ static void print_shape(char *out, size_t size, const size_t *shape, size_t ndim
 int tensors_check_shape(const struct st_tensor *found, const size_t *shape, size_t ndim)
 {
     if (!st_dtype_is_real(found->dtype))
-        return sph_fail_at(SPH_EFORMAT, found->file, "%.120s is %s, expected F32, F64, F16 or BF16",
-                           found->name, st_dtype_name(found->dtype));
+        return sph_fail_of(SPH_EFORMAT, found->file, 0, found->name,
+                           "%.120s is %s, expected F32, F64, F16 or BF16", found->name,
+                           st_dtype_name(found->dtype));
     if (found->ndim == ndim && !memcmp(found->shape, shape, ndim * sizeof *shape))
         return 0;
     char there[200], here[64];
     print_shape(there, sizeof there, found->shape, found->ndim);
     print_shape(here, sizeof here, shape, ndim);
-    return sph_fail_at(SPH_EFORMAT, found->file, "%.120s has shape %s, the net's is %s", found->name, there,
-                       here);
+    return sph_fail_of(SPH_EFORMAT, found->file, 0, found->name, "%.120s has shape %s, the net's is %s",
+                       found->name, there, here);
 }
 
 static int missing_tensor(const struct safetensors *file, const char *name)
 {
-    return sph_fail_at(SPH_EFORMAT, file->path, "%s is missing", name);
+    return sph_fail_of(SPH_EFORMAT, file->path, 0, name, "%s is missing", name);
 }
 
 int tensors_check_weights(const struct safetensors *file, const sph_net *net)
@@ -101,7 +102,8 @@ static int check_strangers(const struct safetensors *file, const sph_net *net,
     int err = 0;
     for (size_t i = 0; i < file->count && !err; i++)
         if (!known[i] && !(names->ignores && names->ignores(file, &file->tensor[i])))
-            err = sph_fail_at(SPH_EFORMAT, file->path, "the net has no tensor %.120s", file->tensor[i].name);
+            err = sph_fail_of(SPH_EFORMAT, file->path, 0, file->tensor[i].name,
+                              "the net has no tensor %.120s", file->tensor[i].name);
     mem_free(known);
     return err;
 }
@@ -129,8 +131,9 @@ static int check_state(const sph_net *net, const struct st_tensor *const *found,
             return err;
         for (size_t j = 0; j < found[i]->count; j++)
             if ((is_sign && fabs(values[j]) != 1) || (is_var && values[j] < 0))
-                return sph_fail_at(SPH_EFORMAT, found[i]->file, "%s[%zu] is %g, expected %s", found[i]->name,
-                                   j, values[j], is_sign ? "1 or -1" : "0 or more");
+                return sph_fail_of(SPH_EFORMAT, found[i]->file, 0, found[i]->name,
+                                   "%s[%zu] is %g, expected %s", found[i]->name, j, values[j],
+                                   is_sign ? "1 or -1" : "0 or more");
     }
     return 0;
 }

@@ -92,9 +92,9 @@ static int find_weight(const struct safetensors *file, const char *name, size_t 
 {
     *out = safetensors_find(file, name);
     if (!*out)
-        return sph_fail_at(SPH_EFORMAT, file->path, "%s is missing", name);
+        return sph_fail_of(SPH_EFORMAT, file->path, 0, name, "%s is missing", name);
     if ((*out)->ndim != ndim || !(*out)->count)
-        return sph_fail_at(SPH_EFORMAT, file->path,
+        return sph_fail_of(SPH_EFORMAT, file->path, 0, name,
                            "%s has %zu dimensions and %zu numbers, expected %zu dimensions", name,
                            (*out)->ndim, (*out)->count, ndim);
     return 0;
@@ -159,13 +159,14 @@ static int check_layer(const char *path, const struct net_layer *layer)
 {
     const sph_layer *spec = &layer->spec;
     if (spec->param != SPH_PARAM_SP)
-        return sph_fail_at(SPH_EARG, path, "%s is %s, and %s", layer->path, layer->ops->name, wanted);
+        return sph_fail_of(SPH_EARG, path, 0, layer->path, "%s is %s, and %s", layer->path, layer->ops->name,
+                           wanted);
     if (spec->kernel && spec->norm != SPH_NORM_BN)
-        return sph_fail_at(SPH_EARG, path, "%s has norm %s, and %s", layer->path,
+        return sph_fail_of(SPH_EARG, path, 0, layer->path, "%s has norm %s, and %s", layer->path,
                            sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, wanted);
     if (spec->signs)
-        return sph_fail_at(SPH_EARG, path, "%s keeps negative signs as %s.r, and %s", layer->path,
-                           layer->path, wanted);
+        return sph_fail_of(SPH_EARG, path, 0, layer->path, "%s keeps negative signs as %s.r, and %s",
+                           layer->path, layer->path, wanted);
     return 0;
 }
 
@@ -183,7 +184,7 @@ static int check_net(const char *path, const sph_net *net)
         snprintf(name, sizeof name, "layer%zu.0.conv2", i + 1);
         const struct net_layer *layer = find_layer(net, name);
         if (!layer)
-            return sph_fail_at(SPH_EARG, path, "the net has no layer %s, and %s", name, wanted);
+            return sph_fail_of(SPH_EARG, path, 0, name, "the net has no layer %s, and %s", name, wanted);
         width[i] = layer->spec.units;
     }
     const struct net_node *image = &net->nodes[0];
