@@ -179,7 +179,7 @@ static const float numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 #define IMAGE      "{\"kind\":\"image\",\"channels\":6,\"height\":1,\"width\":1}"
 #define CONV(...)                                                                                            \
     "{\"kind\":\"conv\",\"from\":0,\"path\":\"layers.0\",\"kernel\":1,\"stride\":1,\"pad\":0," __VA_ARGS__ "}"
-#define PLAIN      "\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false"
+#define PLAIN "\"units\":3,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false"
 #define NORMED(norm, more)                                                                                   \
     "\"units\":3,\"param\":\"sp\",\"norm\":\"" norm "\",\"act\":\"relu\",\"signs\":false" more
 #define NET(nodes) "{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":[" nodes "]}}"

@@ -174,7 +174,8 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
     if ((err = json_member_size(node, where, "norm_groups", &layer->norm_groups)) < 0)
         return err;
     return layer->norm_groups ? 0
-                              : sph_fail_at(SPH_EFORMAT, where, "\"norm_groups\" is 0, expected 1 or more");
+                              : sph_fail_of(SPH_EFORMAT, where, 0, "norm_groups",
+                                            "\"norm_groups\" is 0, expected 1 or more");
 }
 
 static int build_dense(sph_net *net, const json_t *node, const char *where)
