@@ -4,102 +4,75 @@
 #include "base/error.h"
 #include "report/tables.h"
 
-/* Columns for programs, then those for readers. */
-enum {
-    METHOD,
-    EXPERIMENT,
-    METRIC,
-    LARGER,
-    PROTOCOL,
-    CASES,
-    N,
-    MEAN,
-    ERROR,
-    LEAST,
-    MOST,
-    RANK,
-    VALUES,
-    FAILED,
-    REASON,
-    CHOSEN,
-    SECONDS,
-    REFERENCE,
-    PAIRS,
-    LEFT_OUT,
-    BETTER,
-    WORSE,
-    EQUAL,
-    DIFFERENCE,
-    INTERVAL,
-    LOW,
-    HIGH,
-    LEVEL,
-    RESAMPLES,
-    TEST_N,
-    STATISTIC,
-    P,
-    EXACT,
-    VERDICT,
-    WARNING,
-    SHOWN_MEAN,
-    SHOWN_N,
-    SHOWN_RANK,
-    SHOWN_DIFFERENCE,
-    SHOWN_INTERVAL,
-    SHOWN_P,
-    SHOWN_CHOSEN,
-    SHOWN_SECONDS,
-    COLUMNS
-};
-
 #define PAIR "comparison."
 #define TEST PAIR "wilcoxon."
 
-static const struct table_column columns[COLUMNS] = {
-    [METHOD] = {.head = "method", .csv = "method", .json = "name"},
-    [EXPERIMENT] = {.csv = "experiment"},
-    [METRIC] = {.csv = "metric"},
-    [LARGER] = {.csv = "larger_is_better"},
-    [PROTOCOL] = {.csv = "protocol"},
-    [CASES] = {.csv = "cases"},
-    [N] = {.csv = "n", .json = "n"},
-    [MEAN] = {.csv = "mean", .json = "mean"},
-    [ERROR] = {.csv = "standard_error", .json = "standard_error"},
-    [LEAST] = {.csv = "least", .json = "least"},
-    [MOST] = {.csv = "most", .json = "most"},
-    [RANK] = {.csv = "rank", .json = "rank"},
-    [VALUES] = {.json = "values"},
-    [FAILED] = {.csv = "failed", .json = "failed"},
-    [REASON] = {.csv = "reason", .json = "reason"},
-    [CHOSEN] = {.csv = "chosen", .json = "chosen"},
-    [SECONDS] = {.csv = "seconds", .json = "seconds"},
-    [REFERENCE] = {.csv = "reference", .json = PAIR "reference"},
-    [PAIRS] = {.csv = "pairs", .json = PAIR "pairs"},
-    [LEFT_OUT] = {.csv = "left_out", .json = PAIR "left_out"},
-    [BETTER] = {.csv = "reference_better", .json = PAIR "reference_better"},
-    [WORSE] = {.csv = "reference_worse", .json = PAIR "reference_worse"},
-    [EQUAL] = {.csv = "equal", .json = PAIR "equal"},
-    [DIFFERENCE] = {.csv = "difference", .json = PAIR "difference"},
-    [INTERVAL] = {.json = PAIR "interval"},
-    [LOW] = {.csv = "low"},
-    [HIGH] = {.csv = "high"},
-    [LEVEL] = {.csv = "level", .json = PAIR "level"},
-    [RESAMPLES] = {.json = PAIR "resamples"},
-    [TEST_N] = {.csv = "wilcoxon_n", .json = TEST "n"},
-    [STATISTIC] = {.csv = "wilcoxon_statistic", .json = TEST "statistic"},
-    [P] = {.csv = "p", .json = TEST "p"},
-    [EXACT] = {.csv = "p_exact", .json = TEST "exact"},
-    [VERDICT] = {.csv = "verdict", .json = PAIR "verdict"},
-    [WARNING] = {.csv = "warning"},
-    [SHOWN_MEAN] = {.number = 1},
-    [SHOWN_N] = {.head = "n", .number = 1},
-    [SHOWN_RANK] = {.head = "rank", .number = 1, .fixed = 1},
-    [SHOWN_DIFFERENCE] = {.number = 1},
-    [SHOWN_INTERVAL] = {.number = 1},
-    [SHOWN_P] = {.head = "p", .number = 1},
-    [SHOWN_CHOSEN] = {.head = "chosen"},
-    [SHOWN_SECONDS] = {.head = "s/job", .number = 1, .digits = 3},
-};
+/* X(ID, how the column is called, its cell): columns for programs, with the names that CSV and JSON give them,
+ * then those for readers. PAIR and COMPARED: of methods beside the reference alone. */
+#define PROGRAM_COLUMNS(X)                                                                                   \
+    X(METHOD, (.head = "method", .csv = "method", .json = "name"), words, method->name)                      \
+    X(EXPERIMENT, (.csv = "experiment"), words, input->experiment)                                           \
+    X(METRIC, (.csv = "metric"), words, input->metric)                                                       \
+    X(LARGER, (.csv = "larger_is_better"), flag, input->larger_is_better)                                    \
+    X(PROTOCOL, (.csv = "protocol"), words, input->protocol)                                                 \
+    X(CASES, (.csv = "cases"), count, input->cases)                                                          \
+    X(N, (.csv = "n", .json = "n"), count, line->summary.n)                                                  \
+    X(MEAN, (.csv = "mean", .json = "mean"), number, line->summary.mean)                                     \
+    X(ERROR, (.csv = "standard_error", .json = "standard_error"), number, line->summary.error)               \
+    X(LEAST, (.csv = "least", .json = "least"), number, line->summary.least)                                 \
+    X(MOST, (.csv = "most", .json = "most"), number, line->summary.most)                                     \
+    X(RANK, (.csv = "rank", .json = "rank"), number, line->rank)                                             \
+    X(VALUES, (.json = "values"), list, method->value, input->cases)                                         \
+    X(FAILED, (.csv = "failed", .json = "failed"), count, method->failed)                                    \
+    X(REASON, (.csv = "reason", .json = "reason"), words, method->reason)                                    \
+    X(CHOSEN, (.csv = "chosen", .json = "chosen"), words, method->chosen)                                    \
+    X(SECONDS, (.csv = "seconds", .json = "seconds"), number, method->seconds)
+
+#define PAIR_COLUMNS(X)                                                                                      \
+    X(REFERENCE, (.csv = "reference", .json = PAIR "reference"), words, comparison->reference)               \
+    X(PAIRS, (.csv = "pairs", .json = PAIR "pairs"), count, pair->pairs)                                     \
+    X(LEFT_OUT, (.csv = "left_out", .json = PAIR "left_out"), count, pair->left_out)                         \
+    X(BETTER, (.csv = "reference_better", .json = PAIR "reference_better"), count, pair->better)             \
+    X(WORSE, (.csv = "reference_worse", .json = PAIR "reference_worse"), count, pair->worse)                 \
+    X(EQUAL, (.csv = "equal", .json = PAIR "equal"), count, pair->equal)                                     \
+    X(DIFFERENCE, (.csv = "difference", .json = PAIR "difference"), number, pair->difference)                \
+    X(INTERVAL, (.json = PAIR "interval"), interval, pair->interval.low, pair->interval.high)                \
+    X(LOW, (.csv = "low"), number, pair->interval.low)                                                       \
+    X(HIGH, (.csv = "high"), number, pair->interval.high)                                                    \
+    X(LEVEL, (.csv = "level", .json = PAIR "level"), number, COMPARISON_PERCENT / 100.0)                     \
+    X(RESAMPLES, (.json = PAIR "resamples"), count, COMPARISON_RESAMPLES)                                    \
+    X(TEST_N, (.csv = "wilcoxon_n", .json = TEST "n"), count, pair->test.n)                                  \
+    X(STATISTIC, (.csv = "wilcoxon_statistic", .json = TEST "statistic"), number, pair->test.statistic)      \
+    X(P, (.csv = "p", .json = TEST "p"), number, pair->test.p)                                               \
+    X(EXACT, (.csv = "p_exact", .json = TEST "exact"), flag, pair->test.exact)                               \
+    X(VERDICT, (.csv = "verdict", .json = PAIR "verdict"), words, pair->verdict.chars)
+
+#define READER_COLUMNS(X)                                                                                    \
+    X(WARNING, (.csv = "warning"), words, input->warning)                                                    \
+    X(SHOWN_MEAN, (.number = 1), mean, line->summary.mean, line->summary.error)                              \
+    X(SHOWN_N, (.head = "n", .number = 1), count, line->summary.n)                                           \
+    X(SHOWN_RANK, (.head = "rank", .number = 1, .fixed = 1), number, line->rank)
+
+#define COMPARED_COLUMNS(X)                                                                                  \
+    X(SHOWN_DIFFERENCE, (.number = 1), within, pair->difference,                                             \
+      (pair->interval.high - pair->interval.low) / 2)                                                        \
+    X(SHOWN_INTERVAL, (.number = 1), interval, pair->interval.low, pair->interval.high)                      \
+    X(SHOWN_P, (.head = "p", .number = 1), p, pair->test.p, !pair->test.exact && pair->test.n)
+
+#define LAST_COLUMNS(X)                                                                                      \
+    X(SHOWN_CHOSEN, (.head = "chosen"), words, method->chosen)                                               \
+    X(SHOWN_SECONDS, (.head = "s/job", .number = 1, .digits = 3), number, method->seconds)
+
+#define ALL_COLUMNS(X)                                                                                       \
+    PROGRAM_COLUMNS(X) PAIR_COLUMNS(X) READER_COLUMNS(X) COMPARED_COLUMNS(X) LAST_COLUMNS(X)
+
+#define COLUMN_ID(id, column, kind, ...)   id,
+#define COLUMN_ROW(id, column, kind, ...)  [id] = {COLUMN_BARE column},
+#define COLUMN_CELL(id, column, kind, ...) table_##kind(out, row, id, __VA_ARGS__);
+#define COLUMN_BARE(...)                   __VA_ARGS__
+
+enum { ALL_COLUMNS(COLUMN_ID) COLUMNS };
+static const struct table_column columns[COLUMNS] = {ALL_COLUMNS(COLUMN_ROW)};
 
 static void add_columns(struct table *out, const struct comparison *comparison)
 {
@@ -124,71 +97,23 @@ static void add_columns(struct table *out, const struct comparison *comparison)
     }
 }
 
-/* ---------------------------------------------------------------- rows */
-
-static void fill_pair(struct table *out, size_t row, const struct comparison *comparison,
-                      const struct comparison_pair *pair)
-{
-    double low = pair->interval.low, high = pair->interval.high;
-    table_words(out, row, REFERENCE, comparison->reference);
-    table_count(out, row, PAIRS, pair->pairs);
-    table_count(out, row, LEFT_OUT, pair->left_out);
-    table_count(out, row, BETTER, pair->better);
-    table_count(out, row, WORSE, pair->worse);
-    table_count(out, row, EQUAL, pair->equal);
-    table_number(out, row, DIFFERENCE, pair->difference);
-    table_interval(out, row, INTERVAL, low, high);
-    table_number(out, row, LOW, low);
-    table_number(out, row, HIGH, high);
-    table_number(out, row, LEVEL, COMPARISON_PERCENT / 100.0);
-    table_count(out, row, RESAMPLES, COMPARISON_RESAMPLES);
-    table_count(out, row, TEST_N, pair->test.n);
-    table_number(out, row, STATISTIC, pair->test.statistic);
-    table_number(out, row, P, pair->test.p);
-    table_flag(out, row, EXACT, pair->test.exact);
-    table_words(out, row, VERDICT, pair->verdict.chars);
-    table_within(out, row, SHOWN_DIFFERENCE, pair->difference, (high - low) / 2);
-    table_interval(out, row, SHOWN_INTERVAL, low, high);
-    if (pair->pairs)
-        table_p(out, row, SHOWN_P, pair->test.p, !pair->test.exact && pair->test.n);
-    else
-        table_missing(out, row, SHOWN_P);
-}
-
 static void fill_row(struct table *out, size_t row, const struct comparison *comparison)
 {
     const struct comparison_input *input = comparison->input;
     const struct comparison_method *method = &input->methods[row];
     const struct comparison_line *line = &comparison->lines[row];
-    const struct summary *summary = &line->summary;
-    table_words(out, row, METHOD, method->name);
-    table_words(out, row, EXPERIMENT, input->experiment);
-    table_words(out, row, METRIC, input->metric);
-    table_flag(out, row, LARGER, input->larger_is_better);
-    table_words(out, row, PROTOCOL, input->protocol);
-    table_count(out, row, CASES, input->cases);
-    table_count(out, row, N, summary->n);
-    table_number(out, row, MEAN, summary->mean);
-    table_number(out, row, ERROR, summary->error);
-    table_number(out, row, LEAST, summary->least);
-    table_number(out, row, MOST, summary->most);
-    table_number(out, row, RANK, line->rank);
-    table_list(out, row, VALUES, method->value, input->cases);
-    table_count(out, row, FAILED, method->failed);
-    table_words(out, row, REASON, method->reason);
-    table_words(out, row, CHOSEN, method->chosen);
-    table_number(out, row, SECONDS, method->seconds);
-    table_words(out, row, WARNING, input->warning);
-    table_mean(out, row, SHOWN_MEAN, summary->mean, summary->error);
-    if (summary->n < input->cases)
-        table_text(out, row, SHOWN_N, "%zu/%zu", summary->n, input->cases);
-    else
-        table_count(out, row, SHOWN_N, summary->n);
-    table_number(out, row, SHOWN_RANK, line->rank);
-    table_words(out, row, SHOWN_CHOSEN, method->chosen);
-    table_number(out, row, SHOWN_SECONDS, method->seconds);
-    if (line->pair.verdict.chars)
-        fill_pair(out, row, comparison, &line->pair);
+    const struct comparison_pair *pair = &line->pair;
+    PROGRAM_COLUMNS(COLUMN_CELL)
+    READER_COLUMNS(COLUMN_CELL)
+    LAST_COLUMNS(COLUMN_CELL)
+    if (pair->verdict.chars) {
+        PAIR_COLUMNS(COLUMN_CELL)
+        COMPARED_COLUMNS(COLUMN_CELL)
+        if (!pair->pairs)
+            table_missing(out, row, SHOWN_P);
+    }
+    if (line->summary.n < input->cases)
+        table_text(out, row, SHOWN_N, "%zu/%zu", line->summary.n, input->cases);
     if (!method->failed)
         return;
     table_mark(out, row, SHOWN_N, MARK_BAD);

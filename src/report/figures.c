@@ -41,23 +41,14 @@ enum { RECORDS = sizeof records / sizeof *records };
 unsigned figure_parts(const struct figure_kind *kind)
 {
     unsigned parts = kind->needs & (RECORDED_RECORD | RECORDED_DATA | RECORDED_FIRST | RECORDED_LAST);
-    unsigned records_of = FIGURE_BOUNDARIES | FIGURE_PATTERNS | FIGURE_GRADIENTS;
-    return parts | (kind->needs & records_of ? RECORDED_RECORD : 0);
+    for (size_t i = 0; i < RECORDS; i++)
+        parts |= kind->needs & records[i].need ? RECORDED_RECORD : 0;
+    return parts;
 }
 
 static int stands_alone(const struct figure_kind *kind)
 {
     return !kind->needs;
-}
-
-static int suits_data(const struct figure_kind *kind, const sph_data *data)
-{
-    size_t n = data->features;
-    int classes = data->task != SPH_TASK_REGRESSION;
-    int task = kind->task == FIGURE_CLASSES      ? classes
-               : kind->task == FIGURE_ONE_TARGET ? !classes && data->targets == 1
-                                                 : 1;
-    return task && (!kind->features_most || (n >= kind->features_least && n <= kind->features_most));
 }
 
 /* "decision needs data with 2 features and classes, found 3 features" */
@@ -67,14 +58,18 @@ static int check_data(const char *word, const struct figure_kind *kind, const sp
                                         [FIGURE_CLASSES] = " and classes",
                                         [FIGURE_ONE_TARGET] = " and 1 real target"};
     size_t least = kind->features_least, most = kind->features_most, n = data->features;
-    char or [32] = "";
-    if (suits_data(kind, data))
+    int classes = data->task != SPH_TASK_REGRESSION;
+    int task = kind->task == FIGURE_CLASSES      ? classes
+               : kind->task == FIGURE_ONE_TARGET ? !classes && data->targets == 1
+                                                 : 1;
+    char from[32] = "";
+    if (task && (!most || (n >= least && n <= most)))
         return 0;
     if (least < most)
-        snprintf(or, sizeof or, "%zu or ", least);
-    return sph_fail(SPH_EARG, "%s needs data with %s%zu feature%s%s, found %zu feature%s%s", word, or, most,
+        snprintf(from, sizeof from, "%zu or ", least);
+    return sph_fail(SPH_EARG, "%s needs data with %s%zu feature%s%s, found %zu feature%s%s", word, from, most,
                     most == 1 ? "" : "s", tasks[kind->task], n, n == 1 ? "" : "s",
-                    data->task == SPH_TASK_REGRESSION ? "" : " and classes");
+                    classes ? " and classes" : "");
 }
 
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel)
@@ -178,23 +173,17 @@ static int has_regions(const struct recorded *run)
            !norm_ops((sph_norm)run->job->options.norm)->per_sample;
 }
 
-static int suits_run(const struct figure_kind *kind, const struct panel *panel)
-{
-    if (stands_alone(kind) || kind->needs & FIGURE_SCORES || !suits_data(kind, panel->run.data))
-        return 0;
-    for (size_t i = 0; i < RECORDS; i++)
-        if (kind->needs & records[i].need && !panel_has(panel, records[i].array))
-            return 0;
-    return !(kind->needs & FIGURE_REGIONS) || has_regions(&panel->run);
-}
-
 /* One run that says nothing of what it is to show: all that its data and its record allow. */
 static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COUNT])
 {
     const struct panel *panel;
     int err = panels_look(panels, 0, RECORDED_RECORD | RECORDED_DATA | RECORDED_LAST, &panel);
-    for (size_t i = 0; i < FIGURE_COUNT && !err; i++)
-        wanted[i] = (unsigned char)suits_run(figure_kinds[i], panel);
+    for (size_t i = 0; i < FIGURE_COUNT && !err; i++) {
+        unsigned needs = figure_kinds[i]->needs;
+        wanted[i] = needs && !(needs & FIGURE_SCORES) &&
+                    !figure_check_panel(figure_names[i], figure_kinds[i], panel) &&
+                    (!(needs & FIGURE_REGIONS) || has_regions(&panel->run));
+    }
     return err;
 }
 

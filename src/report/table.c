@@ -78,12 +78,16 @@ void table_rows(struct table *table, size_t rows)
         table->failed = 1;
 }
 
+static void free_cell(const struct cell *cell)
+{
+    mem_free(cell->text);
+    mem_free(cell->list);
+}
+
 void table_free(struct table *table)
 {
-    for (size_t i = 0; i < table->row_count * table->column_count; i++) {
-        mem_free(table->cells[i].text);
-        mem_free(table->cells[i].list);
-    }
+    for (size_t i = 0; i < table->row_count * table->column_count; i++)
+        free_cell(&table->cells[i]);
     mem_free(table->cells);
     mem_free_texts(table->below, table->row_count);
     mem_free_texts(table->heads, table->column_count);
@@ -104,10 +108,11 @@ const struct cell *table_at(const struct table *table, size_t row, size_t column
 
 static void put(struct table *table, size_t row, size_t column, struct cell cell)
 {
-    if (row < table->row_count) /* else memory was short */
-        table->cells[row * table->column_count + column] = cell;
-    else
-        mem_free(cell.text);
+    struct cell *at = row < table->row_count ? &table->cells[row * table->column_count + column]
+                                             : NULL; /* memory was short */
+    free_cell(at ? at : &cell);
+    if (at)
+        *at = cell;
 }
 
 void table_text(struct table *table, size_t row, size_t column, const char *format, ...)
