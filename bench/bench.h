@@ -52,9 +52,9 @@ typedef struct bench_mlp_opts {
 
 typedef struct bench_images_opts {
     sph_dtype dtype;
-    const char *net; /* "vgg6" (10 classes), "resnet18", "resnet50" (1000) */
-    size_t size;     /* height and width of the images, which have 3 channels */
-    size_t batch;
+    sph_net_kind net; /* for images */
+    size_t size;  /* height and width of the images, which have 3 channels; 0: what the net is usually for */
+    size_t batch; /* 0: likewise */
     double scale; /* of all widths; 0: 1 */
     sph_param param;
     sph_norm norm;
@@ -68,6 +68,7 @@ typedef struct bench_images_opts {
 
 typedef struct bench_images_result {
     double images_per_second; /* of whole training steps */
+    size_t size, batch;       /* as measured */
 
     /* Of the convolutions of a step alone, by bare oneDNN primitives in the layouts they like best, on one
      * thread; NAN where there are none (f64, or a build without oneDNN) or nobody asked. */

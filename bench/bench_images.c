@@ -14,21 +14,12 @@
 #include "compute/onednn.h"
 #include "compute/threads.h"
 #include "bench.h"
+#include "net/zoo.h"
 #include "train/trainer.h"
 
 static const double repetition_seconds = 0.5;
 
 enum { CHANNELS = 3, SIZE_MOST = 1 << 14, BATCH_MOST = 1 << 20 };
-
-static const struct image_bench {
-    const char *name;
-    int (*make)(sph_net **out, const sph_image_net *spec);
-    size_t classes;
-} benches[] = {
-    {"vgg6", sph_net_vgg6, 10},
-    {"resnet18", sph_net_resnet18, 1000},
-    {"resnet50", sph_net_resnet50, 1000},
-};
 
 /* ---------------------------------------------------------------- the limit */
 
@@ -44,7 +35,7 @@ struct limit {
 static int same_conv(const struct onednn_conv_spec *a, const struct onednn_conv_spec *b)
 {
     return !memcmp(&a->window, &b->window, sizeof a->window) && a->units == b->units &&
-           a->input_grad == b->input_grad;
+           a->groups == b->groups && a->input_grad == b->input_grad;
 }
 
 /* The convolutions of a training step, none where oneDNN has nothing to offer or nobody asks; the images'
@@ -64,6 +55,7 @@ static int limit_make(struct limit *out, const sph_net *net, const bench_images_
             continue;
         struct onednn_conv_spec spec = {.window = node->window,
                                         .units = net->layers[node->layer].spec.units,
+                                        .groups = layer_groups(&net->layers[node->layer]),
                                         .images = opts->batch,
                                         .block = onednn_block(),
                                         .direct = net->conv == SPH_CONV_DIRECT,
@@ -155,15 +147,11 @@ static int images_fetch(void *self, const uint32_t *index, size_t count, void *x
 
 static int make_net(sph_net **out, const bench_images_opts *opts)
 {
-    const struct image_bench *bench = benches, *end = benches + sizeof benches / sizeof *benches;
-    while (bench < end && strcmp(bench->name, opts->net))
-        bench++;
-    if (bench == end)
-        return sph_fail_key(SPH_EARG, "net", "no '%s' to measure, expected vgg6, resnet18 or resnet50",
-                            opts->net);
-    if (!opts->batch || opts->batch > BATCH_MOST)
+    if ((unsigned)opts->net >= SPH_NET_COUNT || !net_kind(opts->net)->make)
+        return sph_fail_key(SPH_EARG, "net", "%d is no network for images", (int)opts->net);
+    if (opts->batch > BATCH_MOST)
         return sph_fail_key(SPH_EARG, "batch", "%zu, expected 1 to %d", opts->batch, BATCH_MOST);
-    if (!opts->size || opts->size > SIZE_MOST)
+    if (opts->size > SIZE_MOST)
         return sph_fail_key(SPH_EARG, "size", "%zu, expected 1 to %d", opts->size, SIZE_MOST);
     if ((unsigned)opts->conv >= SPH_CONV_COUNT)
         return sph_fail_key(SPH_EARG, "conv", "%d is none of the known ways", (int)opts->conv);
@@ -171,20 +159,25 @@ static int make_net(sph_net **out, const bench_images_opts *opts)
                           .channels = CHANNELS,
                           .height = opts->size,
                           .width = opts->size,
-                          .classes = bench->classes,
+                          .classes = net_kind(opts->net)->bench.classes,
                           .scale = opts->scale,
                           .param = opts->param,
                           .norm = opts->norm,
                           .act = opts->act,
                           .seed = 1};
-    int err = bench->make(out, &spec);
+    int err = net_kind(opts->net)->make(out, &spec);
     if (!err)
         sph_net_set_conv(*out, opts->conv);
     return err;
 }
 
-int bench_images(const bench_images_opts *opts, bench_images_result *result)
+int bench_images(const bench_images_opts *given, bench_images_result *result)
 {
+    bench_images_opts settled = *given, *opts = &settled;
+    if ((unsigned)given->net < SPH_NET_COUNT) {
+        settled.size = given->size ? given->size : net_kind(given->net)->bench.size;
+        settled.batch = given->batch ? given->batch : net_kind(given->net)->bench.batch;
+    }
     sph_net *net = NULL;
     struct trainer *trainer = NULL;
     struct images images = {0};
@@ -218,6 +211,8 @@ int bench_images(const bench_images_opts *opts, bench_images_result *result)
         goto out;
     *result =
         (bench_images_result){.images_per_second = (double)opts->batch / watch.best,
+                              .size = opts->size,
+                              .batch = opts->batch,
                               .conv_only = isfinite(limit.best) ? (double)opts->batch / limit.best : NAN,
                               .learned = sph_net_learned(net),
                               .peak_bytes = limit.peak};

@@ -29,6 +29,14 @@ def ours(tool, *words):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def read(name):
+    path = os.path.join(HERE, "results", name)
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as table:
+        return list(csv.DictReader(table))
+
+
 def write(name, rows):
     path = os.path.join(HERE, "results", name)
     os.makedirs(os.path.dirname(path), exist_ok=True)

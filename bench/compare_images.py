@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """spherelu against PyTorch on networks for images, in the same run, alternating, best of several rounds.
 
-    compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50] [--check]
+    compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50|mobile] [--check]
 
 Each measurement is a fresh process. PyTorch runs in every memory format that serves the method in the first round, and
-in the fastest of them from then on. Writes bench/results/images.csv. --check fails when a bar is missed.
+in the fastest of them from then on. Writes bench/results/images.csv; with --only the rows of that network alone.
+--check fails when a bar is missed.
 """
 import argparse
 import collections
@@ -14,14 +15,17 @@ import os
 import subprocess
 import sys
 
-from compare import HERE, report, write
+from compare import HERE, read, report, write
 
-Work = collections.namedtuple("Work", "net batch param norm threads torch")
+Work = collections.namedtuple("Work", "net batch param norm threads torch size", defaults=[None])  # None: the net's own
 GMP_IMN, BN = ("gmp", "imn"), ("sp", "bn")
 WORK = [
     Work("vgg6", 32, *GMP_IMN, 1, True),
     Work("resnet18", 16, *BN, 1, True),
     Work("resnet50", 16, *BN, 1, True),
+    Work("mobile", 32, *BN, 1, True, 32),
+    Work("mobile", 16, *BN, 1, True, 224),
+    Work("mobile", 32, *GMP_IMN, 1, True, 32),
     Work("vgg6", 64, *GMP_IMN, 1, False),
     Work("vgg6", 64, *BN, 1, False),
     Work("vgg6", 64, "gmp", "none", 1, False),
@@ -29,8 +33,9 @@ WORK = [
     Work("vgg6", 64, *GMP_IMN, 2, False),
     Work("resnet18", 16, *BN, 2, False),
 ]
-# With oneDNN 2: how many times PyTorch, and which share of the bare convolutions.
-PYTORCH = {"vgg6": (2.0, 0.85), "resnet18": (1.5, 0.8), "resnet50": (1.3, 0.8)}
+# With oneDNN 2: how many times PyTorch, and which share of the bare convolutions (None: no bar. Of a mobile half the
+# time goes into what lies between them).
+PYTORCH = {"vgg6": (2.0, 0.85), "resnet18": (1.5, 0.8), "resnet50": (1.3, 0.8), "mobile": (1.3, None)}
 # The time of the first over that of the second, at most.
 OVER = [(GMP_IMN, BN, 1.05), (("gmp", "none"), ("sp", "none"), 1.02)]
 TWO_THREADS = 1.7
@@ -44,7 +49,8 @@ def run(command, threads):
 
 def ours(tool, work):
     return run([tool, "bench", work.net, "--batch", work.batch, "--param", work.param, "--norm", work.norm,
-                "--optimizer", "sgd", "--threads", work.threads, "--json", *([] if work.torch else ["--steps-only"])],
+                "--optimizer", "sgd", "--threads", work.threads, "--json", *(["--size", work.size] if work.size else []),
+                *([] if work.torch else ["--steps-only"])],
                work.threads)
 
 
@@ -54,7 +60,8 @@ def method(work):
 
 def theirs(work, memory_format):
     return run([sys.executable, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
-                "--method", method(work), "--threads", work.threads, "--format", memory_format], work.threads)
+                "--method", method(work), "--threads", work.threads, "--format", memory_format,
+                *(["--size", work.size] if work.size else [])], work.threads)
 
 
 def formats(work):
@@ -96,7 +103,7 @@ def judge(mine, other, version):
     rate = {work: said["images_per_second"] for work, said in mine.items()}
     for work, said in other.items():
         times, share = PYTORCH[work.net] if not version or version.startswith("2.") else (1.0, None)
-        name = f"{work.net} {method(work)} batch {work.batch}"
+        name = f"{work.net} {method(work)} batch {work.batch}" + (f" size {work.size}" if work.size else "")
         got = ratio(rate[work], said["images_per_second"])
         bars.append((f"{name}: at least {times} x PyTorch ({said['format']})", got >= times, f"{got:.2f}"))
         if share:
@@ -137,12 +144,12 @@ def main():
     version = onednn(args.tool)
     mine, other = measure(args.tool, works, args.rounds)
     rows = []
-    print(f"{'net':9s} {'batch':>5s} {'method':8s} {'threads':>7s} {'spherelu':>9s} {'bare convs':>10s} {'PyTorch':>8s}"
+    print(f"{'net':9s} {'size':>4s} {'batch':>5s} {'method':8s} {'threads':>7s} {'spherelu':>9s} {'bare convs':>10s} {'PyTorch':>8s}"
           f" {'ratio':>6s}   images per second")
     for work in works:
         said, torch = mine[work], other.get(work, {})
         rate, limit, peer = said["images_per_second"], said["conv_only_images_per_second"], torch.get("images_per_second")
-        print(f"{work.net:9s} {work.batch:5d} {method(work):8s} {work.threads:7d} {rate:9.2f} {text(limit, 2) or '-':>10s}"
+        print(f"{work.net:9s} {said['size']:4d} {work.batch:5d} {method(work):8s} {work.threads:7d} {rate:9.2f} {text(limit, 2) or '-':>10s}"
               f" {text(peer, 2) or '-':>8s} {text(peer and rate / peer, 2) or '-':>6s}")
         rows.append({"machine": said["cpu"], "threads": work.threads, "dtype": said["dtype"], "spherelu": said["version"],
                      "onednn": version, "torch": torch.get("version", ""), "net": work.net, "size": said["size"],
@@ -152,8 +159,7 @@ def main():
                      "torch_format": torch.get("format", ""), "ratio": text(peer and rate / peer, 2),
                      "spherelu_peak_bytes": said["peak_bytes"], "torch_peak_bytes": torch.get("peak_bytes", ""),
                      "torch_import_bytes": torch.get("import_bytes", "")})
-    if not args.only:
-        write("images.csv", rows)
+    write("images.csv", [row for row in read("images.csv") if args.only and row["net"] != args.only] + rows)
     report(judge(mine, other, version), args.check)
 
 

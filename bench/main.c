@@ -8,11 +8,14 @@
 
 #include "bench.h"
 #include "cli/bench.h"
+#include "net/zoo.h"
 
 enum { HIDDEN_MAX = 16 };
 
-static const char *const names[] = {"param", "mlp", "vgg6", "resnet18", "resnet50"};
-enum { NAMES = sizeof names / sizeof *names, FIRST_OF_IMAGES = 2 };
+/* A layer's parameterization, or training steps of each kind of network. */
+#define NAME_OF(id, word, help) word,
+static const char *const names[] = {"param", SPH_NETS(NAME_OF)};
+enum { NAMES = sizeof names / sizeof *names, PARAM = 0, FIRST_NET = 1 };
 
 static const char *word(sph_word_kind kind, int i)
 {
@@ -170,17 +173,12 @@ static int print_mlp(const struct args *args, const struct setup *bench)
     return print_bench(args, bench, bench->threads, object);
 }
 
-static int print_images(const struct args *args, const struct setup *bench, const char *net)
+static int print_images(const struct args *args, const struct setup *bench, sph_net_kind net)
 {
-    int small = !strcmp(net, "vgg6");
     bench_images_opts opts = {.dtype = (sph_dtype)bench->dtype,
                               .net = net,
-                              .size = bench->size ? bench->size
-                                      : small     ? 32
-                                                  : 224,
-                              .batch = bench->batch ? bench->batch
-                                       : small      ? 32
-                                                    : 16,
+                              .size = bench->size,
+                              .batch = bench->batch,
                               .scale = bench->width,
                               .param = (sph_param)bench->param,
                               .norm = (sph_norm)bench->norm,
@@ -197,11 +195,11 @@ static int print_images(const struct args *args, const struct setup *bench, cons
     if (!args_on(args, "json")) {
         printf("%s  %zux%zu, width %g, %s, norm %s, %s, %s, conv %s, %s, batch %zu, %zu thread%s: "
                "%.4g images per second",
-               net, opts.size, opts.size, bench->width, word(SPH_WORDS_PARAM, bench->param),
-               word(SPH_WORDS_NORM, bench->norm), word(SPH_WORDS_ACT, bench->act),
-               word(SPH_WORDS_OPTIMIZER, bench->optimizer), word(SPH_WORDS_CONV, bench->conv),
-               word(SPH_WORDS_DTYPE, bench->dtype), opts.batch, bench->threads, cli_plural(bench->threads),
-               result.images_per_second);
+               word(SPH_WORDS_NET, net), result.size, result.size, bench->width,
+               word(SPH_WORDS_PARAM, bench->param), word(SPH_WORDS_NORM, bench->norm),
+               word(SPH_WORDS_ACT, bench->act), word(SPH_WORDS_OPTIMIZER, bench->optimizer),
+               word(SPH_WORDS_CONV, bench->conv), word(SPH_WORDS_DTYPE, bench->dtype), result.batch,
+               bench->threads, cli_plural(bench->threads), result.images_per_second);
         if (isfinite(result.conv_only))
             printf(", bare convolutions on one thread %.4g", result.conv_only);
         else
@@ -212,9 +210,9 @@ static int print_images(const struct args *args, const struct setup *bench, cons
         return EXIT_DONE;
     }
     json_t *object = json_object();
-    add_word(object, "what", net);
-    add_count(object, "size", opts.size);
-    add_count(object, "batch", opts.batch);
+    add_word(object, "what", word(SPH_WORDS_NET, net));
+    add_count(object, "size", result.size);
+    add_count(object, "batch", result.batch);
     json_object_set_new(object, "width", json_real(bench->width));
     add_word(object, "param", word(SPH_WORDS_PARAM, bench->param));
     add_word(object, "norm", word(SPH_WORDS_NORM, bench->norm));
@@ -242,7 +240,7 @@ int bench_run(const struct args *args)
                           .param = SPH_PARAM_GMP,
                           .norm = SPH_NORM_NONE,
                           .act = SPH_ACT_RELU};
-    size_t which = 0;
+    size_t which = PARAM;
     while (what && which < NAMES && strcmp(what, names[which]))
         which++;
     if (which == NAMES) {
@@ -251,17 +249,18 @@ int bench_run(const struct args *args)
                         nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
                         args->command->words[0]);
     }
-    int images = which >= FIRST_OF_IMAGES;
+    sph_net_kind net = (sph_net_kind)(which > PARAM ? which - FIRST_NET : 0);
+    int images = which > PARAM && net_kind(net)->make;
     bench.optimizer = images ? SPH_OPTIMIZER_SGD : SPH_OPTIMIZER_ADAM;
     bench.repeats = images ? 3 : 5;
     int code = read_options(&bench, args);
     if (code)
         return code;
     if (images)
-        return print_images(args, &bench, what);
-    if (!what || !strcmp(what, "param"))
+        return print_images(args, &bench, net);
+    if (which == PARAM)
         code = print_param(args, &bench);
-    if (!code && (!what || !strcmp(what, "mlp")))
+    if (!code && (!what || which > PARAM))
         code = print_mlp(args, &bench);
     return code;
 }

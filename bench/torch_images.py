@@ -50,27 +50,28 @@ class MeanOnly(InputMean):
 class PolarConv(nn.Module):
     """GmP's u(theta) * x + lambda: a cumulative product of sines."""
 
-    def __init__(self, channels, units, kernel, stride, bias=True):
+    def __init__(self, channels, units, kernel, stride, bias=True, groups=1):
         super().__init__()
-        w = torch.randn(units, channels * kernel * kernel)
+        w = torch.randn(units, channels // groups * kernel * kernel)
         tails = w.flip(1).square().cumsum(1).flip(1).sqrt()
         theta = torch.atan2(tails[:, 1:], w[:, :-1])
         theta[:, -1] = torch.atan2(w[:, -1], w[:, -2])
         self.theta = nn.Parameter(theta)
         self.offset = nn.Parameter(torch.zeros(units)) if bias else None
         self.register_buffer("one", torch.ones(units, 1))
-        self.shape, self.stride, self.padding = (units, channels, kernel, kernel), stride, kernel // 2
+        self.shape, self.stride, self.padding = (units, channels // groups, kernel, kernel), stride, kernel // 2
+        self.groups = groups
 
     def forward(self, x):
         sines = torch.cumprod(torch.sin(self.theta), 1)
         u = torch.cat([self.one, sines], 1) * torch.cat([torch.cos(self.theta), self.one], 1)
-        return functional.conv2d(x, u.view(self.shape), self.offset, self.stride, self.padding)
+        return functional.conv2d(x, u.view(self.shape), self.offset, self.stride, self.padding, 1, self.groups)
 
 
 class Unit(nn.Module):
     """r * act(norm(W x + b)) of one conv; first: its input is not to be centred here."""
 
-    def __init__(self, method, channels, units, kernel, stride=1, act=True, first=False):
+    def __init__(self, method, channels, units, kernel, stride=1, act=True, first=False, groups=1):
         super().__init__()
         param, _, norm = method.partition("+")
         if param == "bn":
@@ -78,10 +79,10 @@ class Unit(nn.Module):
         bias = norm not in ("bn", "mbn")
         self.before = InputMean(channels) if norm == "imn" and not first else None
         if param == "gmp":
-            self.conv = PolarConv(channels, units, kernel, stride, bias)
+            self.conv = PolarConv(channels, units, kernel, stride, bias, groups)
             self.r = nn.Parameter(torch.ones(1, units, 1, 1))
         else:
-            self.conv = nn.Conv2d(channels, units, kernel, stride, kernel // 2, bias=bias)
+            self.conv = nn.Conv2d(channels, units, kernel, stride, kernel // 2, groups=groups, bias=bias)
             nn.init.xavier_uniform_(self.conv.weight)
             self.r = None
         if param == "wn":
@@ -157,11 +158,23 @@ def resnet(method, width, depths, expansion, classes=1000):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
 
 
+def mobile(method, width, size, classes=1000):
+    pairs = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)) + 5 * ((512, 1),) + ((1024, 2), (1024, 1))
+    channels = scaled(width, 32)
+    layers = [Unit(method, 3, channels, 3, 2 if size >= 96 else 1, first=True)]
+    for units, stride in pairs:
+        units = scaled(width, units)
+        layers += [Unit(method, channels, channels, 3, stride, groups=channels), Unit(method, channels, units, 1)]
+        channels = units
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
+
+
 # builder, image size, classes, batch
 NETS = {
-    "vgg6": (vgg6, 32, 10, 32),
-    "resnet18": (lambda method, width: resnet(method, width, (2, 2, 2, 2), 1), 224, 1000, 16),
-    "resnet50": (lambda method, width: resnet(method, width, (3, 4, 6, 3), 4), 224, 1000, 16),
+    "vgg6": (lambda method, width, size: vgg6(method, width), 32, 10, 32),
+    "resnet18": (lambda method, width, size: resnet(method, width, (2, 2, 2, 2), 1), 224, 1000, 16),
+    "resnet50": (lambda method, width, size: resnet(method, width, (3, 4, 6, 3), 4), 224, 1000, 16),
+    "mobile": (mobile, 224, 1000, 16),
 }
 
 
@@ -178,7 +191,7 @@ def time_images(net, method, batch, size, width, threads, memory_format, repeats
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     build, _, classes, _ = NETS[net]
-    model, x = build(method, width).train(), torch.randn(batch, 3, size, size)
+    model, x = build(method, width, size).train(), torch.randn(batch, 3, size, size)
     if memory_format == "mkldnn":
         model, x = nn.Sequential(*model[:-3], Dense(), *model[-3:]), x.to_mkldnn()
     else:

@@ -10,8 +10,8 @@ static const sph_option options[] = {
     {"record", "DIR", "", "mlp",
      "in turns with these, steps that record their boundaries (files in DIR, removed afterwards)"},
     {"natural", "X", "", "param and mlp", "natural directions with this damping (gmp): what they cost"},
-    {"batch", "N", "", "images", "images of a step (default 32 in vgg6, 16 in the resnets)"},
-    {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the resnets)"},
+    {"batch", "N", "", "images", "images of a step (default 32 in vgg6, 16 in the others)"},
+    {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the others)"},
     {"width", "X", "1", "images", "scale of the networks' widths"},
     {"conv", CLI_WORDS(SPH_CONVS), "auto", "images", "f32 convolutions: the fastest way, or no Winograd"},
     {"steps-only", NULL, "", "images", "leave the bare convolutions out"},
@@ -27,16 +27,19 @@ static const sph_option options[] = {
     {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "common", "precision"},
 };
 
+#define BENCHES "param" SPH_NETS(CLI_BAR_WORD)
+
 const struct command command_bench = {
     .name = "bench",
     .summary = "measure the speed of this machine",
-    .usage = "[param|mlp|vgg6|resnet18|resnet50] [--json]",
+    .usage = "[" BENCHES "] [--json]",
     .about =
         "param: building a layer's weights from its raw numbers and pulling the gradient back, in "
         "nanoseconds per weight. mlp: whole training steps (forward, loss, backward, update) in "
-        "microseconds. vgg6, resnet18, resnet50: whole training steps on noise, in images per second; "
-        "beside it what bare oneDNN convolutions reach on one thread with nothing between them, and the "
-        "most memory the steps took. With no argument param and mlp run. Each figure is the best of several "
+        "microseconds. The others: whole training steps of networks for images on noise, in images per "
+        "second; beside it what bare oneDNN convolutions reach on one thread with nothing between them, and "
+        "the most memory the steps took. With no argument param and mlp run. Each figure is the best of "
+        "several "
         "repetitions after a warm-up; with --json one object per line.",
     .examples =
         "  spherelu bench\n"
@@ -44,10 +47,11 @@ const struct command command_bench = {
         "  spherelu bench mlp --rows 404 --inputs 13 --hidden 100 --param gmp --norm none --optimizer adam\n"
         "  spherelu bench mlp --record /tmp\n"
         "  spherelu bench vgg6 --batch 32 --param gmp --norm imn\n"
+        "  spherelu bench mobile --size 32 --batch 32 --param sp --norm bn\n"
         "  spherelu bench resnet50 --batch 16 --size 224 --param sp --norm bn --conv direct --json\n",
     .options = options,
     .count = sizeof options / sizeof *options,
-    .words = {"param|mlp|vgg6|resnet18|resnet50"},
+    .words = {BENCHES},
     .words_needed = 0,
     .run = bench_run,
 };

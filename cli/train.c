@@ -85,12 +85,12 @@ static void note_size(const struct notes *notes, const char *what, uint64_t byte
 static int print_notes(void *self, const sph_view *view)
 {
     const struct notes *notes = self;
-    const char *norm = sph_job_get(notes->job, "norm"), *hidden = sph_job_get(notes->job, "hidden");
+    const char *norm = sph_job_get(notes->job, "norm");
     const char *micro = sph_job_get(notes->job, "micro");
     sph_norm kind = (sph_norm)sph_word_find(SPH_WORDS_NORM, norm);
     if (notes->quiet)
         return 0;
-    if (sph_norm_is_at_input(kind) && !strcmp(sph_job_get(notes->job, "net"), "mlp") && !strchr(hidden, ','))
+    if (sph_norm_is_at_input(kind) && sph_net_layers(view->net) <= 2)
         cli_fail(notes->command, 0,
                  "note: %s stands before every hidden layer but the first, so with one it does nothing",
                  norm);

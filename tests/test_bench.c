@@ -18,7 +18,7 @@
 #include "bench/bench.h"
 #include "spherelu.h"
 
-static const bench_images_opts small = {.net = "vgg6",
+static const bench_images_opts small = {.net = SPH_NET_VGG6,
                                         .size = 8,
                                         .batch = 2,
                                         .scale = 0.03,
@@ -37,13 +37,13 @@ static void what_cannot_be_measured_is_refused_by_name(void **state)
 {
     (void)state;
     bench_images_opts opts = small;
-    opts.net = "mlp";
+    opts.net = SPH_NET_MLP;
     refuses(opts, "net");
-    opts = small, opts.size = 0;
-    refuses(opts, "size");
+    opts.net = SPH_NET_COUNT;
+    refuses(opts, "net");
     opts = small, opts.size = SIZE_MAX;
     refuses(opts, "size");
-    opts = small, opts.batch = 0;
+    opts = small, opts.batch = SIZE_MAX;
     refuses(opts, "batch");
     opts = small, opts.conv = SPH_CONV_COUNT;
     refuses(opts, "conv");
@@ -63,6 +63,8 @@ static void the_result_is_about_the_net_asked_for(void **state)
     for (size_t i = 0; i < 6; before = units[i++])
         learned += units[i] * (before * 9 + 1);
     assert_int_equal(result.learned, learned);
+    assert_int_equal(result.size, 8);
+    assert_int_equal(result.batch, 2);
     assert_true(result.images_per_second > 0 && isfinite(result.images_per_second));
     assert_true(result.peak_bytes > 1e6 && result.peak_bytes < 1e12);
     assert_int_equal(!isnan(result.conv_only), onednn_block() != 0);

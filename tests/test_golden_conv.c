@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Image nets follow PyTorch (tests/golden): 20 steps of a narrow vgg6 and a narrow residual net, and the
- * logits of torchvision's resnets, through the public API alone. */
+ * Image nets follow PyTorch (tests/golden): 20 steps of a narrow vgg6 and a narrow residual net, 6 of a narrow
+ * mobile, and the logits of torchvision's resnets, through the public API alone. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,15 +16,7 @@
 #include "quick.h"
 #include "spherelu.h"
 
-enum {
-    ROWS = 8,
-    CHANNELS = 3,
-    SIDE = 16,
-    CLASSES = 10,
-    INPUTS = CHANNELS * SIDE * SIDE,
-    LOSSES = 21,
-    LAYERS = 7
-};
+enum { ROWS = 8, CHANNELS = 3, CLASSES = 10, LOSSES = 21 };
 static const uint64_t seed = 5;
 
 static const struct method {
@@ -35,20 +27,28 @@ static const struct method {
     {"sp", SPH_PARAM_SP, SPH_NORM_NONE},    {"sp+bn", SPH_PARAM_SP, SPH_NORM_BN},
     {"gmp", SPH_PARAM_GMP, SPH_NORM_NONE},  {"gmp+imn", SPH_PARAM_GMP, SPH_NORM_IMN},
     {"wn+mbn", SPH_PARAM_WN, SPH_NORM_MBN}, {"wn+gn", SPH_PARAM_WN, SPH_NORM_GN},
-    {"gmp+gn", SPH_PARAM_GMP, SPH_NORM_GN},
+    {"gmp+gn", SPH_PARAM_GMP, SPH_NORM_GN}, {"wn", SPH_PARAM_WN, SPH_NORM_NONE},
 };
 enum { GROUPS = 8 }; /* of gn */
-enum { METHODS = sizeof methods / sizeof *methods };
 
-/* units, inputs, kernel of each layer in the order of its numbers; kernel 0: dense */
-struct drawn {
-    size_t units, inputs, kernel;
+static sph_net *make_vgg6(const struct method *method, sph_dtype dtype),
+    *make_residual(const struct method *method, sph_dtype dtype),
+    *make_mobile(const struct method *method, sph_dtype dtype);
+
+static const struct network {
+    const char *name;
+    sph_net *(*make)(const struct method *method, sph_dtype dtype);
+    size_t side, losses;
+    int he; /* the convs' numbers are drawn by He's rule, not by Glorot's */
+    double lr, lr_bn;
+    size_t losses_bn_f32; /* under bn f32 parts from f64, PyTorch's too */
+    int methods[8];       /* numbers, -1 behind the last */
+} networks[] = {
+    {"vgg6", make_vgg6, 16, 21, 0, 0.05, 0.05, 21, {0, 1, 2, 3, 4, 5, 6, -1}},
+    {"residual", make_residual, 16, 21, 0, 0.05, 0.05, 21, {0, 1, 2, 3, 4, 5, 6, -1}},
+    {"mobile", make_mobile, 32, 7, 1, 0.05, 0.001, 3, {1, 2, 3, 7, -1}},
 };
-static const struct drawn drawn[2][LAYERS] = {
-    {{8, 3, 3}, {8, 8, 3}, {16, 8, 3}, {16, 16, 3}, {32, 16, 3}, {32, 32, 3}, {10, 32, 0}},
-    {{8, 3, 3}, {8, 8, 3}, {8, 8, 3}, {16, 8, 3}, {16, 16, 3}, {16, 8, 1}, {10, 16, 0}},
-};
-static const char *const net_name[2] = {"vgg6", "residual"};
+enum { NETWORKS = sizeof networks / sizeof *networks, RUNS = (7 + 7 + 4) * SPH_DTYPE_COUNT };
 
 /* PyTorch's f64 losses move by 4e-15 when the initial weights are rounded differently, its own f32 losses lie
  * within 3e-5 of them (golden/README.md): the first bar leaves room for another order of summation only, the
@@ -57,13 +57,13 @@ static const double bars[SPH_DTYPE_COUNT] = {[SPH_F32] = 1e-3, [SPH_F64] = 1e-9}
 
 struct trajectory {
     char name[64];
-    int residual;
+    const struct network *network;
     const struct method *method;
     sph_dtype dtype;
     double golden[LOSSES], ours[LOSSES];
     size_t read, seen;
 };
-static struct trajectory trajectories[2 * METHODS * SPH_DTYPE_COUNT];
+static struct trajectory trajectories[RUNS];
 
 static struct logits {
     const char *name;
@@ -139,22 +139,33 @@ static void set_conv(sph_net *net, const char *path, const struct method *method
 
 /* ---------------------------------------------------------------- the nets */
 
-static sph_net *make_vgg6(const struct method *method, sph_dtype dtype)
+static sph_net *make_zoo(int (*make)(sph_net **out, const sph_image_net *spec), size_t side,
+                         const struct method *method, sph_dtype dtype)
 {
     sph_net *net = NULL;
     sph_image_net spec = {.dtype = dtype,
                           .channels = CHANNELS,
-                          .height = SIDE,
-                          .width = SIDE,
+                          .height = side,
+                          .width = side,
                           .classes = CLASSES,
                           .scale = 1.0 / 16,
                           .param = method->param,
                           .norm = method->norm,
                           .act = SPH_ACT_RELU,
                           .norm_groups = method->norm == SPH_NORM_GN ? GROUPS : 0};
-    if (sph_net_vgg6(&net, &spec) < 0)
+    if (make(&net, &spec) < 0)
         fail_msg("%s", sph_error());
     return net;
+}
+
+static sph_net *make_vgg6(const struct method *method, sph_dtype dtype)
+{
+    return make_zoo(sph_net_vgg6, 16, method, dtype);
+}
+
+static sph_net *make_mobile(const struct method *method, sph_dtype dtype)
+{
+    return make_zoo(sph_net_mobile, 32, method, dtype);
 }
 
 static int conv(sph_net *net, int from, const struct method *method, size_t units, size_t kernel,
@@ -179,7 +190,7 @@ static sph_net *make_residual(const struct method *method, sph_dtype dtype)
 {
     sph_net *net = NULL;
     assert_int_equal(sph_net_new(&net, dtype), 0);
-    int x = conv(net, sph_net_image(net, CHANNELS, SIDE, SIDE), method, 8, 3, 1, SPH_ACT_RELU);
+    int x = conv(net, sph_net_image(net, CHANNELS, 16, 16), method, 8, 3, 1, SPH_ACT_RELU);
     int branch = conv(net, conv(net, x, method, 8, 3, 1, SPH_ACT_RELU), method, 8, 3, 1, SPH_ACT_IDENTITY);
     x = sph_net_act(net, sph_net_add(net, branch, x), SPH_ACT_RELU);
     branch = conv(net, conv(net, x, method, 16, 3, 2, SPH_ACT_RELU), method, 16, 3, 1, SPH_ACT_IDENTITY);
@@ -203,30 +214,33 @@ static int record(void *self, const sph_view *view)
 
 static void train(struct trajectory *t)
 {
-    sph_net *net = (t->residual ? make_residual : make_vgg6)(t->method, t->dtype);
+    const struct network *network = t->network;
+    sph_net *net = network->make(t->method, t->dtype);
     uint64_t state = seed;
-    double *x = numbers(ROWS * INPUTS), classes[ROWS];
-    for (size_t i = 0; i < ROWS * INPUTS; i++)
+    size_t inputs = sph_net_inputs(net);
+    assert_int_equal(inputs, CHANNELS * network->side * network->side);
+    double *x = numbers(ROWS * inputs), classes[ROWS];
+    for (size_t i = 0; i < ROWS * inputs; i++)
         x[i] = spread(&state, 1.7);
     for (size_t i = 0; i < ROWS; i++)
         classes[i] = (double)(i * (CLASSES - 1) / (ROWS - 1));
-    for (size_t l = 0; l < LAYERS; l++) {
-        const struct drawn *d = &drawn[t->residual][l];
-        size_t area = d->kernel ? d->kernel * d->kernel : 1, n = d->inputs * area, m = d->units;
-        double *w = numbers(m * n), *b = numbers(m), half = sqrt(6.0 / (double)(n + m * area));
+    for (size_t l = 0; l < sph_net_layers(net); l++) {
+        size_t n = 0;
+        const sph_layer *layer = sph_net_layer(net, l, &n);
+        size_t area = layer->kernel ? layer->kernel * layer->kernel : 1, m = layer->units;
+        size_t outputs = network->he && layer->kernel ? 0 : m * area;
+        double *w = numbers(m * n), *b = numbers(m), half = sqrt(6.0 / (double)(n + outputs));
         for (size_t i = 0; i < m * n; i++)
             w[i] = spread(&state, half);
         for (size_t j = 0; j < m; j++)
             b[j] = spread(&state, 0.1);
-        char path[32];
-        snprintf(path, sizeof path, "layers.%zu", l);
-        set_conv(net, path, d->kernel ? t->method : &methods[0], m, n, w, b);
+        set_conv(net, layer->path, layer->kernel ? t->method : &methods[0], m, n, w, b);
         free(w);
         free(b);
     }
 
     sph_data *data = NULL;
-    if (sph_data_from_arrays(&data, x, classes, ROWS, INPUTS, 1, SPH_TASK_CLASSES) < 0)
+    if (sph_data_from_arrays(&data, x, classes, ROWS, inputs, 1, SPH_TASK_CLASSES) < 0)
         fail_msg("sph_data_from_arrays: %s", sph_error());
     uint32_t all[ROWS];
     for (uint32_t i = 0; i < ROWS; i++)
@@ -236,10 +250,10 @@ static void train(struct trajectory *t)
     sph_train_defaults(&opts, SPH_TASK_CLASSES);
     opts.loss = SPH_LOSS_CE;
     opts.optimizer = SPH_OPTIMIZER_SGD;
-    opts.lr = 0.05;
+    opts.lr = t->method->norm == SPH_NORM_BN ? network->lr_bn : network->lr;
     opts.momentum = 0.9;
     opts.batch = 0;
-    opts.epochs = LOSSES;
+    opts.epochs = network->losses;
     opts.schedule = "none";
     opts.patience = 0;
     opts.standardize = SPH_STANDARDIZE_OFF;
@@ -258,12 +272,14 @@ static void train(struct trajectory *t)
 static void follows_pytorch(void **state)
 {
     struct trajectory *t = *state;
-    assert_int_equal(t->read, LOSSES);
+    size_t losses = t->network->losses, where = 0;
+    assert_int_equal(t->read, losses);
     train(t);
-    assert_int_equal(t->seen, LOSSES);
+    assert_int_equal(t->seen, losses);
     double worst = 0;
-    size_t where = 0;
-    for (size_t i = 0; i < LOSSES && !isnan(worst); i++) {
+    if (t->dtype == SPH_F32 && t->method->norm == SPH_NORM_BN)
+        losses = t->network->losses_bn_f32;
+    for (size_t i = 0; i < losses && !isnan(worst); i++) {
         double gap = fabs(t->ours[i] - t->golden[i]) / fabs(t->golden[i]);
         if (gap > worst || isnan(gap)) {
             worst = gap;
@@ -380,9 +396,9 @@ static int take_loss(const char *line)
         return -1;
     for (size_t i = 0; i < sizeof trajectories / sizeof *trajectories; i++) {
         struct trajectory *t = &trajectories[i];
-        if (strcmp(net_name[t->residual], net) != 0 || strcmp(t->method->name, method) != 0)
+        if (strcmp(t->network->name, net) != 0 || strcmp(t->method->name, method) != 0)
             continue;
-        if (step >= LOSSES || step != t->read)
+        if (step >= t->network->losses || step != t->read)
             return -1;
         t->golden[t->read++] = value;
         taken = 1;
@@ -409,21 +425,24 @@ static int take_logit(const char *line)
 
 int main(void)
 {
-    enum { RUNS = sizeof trajectories / sizeof *trajectories };
     static struct CMUnitTest small[RUNS];
     const struct CMUnitTest large[] = {
         {"resnet18 gives torchvision's logits", gives_torchvisions_logits, NULL, NULL, &logits[0]},
         {"resnet50 gives torchvision's logits", gives_torchvisions_logits, NULL, NULL, &logits[1]},
     };
-    for (size_t i = 0; i < RUNS; i++) {
-        struct trajectory *t = &trajectories[i];
-        t->residual = i >= METHODS * SPH_DTYPE_COUNT;
-        t->method = &methods[i / SPH_DTYPE_COUNT % METHODS];
-        t->dtype = (sph_dtype)(i % SPH_DTYPE_COUNT);
-        snprintf(t->name, sizeof t->name, "%s %s %s follows PyTorch", net_name[t->residual], t->method->name,
-                 t->dtype == SPH_F64 ? "f64" : "f32");
-        small[i] = (struct CMUnitTest){t->name, follows_pytorch, NULL, NULL, t};
-    }
+    size_t run = 0;
+    for (const struct network *network = networks; network < networks + NETWORKS; network++)
+        for (const int *method = network->methods; *method >= 0; method++)
+            for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++, run++) {
+                struct trajectory *t = &trajectories[run];
+                t->network = network;
+                t->method = &methods[*method];
+                t->dtype = (sph_dtype)dtype;
+                snprintf(t->name, sizeof t->name, "%s %s %s follows PyTorch", network->name, t->method->name,
+                         t->dtype == SPH_F64 ? "f64" : "f32");
+                small[run] = (struct CMUnitTest){t->name, follows_pytorch, NULL, NULL, t};
+            }
+    assert_int_equal(run, RUNS);
     if (read_csv(SPH_TESTS_DIR "/golden/trajectories_conv.csv", "net,method,step,value\n", take_loss) < 0 ||
         read_csv(SPH_TESTS_DIR "/golden/logits.csv", "net,row,class,value\n", take_logit) < 0)
         return 1;

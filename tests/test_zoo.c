@@ -4,12 +4,17 @@
  * test_golden_conv.c's matter. */
 #include "support.h"
 
+#include "compute/conv.h"
+#include "compute/onednn.h"
 #include "fault.h"
+#include "net/zoo.h"
+#include "skip.h"
 
 typedef int maker(sph_net **out, const sph_image_net *spec);
 
-static maker *const makers[] = {sph_net_vgg6, sph_net_resnet18, sph_net_resnet50};
-static const char *const words[] = {"vgg6", "resnet18", "resnet50"};
+static maker *const makers[] = {sph_net_vgg6, sph_net_resnet18, sph_net_resnet50, sph_net_mobile};
+static const char *const words[] = {"vgg6", "resnet18", "resnet50", "mobile"};
+enum { MAKERS = sizeof makers / sizeof *makers };
 
 static sph_image_net spec_of(size_t size, double scale)
 {
@@ -28,6 +33,19 @@ static sph_net *make(maker *how, const sph_image_net *spec)
     if (how(&net, spec) < 0)
         fail_msg("%s", sph_error());
     return net;
+}
+
+/* Every word names the network of its row; the first is for tables. */
+static void kinds_are_rows_of_one_table(void **state)
+{
+    (void)state;
+    assert_null(net_kind(SPH_NET_MLP)->make);
+    for (size_t i = 0; i < MAKERS; i++) {
+        int kind = sph_word_find(SPH_WORDS_NET, words[i]);
+        assert_true(kind > 0 && kind < SPH_NET_COUNT);
+        assert_ptr_equal(net_kind((sph_net_kind)kind)->make, makers[i]);
+    }
+    assert_int_equal(SPH_NET_COUNT, MAKERS + 1);
 }
 
 static void learned_numbers_are_as_many_as_torchvision_has(void **state)
@@ -130,10 +148,103 @@ static void resnet_blocks_have_torchvisions_names_and_strides(void **state)
     sph_net_free(net);
 }
 
+static size_t height_of(const sph_net *net, size_t layer)
+{
+    return net->nodes[net->layers[layer].node].height;
+}
+
+static void mobile_is_mobilenet(void **state)
+{
+    (void)state;
+    static const size_t units[] = {64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024};
+    static const struct {
+        size_t size, first, last; /* height behind the first conv, and behind the last */
+        double scale;
+    } cases[] = {{224, 112, 7, 0},  {96, 48, 3, 0},   {95, 95, 6, 0.25},
+                 {32, 32, 2, 0.25}, {28, 28, 2, 0.5}, {1, 1, 1, 0.125}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sph_image_net spec = spec_of(cases[i].size, cases[i].scale);
+        double scale = cases[i].scale > 0 ? cases[i].scale : 1;
+        sph_net *net = make(sph_net_mobile, &spec);
+        size_t channels = (size_t)(32 * scale), n;
+        assert_int_equal(sph_net_layers(net), 28);
+        expect(net, "layers.0", channels, 3, cases[i].size >= 96 ? 2 : 1, 1, SPH_ACT_RELU);
+        for (size_t pair = 0; pair < 13; pair++) {
+            char path[32];
+            size_t stride = pair && units[pair] != units[pair - 1] ? 2 : 1;
+            snprintf(path, sizeof path, "layers.%zu", 2 * pair + 1);
+            expect(net, path, channels, 3, stride, 1, SPH_ACT_RELU);
+            assert_int_equal(find(net, path)->groups, channels);
+            sph_net_layer(net, 2 * pair + 1, &n);
+            assert_int_equal(n, 9);
+            snprintf(path, sizeof path, "layers.%zu", 2 * pair + 2);
+            expect(net, path, (size_t)((double)units[pair] * scale), 1, 1, 0, SPH_ACT_RELU);
+            assert_int_equal(find(net, path)->groups, 0);
+            sph_net_layer(net, 2 * pair + 2, &n);
+            assert_int_equal(n, channels);
+            channels = find(net, path)->units;
+        }
+        expect(net, "layers.27", 7, 0, 0, 0, SPH_ACT_IDENTITY);
+        assert_int_equal(height_of(net, 0), cases[i].first);
+        assert_int_equal(height_of(net, 26), cases[i].last);
+        sph_net_free(net);
+    }
+    sph_image_net spec = spec_of(224, 0); /* as many numbers as MobileNet has */
+    spec.classes = 1000;
+    spec.norm = SPH_NORM_BN;
+    sph_net *net = make(sph_net_mobile, &spec);
+    assert_int_equal(sph_net_learned(net), 4231976);
+    sph_net_free(net);
+}
+
+/* At the sizes that mobile is for, no pass of it falls to oneDNN's reference code. */
+static void no_conv_of_mobile_runs_reference_code(void **state)
+{
+    (void)state;
+    const struct kernels *k = kernels_pick(SPH_F32, KERNELS_FASTEST);
+    static const size_t sizes[] = {28, 32, 64, 224};
+    if (!conv_block(k))
+        skip_because("built without oneDNN");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        sph_image_net spec = spec_of(sizes[i], 0);
+        sph_net *net = make(sph_net_mobile, &spec);
+        for (size_t l = 0; l + 1 < sph_net_layers(net); l++) {
+            const struct net_node *node = &net->nodes[net->layers[l].node];
+            struct conv_spec want = {.k = k,
+                                     .window = node->window,
+                                     .units = node->channels,
+                                     .groups = layer_groups(&net->layers[l]),
+                                     .images = 2,
+                                     .block = conv_block(k),
+                                     .train = 1,
+                                     .input_grad = l > 0};
+            struct conv *conv = NULL;
+            assert_int_equal(conv_new(&conv, &want), 0);
+            int depthwise = want.groups > 1, theirs = !strcmp(conv_way_name(conv), "onednn");
+            assert_int_equal(!strcmp(conv_way_name(conv), "depthwise"), depthwise);
+            conv_free(conv);
+            struct onednn_conv_spec same = {.window = want.window,
+                                            .units = want.units,
+                                            .images = want.images,
+                                            .block = want.block,
+                                            .train = 1,
+                                            .input_grad = want.input_grad};
+            struct onednn_conv *look = NULL;
+            if (theirs) {
+                assert_int_equal(onednn_conv_new(&look, &same), 0);
+                if (onednn_conv_is_reference(look))
+                    fail_msg("%s at %zu pixels: reference code", net->layers[l].path, sizes[i]);
+                onednn_conv_free(look);
+            }
+        }
+        sph_net_free(net);
+    }
+}
+
 static void every_method_trains_every_net(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < MAKERS; i++)
         for (int param = 0; param < SPH_PARAM_COUNT; param++)
             for (int norm = 0; norm < SPH_NORM_COUNT; norm++) {
                 sph_image_net spec = spec_of(i ? 32 : 8, 1.0 / 32);
@@ -214,7 +325,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_are_rows_of_one_table),
         cmocka_unit_test(learned_numbers_are_as_many_as_torchvision_has),
+        cmocka_unit_test(mobile_is_mobilenet),
+        cmocka_unit_test(no_conv_of_mobile_runs_reference_code),
         cmocka_unit_test(vgg6_has_its_widths),
         cmocka_unit_test(resnet_blocks_have_torchvisions_names_and_strides),
         cmocka_unit_test(every_method_trains_every_net),

@@ -188,6 +188,14 @@ typedef struct sph_sink {
     X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
     X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
 
+/* Kinds of networks. */
+#define SPH_NETS(X)                                                                                          \
+    X(MLP, "mlp", "dense layers")                                                                            \
+    X(VGG6, "vgg6", "VGG-6")                                                                                 \
+    X(RESNET18, "resnet18", "ResNet-18")                                                                     \
+    X(RESNET50, "resnet50", "ResNet-50")                                                                     \
+    X(MOBILE, "mobile", "MobileNet, of depthwise convolutions")
+
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                        \
     X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
@@ -236,6 +244,7 @@ typedef struct sph_sink {
     X(STANDARDIZE, SPH_STANDARDIZES)                                                                         \
     X(AUGMENT, SPH_AUGMENTS)                                                                                 \
     X(CONV, SPH_CONVS)                                                                                       \
+    X(NET, SPH_NETS)                                                                                         \
     X(GROUP, SPH_GROUPS)                                                                                     \
     X(NAMES, SPH_NAMES)                                                                                      \
     X(BOUNDARY_KIND, SPH_BOUNDARY_KINDS)                                                                     \
@@ -256,6 +265,7 @@ typedef struct sph_sink {
 #define SPH_STANDARDIZE_ENUM(id, word, help)   SPH_STANDARDIZE_##id,
 #define SPH_AUGMENT_ENUM(id, word, help)       SPH_AUGMENT_##id,
 #define SPH_CONV_ENUM(id, word, help)          SPH_CONV_##id,
+#define SPH_NET_ENUM(id, word, help)           SPH_NET_##id,
 #define SPH_GROUP_ENUM(id, word, help)         SPH_GROUP_##id,
 #define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
 #define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
@@ -277,6 +287,7 @@ typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
 typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
 typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
 typedef enum { SPH_CONVS(SPH_CONV_ENUM) SPH_CONV_COUNT } sph_conv;
+typedef enum { SPH_NETS(SPH_NET_ENUM) SPH_NET_COUNT } sph_net_kind;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
 typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;

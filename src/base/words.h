@@ -3,7 +3,7 @@
  * Lists of words beyond those of spherelu/base.h: a room turns an X-macro of its own into the same rows, and finds words in
  * them the same way.
  *
- *     static const sph_word_row nets[] = WORDS_OF(OPTION_NETS);      nets[NET_MLP].word, words_find(nets, text) */
+ *     static const sph_word_row nets[] = WORDS_OF(SOME_NETS);      nets[NET_MLP].word, words_find(nets, text) */
 #ifndef SPH_BASE_WORDS_H
 #define SPH_BASE_WORDS_H
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "job/config.h"
 #include "compare/perturb.h"
+#include "net/zoo.h"
 
 int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures)
 {
@@ -202,7 +203,7 @@ static int resolved_base(const struct sph_experiment *e, struct sph_job **out)
         options_unset(job, not_here[i]);
     if (e->base->options.protocol != PROTOCOL_HOLDOUT && !e->base->given[OPTION_VAL])
         options_set_real(job, OPTION_VAL, 0);
-    int image_net = job->options.net != NET_MLP || sets(e, OPTION_NET);
+    int image_net = net_kind((sph_net_kind)job->options.net)->make || sets(e, OPTION_NET);
     if (!e->base->given[OPTION_WIDTH])
         options_unset(job, OPTION_WIDTH);
     if (image_net && !e->base->given[OPTION_HIDDEN])

@@ -11,16 +11,17 @@
 #include "data/cache.h"
 #include "rows/split.h"
 #include "net/net.h"
+#include "net/zoo.h"
 #include "train/losses.h"
 #include "train/optimizer.h"
-
-/* Adam's rate for networks of images: at 0.01 a plain vgg6 stays at chance (docs/numerics.md). */
-static const double image_lr = 0.002;
 
 /* Keras', which the papers' authors use. */
 static const double reference_epsilon = 1e-7;
 
-static const sph_word_row nets[] = WORDS_OF(OPTION_NETS);
+static const struct net_kind *kind_of(const struct job_options *o)
+{
+    return net_kind((sph_net_kind)o->net);
+}
 
 /* ---------------------------------------------------------------- data */
 
@@ -28,13 +29,13 @@ static const sph_word_row nets[] = WORDS_OF(OPTION_NETS);
 static int check_kind(const struct sph_job *job, const sph_data *data)
 {
     const struct job_options *o = &job->options;
-    if (o->net != NET_MLP && !data->pixels)
-        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", nets[o->net].word,
-                            o->data);
-    if (o->net != NET_MLP && job->given[OPTION_HIDDEN])
-        return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them",
-                            nets[o->net].word);
-    if (o->net == NET_MLP && job->given[OPTION_WIDTH])
+    const char *word = sph_word(SPH_WORDS_NET, o->net)->word;
+    int image_net = kind_of(o)->make != NULL;
+    if (image_net && !data->pixels)
+        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", word, o->data);
+    if (image_net && job->given[OPTION_HIDDEN])
+        return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them", word);
+    if (!image_net && job->given[OPTION_WIDTH])
         return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
     if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
         return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);
@@ -47,13 +48,13 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
 /* Options that have no meaning in this job are unset, so that they are not written down. */
 static int settle_kind(struct sph_job *job, const sph_data *data)
 {
-    int image_net = job->options.net != NET_MLP;
+    const struct net_kind *kind = kind_of(&job->options);
     int err = check_kind(job, data);
     if (err < 0)
         return err;
-    options_unset(job, image_net ? OPTION_HIDDEN : OPTION_WIDTH);
+    options_unset(job, kind->make ? OPTION_HIDDEN : OPTION_WIDTH);
     if (!job->set[OPTION_BATCH])
-        options_set_size(job, OPTION_BATCH, image_net ? 128 : 1024);
+        options_set_size(job, OPTION_BATCH, kind->batch);
     if (data->pixels && job->options.augment < 0)
         options_set_word(job, OPTION_AUGMENT, SPH_AUGMENT_FLIP);
     return 0;
@@ -99,7 +100,7 @@ static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
         options_set_real(job, OPTION_EPSILON,
                          o->protocol == PROTOCOL_REFERENCE ? reference_epsilon : own->epsilon);
     if (!job->set[OPTION_LR])
-        options_set_real(job, OPTION_LR, o->net == NET_MLP ? own->lr : ops->rate * image_lr);
+        options_set_real(job, OPTION_LR, kind_of(o)->lr > 0 ? ops->rate * kind_of(o)->lr : own->lr);
     return 0;
 }
 
@@ -227,9 +228,7 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
         .init = init,
         .seed = o->seed,
     };
-    return o->net == NET_VGG6       ? sph_net_vgg6(out, &spec)
-           : o->net == NET_RESNET18 ? sph_net_resnet18(out, &spec)
-                                    : sph_net_resnet50(out, &spec);
+    return kind_of(o)->make(out, &spec);
 }
 
 static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
@@ -279,7 +278,7 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
     if (init < 0 && o->init_scale != 1)
         return sph_fail_key(SPH_EARG, "init_scale", "found %g, but the first values come from %s",
                             o->init_scale, o->init);
-    int err = o->net == NET_MLP ? make_mlp(o, data, first, out) : make_image_net(o, data, first, out);
+    int err = kind_of(o)->make ? make_image_net(o, data, first, out) : make_mlp(o, data, first, out);
     if (err < 0)
         return err;
     if (o->init_scale != 1)

@@ -13,7 +13,7 @@ enum { SIZES_MAX = 1000 };
 
 /* ---------------------------------------------------------------- checks */
 
-static const sph_word_row nets[] = WORDS_OF(OPTION_NETS), protocols[] = WORDS_OF(OPTION_PROTOCOLS);
+static const sph_word_row protocols[] = WORDS_OF(OPTION_PROTOCOLS);
 
 static const sph_word_kind word_kinds[] = {
     [CHECK_DTYPES] = SPH_WORDS_DTYPE,     [CHECK_PARAMS] = SPH_WORDS_PARAM,
@@ -22,14 +22,13 @@ static const sph_word_kind word_kinds[] = {
     [CHECK_TASKS] = SPH_WORDS_TASK,       [CHECK_SPLITS] = SPH_WORDS_SPLIT,
     [CHECK_MISSINGS] = SPH_WORDS_MISSING, [CHECK_STANDARDIZES] = SPH_WORDS_STANDARDIZE,
     [CHECK_AUGMENTS] = SPH_WORDS_AUGMENT, [CHECK_CONVS] = SPH_WORDS_CONV,
+    [CHECK_NETS] = SPH_WORDS_NET,
 };
 
 static const sph_word_row *check_words(enum option_check check)
 {
     if (check == CHECK_INIT)
         return sph_word(SPH_WORDS_INIT, SPH_INIT_DEFAULT + 1);
-    if (check == CHECK_NETS)
-        return nets;
     return check == CHECK_PROTOCOLS ? protocols : sph_word(word_kinds[check], 0);
 }
 

@@ -13,16 +13,6 @@
 #include "job/moments.h"
 #include "spherelu.h"
 
-/* Networks a job may name. */
-#define OPTION_NETS(X)                                                                                       \
-    X(MLP, "mlp", "dense layers")                                                                            \
-    X(VGG6, "vgg6", "VGG-6")                                                                                 \
-    X(RESNET18, "resnet18", "ResNet-18")                                                                     \
-    X(RESNET50, "resnet50", "ResNet-50")
-
-#define OPTION_NET_ENUM(id, word, help) NET_##id,
-enum option_net { OPTION_NETS(OPTION_NET_ENUM) NET_COUNT };
-
 /* What chooses the epoch of a run, and the point of a grid. */
 #define OPTION_PROTOCOLS(X)                                                                                  \
     X(HOLDOUT, "holdout", "the validation part")                                                             \
@@ -80,7 +70,7 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
       "training images as they are, or flipped left to right at random; flip for images if not given")       \
                                                                                                              \
-    X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", OPTION_WORDS(OPTION_NETS),                          \
+    X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                             \
       "kind of network: dense layers (images as one long row), or a network for images")                     \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
       "mlp: units of each hidden layer; none: a linear model")                                               \

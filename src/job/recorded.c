@@ -84,7 +84,8 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
         ((parts & RECORDED_LAST) && file_exists(model) && (err = open_last(r, model)) < 0))
         return err;
     snprintf(r->metric, sizeof r->metric, "%s",
-             metric ? metric : sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)r->job->options.task))->word);
+             metric ? metric
+                    : sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)r->job->options.task))->word);
     err = read_score(r, result);
     return err || !(parts & RECORDED_RECORD) ? err : recorded_open_npz(&r->record, r->dir);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ready-made networks for images: VGG-6, and torchvision's ResNet-18 and ResNet-50 under their module names.
- */
+ * Ready-made networks for images: VGG-6, torchvision's ResNet-18 and ResNet-50 under their module names,
+ * MobileNet; and the table of all kinds of networks. */
+#include "net/zoo.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -24,6 +26,7 @@ static size_t scaled(const sph_image_net *spec, size_t units)
 struct conv {
     size_t units, kernel, stride;
     sph_act act;
+    size_t groups; /* 0: none */
 };
 
 /* A conv over node `from`, padded so that stride 1 keeps the size; its path is prefix.name. */
@@ -41,7 +44,8 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
                        .norm_groups = b->spec->norm_groups,
                        .kernel = conv->kernel,
                        .stride = conv->stride,
-                       .pad = conv->kernel / 2};
+                       .pad = conv->kernel / 2,
+                       .groups = conv->groups};
     return sph_net_conv(b->net, from, &layer);
 }
 
@@ -80,6 +84,14 @@ static int finish(struct builder *b, const char *path, sph_net **out)
     return 0;
 }
 
+/* The conv behind all that is there, layers.K. */
+static void add_next(struct builder *b, const struct conv *conv)
+{
+    char name[24];
+    snprintf(name, sizeof name, "%zu", b->net->layer_count);
+    b->node = add_conv(b, b->node, "layers.", name, conv);
+}
+
 /* ---------------------------------------------------------------- vgg6 */
 
 int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
@@ -90,10 +102,7 @@ int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
     if (err < 0)
         return err;
     for (size_t i = 0; b.node >= 0 && i < 6; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "%zu", i);
-        b.node =
-            add_conv(&b, b.node, "layers.", name, &(struct conv){scaled(spec, units[i]), 3, 1, spec->act});
+        add_next(&b, &(struct conv){scaled(spec, units[i]), 3, 1, spec->act, 0});
         if (b.node >= 0 && i % 2)
             b.node = sph_net_max_pool(b.net, b.node, 2, 2, 0);
     }
@@ -120,9 +129,9 @@ static void add_residual(struct builder *b, const char *path, const struct resid
     for (size_t i = 0; branch >= 0 && i < residual->convs; i++)
         branch = add_conv(b, branch, path, names[i], &residual->conv[i]);
     if (branch >= 0 && residual->downsample)
-        shortcut = add_conv(
-            b, in, path, "downsample.0",
-            &(struct conv){residual->conv[residual->convs - 1].units, 1, residual->stride, SPH_ACT_IDENTITY});
+        shortcut = add_conv(b, in, path, "downsample.0",
+                            &(struct conv){residual->conv[residual->convs - 1].units, 1, residual->stride,
+                                           SPH_ACT_IDENTITY, 0});
     b->node = branch < 0 ? branch : shortcut < 0 ? shortcut : sph_net_add(b->net, branch, shortcut);
     if (b->node >= 0)
         b->node = sph_net_act(b->net, b->node, b->spec->act);
@@ -133,7 +142,7 @@ static struct residual basic(const sph_image_net *spec, size_t units, size_t str
 {
     size_t m = scaled(spec, units);
     return (struct residual){
-        .conv = {{m, 3, stride, spec->act}, {m, 3, 1, SPH_ACT_IDENTITY}}, .convs = 2, .stride = stride};
+        .conv = {{m, 3, stride, spec->act, 0}, {m, 3, 1, SPH_ACT_IDENTITY, 0}}, .convs = 2, .stride = stride};
 }
 
 /* 1x1, 3x3, 1x1; the stride is the 3x3's, and the last has four times the units. */
@@ -141,7 +150,7 @@ static struct residual bottleneck(const sph_image_net *spec, size_t units, size_
 {
     size_t m = scaled(spec, units);
     return (struct residual){
-        .conv = {{m, 1, 1, spec->act}, {m, 3, stride, spec->act}, {4 * m, 1, 1, SPH_ACT_IDENTITY}},
+        .conv = {{m, 1, 1, spec->act, 0}, {m, 3, stride, spec->act, 0}, {4 * m, 1, 1, SPH_ACT_IDENTITY, 0}},
         .convs = 3,
         .stride = stride};
 }
@@ -154,7 +163,7 @@ static int resnet(sph_net **out, const sph_image_net *spec, const size_t depth[S
     if (err < 0)
         return err;
     if (b.node >= 0)
-        b.node = add_conv(&b, b.node, "", "conv1", &(struct conv){scaled(spec, 64), 7, 2, spec->act});
+        b.node = add_conv(&b, b.node, "", "conv1", &(struct conv){scaled(spec, 64), 7, 2, spec->act, 0});
     if (b.node >= 0)
         b.node = sph_net_max_pool(b.net, b.node, 3, 2, 1);
     for (size_t stage = 0; stage < STAGES; stage++)
@@ -177,4 +186,48 @@ int sph_net_resnet18(sph_net **out, const sph_image_net *spec)
 int sph_net_resnet50(sph_net **out, const sph_image_net *spec)
 {
     return resnet(out, spec, (const size_t[STAGES]){3, 4, 6, 3}, bottleneck);
+}
+
+/* ---------------------------------------------------------------- mobile */
+
+/* The first conv of small images keeps their size: else 32 x 32 would end as a single pixel. */
+enum { MOBILE_LARGE = 96 };
+
+int sph_net_mobile(sph_net **out, const sph_image_net *spec)
+{
+    static const struct {
+        size_t units, stride, times;
+    } pairs[] = {{64, 1, 1},  {128, 2, 1}, {128, 1, 1},  {256, 2, 1}, {256, 1, 1},
+                 {512, 2, 1}, {512, 1, 5}, {1024, 2, 1}, {1024, 1, 1}};
+    int large = spec->height >= MOBILE_LARGE && spec->width >= MOBILE_LARGE;
+    struct builder b;
+    int err = begin(&b, spec);
+    if (err < 0)
+        return err;
+    if (b.node >= 0)
+        add_next(&b, &(struct conv){scaled(spec, 32), 3, large ? 2 : 1, spec->act, 0});
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (size_t times = 0; times < pairs[i].times; times++) {
+            size_t channels = b.node < 0 ? 0 : b.net->nodes[b.node].channels;
+            if (b.node >= 0)
+                add_next(&b, &(struct conv){channels, 3, pairs[i].stride, spec->act, channels});
+            if (b.node >= 0)
+                add_next(&b, &(struct conv){scaled(spec, pairs[i].units), 1, 1, spec->act, 0});
+        }
+    return finish(&b, "layers.27", out);
+}
+
+/* ---------------------------------------------------------------- all kinds */
+
+const struct net_kind *net_kind(sph_net_kind kind)
+{
+    /* at adam's 0.01 a plain vgg6 stays at chance (docs/numerics.md) */
+    static const struct net_kind table[SPH_NET_COUNT] = {
+        [SPH_NET_MLP] = {.batch = 1024},
+        [SPH_NET_VGG6] = {sph_net_vgg6, 128, 0.002, {32, 32, 10}},
+        [SPH_NET_RESNET18] = {sph_net_resnet18, 128, 0.002, {224, 16, 1000}},
+        [SPH_NET_RESNET50] = {sph_net_resnet50, 128, 0.002, {224, 16, 1000}},
+        [SPH_NET_MOBILE] = {sph_net_mobile, 128, 0.002, {224, 16, 1000}},
+    };
+    return &table[kind];
 }

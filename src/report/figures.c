@@ -16,6 +16,7 @@
 #include "file/file.h"
 #include "layer/act.h"
 #include "layer/norm.h"
+#include "net/zoo.h"
 #include "report/pages.h"
 
 #define FIGURE_POINTER(word, help) &figure_##word,
@@ -169,8 +170,8 @@ static int draw(struct panels *panels, const char *dir, size_t word)
 static int has_regions(const struct recorded *run)
 {
     const struct act_ops *act = act_ops((sph_act)run->job->options.activation);
-    return run->last && run->job->options.net == NET_MLP && act->two_lines && act->breaks &&
-           !norm_ops((sph_norm)run->job->options.norm)->per_sample;
+    return run->last && !net_kind((sph_net_kind)run->job->options.net)->make && act->two_lines &&
+           act->breaks && !norm_ops((sph_norm)run->job->options.norm)->per_sample;
 }
 
 /* One run that says nothing of what it is to show: all that its data and its record allow. */

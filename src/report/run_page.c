@@ -8,6 +8,7 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "job/config.h"
+#include "net/zoo.h"
 #include "report/pages.h"
 #include "store/runfolder.h"
 #include "train/optimizer.h"
@@ -32,7 +33,7 @@ static int is_default(const struct sph_job *job, enum option_id id)
 {
     const char *value = options_text(job, id);
     if (id == OPTION_BATCH)
-        return job->options.batch == (job->options.net == NET_MLP ? 1024u : 128u);
+        return job->options.batch == net_kind((sph_net_kind)job->options.net)->batch;
     if (id == OPTION_MOMENTUM)
         return job->options.momentum == optimizer_ops((sph_optimizer)job->options.optimizer)->momentum;
     return value && !strcmp(value, option_row(id)->initial);

@@ -47,6 +47,13 @@ run 0 bench resnet50 --size 64 --batch 2 --param sp --norm bn --json
 object; limit $has_onednn
 has parameters 25557032
 
+# ---- MobileNet's number, too
+run 0 bench mobile --size 64 --batch 2 --param sp --norm bn --json
+object; limit $has_onednn
+has what '"mobile"'; has parameters 4231976; has size 64; has batch 2; has optimizer '"sgd"'
+run 0 bench mobile --width 0.125 --batch 2 --param gmp --norm imn --steps-only --json
+object; has size 224
+
 # ---- vgg6: its defaults, and what each option changes
 run 0 bench vgg6 --width 0.0625 --json
 object; limit $has_onednn
@@ -66,7 +73,7 @@ run 0 bench vgg6 --width 0.0625 --batch 4
 shows "vgg6  32x32" "batch 4" "images per second" "bare convolutions" "peak"
 
 # ---- what cannot be meant
-run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50"
+run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50|mobile"
 run 2 bench vgg6 --width 0; says "--width: found '0', expected a number above 0"
 run 2 bench vgg6 --width wide; says "--width: found 'wide'"
 run 2 bench vgg6 --conv winograd; says "--conv: unknown word 'winograd'" "auto|direct"

@@ -116,6 +116,22 @@ run 0 train --quiet --data digits "${small[@]}" --dtype f64 --param sp --norm bn
 run 0 eval f64 --data digits
 run 0 train --quiet --data digits --net resnet18 --width 0.0625 --norm bn --param sp --batch 32 --epochs 1 --rows 60 --out res
 shows "digits: 75 rows" "resnet18 sp+bn" "test      15 rows"
+# depthwise convolutions: trained, resumed, looked at, converted there and back
+mobile=(--net mobile --width 0.125 --param gmp --norm imn --batch 32 --rows 100)
+run 0 train --quiet --data digits "${mobile[@]}" --epochs 2 --record boundaries --out mob
+shows "mobile gmp+imn"
+check "the kind in the config" grep -q "kind: mobile" mob/config.yaml
+check "depthwise layers in the model" grep -aqE 'groups[\]": *4\b' mob/model.safetensors
+run 0 boundaries mob --layer 1 --data digits
+check "a depthwise unit has nine inputs" [ "$(head -1 out | tr , '\n' | grep -c phi_)" -eq 9 ]
+check "four depthwise units behind the first conv" [ "$(wc -l <out)" -eq 5 ]
+run 0 eval mob --data digits --json; accuracy=$(json out accuracy)
+run 0 convert mob mob.safetensors --to sp
+run 0 convert mob.safetensors mob_back.safetensors --to gmp
+run 0 train --quiet --data digits "${mobile[@]}" --init mob_back.safetensors --lr 1e-9 --epochs 1 --out mob_again
+run 0 eval mob_again --data digits --json
+check "another function after conversion: $accuracy, $(json out accuracy)" [ "$accuracy" = "$(json out accuracy)" ]
+run 2 regions mob --plane 0,1,2; says "layers.0: a convolution, and regions are cut for dense layers only"
 run 0 train --quiet --data digits "${small[@]}" --epochs 1 --test 0 --out untested
 check "--test 0 left a test part" [ -z "$(grep '^test' out)" ]
 rm digits/t10k-labels-idx1-ubyte

@@ -25,10 +25,41 @@ METHODS = (  # name, parameterization, normalization
     ("gmp+gn", "gmp", "gn"),
 )
 GROUPS = 8  # of gn: as many as the first layers have units, which is instance normalization
+MOBILE_METHODS = METHODS[1:4] + (("wn", "wn", "none"),)
+MOBILE_SIDE, MOBILE_STEPS, MOBILE_RATE, MOBILE_BN_RATE = 32, 6, 0.05, 0.001  # 27 times bn: rounding grows quickly
+
+
+def mobile_layers(scale):
+    """MobileNet: a conv, thirteen pairs of a depthwise and a 1x1 conv, the classifier. (units, inputs, kernel, stride)"""
+    pairs = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)) + 5 * ((512, 1),) + ((1024, 2), (1024, 1))
+    layers, channels = [(32 // scale, 3, 3, 1)], 32 // scale
+    for units, stride in pairs:
+        layers += [(channels, 1, 3, stride), (units // scale, channels, 1, 1)]
+        channels = units // scale
+    return tuple(layers) + ((10, channels, 0, 1),)
+
+
 NETS = {  # units, inputs, kernel of each layer, in the order in which numbers are drawn; kernel 0: dense
     "vgg6": ((8, 3, 3), (8, 8, 3), (16, 8, 3), (16, 16, 3), (32, 16, 3), (32, 32, 3), (10, 32, 0)),
     "residual": ((8, 3, 3), (8, 8, 3), (8, 8, 3), (16, 8, 3), (16, 16, 3), (16, 8, 1), (10, 16, 0)),
+    "mobile": mobile_layers(16),
 }
+
+
+def side(net):
+    return MOBILE_SIDE if net == "mobile" else SIDE
+
+
+def steps(net):
+    return MOBILE_STEPS if net == "mobile" else STEPS
+
+
+def rate(net, norm):
+    return RATE if net != "mobile" else MOBILE_BN_RATE if norm == "bn" else MOBILE_RATE
+
+
+def methods(net):
+    return MOBILE_METHODS if net == "mobile" else METHODS
 
 
 def tensor(values):
@@ -36,13 +67,15 @@ def tensor(values):
 
 
 def problem(net):
-    """x (ROWS, 3, 16, 16), classes (ROWS) and [(W, b), ...], f64."""
+    """x (ROWS, 3, side, side), classes (ROWS) and [(W, b), ...], f64."""
     lcg = Lcg(SEED)
-    x = tensor([lcg.spread(1.7) for _ in range(ROWS * CHANNELS * SIDE * SIDE)]).reshape(ROWS, CHANNELS, SIDE, SIDE)
+    shape = (ROWS, CHANNELS, side(net), side(net))
+    x = tensor([lcg.spread(1.7) for _ in range(math.prod(shape))]).reshape(shape)
     layers = []
-    for units, inputs, kernel in NETS[net]:
+    for units, inputs, kernel, *_ in NETS[net]:
         area = max(kernel * kernel, 1)
-        half = math.sqrt(6.0 / (inputs * area + units * area))
+        # 27 convs: He's, or nothing would be left of the images
+        half = math.sqrt(6.0 / (inputs * area + (0 if net == "mobile" and kernel else units * area)))
         w = tensor([lcg.spread(half) for _ in range(units * inputs * area)])
         b = tensor([lcg.spread(0.1) for _ in range(units)])
         layers.append((w.reshape((units, inputs, kernel, kernel) if kernel else (units, inputs)), b))
@@ -82,7 +115,7 @@ class Conv:
         of = lambda t: t[None, :, None, None]
         if self.norm == "imn" and not self.first:
             x = x - x.mean(per_channel, keepdim=True)
-        z = F.conv2d(x, self.weight(), stride=stride, padding=self.shape[2] // 2)
+        z = F.conv2d(x, self.weight(), stride=stride, padding=self.shape[2] // 2, groups=x.shape[1] // self.shape[1])
         if self.norm == "mbn":
             z = z - z.mean(per_channel, keepdim=True)
         if "b" in p:
@@ -114,8 +147,14 @@ def residual(convs, x):
     return torch.relu(convs[4](convs[3](x, stride=2), act=linear) + convs[5](x, stride=2, act=linear))
 
 
+def mobile(convs, x):
+    for conv, (_, _, _, stride) in zip(convs, NETS["mobile"]):
+        x = conv(x, stride)
+    return x
+
+
 def trajectory(net, param, norm, dtype, nudge=0.0):
-    """STEPS + 1 losses, the t-th before update t. nudge: relative noise on the initial weights."""
+    """steps(net) + 1 losses, the t-th before update t. nudge: relative noise on the initial weights."""
     x, classes, layers = problem(net)
     noise = torch.Generator().manual_seed(1)
     layers = [
@@ -124,10 +163,11 @@ def trajectory(net, param, norm, dtype, nudge=0.0):
     x = x.to(dtype)
     convs = [Conv(w, b, param, norm, k == 0, dtype) for k, (w, b) in enumerate(layers[:-1])]
     w, b = (t.to(dtype).clone().requires_grad_() for t in layers[-1])
-    step = torch.optim.SGD([t for c in convs for t in c.raw.values()] + [w, b], lr=RATE, momentum=0.9)
+    step = torch.optim.SGD([t for c in convs for t in c.raw.values()] + [w, b],
+                           lr=rate(net, norm), momentum=0.9)
     losses = []
-    for _ in range(STEPS + 1):
-        z = (vgg6 if net == "vgg6" else residual)(convs, x).mean((2, 3))
+    for _ in range(steps(net) + 1):
+        z = {"vgg6": vgg6, "residual": residual, "mobile": mobile}[net](convs, x).mean((2, 3))
         value = F.cross_entropy(z @ w.T + b, classes)
         losses.append(float(value))
         step.zero_grad()
@@ -158,7 +198,7 @@ def logits(name):
 def conditioning():
     print("largest relative change of a loss: initial weights x (1 + 1e-16 N), x (1 + 1e-7 N); torch f32 against f64")
     for net in NETS:
-        for name, param, norm in METHODS:
+        for name, param, norm in methods(net):
             wide = trajectory(net, param, norm, torch.float64)
             small = worst(trajectory(net, param, norm, torch.float64, 1e-16), wide)
             large = worst(trajectory(net, param, norm, torch.float64, 1e-7), wide)
@@ -178,7 +218,7 @@ def main():
     with open(os.path.join(folder, "trajectories_conv.csv"), "w") as out:
         out.write("net,method,step,value\n")
         for net in NETS:
-            for name, param, norm in METHODS:
+            for name, param, norm in methods(net):
                 for t, value in enumerate(trajectory(net, param, norm, torch.float64)):
                     out.write(f"{net},{name},{t},{value:.17g}\n")
     with open(os.path.join(folder, "logits.csv"), "w") as out:

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A kind of network is one row of one table: its word and help stand in SPH_NETS of spherelu/base.h, the rest
+ * here. Whoever builds networks by their word asks the row and knows no network by name. */
+#ifndef SPH_NET_ZOO_H
+#define SPH_NET_ZOO_H
+
+#include "spherelu/net.h"
+
+struct net_kind {
+    int (*make)(sph_net **out,
+                const sph_image_net *spec); /* NULL: not for images, of hidden layers: sph_net_mlp */
+    size_t batch;                           /* rows of a training step unless somebody says otherwise */
+    double lr;                              /* adam's, likewise; 0: the optimizer's own */
+    struct {
+        size_t size, batch, classes; /* what a measurement takes: images of size x size */
+    } bench;
+};
+
+/* The row of a kind; never NULL. */
+const struct net_kind *net_kind(sph_net_kind kind);
+
+#endif
