@@ -19,11 +19,13 @@ struct args;
 
 struct command {
     const char *name;
-    const char *summary;       /* one line for the list of commands                     */
-    const char *usage;         /* what follows "spherelu NAME"                          */
-    const char *about;         /* a paragraph, wrapped by the help                      */
-    const char *examples;      /* whole lines                                           */
-    const sph_option *options; /* its own, (count)                                      */
+    const char *summary;                   /* one line for the list of commands                     */
+    const char *usage;                     /* what follows "spherelu NAME"                          */
+    const char *about;                     /* a paragraph, wrapped by the help                      */
+    const char *examples;                  /* whole lines                                           */
+    const char *listed;                    /* heading of the list below, or NULL                    */
+    const sph_word_row *(*list)(size_t i); /* words that it takes or prints; NULL past the last */
+    const sph_option *options;             /* its own, (count)                                      */
     size_t count;
     int takes_job;                     /* the library's table comes first                       */
     const char *words[ARGS_WORDS + 1]; /* names of the positional arguments, then NULL  */
@@ -107,6 +109,7 @@ int cli_fail(const struct command *command, int code, const char *format, ...)
 int cli_fail_with(const struct command *command, int err);
 
 void cli_help_command(const struct args *args);
+const sph_word_row *cli_metric(size_t i); /* for the help of commands that score */
 
 /* A sink over a stream, self being a FILE. */
 int cli_write(void *self, const void *bytes, size_t length);

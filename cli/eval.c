@@ -69,6 +69,8 @@ const struct command command_eval = {
     .about = "Reads the table as the run's training did (same columns, same targets, same standardisation) "
              "and prints "
              "the number of rows, the loss and the metrics of the task, in the target's own units.",
+    .listed = "metrics, as far as the task has them",
+    .list = cli_metric,
     .examples = "  spherelu eval runs/prices --data more-prices.csv\n"
                 "  spherelu eval runs/prices --data more-prices.csv --json\n",
     .options = options,

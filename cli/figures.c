@@ -72,19 +72,16 @@ const struct command command_figures = {
         "DIR is the folder of a finished experiment, whose file says which figures there are, or a run "
         "folder, which gives all that its data and its record allow (train --record boundaries is needed for "
         "those of motion); names say which instead. Into DIR/figures go, for each, its data files, a gnuplot "
-        "script and a PNG, SVG and PDF. Names: trajectories, animation, turns, moves, spectrum (with "
-        "recorded "
-        "boundaries), flips (with recorded patterns), decision, predictions, regions, convergence, "
-        "sensitivity, width (with recorded gradients); "
-        "of an experiment that trains nothing boundary, perturbation, points, lines; docs/experiments.md "
-        "says "
-        "what each shows and needs. Points called phi are those of the network: nearest to the mean of "
+        "script and a PNG, SVG and PDF; docs/experiments.md says what each needs. Points called phi are "
+        "those of the network: nearest to the mean of "
         "standardised data, in the data's units (phi_net of spherelu boundaries). This command writes the "
         "scripts again: edit a copy, or put scripts of the same name into the folder that $SPHERELU_FIGURES "
         "names (they are in figures/ of the sources), which are taken instead of those built in. Without "
         "gnuplot the data "
         "and the scripts are written all the same. DIR/report.html, one page with the figures inside, is "
         "written again.",
+    .listed = "names",
+    .list = sph_figure_word,
     .examples =
         "  spherelu figures runs/banana                 an experiment: spherelu run experiments/banana.yaml\n"
         "  spherelu figures runs/moving turns decision\n"

@@ -71,6 +71,21 @@ static void print_option(const sph_option *option)
     print_wrapped(help, HELP_INDENT, HELP_INDENT);
 }
 
+static void print_list(const struct command *command)
+{
+    const sph_word_row *row;
+    printf("\n%s\n", command->listed);
+    for (size_t i = 0; (row = command->list(i)); i++) {
+        printf("  %-*s", HELP_INDENT - 2, row->word);
+        print_wrapped(row->help, HELP_INDENT, HELP_INDENT);
+    }
+}
+
+const sph_word_row *cli_metric(size_t i)
+{
+    return sph_word(SPH_WORDS_METRIC, (int)i);
+}
+
 void cli_help_command(const struct args *args)
 {
     const struct command *command = args->command;
@@ -86,6 +101,8 @@ void cli_help_command(const struct args *args)
         }
         print_option(args->option[i]);
     }
+    if (command->list)
+        print_list(command);
     printf("\nexamples\n%s", command->examples);
 }
 

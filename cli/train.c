@@ -275,6 +275,8 @@ const struct command command_train = {
         "scores and everything needed to repeat or resume it in a folder. The defaults are meant for a table "
         "nobody has looked at yet: 100 hidden units under geometric parameterization, Adam, early stopping. "
         "Ctrl-C stops after the current step and keeps what was learned; --resume goes on.",
+    .listed = "metrics, as --monitor val_NAME takes them",
+    .list = cli_metric,
     .examples = "  spherelu train --data crescents --out runs/first\n"
                 "  spherelu train --data prices.csv --target price --missing mean --out runs/prices\n"
                 "  spherelu train --data prices.csv --target price --hidden 64,64 --param sp --norm bn \\\n"

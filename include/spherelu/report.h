@@ -26,8 +26,8 @@ SPH_API int sph_figures(const char *dir, const char *const *names, size_t count,
  * folders of PATH that begin with a slash; NULL: there is none. */
 SPH_API const char *sph_gnuplot(char *out, size_t size);
 
-/* The words a file's `figures` may name, borrowed, "word: what it shows" each; returns their number. */
-SPH_API size_t sph_figure_words(const char *const **out);
+/* The i-th word that a file's `figures` may name, and what it shows; NULL past the last. */
+SPH_API const sph_word_row *sph_figure_word(size_t i);
 
 /* The folder's regions.json and the picture regions.png, .svg, .pdf. 1: the picture was not drawn,
  * sph_error() says why. */

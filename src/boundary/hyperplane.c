@@ -41,8 +41,9 @@ static void keep_unshifted(struct hyperplanes *planes, const struct folding *wit
                            int nowhere)
 {
     for (size_t j = 0; j < planes->m; j++) {
-        int left = !nowhere && shift[j] == (with->left ? with->left[j] : 0);
-        int right = !nowhere && planes->b_right && shift[j] == (with->right ? with->right[j] : 0);
+        double moved = shift ? shift[j] : 0;
+        int left = !nowhere && moved == (with->left ? with->left[j] : 0);
+        int right = !nowhere && planes->b_right && moved == (with->right ? with->right[j] : 0);
         if (planes->b_right)
             planes->b_right[j] = right ? planes->b[j] : NAN;
         if (!left)

@@ -86,7 +86,7 @@ struct norm_ops {
      * The activation of unit j sees w x + b: what that is once the norm is part of w (n) and b. */
     void (*fold)(const struct norm_values *norm, size_t j, double *w, double *b);
     /* per_sample, instead: all units' w (m, n) and b (m) before the division, which changes no sign, and the
-     * shift (m) behind it */
+     * shift (m) behind it; NULL: it has none */
     const double *(*fold_sample)(const struct norm_values *norm, double *w, double *b);
     /* The same for boundaries on the move: where compute finds what to fold in. */
     void (*moves)(const void *const tensor[NORM_TENSORS], struct moves_args *out);

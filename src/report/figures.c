@@ -19,10 +19,10 @@
 #include "net/zoo.h"
 #include "report/pages.h"
 
-#define FIGURE_POINTER(word, help) &figure_##word,
-#define FIGURE_WORD(word, help)    #word,
-#define FIGURE_BAR(word, help)     "|" #word
-#define FIGURE_HELP(word, help)    #word ": " help,
+#define FIGURE_POINTER(word, help)  &figure_##word,
+#define FIGURE_WORD(word, help)     #word,
+#define FIGURE_BAR(word, help)      "|" #word
+#define FIGURE_WORD_ROW(word, help) {#word, help},
 const struct figure_kind *const figure_kinds[FIGURE_COUNT] = {FIGURES(FIGURE_POINTER)};
 const char *const figure_names[FIGURE_COUNT] = {FIGURES(FIGURE_WORD)};
 static const char figure_choices[] = FIGURES(FIGURE_BAR);
@@ -362,11 +362,10 @@ int figures_draw(const struct results *results, const char *dir, const unsigned 
 
 /* ---------------------------------------------------------------- from outside */
 
-size_t sph_figure_words(const char *const **out)
+const sph_word_row *sph_figure_word(size_t i)
 {
-    static const char *const words[] = {FIGURES(FIGURE_HELP)};
-    *out = words;
-    return FIGURE_COUNT;
+    static const sph_word_row words[] = {FIGURES(FIGURE_WORD_ROW)};
+    return i < FIGURE_COUNT ? &words[i] : NULL;
 }
 
 static int read_names(const char *const *names, size_t count, unsigned char wanted[FIGURE_COUNT])
