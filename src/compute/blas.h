@@ -5,6 +5,8 @@
 #ifndef SPH_COMPUTE_BLAS_H
 #define SPH_COMPUTE_BLAS_H
 
+struct blas; /* in a build without it, all that there is */
+
 #ifdef SPH_BLAS
 #include <cblas.h>
 
