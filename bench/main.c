@@ -195,7 +195,7 @@ static int print_images(const struct args *args, const struct setup *bench, sph_
     if (!args_on(args, "json")) {
         printf("%s  %zux%zu, width %g, %s, norm %s, %s, %s, conv %s, %s, batch %zu, %zu thread%s: "
                "%.4g images per second",
-               word(SPH_WORDS_NET, net), result.size, result.size, bench->width,
+               word(SPH_WORDS_NET, (int)net), result.size, result.size, bench->width,
                word(SPH_WORDS_PARAM, bench->param), word(SPH_WORDS_NORM, bench->norm),
                word(SPH_WORDS_ACT, bench->act), word(SPH_WORDS_OPTIMIZER, bench->optimizer),
                word(SPH_WORDS_CONV, bench->conv), word(SPH_WORDS_DTYPE, bench->dtype), result.batch,
@@ -210,7 +210,7 @@ static int print_images(const struct args *args, const struct setup *bench, sph_
         return EXIT_DONE;
     }
     json_t *object = json_object();
-    add_word(object, "what", word(SPH_WORDS_NET, net));
+    add_word(object, "what", word(SPH_WORDS_NET, (int)net));
     add_count(object, "size", result.size);
     add_count(object, "batch", result.batch);
     json_object_set_new(object, "width", json_real(bench->width));
