@@ -44,7 +44,7 @@ static struct room room_of(const struct conv *conv, void *scratch)
     const size_t numbers[] = {r.out * r.ldn, r.in * r.ldc, r.out * r.ldm,
                               r.n * r.ldm,   r.ldm,        r.units * r.ldn};
     for (size_t i = 0; i < (r.gathered ? 6 : 1); i++) {
-        *pieces[i] = (char *)scratch + r.bytes;
+        *pieces[i] = scratch ? (char *)scratch + r.bytes : NULL;
         r.bytes += (numbers[i] * spec->k->size + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
     }
     return r;
