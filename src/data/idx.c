@@ -90,7 +90,7 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
 static int read_idx(struct images *images, const char *path)
 {
     struct images_bytes bytes;
-    const unsigned char *numbers;
+    const unsigned char *numbers = NULL;
     size_t size[3];
     uint8_t *pixels;
     double *y;
