@@ -25,11 +25,11 @@
 
 #define SUPPORT static inline __attribute__((unused))
 
-static const char *const param_word[] = {"sp", "wn", "gmp", "sphere"};
 #define SUPPORT_WORD(id, word, help) word,
+static const char *const param_word[] = {SPH_PARAMS(SUPPORT_WORD)};
 static const char *const norm_word[] = {SPH_NORMS(SUPPORT_WORD)};
 static const char *const act_word[] = {SPH_ACTS(SUPPORT_WORD)};
-static const char *const loss_word[] = {"mae", "mse", "bce", "ce"};
+static const char *const loss_word[] = {SPH_LOSSES(SUPPORT_WORD)};
 
 /* ---------------------------------------------------------------- dice */
 
