@@ -83,7 +83,9 @@ static void compare_update(int n, size_t count, enum update_kind update, int for
     same("update, plain", &want, &copy, STEPS * close_to(&on));
     same("update", &p1, &p2, STEPS * close_to(&on));
     same("slot 0", &a1, &a2, STEPS * close_to(&on));
-    same("slot 1", &b1, &b2, STEPS * close_to(&on));
+    /* rmsprop's second slot sums quotients by the gradient's own size: where gradient and decay nearly cancel, the
+     * rounding of their sum counts as many times more */
+    same("slot 1", &b1, &b2, 20 * STEPS * close_to(&on));
     drop(&g);
 }
 
