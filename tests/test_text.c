@@ -244,71 +244,71 @@ static void a_cell_of_csv_has_quotes_where_it_needs_them(void **state)
     }
 }
 
-    static void plain_text_gives_a_terminal_no_orders(void **state)
-    {
-        (void)state;
-        static const char *const cases[][2] = {
-            {"a plain\n\tline", "a plain\n\tline"},
-            {"\x1b[31mred\x7f", "?[31mred?"},
-            {"\xc2\x9b"
-             "31m \xc2\x80 \xc2\xa0",
-             "??31m ?? \xc2\xa0"},
-            {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
-            {"\x9b lone, cut \xe2\x82", "? lone, cut ??"},
-            {"\xc1\x9b too long, \xed\xa0\x80 half", "?? too long, ??? half"},
-        };
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            char text[64];
-            strcpy(text, cases[i][0]);
-            size_t changed = sph_plain(text, strlen(text));
-            assert_string_equal(text, cases[i][1]);
-            assert_int_equal(changed != 0, strcmp(cases[i][0], cases[i][1]) != 0);
-            assert_int_equal(text_has_control(cases[i][0]), changed || strchr(text, '\n'));
+static void plain_text_gives_a_terminal_no_orders(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"a plain\n\tline", "a plain\n\tline"},
+        {"\x1b[31mred\x7f", "?[31mred?"},
+        {"\xc2\x9b"
+         "31m \xc2\x80 \xc2\xa0",
+         "??31m ?? \xc2\xa0"},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\x9b lone, cut \xe2\x82", "? lone, cut ??"},
+        {"\xc1\x9b too long, \xed\xa0\x80 half", "?? too long, ??? half"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        strcpy(text, cases[i][0]);
+        size_t changed = sph_plain(text, strlen(text));
+        assert_string_equal(text, cases[i][1]);
+        assert_int_equal(changed != 0, strcmp(cases[i][0], cases[i][1]) != 0);
+        assert_int_equal(text_has_control(cases[i][0]), changed || strchr(text, '\n'));
+    }
+    sph_fail_at(SPH_EIO, "a\x1b[2J", "\xc2\x9b\nb");
+    assert_string_equal(sph_error(), "a [2J: ?? b");
+}
+
+static void every_list_of_words_is_reached_by_its_kind(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SPH_WORD_KIND_COUNT; k++) {
+        sph_word_kind kind = (sph_word_kind)k;
+        const sph_word_row *row;
+        int count = 0;
+        for (; (row = sph_word(kind, count)); count++) {
+            assert_int_equal(sph_word_find(kind, row->word), count); /* and no word twice */
+            assert_true(*row->help);
+            assert_ptr_equal(row, sph_word(kind, 0) + count);
         }
-        sph_fail_at(SPH_EIO, "a\x1b[2J", "\xc2\x9b\nb");
-        assert_string_equal(sph_error(), "a [2J: ?? b");
+        assert_true(count >= 2);
+        assert_null(sph_word(kind, -1));
+        assert_null(sph_word(kind, 0)[count].word);
+        assert_int_equal(sph_word_find(kind, "no such word"), -1);
+        assert_null(sph_word_nearest(kind, "no such word"));
     }
+    assert_string_equal(sph_word(SPH_WORDS_PARAM, SPH_PARAM_GMP)->word, "gmp");
+    assert_int_equal(sph_word_find(SPH_WORDS_UNIT_STATE, "dead"), SPH_UNIT_DEAD);
+    assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "leaky-relu"), "leaky_relu");
+    assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "rrelu"), "relu"); /* the first of the nearest */
+}
 
-    static void every_list_of_words_is_reached_by_its_kind(void **state)
-    {
-        (void)state;
-        for (int k = 0; k < SPH_WORD_KIND_COUNT; k++) {
-            sph_word_kind kind = (sph_word_kind)k;
-            const sph_word_row *row;
-            int count = 0;
-            for (; (row = sph_word(kind, count)); count++) {
-                assert_int_equal(sph_word_find(kind, row->word), count); /* and no word twice */
-                assert_true(*row->help);
-                assert_ptr_equal(row, sph_word(kind, 0) + count);
-            }
-            assert_true(count >= 2);
-            assert_null(sph_word(kind, -1));
-            assert_null(sph_word(kind, 0)[count].word);
-            assert_int_equal(sph_word_find(kind, "no such word"), -1);
-            assert_null(sph_word_nearest(kind, "no such word"));
-        }
-        assert_string_equal(sph_word(SPH_WORDS_PARAM, SPH_PARAM_GMP)->word, "gmp");
-        assert_int_equal(sph_word_find(SPH_WORDS_UNIT_STATE, "dead"), SPH_UNIT_DEAD);
-        assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "leaky-relu"), "leaky_relu");
-        assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "rrelu"), "relu"); /* the first of the nearest */
-    }
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_what_the_standard_calls_so),
+        cmocka_unit_test(a_cell_of_csv_has_quotes_where_it_needs_them),
 
-    int main(void)
-    {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(utf8_is_what_the_standard_calls_so),
-            cmocka_unit_test(a_cell_of_csv_has_quotes_where_it_needs_them),
-
-            cmocka_unit_test(plain_text_gives_a_terminal_no_orders),
-            cmocka_unit_test(every_list_of_words_is_reached_by_its_kind),
-            cmocka_unit_test(a_number_is_the_whole_text_or_none),
-            cmocka_unit_test(nan_and_infinity_are_numbers_for_callers_to_judge),
-            cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),
-            cmocka_unit_test(whole_numbers_have_no_sign_no_blank_and_no_overflow),
-            cmocka_unit_test(find_takes_exact_words_only),
-            cmocka_unit_test(nearest_suggests_a_slip_and_nothing_far),
-            cmocka_unit_test(text_grows_by_pieces_of_any_length),
-            cmocka_unit_test(a_failed_append_is_remembered_and_leaves_the_text_whole),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
-    }
+        cmocka_unit_test(plain_text_gives_a_terminal_no_orders),
+        cmocka_unit_test(every_list_of_words_is_reached_by_its_kind),
+        cmocka_unit_test(a_number_is_the_whole_text_or_none),
+        cmocka_unit_test(nan_and_infinity_are_numbers_for_callers_to_judge),
+        cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),
+        cmocka_unit_test(whole_numbers_have_no_sign_no_blank_and_no_overflow),
+        cmocka_unit_test(find_takes_exact_words_only),
+        cmocka_unit_test(nearest_suggests_a_slip_and_nothing_far),
+        cmocka_unit_test(text_grows_by_pieces_of_any_length),
+        cmocka_unit_test(a_failed_append_is_remembered_and_leaves_the_text_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
