@@ -52,8 +52,8 @@ run: tool
 	@echo "run        $(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents"
 	@$(BUILD)/spherelu run experiments/crescents.yaml --out $(BUILD)/run/crescents
 
-# The experiments that draw something, the quick ones first. One that cannot run (banana needs banana.csv in
-# SPHERELU_DATA) does not keep the others from it.
+# The experiments that draw something, the quick ones first; their data are made or lie in data/. One that fails does not
+# keep the others from it.
 drawn := fig1 levy banana convergence lr-sensitivity patterns
 figures: tool
 	@rm -rf $(BUILD)/figures

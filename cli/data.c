@@ -24,6 +24,20 @@ static void put_text(json_t *object, const char *key, const char *text)
     json_object_set_new(object, key, text ? json_string(text) : json_null());
 }
 
+static json_t *files_array(const sph_data_set *set)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < set->file_count; i++) {
+        json_t *file = json_object();
+        put_text(file, "url", set->files[i].url);
+        put_text(file, "sha256", set->files[i].sha256);
+        json_object_set_new(file, "cited", json_boolean(set->files[i].cited));
+        put_text(file, "path", set->files[i].path);
+        json_array_append_new(list, file);
+    }
+    return list;
+}
+
 static json_t *set_object(const sph_data_set *set)
 {
     char buffer[PATH_MOST];
@@ -39,6 +53,7 @@ static json_t *set_object(const sph_data_set *set)
     put_text(object, "columns", set->images ? NULL : set->names);
     put_text(object, "target", set->target);
     put_text(object, "from", set->from);
+    json_object_set_new(object, "sources", files_array(set));
     put_text(object, "path", path_of(set, buffer));
     return object;
 }
@@ -87,6 +102,12 @@ static int show_set(const struct args *args, const sph_data_set *set)
     put_line("target", set->target);
     put_line("dropped", set->drop);
     put_line("file", set->file);
+    for (size_t i = 0; i < set->file_count; i++) {
+        put_line("source", set->files[i].url);
+        printf("%-9s %s%s\n", "sha256", set->files[i].sha256,
+               set->files[i].cited ? ", as others have published it" : "");
+    }
+    put_line("source", set->how);
     put_line("where", path ? *path ? path : "made by the seed" : "not found");
     return EXIT_DONE;
 }
@@ -127,11 +148,13 @@ const struct command command_data = {
     .name = "data",
     .summary = "the data sets that have a name, and where they lie",
     .usage = "list | info NAME [--json]",
-    .about = "A set with a name needs no file: --data banana. list shows them all with task, shape as "
-             "published and "
-             "the file that would be read; info one of them, with columns, origin and licence. They are "
-             "looked for in "
-             "the folders of SPHERELU_DATA, then in SPHERELU_CACHE or ~/.cache/spherelu.",
+    .about =
+        "A set with a name needs no file: --data banana. list shows them all with task, shape as "
+        "published and "
+        "the file that would be read; info one of them, with columns, origin, licence and the "
+        "digest of its bytes. They are looked for in the folders of SPHERELU_DATA, then in SPHERELU_CACHE "
+        "or ~/.cache/spherelu, then in share/spherelu/data, installed with the program: banana and the "
+        "tables of UCI lie there. A table may be packed by gzip.",
     .examples = "  spherelu data list\n"
                 "  spherelu data info banana --json\n",
     .options = options,

@@ -98,6 +98,14 @@ static void opening_a_csv_survives_each_failed_allocation(void **state)
     mem_free(text);
 }
 
+static void opening_a_packed_set_survives_each_failed_allocation(void **state)
+{
+    (void)state;
+    struct opening opening = {.path = "yacht"}; /* of data/ */
+    sph_data_defaults(&opening.opts);
+    assert_true(fail_each(open_once, &opening) > 20);
+}
+
 static void opening_blanks_numbers_and_sets_survives_each_failed_allocation(void **state)
 {
     (void)state;
@@ -186,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opening_a_csv_survives_each_failed_allocation),
+        cmocka_unit_test(opening_a_packed_set_survives_each_failed_allocation),
         cmocka_unit_test(opening_blanks_numbers_and_sets_survives_each_failed_allocation),
         cmocka_unit_test(splits_scaling_and_arrays_survive_each_failed_allocation),
     };

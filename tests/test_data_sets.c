@@ -17,7 +17,6 @@
 #include "data/data.h"
 #include "data/registry.h"
 #include "failure.h"
-#include "skip.h"
 #include "spherelu.h"
 
 static sph_data *opened(const char *name, const sph_data_opts *opts)
@@ -176,14 +175,6 @@ static void crescents_are_two_interleaved_half_circles(void **state)
     sph_data_free(data);
 }
 
-static void need(const char *name)
-{
-    char *path = NULL;
-    if (registry_path(&path, registry_find(name)) < 0)
-        skip_because("%s", sph_error());
-    mem_free(path);
-}
-
 static void uci_sets_have_their_published_shape_and_first_row(void **state)
 {
     (void)state;
@@ -200,7 +191,6 @@ static void uci_sets_have_their_published_shape_and_first_row(void **state)
         {"wine", 1599, 11, 5.636, 5, 6},
         {"yacht", 308, 6, 10.4954, 0.11, 46.66},
     };
-    need("boston");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         sph_data *data = opened(sets[i].name, NULL);
         assert_int_equal(sph_data_rows(data), sets[i].rows);
@@ -220,7 +210,6 @@ static void uci_sets_have_their_published_shape_and_first_row(void **state)
 static void banana_takes_the_rows_the_authors_take(void **state)
 {
     (void)state;
-    need("banana");
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.rows = 1000;

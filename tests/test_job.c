@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "spherelu.h"
-#include "skip.h"
 
 /* ---------------------------------------------------------------- a folder for each test */
 
@@ -456,26 +455,15 @@ static void the_defaults_beat_linear_regression_on_a_table_with_words_dollars_an
     assert_beats_linear_regression(table);
 }
 
-static void known_set_or_skip(const char *name)
-{
-    char file[PATH_LENGTH];
-    const char *root = getenv("SPHERELU_DATA");
-    snprintf(file, sizeof file, "%s/uci/%s.txt", root ? root : "", name);
-    if (!root || !file_exists(file))
-        skip_because("SPHERELU_DATA has no uci/%s.txt", name);
-}
-
 static void the_defaults_beat_linear_regression_on_boston(void **state)
 {
     (void)state;
-    known_set_or_skip("boston");
     assert_beats_linear_regression("boston");
 }
 
 static void the_defaults_beat_linear_regression_on_wine(void **state)
 {
     (void)state;
-    known_set_or_skip("wine");
     assert_beats_linear_regression("wine");
 }
 

@@ -23,17 +23,26 @@ typedef struct sph_data_opts {
 
 SPH_API void sph_data_defaults(sph_data_opts *out);
 
-/* source: a file (.csv .tsv .txt .npy .npz), or the name of a known set (crescents, levy, banana, boston,
- * ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist, fashion-mnist,
- * imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or not, and
- * ImageNet32's npz. Of a set with its own test part `rows` takes that many training images, and test images
+/* source: a file (.csv .tsv .txt .npy .npz, packed by gzip or not), or the name of a known set (crescents,
+ * levy, banana, boston, ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist,
+ * fashion-mnist, imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or
+ * not, and ImageNet32's npz. Of a set with its own test part `rows` takes that many training images, and test images
  * in proportion. */
 SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
+
+/* A file of a set, as it is published. */
+typedef struct sph_data_file {
+    const char *url;
+    const char *sha256; /* of its bytes, 64 digits                                                       */
+    const char *path;   /* where it is looked for, below a folder; of an archive: the folder of its files */
+    int archive;
+    int cited; /* the digest is what others have published; 0: it was worked out from the file           */
+} sph_data_file;
 
 /* A set that has a name. */
 typedef struct sph_data_set {
     const char *name;
-    const char *file;     /* or folder, below one of SPHERELU_DATA; NULL: it is made by a seed             */
+    const char *file;     /* or folder, below one of those that are looked in; NULL: it is made by a seed  */
     const char *stand_in; /* what will do where it is not there, or NULL                                   */
     const char *names;    /* of its columns, comma-separated; NULL: the file has a header; of images: of its
                              classes; NULL: a file of the folder has them, or they are numbers             */
@@ -42,11 +51,17 @@ typedef struct sph_data_set {
     sph_task task;
     size_t rows, features, classes; /* as published: a folder may hold a part; 0 classes: found out        */
     int images;
+    const sph_data_file *files; /* (file_count) NULL: it is made, or nobody may hand it on                 */
+    size_t file_count;
+    const char *how; /* to come by it where there is no file to download, or NULL                          */
 } sph_data_set;
 
 SPH_API size_t sph_data_sets(const sph_data_set **out); /* the table, borrowed; returns its length */
 
-/* Where the set's file or folder lies, as sph_data_open looks for it; "" for one that is made. */
+/* Where the set's file (packed by gzip or not) or folder lies: in the folders of the variable SPHERELU_DATA,
+ * parted by colons; in the cache, which is the folder SPHERELU_CACHE, else spherelu in XDG_CACHE_HOME, else
+ * ~/.cache/spherelu; in share/spherelu/data, installed with the program or the library, which holds banana and
+ * the tables of UCI. The first that has it counts. "" for one that is made. */
 SPH_API int sph_data_set_path(const sph_data_set *set, char *path, size_t size);
 
 #ifdef __cplusplus

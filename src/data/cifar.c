@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "data/bytes.h"
 #include "data/registry.h"
 
 enum { CIFAR_PIXELS = 3 * 32 * 32, COARSE = 20 };
 
-static int read_records(struct images *images, const char *path, const struct images_bytes *bytes,
-                        size_t head)
+static int read_records(struct images *images, const char *path, const struct data_bytes *bytes, size_t head)
 {
     size_t record = head + CIFAR_PIXELS, rows = bytes->length / record;
     uint8_t *pixels;
@@ -35,12 +35,12 @@ static int read_records(struct images *images, const char *path, const struct im
 
 static int read_cifar(struct images *images, const char *path, size_t head)
 {
-    struct images_bytes bytes;
-    int err = images_bytes_read(&bytes, path);
+    struct data_bytes bytes;
+    int err = data_bytes_read(&bytes, path);
     if (err < 0)
         return err;
     err = read_records(images, path, &bytes, head);
-    images_bytes_free(&bytes);
+    data_bytes_free(&bytes);
     return err;
 }
 
@@ -58,16 +58,16 @@ static int read_hundred(struct images *images, const char *path)
 static int is_hundred(const struct reader_file *file)
 {
     const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-    struct images_bytes bytes;
+    struct data_bytes bytes;
     if (strstr(name, "_batch"))
         return 0;
     if (!strncmp(name, "train.", 6) || !strncmp(name, "test.", 5))
         return 1;
-    int err = images_bytes_read(&bytes, file->path);
+    int err = data_bytes_read(&bytes, file->path);
     if (err < 0)
         return err;
     int hundred = bytes.length % (1 + CIFAR_PIXELS) != 0 && bytes.length % (2 + CIFAR_PIXELS) == 0;
-    images_bytes_free(&bytes);
+    data_bytes_free(&bytes);
     return hundred;
 }
 

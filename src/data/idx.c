@@ -7,10 +7,11 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/bytes.h"
 #include "data/registry.h"
 
 /* *numbers <- what follows the header: as many bytes as the sizes say. */
-static int parse_idx(const struct images_bytes *bytes, const char *path, size_t dimensions, size_t *size,
+static int parse_idx(const struct data_bytes *bytes, const char *path, size_t dimensions, size_t *size,
                      const unsigned char **numbers)
 {
     static const char *const types[16] = {
@@ -69,7 +70,7 @@ static char *labels_path(const char *path)
 
 static int read_labels(struct images *images, const char *path, size_t rows, double *y)
 {
-    struct images_bytes bytes = {0};
+    struct data_bytes bytes = {0};
     const unsigned char *labels = NULL;
     size_t count = 0;
     char *beside = labels_path(path);
@@ -77,24 +78,24 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
     if (!err && (!file_exists(beside) || !strcmp(beside, path)))
         err = sph_fail_at(SPH_EIO, path, "its labels are expected in %s, and that is not there",
                           strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
-    if (!err && !(err = images_bytes_read(&bytes, beside)) &&
+    if (!err && !(err = data_bytes_read(&bytes, beside)) &&
         !(err = parse_idx(&bytes, beside, 1, &count, &labels)) && count != rows)
         err = sph_fail_at(SPH_EFORMAT, beside, "%zu labels for %zu images", count, rows);
     for (size_t i = 0; i < rows && !err; i++)
         err = images_label(images, beside, i, labels[i], 0, &y[i]);
-    images_bytes_free(&bytes);
+    data_bytes_free(&bytes);
     mem_free(beside);
     return err;
 }
 
 static int read_idx(struct images *images, const char *path)
 {
-    struct images_bytes bytes;
+    struct data_bytes bytes;
     const unsigned char *numbers = NULL;
     size_t size[3];
     uint8_t *pixels;
     double *y;
-    int err = images_bytes_read(&bytes, path);
+    int err = data_bytes_read(&bytes, path);
     if (err < 0)
         return err;
     if (!(err = parse_idx(&bytes, path, 3, size, &numbers)) &&
@@ -103,7 +104,7 @@ static int read_idx(struct images *images, const char *path)
         if (y)
             err = read_labels(images, path, size[0], y);
     }
-    images_bytes_free(&bytes);
+    data_bytes_free(&bytes);
     return err;
 }
 

@@ -2,8 +2,8 @@
  *
  * Image sets: CIFAR-10 and CIFAR-100 binary, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz, from a file or a
  * folder as distributed, gzip or not, into bytes in memory (rows/data.h: pixels). images.c finds the files and
- * puts a set together, each format reads one file (registry.h), images_bytes.c gives its bytes whether it is
- * gzip or not. */
+ * puts a set together, each format reads one file (registry.h), bytes.c gives its bytes whether it is gzip or
+ * not. */
 #ifndef SPH_DATA_IMAGES_H
 #define SPH_DATA_IMAGES_H
 
@@ -58,15 +58,5 @@ int images_add(struct images *images, const char *path, size_t rows, size_t chan
 /* Checks a label (row counts from 0 in path, first is the lowest label of the format) and keeps it. */
 int images_label(const struct images *images, const char *path, size_t row, double label, double first,
                  double *y);
-
-/* images_bytes.c: the bytes of a file, unpacked if it is gzip. */
-struct images_bytes {
-    const unsigned char *data; /* (length) */
-    size_t length;
-    struct file_map map;
-    unsigned char *own;
-};
-int images_bytes_read(struct images_bytes *out, const char *path);
-void images_bytes_free(struct images_bytes *bytes);
 
 #endif

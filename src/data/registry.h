@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The two tables of this room: formats that can be read, and sets that have a name. A new format is a file with
- * its row and a line in registry.c, a new set is a row there. */
+ * its row and a line in registry.c, a new set is a row of sets.c. */
 #ifndef SPH_DATA_REGISTRY_H
 #define SPH_DATA_REGISTRY_H
 
@@ -56,9 +56,9 @@ extern const struct reader reader_text;                     /* text_sheet.c, las
 
 const sph_data_set *registry_find(const char *name); /* NULL: none */
 
-/* The path of a set's file: $SPHERELU_DATA (a list separated by colons), then the cache: $SPHERELU_CACHE,
- * else $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu. Caller frees. Not found: an error that says where it
- * looked. */
+/* places.c: the path of a set's file, packed or not: in $SPHERELU_DATA (a list separated by colons), then in
+ * the cache: $SPHERELU_CACHE, else $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu, then in what came with
+ * the program (file_beside_program). Caller frees. Not found: an error that says where it looked. */
 int registry_path(char **out, const sph_data_set *set);
 
 /* The failure for a source that is neither file nor set. */

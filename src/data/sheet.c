@@ -139,29 +139,14 @@ static int set_known_names(struct sheet *sheet, const char *list)
 
 /* ---------------------------------------------------------------- opening */
 
-static int read_bytes(struct sheet *sheet)
-{
-    struct stat info;
-    int err;
-    if (!stat(sheet->path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        if ((err = file_read(&sheet->pipe, &sheet->length, sheet->path)) < 0)
-            return err;
-        sheet->bytes = sheet->pipe;
-        return 0;
-    }
-    if ((err = file_map(&sheet->map, sheet->path)) < 0)
-        return err;
-    sheet->bytes = (const char *)sheet->map.data;
-    sheet->length = sheet->map.length;
-    return 0;
-}
-
 static int open_bytes(struct sheet *sheet, const struct sheet_hints *hints)
 {
     const struct reader *reader;
-    int err = read_bytes(sheet);
+    int err = data_bytes_read(&sheet->file, sheet->path);
     if (err < 0)
         return err;
+    sheet->bytes = (const char *)sheet->file.data;
+    sheet->length = sheet->file.length;
     struct reader_file file = {sheet->path, sheet->bytes, sheet->length};
     err = registry_reader(&reader, &file, READ_SHEET);
     return err ? err : reader->open_sheet(sheet, hints);
@@ -217,10 +202,8 @@ void sheet_free(struct sheet *sheet)
     mem_free(sheet->parsed_own);
     mem_free(sheet->own[0]);
     mem_free(sheet->own[1]);
-    mem_free(sheet->pipe);
     mem_free(sheet->path);
-    if (sheet->map.data)
-        file_unmap(&sheet->map);
+    data_bytes_free(&sheet->file);
     *sheet = (struct sheet){0};
 }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "file/file.h"
+#include "data/bytes.h"
 #include "spherelu.h"
 
 /* Missing: an empty cell, or one of NA N/A NaN null ? - in any case. Infinite: inf, infinity, or a number too
@@ -58,10 +58,9 @@ struct profile {
 };
 
 struct sheet {
-    char *path;          /* for messages */
-    struct file_map map; /* the file, or: */
-    char *pipe;          /* what a source that cannot be mapped gave */
-    const char *bytes;   /* (length) of either */
+    char *path; /* for messages */
+    struct data_bytes file;
+    const char *bytes; /* (length) of it */
     size_t length;
     size_t rows, columns;
     char **names;     /* (columns) unique */

@@ -50,6 +50,11 @@ void file_let_go(int held); /* -1 is fine */
 /* dir/name, caller frees. */
 char *file_join(const char *dir, const char *name);
 
+/* What was installed with the program, or lies in its build folder: `name` in the folder that this program or
+ * this library was started from, in the one above it or in the one above that. 1: *out is its path, caller
+ * frees; 0: it is in none of them. */
+int file_beside_program(char **out, const char *name);
+
 /* Replace a file: begin creates "path.NUMBER.tmp", a new file of a name that cannot be guessed, commit syncs,
  * renames onto path (a link there is replaced, not followed) and syncs the directory, abort removes the
  * temporary. A failing write or commit has already aborted: the old file stands and no temporary is left.

@@ -6,10 +6,6 @@
 
 for file in "$SOURCE_DIR"/experiments/*.yaml; do
     name=$(basename "$file" .yaml)
-    if [ "$name" = banana ] && [ ! -e "${SPHERELU_DATA:-/nowhere}/banana.csv" ]; then
-        skipped "banana.csv is not in SPHERELU_DATA"
-        continue
-    fi
     [ "$name" = fig1 ] && continue # trains nothing: figures_gnuplot.sh
     run 0 run "$file" --dry-run
     shows "jobs/" " jobs, "

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * A file's bytes: mapped as they are, or unpacked by libarchive. */
+#include "data/bytes.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/images.h"
 
 /* A file of a few kilobytes can unpack to a terabyte. The largest sets that come as one file hold half a
  * gigabyte. */
@@ -19,13 +21,14 @@ static int fail_unpack(struct archive *gzip, const char *path)
     return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: %s", reason ? reason : "not gzip");
 }
 
-static int unpack(struct images_bytes *out, struct archive *gzip, const char *path)
+static int unpack(struct data_bytes *out, struct archive *gzip, const struct data_bytes *packed,
+                  const char *path)
 {
     struct archive_entry *entry;
     size_t capacity = 0;
     if (archive_read_support_filter_gzip(gzip) != ARCHIVE_OK ||
         archive_read_support_format_raw(gzip) != ARCHIVE_OK ||
-        archive_read_open_memory(gzip, out->map.data, out->map.length) != ARCHIVE_OK ||
+        archive_read_open_memory(gzip, packed->data, packed->length) != ARCHIVE_OK ||
         archive_read_next_header(gzip, &entry) != ARCHIVE_OK)
         return fail_unpack(gzip, path);
     /* raw takes bytes that no filter knows as they are */
@@ -49,36 +52,54 @@ static int unpack(struct images_bytes *out, struct archive *gzip, const char *pa
     return 0;
 }
 
-int images_bytes_read(struct images_bytes *out, const char *path)
+static int read_as_it_is(struct data_bytes *out, const char *path)
 {
-    *out = (struct images_bytes){0};
-    int err = file_map(&out->map, path);
+    struct stat info;
+    int err;
+    if (!stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        char *text = NULL;
+        err = file_read(&text, &out->length, path);
+        out->data = out->own = (unsigned char *)text;
+        return err;
+    }
+    if ((err = file_map(&out->map, path)) < 0)
+        return err;
+    out->data = out->map.data;
+    out->length = out->map.length;
+    return 0;
+}
+
+int data_bytes_read(struct data_bytes *out, const char *path)
+{
+    struct data_bytes packed = {0};
+    *out = (struct data_bytes){0};
+    int err = read_as_it_is(&packed, path);
     if (err < 0)
         return err;
     size_t n = strlen(path);
     int named = n > 3 && !strcmp(path + n - 3, ".gz");
-    int packed = out->map.length >= 2 && out->map.data[0] == 0x1f && out->map.data[1] == 0x8b;
-    if (!packed && !named) {
-        out->data = out->map.data;
-        out->length = out->map.length;
+    int is_gzip = packed.length >= 2 && packed.data[0] == 0x1f && packed.data[1] == 0x8b;
+    if (!is_gzip && !named) {
+        *out = packed;
         return 0;
     }
-    struct archive *gzip = packed ? archive_read_new() : NULL;
-    if (!packed)
+    struct archive *gzip = is_gzip ? archive_read_new() : NULL;
+    if (!is_gzip)
         err = sph_fail_at(SPH_EFORMAT, path, "not a gzip file: it does not begin with 1f 8b");
     else
-        err = gzip ? unpack(out, gzip, path) : sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
+        err = gzip ? unpack(out, gzip, &packed, path)
+                   : sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
     if (gzip)
         archive_read_free(gzip);
-    file_unmap(&out->map);
+    data_bytes_free(&packed);
     if (err < 0)
-        images_bytes_free(out);
+        data_bytes_free(out);
     return err;
 }
 
-void images_bytes_free(struct images_bytes *bytes)
+void data_bytes_free(struct data_bytes *bytes)
 {
     file_unmap(&bytes->map);
     mem_free(bytes->own);
-    *bytes = (struct images_bytes){0};
+    *bytes = (struct data_bytes){0};
 }
