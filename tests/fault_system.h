@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "support.h"
@@ -23,18 +24,25 @@ enum action { FAIL, KILL_BEFORE, KILL_AFTER };
 static struct {
     int calls, at; /* the call that misbehaves, from 1; 0: none */
     enum action action;
+    size_t piece;    /* longest write; 0: no limit */
+    int interrupted; /* every other write and sync is */
 } sys;
 
 SUPPORT void sys_plan(int at, enum action action)
 {
-    sys.calls = 0;
+    memset(&sys, 0, sizeof sys);
     sys.at = at;
     sys.action = action;
 }
 
-SUPPORT int sys_fails(void)
+SUPPORT int sys_fails(int interruptible)
 {
-    if (++sys.calls != sys.at)
+    sys.calls++;
+    if (interruptible && sys.interrupted && sys.calls % 2) {
+        errno = EINTR;
+        return 1;
+    }
+    if (sys.calls != sys.at)
         return 0;
     if (sys.action == KILL_BEFORE)
         raise(SIGKILL);
@@ -50,9 +58,9 @@ SUPPORT void sys_after(void)
 
 ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length)
 {
-    if (sys_fails())
+    if (sys_fails(1))
         return -1;
-    ssize_t written = __real_file_sys_write(fd, bytes, length);
+    ssize_t written = __real_file_sys_write(fd, bytes, sys.piece && sys.piece < length ? sys.piece : length);
     sys_after();
     return written;
 }
@@ -62,7 +70,7 @@ ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length)
 int __wrap_file_sys_fsync(int fd)
 {
     (void)fd;
-    if (sys_fails())
+    if (sys_fails(1))
         return -1;
     sys_after();
     return 0;
@@ -70,7 +78,7 @@ int __wrap_file_sys_fsync(int fd)
 
 int __wrap_file_sys_rename(const char *from, const char *to)
 {
-    if (sys_fails())
+    if (sys_fails(0))
         return -1;
     int err = __real_file_sys_rename(from, to);
     sys_after();

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "failure.h"
+#include "fault_system.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "file/file.h"
@@ -28,89 +29,6 @@
 #include "short_memory.h"
 #include "temporaries.h"
 
-/* ---------------------------------------------------------------- the system, made to fail */
-
-ssize_t __real_file_sys_write(int fd, const void *bytes, size_t length);
-int __real_file_sys_fsync(int fd);
-int __real_file_sys_rename(const char *from, const char *to);
-ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length);
-int __wrap_file_sys_fsync(int fd);
-int __wrap_file_sys_rename(const char *from, const char *to);
-
-enum action { PASS, FAIL, KILL_BEFORE, KILL_AFTER };
-
-static struct {
-    int calls, at; /* the call that misbehaves, from 1; 0: none */
-    enum action action;
-    int reason;      /* errno of FAIL */
-    size_t piece;    /* longest write; 0: no limit */
-    int interrupted; /* every other call is interrupted */
-} sys;
-
-static void sys_plan(int at, enum action action, int reason)
-{
-    memset(&sys, 0, sizeof sys);
-    sys.at = at;
-    sys.action = action;
-    sys.reason = reason;
-}
-
-/* -1 with errno: the call fails. */
-static int sys_before(void)
-{
-    sys.calls++;
-    if (sys.interrupted && sys.calls % 2) {
-        errno = EINTR;
-        return -1;
-    }
-    if (sys.calls != sys.at)
-        return 0;
-    if (sys.action == KILL_BEFORE)
-        raise(SIGKILL);
-    if (sys.action == FAIL) {
-        errno = sys.reason;
-        return -1;
-    }
-    return 0;
-}
-
-static void sys_after(void)
-{
-    if (sys.calls == sys.at && sys.action == KILL_AFTER)
-        raise(SIGKILL);
-}
-
-ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length)
-{
-    if (sys_before() < 0)
-        return -1;
-    ssize_t written = __real_file_sys_write(fd, bytes, sys.piece && sys.piece < length ? sys.piece : length);
-    sys_after();
-    return written;
-}
-
-int __wrap_file_sys_fsync(int fd)
-{
-    if (sys_before() < 0)
-        return -1;
-    int err = __real_file_sys_fsync(fd);
-    sys_after();
-    return err;
-}
-
-int __wrap_file_sys_rename(const char *from, const char *to)
-{
-    int interrupted = sys.interrupted;
-    sys.interrupted = 0; /* this call never is */
-    int refused = sys_before();
-    sys.interrupted = interrupted;
-    if (refused < 0)
-        return -1;
-    int err = __real_file_sys_rename(from, to);
-    sys_after();
-    return err;
-}
-
 /* ---------------------------------------------------------------- a folder for each test */
 
 static char dir[64], path[80]; /* path: a file in dir */
@@ -118,7 +36,7 @@ static char dir[64], path[80]; /* path: a file in dir */
 static int make_folder(void **state)
 {
     (void)state;
-    sys_plan(0, PASS, 0);
+    sys_plan(0, FAIL);
     strcpy(dir, "/tmp/spherelu-file-XXXXXX");
     if (!mkdtemp(dir))
         return -1;
@@ -266,7 +184,7 @@ static void directories_are_made_with_their_parents(void **state)
 static void each_folder_that_is_made_is_synced_into_its_parent(void **state)
 {
     (void)state;
-    sys_plan(0, PASS, 0);
+    sys_plan(0, FAIL);
     assert_int_equal(file_make_directory(in_folder("p/q//r/")), 0);
     assert_int_equal(sys.calls, 3);
     assert_int_equal(file_make_directory(in_folder("p/q/r")), 0);
@@ -274,13 +192,13 @@ static void each_folder_that_is_made_is_synced_into_its_parent(void **state)
     for (int at = 1; at <= 2; at++) {
         char name[16];
         snprintf(name, sizeof name, "s%d/t", at);
-        sys_plan(at, FAIL, EIO);
+        sys_plan(at, FAIL);
         assert_fails(file_make_directory(in_folder(name)), SPH_EIO, .path = at == 1 ? "/s1" : "/s2/t");
     }
     char held[256];
     assert_non_null(getcwd(held, sizeof held));
     assert_int_equal(chdir(dir), 0);
-    sys_plan(0, PASS, 0);
+    sys_plan(0, FAIL);
     assert_int_equal(file_make_directory("here"), 0);
     assert_int_equal(sys.calls, 1);
     assert_int_equal(chdir(held), 0);
@@ -434,9 +352,9 @@ static void each_call_that_fails_once_leaves_the_old_file_and_no_temporary(void 
     (void)state;
     int files = open_files();
     for (int at = 1; at <= REPLACE_CALLS + 1; at++) {
-        sys_plan(0, PASS, 0);
+        sys_plan(0, FAIL);
         assert_int_equal(file_replace_with(path, "old", 3), 0);
-        sys_plan(at, FAIL, ENOSPC);
+        sys_plan(at, FAIL);
         int err = replace_in_two_pieces();
         if (at > REPLACE_CALLS) {
             assert_int_equal(err, 0);
@@ -455,11 +373,11 @@ static void killed_at_any_call_the_file_is_the_old_or_the_new_one(void **state)
     (void)state;
     for (int at = 1; at <= REPLACE_CALLS; at++)
         for (int after = 0; after < 2; after++) {
-            sys_plan(0, PASS, 0);
+            sys_plan(0, FAIL);
             assert_int_equal(file_replace_with(path, "old", 3), 0);
             pid_t child = fork();
             if (child == 0) {
-                sys_plan(at, after ? KILL_AFTER : KILL_BEFORE, 0);
+                sys_plan(at, after ? KILL_AFTER : KILL_BEFORE);
                 _exit(replace_in_two_pieces() ? 1 : 0);
             }
             int status;
@@ -545,14 +463,14 @@ static void a_failed_flush_leaves_whole_lines_and_can_be_repeated(void **state)
     assert_int_equal(file_log_add(&log, "one\n", 4), 0);
     assert_int_equal(file_log_flush(&log), 0);
     assert_int_equal(file_log_add(&log, "two\n", 4), 0);
-    sys_plan(2, FAIL, ENOSPC);
+    sys_plan(2, FAIL);
     sys.piece = 2; /* half the line arrives, then the disk is full */
     assert_fails(file_log_flush(&log), SPH_EIO, .path = path);
     assert_holds(path, "one\n");
     assert_int_equal(log.offset, 4);
     assert_int_equal(file_log_flush(&log), 0);
     assert_holds(path, "one\ntwo\n");
-    sys_plan(1, FAIL, EIO);
+    sys_plan(1, FAIL);
     assert_fails(file_log_sync(&log), SPH_EIO, .path = path);
     file_log_close(&log);
 }

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "failure.h"
 #include "file/file.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -294,8 +295,7 @@ static void a_diverged_job_says_so_and_has_no_scores(void **state)
     set(job, "norm", "none");
     set(job, "optimizer", "sgd");
     set(job, "lr", "1e20");
-    assert_int_equal(sph_job_run(job, 0, NULL, 0, &result), SPH_EDIVERGED);
-    assert_non_null(strstr(sph_error(), "step"));
+    assert_fails(sph_job_run(job, 0, NULL, 0, &result), SPH_EDIVERGED, .key = "layers.1");
     assert_true(result.diverged);
     assert_int_equal(result.train.rows + result.val.rows + result.test.rows, 0);
     assert_false(has_model(run_dir));

@@ -7,6 +7,7 @@
 #include "fault.h"
 #include "report/html.h"
 #include "report/report.h"
+#include "failure.h"
 
 #define HOSTILE "<b onclick='x()'>&amp; \"q\"</b>"
 #define ESCAPED "&lt;b onclick=&#39;x()&#39;&gt;&amp;amp; &quot;q&quot;&lt;/b&gt;"
@@ -256,8 +257,7 @@ static void a_folder_that_is_not_there_is_named(void **state)
     struct report *report;
     (void)state;
     assert_int_equal(report_new(&report, "t", NULL), 0);
-    assert_int_equal(report_write(report, in_home("none/a.html")), SPH_EIO);
-    assert_holds(sph_error(), "none/a.html");
+    assert_fails(report_write(report, in_home("none/a.html")), SPH_EIO, .path = "none/a.html");
     report_free(report);
 }
 

@@ -284,7 +284,7 @@ static int load_row(struct motion *motion, const json_t *object, const char *pat
     while (m < e->method_count && strcmp(e->methods[m].name, method) != 0)
         m++;
     if (m == e->method_count)
-        return sph_fail_at(SPH_EFORMAT, path, "method '%s' is none of the experiment's", method);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "method", "method '%s' is none of the experiment's", method);
     struct motion_row *rows = mem_resize(motion->rows, motion->count, motion->count + 1, sizeof *rows);
     if (!rows)
         return SPH_EMEMORY;

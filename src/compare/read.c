@@ -200,7 +200,7 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
 {
     struct node root = node_root(e->path, document);
     size_t seen[KEY_COUNT] = {0};
-    int err = node_check_map(root, NULL, "name, data, methods, ...");
+    int err = node_check_map(root, "", "name, data, methods, ...");
     for (size_t i = 0; !err && i < node_count(root); i++) {
         struct node key = node_key(root, i);
         if ((err = experiment_read_entry(e, key, node_value(root, i))) < 0)
@@ -216,14 +216,15 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
 int experiment_complete(const struct sph_experiment *e)
 {
     if (!e->name)
-        return sph_fail_at(SPH_EFORMAT, e->path, "key 'name' is missing");
+        return sph_fail_of(SPH_EFORMAT, e->path, 0, "name", "key 'name' is missing");
     if (experiment_without_jobs(e))
         return 0;
     if (!e->base->set[OPTION_DATA])
-        return sph_fail_at(SPH_EFORMAT, e->path,
+        return sph_fail_of(SPH_EFORMAT, e->path, 0, "name",
                            "key 'name' of section 'data:' is missing, expected a file or a set");
     if (!e->method_count)
-        return sph_fail_at(SPH_EFORMAT, e->path, "key 'methods' is missing, expected a list of methods");
+        return sph_fail_of(SPH_EFORMAT, e->path, 0, "methods",
+                           "key 'methods' is missing, expected a list of methods");
     size_t count;
     int err = experiment_check_papers(e);
     return err ? err : experiment_count(e, &count);

@@ -240,7 +240,8 @@ static int read_jobs(struct results *out, const char *path, const json_t *jobs)
         json_t *job = json_array_get(jobs, i);
         int err = read_job(&out->jobs[i], e, job);
         if (err <= 0)
-            return err ? err : sph_fail_at(SPH_EFORMAT, path, "job %zu is none of the experiment's", i);
+            return err ? err
+                       : sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "job %zu is none of the experiment's", i);
         const struct experiment_job *own = &out->jobs[out->count++];
         err = json_is_true(json_object_get(job, "failed"))
                   ? read_failure(&out->outcomes[i], job)
@@ -253,7 +254,7 @@ static int read_jobs(struct results *out, const char *path, const json_t *jobs)
     }
     for (size_t i = 0; i < reports; i++)
         if (out->final[i] == SIZE_MAX)
-            return sph_fail_at(SPH_EFORMAT, path, "no job of method '%s' is reported",
+            return sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "no job of method '%s' is reported",
                                e->methods[i / e->seed_count / lines].name);
     return 0;
 }
@@ -269,7 +270,7 @@ static int read_results(struct results *out, const char *path)
     snprintf(out->facts.metric, sizeof out->facts.metric, "%s", metric);
     int known = sph_word_find(SPH_WORDS_METRIC, metric);
     if (known < 0)
-        return sph_fail_at(SPH_EFORMAT, path, "unknown metric '%s'", metric);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "metric", "unknown metric '%s'", metric);
     out->facts.larger_is_better = sph_metric_about((sph_metric)known)->larger_is_better;
     return read_jobs(out, path, jobs);
 }

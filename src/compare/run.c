@@ -147,7 +147,7 @@ static int other_experiment(const char *dir, const char *theirs, const char *min
     for (;; line++) {
         size_t na = strcspn(a, "\n"), nb = strcspn(b, "\n");
         if (na != nb || memcmp(a, b, na) != 0)
-            return sph_fail_at(SPH_EARG, dir,
+            return sph_fail_of(SPH_EARG, dir, 0, "out",
                                "holds another experiment: line %zu of its " EXPERIMENT_FILE
                                " is '%.*s', here it would be '%.*s'; choose another --out",
                                line, (int)(na < 200 ? na : 200), a, (int)(nb < 200 ? nb : 200), b);
@@ -176,11 +176,11 @@ static int begin_folder(struct experiment_run *run)
     if (err < 0)
         goto out;
     if (file_exists(config))
-        err = sph_fail_at(SPH_EARG, dir, "holds a run of spherelu train; choose another --out");
+        err = sph_fail_of(SPH_EARG, dir, 0, "out", "holds a run of spherelu train; choose another --out");
     else if (!file_exists(file))
         err = (err = file_check_empty(dir)) < 0 ? err : file_replace_with(file, text, strlen(text));
     else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume)
-        err = sph_fail_at(SPH_EARG, dir,
+        err = sph_fail_of(SPH_EARG, dir, 0, "resume",
                           "holds this experiment already; go on with --resume, or choose another --out");
 out:
     mem_free(text);
@@ -394,8 +394,8 @@ static int settle_content(struct experiment_run *run)
 {
     sph_experiment *e = run->experiment;
     if (e->content && strcmp(e->content, run->facts.content) != 0)
-        return sph_fail_at(SPH_EFORMAT, e->path,
-                           "content: the data are not those that the experiment was made on");
+        return sph_fail_line_key(SPH_EFORMAT, e->path, 0, "content",
+                                 "the data are not those that the experiment was made on");
     if (!e->content && !(e->content = mem_text(run->facts.content)))
         return SPH_EMEMORY;
     return 0;

@@ -233,7 +233,7 @@ int config_read(struct sph_job *job, const char *path)
     if (err < 0)
         return err;
     struct node root = node_root(path, &document);
-    err = node_check_map(root, NULL, "sections data, net and train");
+    err = node_check_map(root, "", "sections data, net and train");
     for (size_t i = 0; !err && i < node_count(root); i++) {
         struct node key = node_key(root, i);
         err = read_entry(job, key, node_value(root, i));
@@ -259,11 +259,12 @@ int config_conflict(const struct sph_job *mine, const struct sph_job *theirs)
         if (!found || !before)
             return SPH_EMEMORY;
         if (!*before)
-            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started without it", name,
-                            found);
+            return sph_fail_of(SPH_EARG, "", 0, name,
+                               "--%s: found '%s', but the run to resume was started without it", name, found);
         if (strcmp(found, before))
-            return sph_fail(SPH_EARG, "--%s: found '%s', but the run to resume was started with '%s'", name,
-                            found, before);
+            return sph_fail_of(SPH_EARG, "", 0, name,
+                               "--%s: found '%s', but the run to resume was started with '%s'", name, found,
+                               before);
     }
     return 0;
 }

@@ -98,7 +98,10 @@ int node_fail(struct node node, const char *key, const char *format, ...)
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return sph_fail_line_key(SPH_EFORMAT, node.path, node_line(node), key ? key : "", "%s", what);
+    if (key)
+        return sph_fail_line_key(SPH_EFORMAT, node.path, node_line(node), key, "%s", what);
+    return sph_fail_of(SPH_EFORMAT, node.path, node_line(node), node_is_text(node) ? node_text(node) : "",
+                       "%s", what);
 }
 
 int node_check_key(struct node node)
@@ -222,7 +225,7 @@ int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t
         err = parser_failed(&parser, path);
     } else {
         if (yaml_document_get_root_node(&second))
-            err = node_fail(node_root(path, &second), NULL, "found a second document, expected one");
+            err = node_fail(node_root(path, &second), "", "found a second document, expected one");
         yaml_document_delete(&second);
     }
     if (err)

@@ -33,7 +33,7 @@ int node_is_text(struct node node);      /* a value whose bytes are one C text  
 int node_is_null(struct node node);      /* a value that says nothing: empty, ~ or null      */
 const char *node_kind(struct node node); /* "a mapping", "a list", ..., for what is not text */
 
-/* SPH_EFORMAT: "path:line: key: what"; key NULL: none. */
+/* SPH_EFORMAT: "path:line: key: what"; key "": none; NULL: the node is the key, and what names it. */
 int node_fail(struct node node, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 

@@ -251,8 +251,9 @@ int sph_job_set(sph_job *job, const char *name, const char *value)
     if (id < 0) {
         const char *nearest = text_nearest(name, names, OPTION_COUNT);
         if (nearest)
-            return sph_fail(SPH_EARG, "unknown option '--%s', did you mean '--%s'?", name, nearest);
-        return sph_fail(SPH_EARG, "unknown option '--%s'", name);
+            return sph_fail_of(SPH_EARG, "", 0, name, "unknown option '--%s', did you mean '--%s'?", name,
+                               nearest);
+        return sph_fail_of(SPH_EARG, "", 0, name, "unknown option '--%s'", name);
     }
     if (!value)
         value = table[id].argument ? "" : "true";

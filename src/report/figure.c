@@ -41,7 +41,8 @@ int figure_new(struct figure **out, const char *dir, const char *name, const cha
 {
     *out = NULL;
     if (!is_plain(name))
-        return sph_fail(SPH_EARG, "figure '%s': expected a name of letters, digits, - and _", name);
+        return sph_fail_of(SPH_EARG, "", 0, name, "figure '%s': expected a name of letters, digits, - and _",
+                           name);
     struct figure *figure = mem_get(1, sizeof *figure);
     if (!figure)
         return SPH_EMEMORY;
@@ -164,16 +165,15 @@ static int add_script(struct text *out, const char *name)
     const char *dir = getenv("SPHERELU_FIGURES");
     int err = 0;
     if (dir && *dir && !file_is_directory(dir))
-        return sph_fail(SPH_EIO, "SPHERELU_FIGURES: %s: no such folder", dir);
+        return sph_fail_key(SPH_EIO, "SPHERELU_FIGURES", "%s: no such folder", dir);
     if (dir && *dir) {
         char *path = mem_format("%s/%s.gp", dir, name), *chars = NULL;
         if (!path)
             return SPH_EMEMORY;
         int there = file_exists(path);
         if (there && !(file_is_own(dir) && file_is_own(path)))
-            err = sph_fail(
-                SPH_EIO, "SPHERELU_FIGURES: %s: another user may write it, and gnuplot does whatever it says",
-                path);
+            err = sph_fail_key(SPH_EIO, "SPHERELU_FIGURES",
+                               "%s: another user may write it, and gnuplot does whatever it says", path);
         if (there && !err && !(err = file_read(&chars, NULL, path)))
             text_add(out, "%s", chars);
         mem_free(chars);
@@ -186,7 +186,7 @@ static int add_script(struct text *out, const char *name)
             text_add(out, "%s", (const char *)script->chars);
             return out->failed ? SPH_EMEMORY : 0;
         }
-    return sph_fail(SPH_EARG, "figure script '%s': no such file in figures/", name);
+    return sph_fail_of(SPH_EARG, "", 0, name, "figure script '%s': no such file in figures/", name);
 }
 
 static char *path_of(const struct figure *figure, const char *ending)
@@ -261,18 +261,18 @@ static int no_gnuplot(const struct figure *figure)
 static int draw(const struct figure *figure, const char *format)
 {
     char *part = mem_format("%s/%s.part.%s", figure->dir, figure->name, format), *bytes = NULL;
-    char *path = path_of(figure, format), *script = mem_format("%s.gp", figure->name);
+    char *path = path_of(figure, format), *script = path_of(figure, "gp");
     char *commands = mem_format("format='%s'; output='%s.part.%s'", format, figure->name, format);
     size_t length = 0;
     int err = SPH_EMEMORY;
     if (!part || !path || !script || !commands)
         goto out;
-    if ((err = gnuplot_run(figure->dir, script, commands)) != 0)
+    if ((err = gnuplot_run(figure->dir, script + strlen(figure->dir) + 1, commands)) != 0)
         goto out;
     if (file_exists(part) && (err = file_read(&bytes, &length, part)) != 0)
         goto out;
     err = length ? file_replace_with(path, bytes, length)
-                 : sph_fail(SPH_EIO, "%s/%s: gnuplot drew nothing", figure->dir, script);
+                 : sph_fail_at(SPH_EIO, script, "gnuplot drew nothing");
 out:
     if (part)
         unlink(part);

@@ -68,9 +68,9 @@ static int check_data(const char *word, const struct figure_kind *kind, const sp
         return 0;
     if (least < most)
         snprintf(from, sizeof from, "%zu or ", least);
-    return sph_fail(SPH_EARG, "%s needs data with %s%zu feature%s%s, found %zu feature%s%s", word, from, most,
-                    most == 1 ? "" : "s", tasks[kind->task], n, n == 1 ? "" : "s",
-                    classes ? " and classes" : "");
+    return sph_fail_of(SPH_EARG, "", 0, word, "%s needs data with %s%zu feature%s%s, found %zu feature%s%s",
+                       word, from, most, most == 1 ? "" : "s", tasks[kind->task], n, n == 1 ? "" : "s",
+                       classes ? " and classes" : "");
 }
 
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel)
@@ -78,8 +78,8 @@ int figure_check_panel(const char *word, const struct figure_kind *kind, const s
     int err = panel->run.data ? check_data(word, kind, panel->run.data) : 0;
     for (size_t i = 0; i < RECORDS && !err; i++)
         if (kind->needs & records[i].need && !panel_has(panel, records[i].array))
-            err = sph_fail(SPH_EFORMAT, "no recorded %s; train it with --record %s", records[i].word,
-                           records[i].word);
+            err = sph_fail_of(SPH_EFORMAT, "", 0, "record", "no recorded %s; train it with --record %s",
+                              records[i].word, records[i].word);
     return err;
 }
 
@@ -120,8 +120,8 @@ static int check_wanted(const struct sph_experiment *e, const sph_data *data)
         if (!(e->wanted_figures >> i & 1))
             continue;
         if (!data && !stands_alone(figure_kinds[i]))
-            return sph_fail_at(SPH_EFORMAT, e->path, "figures: %s needs data and methods to train",
-                               figure_names[i]);
+            return sph_fail_line_key(SPH_EFORMAT, e->path, 0, "figures", "%s needs data and methods to train",
+                                     figure_names[i]);
         if (data && check_kind(e, figure_names[i], figure_kinds[i], data) < 0) {
             sph_fail_about(SPH_EFORMAT, "figures", "figures");
             return sph_fail_move(SPH_EFORMAT, e->path, e->figures_line, 0);
@@ -140,10 +140,11 @@ static int check_grid(const struct panels *panels)
 {
     const char *axis = panels->kind->axis;
     if (!panels->e && panels->kind->needs & FIGURE_SCORES)
-        return sph_fail_at(SPH_EARG, panels->dir, "%s needs an experiment with a grid over %s", panels->word,
-                           axis);
+        return sph_fail_of(SPH_EARG, panels->dir, 0, panels->word,
+                           "%s needs an experiment with a grid over %s", panels->word, axis);
     if (panels->e && axis && !has_axis(panels->e, axis))
-        return sph_fail_at(SPH_EARG, panels->e->path, "%s needs a grid over %s", panels->word, axis);
+        return sph_fail_of(SPH_EARG, panels->e->path, 0, panels->word, "%s needs a grid over %s",
+                           panels->word, axis);
     return 0;
 }
 
@@ -374,9 +375,9 @@ static int read_names(const char *const *names, size_t count, unsigned char want
         int found = text_find(names[i], figure_names, FIGURE_COUNT);
         const char *nearest = found < 0 ? text_nearest(names[i], figure_names, FIGURE_COUNT) : NULL;
         if (found < 0)
-            return sph_fail(SPH_EARG, "unknown figure '%s'%s%s%s (%s)", names[i],
-                            nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-                            figure_choices + 1);
+            return sph_fail_of(SPH_EARG, "", 0, names[i], "unknown figure '%s'%s%s%s (%s)", names[i],
+                               nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                               figure_choices + 1);
         wanted[found] = 1;
     }
     return 0;
@@ -412,7 +413,7 @@ int sph_figures(const char *dir, const char *const *names, size_t count, void *s
     if (!err && file_exists(file))
         err = sph_experiment_open(&e, file);
     if (!err && e && !count && !e->wanted_figures)
-        err = sph_fail_at(SPH_EARG, file, "its key figures names none; name some here (%s)",
+        err = sph_fail_of(SPH_EARG, file, 0, "figures", "its key figures names none; name some here (%s)",
                           figure_choices + 1);
     if (!err)
         err = e ? draw_experiment(e, dir, named, self, made) : draw_run(dir, named, self, made);

@@ -26,8 +26,8 @@ static int write_lines(struct figure *figure, const struct panel *panel, const d
     if (!err && shape[0] == moments)
         err = panel_read(panel, distinct, 1, shape, &patterns);
     if (!err && shape[0] != moments)
-        err = sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' has %zu numbers, expected %zu",
-                          flips, shape[0], moments);
+        err = sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, flips,
+                          "boundaries.npz: '%s' has %zu numbers, expected %zu", flips, shape[0], moments);
     size_t every = (moments + MOMENTS_MOST - 1) / MOMENTS_MOST;
     for (size_t t = 0; t < moments && !err; t++) {
         sum += bits[t];

@@ -121,16 +121,16 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
         kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    snprintf(path, sizeof path, "%s/%s", dir, script);
     if (said.failed)
         err = SPH_EMEMORY;
     else if (late)
-        err = sph_fail(SPH_EIO, "%s/%s: gnuplot was ended: it took more than %d seconds", dir, script,
-                       SECONDS_MOST);
+        err = sph_fail_at(SPH_EIO, path, "gnuplot was ended: it took more than %d seconds", SECONDS_MOST);
     else if (WIFSIGNALED(status))
-        err = sph_fail(SPH_EIO, "%s/%s: gnuplot was ended by signal %d", dir, script, WTERMSIG(status));
+        err = sph_fail_at(SPH_EIO, path, "gnuplot was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
-        err = sph_fail(SPH_EIO, "%s/%s: gnuplot: %s", dir, script,
-                       said.chars ? last_line(said.chars) : "failed without saying why");
+        err = sph_fail_at(SPH_EIO, path, "gnuplot: %s",
+                          said.chars ? last_line(said.chars) : "failed without saying why");
     text_free(&said);
     return err;
 }

@@ -75,9 +75,9 @@ static int add_layer(const struct panel *panel, const struct motion_of *of, cons
     if (!err)
         err = panel_read(panel, array, 2, shape, &own);
     if (!err && (shape[1] != 3 || shape[0] != steps))
-        err =
-            sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' is (%zu, %zu), expected (%zu, 3)",
-                        array, shape[0], shape[1], steps);
+        err = sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, array,
+                          "boundaries.npz: '%s' is (%zu, %zu), expected (%zu, 3)", array, shape[0], shape[1],
+                          steps);
     for (size_t i = 0; i < steps * 3 && !err; i++)
         value[i] = larger(value[i], own[i] * factor);
     mem_free(own);

@@ -281,13 +281,13 @@ int panel_shape(const struct panel *panel, const char *name, size_t ndim, size_t
 {
     size_t found = 0;
     if (!panel->run.record)
-        return sph_fail_at(SPH_EFORMAT, panel->run.dir,
+        return sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, "record",
                            "no recorded boundaries; train it with --record boundaries");
     if (!npz_find(panel->run.record, name, shape, &found))
-        return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: no array '%s'", name);
+        return sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, name, "boundaries.npz: no array '%s'", name);
     if (found != ndim)
-        return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' has %zu axes, expected %zu",
-                           name, found, ndim);
+        return sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, name,
+                           "boundaries.npz: '%s' has %zu axes, expected %zu", name, found, ndim);
     return 0;
 }
 
@@ -299,7 +299,8 @@ int panel_read(const struct panel *panel, const char *name, size_t ndim, size_t 
         return err;
     for (size_t i = 0; i < ndim; i++)
         if (!size_times(&count, count, shape[i]))
-            return sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' is too large", name);
+            return sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, name, "boundaries.npz: '%s' is too large",
+                               name);
     if (!(*values = mem_get(count, sizeof **values)))
         return SPH_EMEMORY;
     if (count && (err = npz_read(panel->run.record, name, *values, 0, count)) < 0) {
@@ -317,8 +318,8 @@ static int read_features(const struct panel *panel, const char *name, size_t n, 
         return 0;
     int err = panel_shape(panel, name, 1, shape);
     if (!err && shape[0] != n)
-        err = sph_fail_at(SPH_EFORMAT, panel->run.dir, "boundaries.npz: '%s' has %zu numbers, expected %zu",
-                          name, shape[0], n);
+        err = sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, name,
+                          "boundaries.npz: '%s' has %zu numbers, expected %zu", name, shape[0], n);
     return err ? err : npz_read(panel->run.record, name, values, 0, n);
 }
 

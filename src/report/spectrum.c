@@ -27,7 +27,7 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
         (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
         return err;
     if (shape[2] != 1 || !shape[0] || steps[0] != shape[0])
-        return sph_fail_at(SPH_EFORMAT, panel->run.dir,
+        return sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, name,
                            "boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, 1)", name, shape[0],
                            shape[1], shape[2], steps[0]);
     double *phi = mem_get(shape[1], sizeof *phi), step = 0;

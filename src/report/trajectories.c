@@ -36,7 +36,7 @@ static int frames_read(struct frames *out, const struct panel *panel)
         (err = panel_shape(panel, "frame_step", 1, steps)) < 0)
         return err;
     if (shape[2] != n || steps[0] != shape[0])
-        return sph_fail_at(SPH_EFORMAT, panel->run.dir,
+        return sph_fail_of(SPH_EFORMAT, panel->run.dir, 0, name,
                            "boundaries.npz: '%s' is (%zu, %zu, %zu), expected (%zu, m, %zu)", name, shape[0],
                            shape[1], shape[2], steps[0], n);
     size_t every = (shape[0] + FRAMES_MOST - 1) / FRAMES_MOST,

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the table of an experiment says of its methods: as many digits as the error allows, and verdicts that claim no
+ * more than the number of splits does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+
+#include "skip.h"
+#include "table_input.h"
+
+/* ---------------------------------------------------------------- digits */
+
+/* The cell of the metric of one method, from the CSV-like lines of the text form. */
+static void assert_mean(const double *values, size_t count, const char *expected)
+{
+    struct comparison_method method = {.name = "M", .value = values, .seconds = NAN};
+    struct comparison_input input = {.experiment = "e",
+                                     .metric = "m",
+                                     .protocol = "holdout",
+                                     .cases = count,
+                                     .methods = &method,
+                                     .count = 1,
+                                     .reference_method = 0};
+    char *found = write_table(&input, TEXT), cell[128];
+    const char *line = strstr(found, "\nM");
+    assert_non_null(line);
+    line += 2 + strspn(line + 2, " ");
+    const char *end = strstr(line, "  ");
+    assert_non_null(end);
+    snprintf(cell, sizeof cell, "%.*s", (int)(end - line), line);
+    assert_string_equal(cell, expected);
+    mem_free(found);
+}
+
+#define MEAN(expected, ...)                                                                                  \
+    assert_mean((const double[]){__VA_ARGS__}, sizeof(const double[]){__VA_ARGS__} / sizeof(double), expected)
+
+static void errors_have_two_significant_digits_and_means_as_many_decimals(void **state)
+{
+    (void)state;
+    /* of two values the error is half their distance */
+    MEAN("0.1230 +- 0.0040", 0.119, 0.127);
+    MEAN("12.3 +- 4.5", 7.8, 16.8);
+    MEAN("1230 +- 45", 1185, 1275);
+    MEAN("-0.50 +- 0.12", -0.62, -0.38);
+    MEAN("1.00 +- 0.10", 0.9004, 1.0996); /* 0.0996 is 0.10, not 0.100 */
+    MEAN("123456 +- 1234", 122222, 124690);
+    MEAN("(1.23 +- 0.45)e-07", 0.78e-7, 1.68e-7);
+    MEAN("(1.230 +- 0.045)e+09", 1.185e9, 1.275e9);
+    MEAN("0.5 +- 0", 0.5, 0.5, 0.5);
+    MEAN("0.1235", 0.12345678);
+    MEAN("-", NAN);
+    MEAN("0.500000000 +- 5e-13", 0.5 - 5e-13, 0.5 + 5e-13);
+}
+
+static void a_locale_with_a_decimal_comma_changes_nothing(void **state)
+{
+    (void)state;
+    char *before[FORMATS];
+    for (int format = 0; format < FORMATS; format++)
+        before[format] = write_table(&banana, format);
+    const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
+    int found = 0;
+    for (size_t i = 0; i < 5 && !found; i++)
+        found = setlocale(LC_NUMERIC, names[i]) != NULL;
+    for (int format = 0; format < FORMATS; format++) {
+        char *after = write_table(&banana, format);
+        assert_string_equal(before[format], after);
+        mem_free(before[format]);
+        mem_free(after);
+    }
+    setlocale(LC_NUMERIC, "C");
+    if (!found)
+        skip_because("no locale with a decimal comma is installed");
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+static void assert_verdict(const double *method, const double *reference, size_t count, int larger,
+                           const char *expected)
+{
+    struct comparison_method methods[] = {{.name = "SP", .value = method, .seconds = NAN},
+                                          {.name = "GmP", .value = reference, .seconds = NAN}};
+    struct comparison_input input = {.experiment = "e",
+                                     .metric = "m",
+                                     .larger_is_better = larger,
+                                     .protocol = "holdout",
+                                     .cases = count,
+                                     .methods = methods,
+                                     .count = 2,
+                                     .reference_method = 1};
+    char *found = write_table(&input, TEXT);
+    size_t length = strlen(found);
+    found[length - 1] = '\0'; /* the text ends with it */
+    assert_string_equal(strrchr(found, '\n') + 1, expected);
+    mem_free(found);
+}
+
+static void verdicts_say_what_the_splits_can_show(void **state)
+{
+    (void)state;
+    double zero[60] = {0}, up[60], mixed[60];
+    for (size_t i = 0; i < 60; i++) {
+        up[i] = (double)i + 1;
+        mixed[i] = i % 2 ? up[i] : -up[i];
+    }
+    assert_verdict(
+        up, zero, 5, 0,
+        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more");
+    assert_verdict(
+        up, zero, 5, 1,
+        "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more");
+    assert_verdict(up, zero, 1, 0,
+                   "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): 1 split can not show more");
+    assert_verdict(up, zero, 6, 0,
+                   "GmP better than SP on 6 of 6 splits, p = 0.031 (Wilcoxon, exact): significant at 5 %");
+    assert_verdict(
+        mixed, zero, 3, 0,
+        "GmP worse than SP on 2 of 3 splits, p = 0.75 (Wilcoxon, exact): no difference shown, and 3 splits "
+        "can not show less than p = 0.25");
+    assert_verdict(
+        mixed, zero, 10, 0,
+        "GmP better than SP on 5 of 10 splits, worse on 5, p = 0.85 (Wilcoxon, exact): no difference shown");
+    assert_verdict(up, zero, 20, 0,
+                   "GmP better than SP on 20 of 20 splits, p < 0.0001 (Wilcoxon, exact): significant at 5 %");
+    assert_verdict(
+        up, zero, 60, 0,
+        "GmP better than SP on 60 of 60 splits, p < 0.0001 (Wilcoxon, approximate): significant at 5 %");
+    assert_verdict(zero, zero, 5, 0, "GmP equal to SP on 5 of 5 splits");
+}
+
+/* With all five equal the normal approximation says p = 0.025, less than five splits can ever show. */
+static void ties_do_not_make_five_splits_significant(void **state)
+{
+    (void)state;
+    double zero[7] = {0}, ones[7] = {1, 1, 1, 1, 1, 0, NAN};
+    struct wilcoxon test;
+    assert_int_equal(wilcoxon_test(ones, zero, 5, &test), 0);
+    assert_true(test.p < 0.05);
+    assert_verdict(
+        ones, zero, 5, 0,
+        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, approximate): 5 splits can not show more");
+    assert_verdict(
+        ones, zero, 7, 0,
+        "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out: a job gave no number), p = 0.062 "
+        "(Wilcoxon, approximate): 5 splits that differ can not show more");
+}
+
+static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **state)
+{
+    (void)state;
+    double zero[5] = {0}, none[5] = {NAN, NAN, NAN, NAN, NAN}, torn[5] = {1, 1.5, 2, 2.5, -100};
+    assert_verdict(none, zero, 5, 0, "GmP and SP: no split where both gave a number");
+    assert_verdict(
+        torn, zero, 5, 0,
+        "GmP better than SP on 4 of 5 splits, p = 0.62 (Wilcoxon, exact): no difference shown, and 5 splits "
+        "can not show less than p = 0.062; the mean difference favours SP");
+}
+
+static void the_best_mean_is_the_reference_when_none_is_named(void **state)
+{
+    (void)state;
+    struct comparison_input input = banana;
+    input.reference_method = -1;
+    char *found = write_table(&input, TEXT);
+    assert_non_null(
+        strstr(found, "\nBN was made the reference because its mean is best: that flatters it.\n"));
+    assert_non_null(strstr(found, "\nBN better than SP on 5 of 5 splits"));
+    mem_free(found);
+
+    /* a method that failed on the hard cases does not win by it */
+    double lucky[CASES] = {0.99, NAN, NAN, NAN, NAN};
+    struct comparison_method methods[] = {{.name = "lucky", .value = lucky, .seconds = NAN}, four[0]};
+    input.methods = methods;
+    input.count = 2;
+    found = write_table(&input, TEXT);
+    assert_non_null(strstr(found, "\nSP was made the reference"));
+    mem_free(found);
+
+    /* nothing to compare with */
+    double none[CASES] = {NAN, NAN, NAN, NAN, NAN};
+    methods[0].value = methods[1].value = none;
+    for (int format = 0; format < FORMATS; format++)
+        mem_free(write_table(&input, format));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_have_two_significant_digits_and_means_as_many_decimals),
+        cmocka_unit_test(a_locale_with_a_decimal_comma_changes_nothing),
+        cmocka_unit_test(verdicts_say_what_the_splits_can_show),
+        cmocka_unit_test(ties_do_not_make_five_splits_significant),
+        cmocka_unit_test(verdicts_name_what_is_left_out_and_which_way_the_mean_points),
+        cmocka_unit_test(the_best_mean_is_the_reference_when_none_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
