@@ -51,12 +51,13 @@ static void gradients_match_differences_for_every_combination(void **state)
     static const struct shape first[] = {
         {2, 5, 4, 3, 3, 1, 1, 1}, {1, 4, 5, 4, 3, 2, 0, 1}, {3, 3, 4, 3, 2, 1, 1, 1}};
     begin_count();
-    int turn = 0;
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
         for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
             for (int act = 0; act < SPH_ACT_COUNT; act++)
-                for (int mood = 0; mood < MOODS; mood++, turn++) {
+                for (size_t mood = (size_t)(param + norm + act) % quick_step(MOODS); mood < MOODS;
+                     mood += quick_step(MOODS)) {
                     const struct shape *s = &first[mood];
+                    int turn = ((param * SPH_NORM_COUNT + norm) * SPH_ACT_COUNT + act) * MOODS + (int)mood;
                     struct rng rng = rng_stream(31, RNG_NOISE, (uint32_t)turn);
                     sph_net *net = open_net(SPH_F64, turn % 2 ? KERNELS_FASTEST : KERNELS_PLAIN);
                     int node = sph_net_image(net, s->channels, s->height, s->width);
@@ -119,7 +120,8 @@ static void gradients_match_differences_in_groups(void **state)
     int turn = 0;
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
         for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
-            for (size_t i = (size_t)norm % 2; i < sizeof shapes / sizeof *shapes; i += 2, turn++) {
+            for (size_t i = (size_t)(norm % 2 + 2 * param) % (2 * quick_step(2));
+                 i < sizeof shapes / sizeof *shapes; i += 2 * quick_step(2), turn++) {
                 const struct shape *s = &shapes[i];
                 struct rng rng = rng_stream(41, RNG_NOISE, (uint32_t)turn);
                 sph_act act = (sph_act)(turn % SPH_ACT_COUNT);
@@ -153,7 +155,8 @@ static void gradients_match_differences_for_every_number_of_groups(void **state)
     begin_count();
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
         for (int act = 0; act < SPH_ACT_COUNT; act++)
-            for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+            for (size_t i = (size_t)(param + act) % quick_step(5); i < sizeof units / sizeof *units;
+                 i += quick_step(5)) {
                 struct rng rng = rng_stream(36, RNG_NOISE, (uint32_t)(param * 100 + act * 10 + (int)i));
                 sph_net *net = open_net(SPH_F64, (param + act) % 2 ? KERNELS_FASTEST : KERNELS_PLAIN);
                 int node = sph_net_image(net, 2, 4, 3);
@@ -240,7 +243,8 @@ static void gradients_match_differences_through_additions_and_activations_of_ima
     begin_count();
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
         for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
-            for (int act = 0; act < SPH_ACT_COUNT; act++) {
+            for (int act = (param + norm) % (int)quick_step(2); act < SPH_ACT_COUNT;
+                 act += (int)quick_step(2)) {
                 struct rng rng = rng_stream(24, RNG_NOISE, (uint32_t)(param * 100 + norm * 10 + act));
                 sph_net *net = residual((sph_param)param, (sph_norm)norm, (sph_act)act, rng_u32(&rng));
                 char what[64];
