@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu figures: the figures of an experiment or a run, drawn again. */
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -31,16 +35,36 @@ static void note_record(const struct args *args)
                  dir);
 }
 
+/* *given points to the seed, and stays NULL where it is the median one. */
+static int read_seed(const struct args *args, uint64_t *seed, const uint64_t **given)
+{
+    const char *value = args_value(args, "seed");
+    char *end;
+    if (!value || !strcmp(value, "median"))
+        return 0;
+    errno = 0;
+    *seed = strtoull(value, &end, 10);
+    if (errno || *end || !isdigit((unsigned char)*value))
+        return cli_fail(args->command, EXIT_USAGE, "--seed: found '%s', expected a seed of DIR or median",
+                        value);
+    *given = seed;
+    return 0;
+}
+
 static int run_figures(const struct args *args)
 {
     const json_t *path;
     size_t i;
-    int code = args_check_common(args);
-    if (code)
+    uint64_t seed = 0;
+    sph_figures_opts opts = {.names = args->word + 1, .count = args->words - 1};
+    size_t threads;
+    int dtype, code;
+    if ((code = args_size(args, "threads", 1, &threads)) ||
+        (code = args_word(args, "dtype", SPH_WORDS_DTYPE, &dtype)) ||
+        (code = read_seed(args, &seed, &opts.seed)))
         return code;
     json_t *list = json_array();
-    int err = sph_figures(args->word[0], args->word + 1, args->words - 1, list, remember),
-        json = args_on(args, "json");
+    int err = sph_figures(args->word[0], &opts, list, remember), json = args_on(args, "json");
     json_array_foreach(list, i, path) if (!json)
         printf("%s.%s\n", json_string_value(path), err == 1 ? "gp" : "png"); /* what is there */
     if (err < 0) {
@@ -59,7 +83,10 @@ static int run_figures(const struct args *args)
 
 static const sph_option options[] = {
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; the figures show the experiment's first seed"},
+    {"seed", "S|median", "median", "common",
+     "seed of the trainings that pictures of single ones show, which name it; median: the one whose test "
+     "scores rank "
+     "nearest to the middle over all methods; convergence, sensitivity and width show all seeds"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
      "taken by every command; the run's own precision holds here"},
 };
@@ -85,6 +112,7 @@ const struct command command_figures = {
     .examples =
         "  spherelu figures runs/banana                 an experiment: spherelu run experiments/banana.yaml\n"
         "  spherelu figures runs/moving turns decision\n"
+        "  spherelu figures runs/banana decision --seed 3\n"
         "  spherelu figures runs/prices convergence\n"
         "  SPHERELU_FIGURES=my-scripts spherelu figures runs/moving turns\n",
     .options = options,

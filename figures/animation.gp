@@ -5,9 +5,16 @@
 #   pK       K from 0: blocks of one unit each: phi_1, phi_2 (or phi, step), step, unit
 #   pKheads  blocks of one page each: phi_1, phi_2 (or phi, step), unit, step
 tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
-left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 1.9
+left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 2.2
 big = across == 1 ? 2 : across == 2 ? 1.4 : 1; tall = tall * big # a single run is not lost on a screen
-width = left + (4.7 * big + 0.6) * across - 0.2; height = (tall + 1.9) * down + 1.0
+width = left + (4.7 * big + 0.6) * across - 0.2
+k_unit = 'a unit: own colour, dash'; k_end = 'where it is'
+eval key_begin
+eval key_add('k_unit', 'linewidth 1.2 linecolor rgb colour(1)', '', '')
+eval key_add('k_end', '', 'pointtype 7 pointsize 0.5 linecolor rgb black', '')
+eval key_measure(width)
+foot = foot_room(width)
+height = (tall + 1.9) * down + 1.0 + key_room + foot
 eval page(width, height)
 
 unset key
@@ -21,22 +28,24 @@ do for [k = 1:frames] {
     if (shown(k)) {
         eval frame(k)
         now = x_most * (k / (frames + 0.0)) ** 2
-        set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, 1.2 / height, 1 - 1.4 / height \
+        set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, (1.2 + foot) / height, 1 - (key_room + 1.4) / height \
             spacing screen 0.6 / width, 1.9 / height
-        set label 1 sprintf('step %.0f', now) at screen 0.5, screen 1 - 0.5 / height center
+        set label 1 sprintf('step %.0f', now) at screen 0.5, screen 1 - (key_room + 0.3) / height center
+        eval key_draw(width, height, key_low(height))
+        eval foot_draw(width, height)
         do for [i = 0:down * across - 1] {
             if (i % across == 0) { set ylabel (features == 2 ? 'φ_2' : 'step'); set format y } else { unset ylabel; set format y '' }
-            set title value('title_'.i) noenhanced offset 0, -0.6
+            set title lettered(i, value('title_'.i)) noenhanced offset 0, -0.6
             if (value('units_'.i) == 0) {
                 set label 2 value('note_'.i) noenhanced at graph 0.5, 0.5 center font small_font textcolor rgb grey
                 plot NaN
                 unset label 2
             } else {
                 plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using ($3 <= now ? $1 : NaN):2 with lines \
-                         linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
+                         linecolor rgb colour(u + 1) dashtype dash(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
                      part('p'.i.'heads') index k - 1 using 1:2 with points pointtype 7 pointsize 0.3 linecolor rgb '#000000'
             }
-            unset label 1
+            unset label; unset arrow
         }
         unset multiplot
     }

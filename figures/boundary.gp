@@ -4,12 +4,22 @@
 #   unit    theta/degrees lambda u_1 u_2 phi_1 phi_2
 #   line    the ends of the boundary
 #   arrow   x_1 x_2 dx_1 dx_2 side (1 active, -1 inactive)
-eval page(8, 8)
+width = 8; height = 8.9
+k_b = 'boundary'; k_phi = 'from the origin to φ'; k_on = 'active'; k_off = 'inactive'
+eval key_begin
+eval key_add('k_b', 'linewidth 3 linecolor rgb brown', '', '')
+eval key_add('k_phi', 'linewidth 1.6 dashtype (3, 7) linecolor rgb blue', 'pointtype 7 pointsize 0.5 linecolor rgb blue', '')
+eval key_add('k_on', 'head filled size screen 0.02, 18 linewidth 2.2 linecolor rgb green', '', '')
+eval key_add('k_off', 'head size screen 0.02, 18 linewidth 1.6 dashtype (4, 3) linecolor rgb vermillion', '', '')
+eval key_measure(width)
+eval page(width, height)
 
 stats part('unit') using (theta = $1, u1 = $3, u2 = $4, p1 = $5, p2 = $6) nooutput
 
 set size ratio -1
-set margins 0.5, 0.5, 0.5, 0.5
+set margins screen 0.02, screen 0.98, screen 0.02, screen 1 - (key_room + 0.1) / height
+eval key_draw(width, height, key_low(height))
+set label 80 letter(0) at screen 0.3 / width, screen 1 - (key_room + 0.35) / height left
 set xrange [low:high]; set yrange [low:high]
 unset border; unset key; unset grid; unset tics
 set angles degrees
@@ -27,11 +37,9 @@ set label '{/:Bold φ} = −{/:Italic λ}{/:Bold u}({/:Italic θ})' at p1, p2 le
 # along the boundary from phi: t > 0 is up here
 b1(t) = p1 - t * u2; b2(t) = p2 + t * u1
 set label '{/*1.2:Italic B}' at b1(-1.9), b2(-1.9) right offset -1.2, -0.3 textcolor rgb brown
-set label 'active' at b1(0.55) + 0.95 * u1, b2(0.55) + 0.95 * u2 center textcolor rgb green
-set label 'inactive' at b1(0.45) - 0.85 * u1, b2(0.45) - 0.85 * u2 center textcolor rgb vermillion
 
 plot sample [t = 0:theta] '+' using (0.45 * cos(t)):(0.45 * sin(t)) with lines linewidth 1 linecolor rgb black, \
      part('arrow') using ($5 > 0 ? $1 : NaN):2:3:4 with vectors filled size 0.16, 18 linewidth 2.2 linecolor rgb green, \
-     part('arrow') using ($5 < 0 ? $1 : NaN):2:3:4 with vectors filled size 0.16, 18 linewidth 2.2 linecolor rgb vermillion, \
+     part('arrow') using ($5 < 0 ? $1 : NaN):2:3:4 with vectors size 0.16, 18 linewidth 1.6 dashtype (4, 3) linecolor rgb vermillion, \
      part('line') using 1:2 with lines linewidth 3 linecolor rgb brown, \
      part('unit') using 5:6 with points pointtype 7 pointsize 0.5 linecolor rgb blue

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# How far a unit's boundary turns when eps is added to each of its learned numbers.
-#   turn    eps turn/degrees shift, one data set per method
+# How far a unit's boundary turns when delta is added to each of its learned numbers.
+#   turn    delta turn/degrees shift, one data set per method
 #   names   the methods;  inputs   of the unit
 eval page(11, 7.5)
 
 set logscale xy
 set format x '10^{%T}'; set format y '%g'
 set yrange [:300]
-set xlabel '{/:Italic ε}, added to each parameter'
+set xlabel '{/:Italic δ}, added to each parameter'
 set ylabel 'turn of the boundary, degrees'
 set key bottom right
 set title sprintf('%d inputs', inputs) offset 0, -0.6

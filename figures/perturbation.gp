@@ -1,59 +1,76 @@
 # SPDX-License-Identifier: MIT
 #
-# Figure 1(b)-(e): a unit's boundary (solid) and its spatial location (dotted, from the origin) before and after eps is
-# added to each of its learned numbers; one panel per method. A short arrow at phi points to the active side.
-#   phi        eps phi_1 phi_2 u_1 u_2 turn/degrees shift, one data set per method, the unperturbed base first
+# Figure 1(b)-(e): a unit's boundary (solid) and its spatial location (dotted, from the origin) before and after delta is
+# added to each of its learned numbers; a panel for each delta, the methods in one. A boundary that lies outside the
+# window is an arrow at its border, towards it; below the panel stands how far.
+#   phi        delta phi_1 phi_2 u_1 u_2 turn/degrees shift, one data set per method, the unperturbed base first
 #   boundary   two points of a boundary, data set method * planes + plane
-#   names      the methods;  planes   boundaries in a panel
-eval page(16, 11.2)
-
+#   names      the methods;  planes   boundaries of a method, the base's first
+count = words(names)
+wide = planes - 1 < 4 ? planes - 1 : 4
+high = (planes - 1 + wide - 1) / wide
 reach = 2
-eps_colours = '#000000 #56B4E9 #009E73 #E69F00 #D55E00 #CC79A7 #0072B2 #777777'
-eps_colour(k) = word(eps_colours, k % words(eps_colours) + 1)
-eps_dash(k) = k == 0 ? 1 : k
+width = 1.4 + 4.9 * wide + 0.1
+k_base = 'unperturbed'; k_phi = 'from the origin to φ'
+eval key_begin
+eval key_add('k_base', 'linecolor rgb black linewidth 4.5', '', '')
+do for [m = 1:count] {
+    eval sprintf("k_%d = word(names, %d)", m, m)
+    eval key_add('k_'.m, method_line(word(names, m), m), method_point(word(names, m), m), '')
+}
+eval key_add('k_phi', 'linewidth 1.6 dashtype (2, 5) linecolor rgb grey', '', '')
+eval key_measure(width)
+height = key_room + 7.0 * high
+eval page(width, height)
 
-array E[planes]
-stats part('phi') index 0 using (E[int($0) + 1] = $1) nooutput
-array T[words(names)]
-do for [m = 1:words(names)] { stats part('phi') index m - 1 using (abs($6)) nooutput; T[m] = STATS_max }
+# phi, u and the turn of method m, plane k
+array E[planes]; array P1[count * planes]; array P2[count * planes]; array U1[count * planes]; array U2[count * planes]
+array T[count * planes]
+do for [m = 0:count - 1] {
+    stats part('phi') index m using (i = m * planes + int($0) + 1, E[int($0) + 1] = $1, P1[i] = $2, P2[i] = $3, \
+                                     U1[i] = $4, U2[i] = $5, T[i] = $6) nooutput
+}
 exponent(x) = floor(log10(x) + 1e-9)
-eps_text(x) = abs(x / 10**exponent(x) - 1) < 1e-6 ? sprintf('10^{%d}', exponent(x)) : sprintf('%g', x)
-eps_title(k) = E[k + 1] == 0 ? 'base' : sprintf('{/:Italic ε} = %s', eps_text(E[k + 1]))
+delta_text(x) = abs(x / 10**exponent(x) - 1) < 1e-6 ? sprintf('10^{%d}', exponent(x)) : sprintf('%g', x)
+inside(i) = abs(U1[i] * P1[i] + U2[i] * P2[i]) <= reach * (abs(U1[i]) + abs(U2[i]))
+far(i) = sqrt(P1[i]**2 + P2[i]**2)
+# where the way to phi leaves the window
+leaves(i) = reach / (abs(P1[i]) > abs(P2[i]) ? abs(P1[i]) : abs(P2[i]))
 
 set size ratio -1
 set clip two
 set xrange [-reach:reach]; set yrange [-reach:reach]
-set xtics -2, 1, 2; set ytics -2, 1, 2
+set xtics -1, 1, 1 offset 0, tics_up; set ytics -1, 1, 1
 set xzeroaxis linetype 1 linewidth 0.8 linecolor rgb '#999999'
 set yzeroaxis linetype 1 linewidth 0.8 linecolor rgb '#999999'
 set border 15
 unset key
-
-set multiplot layout 2, 3 margins 0.05, 0.99, 0.07, 0.945 spacing 0.055, 0.15
-do for [m = 0:words(names) - 1] {
-    set title sprintf(T[m + 1] < 10 ? '%s: turns by up to %.1f°' : '%s: turns by up to %.0f°', word(names, m + 1), T[m + 1]) \
-        offset 0, -0.7 noenhanced
-    set label 2 '{/:Italic x}_1' at graph 0.875, 0 center offset 0, -1.1
-    set label 1 '{/:Italic x}_2' at graph 0, 0.875 right offset -0.7, 0
-    plot for [k = planes - 1:0:-1] part('boundary') index m * planes + k using 1:2 with lines \
-             linewidth (k == 0 ? 3.2 : 2.2) linecolor rgb eps_colour(k), \
-         for [k = planes - 1:0:-1] part('phi') index m every ::k::k using (0):(0):2:3 with vectors nohead \
-             linewidth 1.8 dashtype (2, 6) linecolor rgb eps_colour(k), \
-         for [k = planes - 1:0:-1] part('phi') index m every ::k::k using 2:3:(0.45 * $4):(0.45 * $5) with vectors \
-             filled size 0.13, 20 linewidth 2 linecolor rgb eps_colour(k), \
-         for [k = planes - 1:0:-1] part('phi') index m every ::k::k using 2:3 with points \
-             pointtype 7 pointsize 0.3 linecolor rgb eps_colour(k)
+set xlabel '{/:Italic x}_1' offset 0, label_up
+eval key_draw(width, height, key_low(height))
+set multiplot layout high, wide margins screen 1.4 / width, 1 - 0.4 / width, 1.9 / height, 1 - (key_room + 0.7) / height \
+    spacing screen 0.4 / width, 2.6 / height
+do for [k = 1:planes - 1] {
+    if ((k - 1) % wide == 0) { set ylabel '{/:Italic x}_2'; set format y } else { unset ylabel; set format y '' }
+    set title lettered(k - 1, sprintf('δ = %s', delta_text(E[k + 1]))) offset 0, -0.6
+    outside = ''
+    do for [m = 0:count - 1] {
+        i = m * planes + k + 1
+        if (!inside(i)) {
+            outside = outside.(outside eq '' ? '' : ', ').sprintf('%s %.1f', word(names, m + 1), far(i))
+            set arrow 300 + m from 0.88 * leaves(i) * P1[i], 0.88 * leaves(i) * P2[i] to leaves(i) * P1[i], leaves(i) * P2[i] \
+                filled size screen 0.3 / width, 25 front linestyle style(word(names, m + 1), m + 1) dashtype 1
+        }
+    }
+    if (outside ne '') { set label 3 'outside, |φ|: '.outside at graph 0.5, graph -0.36 center font small_font }
+    plot part('boundary') index 0 using 1:2 with lines linewidth 4.5 linecolor rgb black, \
+         part('phi') index 0 every ::0::0 using (0):(0):2:3 with vectors nohead linewidth 2.4 dashtype (2, 5) linecolor rgb black, \
+         for [m = 0:count - 1] part('boundary') index m * planes + k using 1:2 with lines \
+             linestyle style(word(names, m + 1), m + 1) linewidth 1.8, \
+         for [m = 0:count - 1] part('phi') index m every ::k::k using (0):(0):2:3 with vectors nohead \
+             linestyle style(word(names, m + 1), m + 1) linewidth 1.6 dashtype (2, 5), \
+         part('phi') index 0 every ::0::0 using 2:3 with points pointtype 7 pointsize 0.5 linecolor rgb black, \
+         for [m = 0:count - 1] part('phi') index m every ::k::k using 2:3 with points \
+             linestyle style(word(names, m + 1), m + 1) linewidth 1.2 pointsize 0.5
+    unset label; unset arrow
 }
-# the key, where a sixth panel would be
-unset title; unset tics; unset border; unset grid; unset xzeroaxis; unset yzeroaxis; unset label 1; unset label 2
-key_y(k) = 0.92 - 0.125 * k
-do for [k = 0:planes - 1] {
-    set arrow from graph 0.1, graph key_y(k) to graph 0.3, graph key_y(k) nohead linewidth (k == 0 ? 3.2 : 2.2) \
-        linecolor rgb eps_colour(k)
-    set label eps_title(k) at graph 0.36, graph key_y(k)
-}
-set arrow from graph 0.1, graph key_y(planes) to graph 0.3, graph key_y(planes) nohead linewidth 1.8 dashtype (2, 6) \
-    linecolor rgb grey
-set label 'from 0 to {/:Bold φ}' at graph 0.36, graph key_y(planes)
-plot NaN
 unset multiplot

@@ -7,41 +7,56 @@
 #   train, test  x y of the rows
 #   pKspectrum   blocks of one bar each: phi, bar, step, units outside
 above = 5.5; below = spectrum ? 3.6 : 0
-gap_left = 1.4; gap_right = 0.5; gap_top = 1.3; gap_bottom = 1.2
-width = 5.8 * across + 0.2
-height = (gap_top + above + below + gap_bottom) * down
+gap_left = 1.5; gap_right = 0.6; gap_top = 1.3; gap_bottom = 1.2
+width = 5.9 * across + 0.2
+k_function = 'function'; k_test = 'test row'; k_train = 'training row'; k_before = 'prediction before'; k_after = 'after training'
+k_spectrum = 'φ of a unit, by step'; k_outside = 'right of a bar: units outside'
+eval key_begin
+if (is_function) { eval key_add('k_function', 'linewidth 2.4 linecolor rgb black', '', '') } \
+else { eval key_add('k_test', '', 'pointtype 6 pointsize 0.5 linecolor rgb grey', '') }
+eval key_add('k_train', '', 'pointtype 7 pointsize 0.5 linecolor rgb vermillion', '')
+eval key_add('k_before', 'linewidth 1.8 dashtype (8, 4) linecolor rgb blue', '', '')
+eval key_add('k_after', 'linewidth 2 linecolor rgb blue', '', '')
+if (spectrum) {
+    eval key_add('k_spectrum', 'linewidth 1.4 linecolor rgb brown', '', '')
+    eval key_add('k_outside', '', '', '')
+}
+eval key_measure(width)
+foot = foot_room(width)
+height = (gap_top + above + below + gap_bottom) * down + key_room + foot
 eval page(width, height)
 
 set xrange [x_low:x_high]
 set border 15
+eval key_draw(width, height, key_low(height))
+eval foot_draw(width, height)
+if (spectrum) { set label 205 'n' at screen key_x(5, width) + 0.5 / width, screen key_y(5, height, key_low(height)) center textcolor rgb grey }
+unset key
 set multiplot
 do for [i = 0:down * across - 1] {
     c = i % across; r = i / across
-    set lmargin at screen (5.8 * c + gap_left) / width
-    set rmargin at screen (5.8 * (c + 1) + 0.2 - gap_right) / width
-    base = height - (gap_top + above + below + gap_bottom) * (r + 1)
+    set lmargin at screen (5.9 * c + gap_left) / width
+    set rmargin at screen (5.9 * (c + 1) + 0.2 - gap_right) / width
+    base = height - key_room - (gap_top + above + below + gap_bottom) * (r + 1)
     set bmargin at screen (base + gap_bottom + below) / height
     set tmargin at screen (base + gap_bottom + below + above - 0.15) / height
     set yrange [y_low:y_high]
     set ytics nomirror out scale 0.5
     if (c == 0) { set ylabel y_name offset 1.5, 0 } else { unset ylabel }
-    set label 1 value('title_'.i) noenhanced at graph 0.5, 1.15 center
+    set label 1 lettered(i, value('title_'.i)) noenhanced at graph 0.5, 1.15 center
     set label 2 value('score_'.i) noenhanced at graph 0.5, 1.06 center
     if (spectrum) { set format x ''; unset xlabel } else { set format x; set xlabel x_name }
-    if (i == 0) { set key top center font small_font samplen 1.6 spacing 1.1 } else { unset key }
-    plot part('test') using 1:(is_function ? $2 : NaN) with lines linecolor rgb black linewidth 2.4 \
-             title (is_function ? 'function' : ''), \
-         part('test') using 1:(is_function ? NaN : $2) with points pointtype 6 pointsize 0.4 linecolor rgb grey \
-             title (is_function ? '' : 'test rows'), \
-         part('p'.i) using 1:2 with lines linecolor rgb sky linewidth 1.6 dashtype (8, 4) title 'before training', \
-         part('p'.i) using 1:3 with lines linecolor rgb blue linewidth 2 title 'after training', \
-         part('train') using 1:2 with points pointtype 7 pointsize 0.4 linecolor rgb vermillion title 'training rows'
-    unset label 1; unset label 2
+    plot part('test') using 1:(is_function ? $2 : NaN) with lines linecolor rgb black linewidth 2.4, \
+         part('test') using 1:(is_function ? NaN : $2) with points pointtype 6 pointsize 0.4 linecolor rgb grey, \
+         part('p'.i) using 1:2 with lines linecolor rgb blue linewidth 1.8 dashtype (8, 4), \
+         part('p'.i) using 1:3 with lines linecolor rgb blue linewidth 2, \
+         part('train') using 1:2 with points pointtype 7 pointsize 0.4 linecolor rgb vermillion
+    unset label; unset arrow
     if (spectrum) {
         set bmargin at screen (base + gap_bottom) / height
         set tmargin at screen (base + gap_bottom + below - 0.1) / height
         set yrange [-0.2:value('bars_'.i) + 0.01]
-        unset key; unset ytics
+        unset ytics
         if (c == 0) { set ylabel 'step' offset -1.6, 0 } else { unset ylabel }
         set format x '%g'; set xlabel x_name offset 0, label_up
         if (value('bars_'.i) == 0) {

@@ -5,19 +5,31 @@
 #   pK      K from 0: blocks of one method each: lr, mean, error, runs with a number, runs without
 wide = down < 3 ? down : 3
 high = (down + wide - 1) / wide
-eval page(9.5 * wide, 7 * high)
+width = 9.5 * wide
+k_bar = 'standard error'
+eval key_begin
+do for [c = 0:across - 1] { eval key_add('method_'.c, method_line(value('method_'.c), c + 1).' linewidth 1', method_point(value('method_'.c), c + 1), '') }
+if (seeds > 1) { eval key_add('k_bar', 'heads size screen 0.006, 90 linewidth 1 linecolor rgb grey', '', '') }
+eval key_measure(width)
+foot = foot_room(width)
+height = 7 * high + key_room + foot
+eval page(width, height)
 
 set logscale x
 set format x '10^{%L}'
 set xlabel 'learning rate'
 set ylabel metric noenhanced
-set key outside top center horizontal noenhanced
+unset key
 set autoscale xfix; set autoscale yfix
 set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05
-if (down > 1) { set multiplot layout high, wide }
+eval key_draw(width, height, key_low(height))
+eval foot_draw(width, height)
+set multiplot layout high, wide margins screen 2.3 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (key_room + 0.7) / height \
+    spacing screen 2.3 / width, 2.1 / height
 do for [r = 0:down - 1] {
-    set title value('title_'.r) noenhanced
+    set title lettered(r, value('title_'.r)) noenhanced offset 0, -0.5
     plot for [k = 0:across - 1] part('p'.r) index k using 1:2:3 with yerrorlines \
-         linestyle style(value('method_'.k), k + 1) linewidth 1.4 pointtype 4 + k pointsize 0.6 title value('method_'.k)
+         linestyle style(value('method_'.k), k + 1) linewidth 1.4 pointsize 0.6
+    unset label; unset arrow
 }
-if (down > 1) { unset multiplot }
+unset multiplot

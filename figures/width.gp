@@ -5,19 +5,19 @@
 #   pK      K from 0, hidden layers: blocks of one method each: width, then mean and error of the gradient at the start, the
 #           gradient later, the active share at the start and at the end; runs
 width = 7.2 * down + 1.6
-do for [k = 0:across - 1] { eval sprintf("legend_%d = label_%d", k, k) }
-eval legend_measure(across, width)
-head = 0.3 + 0.5 * legend_rows
-height = 14.5 + head
+k_bar = 'standard error'
+eval key_begin
+do for [c = 0:across - 1] { eval key_add('label_'.c, method_line(value('method_'.c), c + 1).' linewidth 1', method_point(value('method_'.c), c + 1), '') }
+if (seeds > 1) { eval key_add('k_bar', 'heads size screen 0.006, 90 linewidth 1 linecolor rgb grey', '', '') }
+eval key_measure(width)
+foot = foot_room(width)
+head = key_room
+height = 14.5 + head + foot
 eval page(width, height)
 
 unset key
-do for [k = 0:across - 1] {
-    set arrow 100 + k from screen legend_x(k, width), screen legend_y(k, height, height - head + 0.1) rto screen 0.7 / width, screen 0 \
-        nohead linestyle style(value('method_'.k), k + 1)
-    set label 100 + k value('legend_'.k) noenhanced at screen legend_x(k, width) + 0.85 / width, \
-        screen legend_y(k, height, height - head + 0.1) left
-}
+eval key_draw(width, height, key_low(height))
+eval foot_draw(width, height)
 
 # One range for all layers of a row.
 least_2 = least_4 = 1e300; most_2 = most_4 = 0
@@ -34,11 +34,11 @@ name_2 = "active share\nat the start"; name_3 = "active share\nat the end"
 stats part('p0') using 1 nooutput
 set logscale x
 set xrange [STATS_min / 1.2:STATS_max * 1.2]
-set multiplot layout 4, down margins screen 2.5 / width, 1 - 0.4 / width, 1.3 / height, 1 - (head + 0.8) / height \
+set multiplot layout 4, down margins screen 2.5 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (head + 0.8) / height \
     spacing screen 0.9 / width, 0.45 / height
 do for [n = 0:3] {
     do for [l = 0:down - 1] {
-        if (n == 0) { set title value('title_'.l) offset 0, -0.6 } else { unset title }
+        if (n == 0) { set title lettered(l, value('title_'.l)) offset 0, -0.6 } else { unset title }
         if (l == 0) { set ylabel value('name_'.n) offset 0.3, 0 } else { unset ylabel }
         if (n == 3) { set xlabel 'units of the layer' offset 0, label_up; set format x '10^{%L}' } \
         else { unset xlabel; set format x '' }
@@ -46,7 +46,7 @@ do for [n = 0:3] {
         else { unset logscale y; set yrange [0:1]; set ytics 0, 0.5, 1 }
         set format y (l > 0 ? '' : n < 2 ? '10^{%L}' : '%g')
         plot for [k = 0:across - 1] part('p'.l) index k using 1:(n < 2 && column(2 * n + 2) <= 0 ? NaN : column(2 * n + 2)):(column(2 * n + 3)) \
-             with yerrorlines linestyle style(value('method_'.k), k + 1) linewidth 1.2 pointtype 4 + k pointsize 0.5
+             with yerrorlines linestyle style(value('method_'.k), k + 1) linewidth 1.2 pointsize 0.5
         unset arrow; unset label
     }
 }

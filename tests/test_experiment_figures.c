@@ -139,7 +139,9 @@ static void is_there(const char *dir, const char *name, const char *ending)
 
 static void drawn(const char *dir, const char *const *names, size_t count)
 {
-    int got = sph_figures(in_home(dir), names, count, NULL, NULL);
+    static const uint64_t first = 0;
+    int got = sph_figures(in_home(dir), &(sph_figures_opts){.names = names, .count = count, .seed = &first},
+                          NULL, NULL);
     if (got < 0)
         fail_msg("%s", sph_error());
     for (size_t i = 0; i < count; i++) {
@@ -155,7 +157,7 @@ static void drawn(const char *dir, const char *const *names, size_t count)
 /* One figure of a folder, all of it. */
 static int draw(const char *dir, const char *name)
 {
-    return sph_figures(in_home(dir), &name, name ? 1 : 0, NULL, NULL);
+    return sph_figures(in_home(dir), &(sph_figures_opts){.names = &name, .count = name ? 1 : 0}, NULL, NULL);
 }
 
 /* Some row of a data file has these first two columns. */
@@ -300,7 +302,7 @@ static void one_run_is_drawn_or_says_what_is_missing(void **state)
 {
     (void)state;
     const char *name = "line/jobs/GmP/seed-0";
-    assert_int_equal(sph_figures(in_home(name), NULL, 0, NULL, NULL) < 0, 0);
+    assert_int_equal(sph_figures(in_home(name), NULL, NULL, NULL) < 0, 0);
     is_there(name, "trajectories", ".gp");
     is_there(name, "predictions", ".gp");
     is_there(name, "convergence", ".gp");
@@ -310,7 +312,7 @@ static void one_run_is_drawn_or_says_what_is_missing(void **state)
     char path[400];
     snprintf(path, sizeof path, "%s/boundaries.npz", in_home(name));
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(sph_figures(in_home(name), NULL, 0, NULL, NULL) < 0, 0); /* what needs no record */
+    assert_int_equal(sph_figures(in_home(name), NULL, NULL, NULL) < 0, 0); /* what needs no record */
     assert_fails(draw(name, "turns"), SPH_EFORMAT, .key = "record", .path = name);
     assert_fails(draw("line", "turns"), SPH_EFORMAT, .key = "record", .path = name);
     assert_fails(draw("line", NULL), SPH_EARG, .key = "figures", .path = "line/experiment.yaml");
@@ -398,8 +400,10 @@ static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
             if (what == 0)
                 err = write_again(e, folder);
             else
-                err = what == 1 ? sph_figures(in_home("plane"), plane, 5, NULL, NULL)
-                                : sph_figures(in_home("line"), line, 3, NULL, NULL);
+                err = what == 1 ? sph_figures(in_home("plane"),
+                                              &(sph_figures_opts){.names = plane, .count = 5}, NULL, NULL)
+                                : sph_figures(in_home("line"), &(sph_figures_opts){.names = line, .count = 3},
+                                              NULL, NULL);
             int happened = fault_happened();
             fault_off();
             if (err < 0 && err != SPH_EMEMORY)
@@ -413,6 +417,110 @@ static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
     sph_experiment_free(e);
 }
 
+/* ---------------------------------------------------------------- which seed */
+
+static size_t median_of(size_t methods, size_t seeds, const double *score)
+{
+    static struct experiment_outcome outcomes[32];
+    static size_t final[32];
+    struct sph_experiment e = {.method_count = methods, .seed_count = seeds};
+    struct results results = {
+        .experiment = &e, .outcomes = outcomes, .final = final, .facts = {.metric = "accuracy"}};
+    for (size_t i = 0; i < methods * seeds; i++) {
+        final[i] = i;
+        outcomes[i].result = isnan(score[i]) ? json_pack("{s:{}}", "test")
+                                             : json_pack("{s:{s:f}}", "test", "accuracy", score[i]);
+        assert_non_null(outcomes[i].result);
+    }
+    size_t seed = results_median_seed(&results);
+    for (size_t i = 0; i < methods * seeds; i++)
+        json_decref(outcomes[i].result);
+    return seed;
+}
+
+static void the_median_seed_ranks_nearest_to_the_middle(void **state)
+{
+    (void)state;
+    const double no = (double)NAN;
+    assert_int_equal(median_of(1, 1, (double[]){0.5}), 0);
+    assert_int_equal(median_of(1, 5, (double[]){0.9, 0.1, 0.5, 0.4, 0.6}), 2);
+    assert_int_equal(median_of(1, 4, (double[]){0.9, 0.4, 0.1, 0.5}), 1); /* of two in the middle the first */
+    assert_int_equal(median_of(1, 5, (double[]){0.1, 0.5, 0.5, 0.5, 0.9}), 1);
+    assert_int_equal(median_of(1, 3, (double[]){no, 0.2, 0.7}), 2); /* what has no number is last */
+    assert_int_equal(median_of(1, 3, (double[]){no, no, no}), 0);
+    /* seed 0 is in the middle of the one method and last of the other; seed 1 is nearer over both */
+    assert_int_equal(median_of(2, 5, (double[]){3, 2, 1, 4, 5, 1, 3, 2, 4, 5}), 1);
+}
+
+static void letters_of_the_file_are_those_of_the_panels(void **state)
+{
+    (void)state;
+    char text[1024];
+    snprintf(text, sizeof text, "%sfigures: [decision]\nletters: {decision: jk-m, turns: \"-i\"}\n",
+             on_plane);
+    run_it(text, "letters");
+    char *script = text_in(in_home("letters/figures/decision.gp"));
+    assert_non_null(strstr(script, "letters = 'jk-m'\n"));
+    mem_free(script);
+    script = text_in(in_home("letters/experiment.yaml"));
+    assert_non_null(strstr(script, "letters: {turns: \"-i\", decision: \"jk-m\"}"));
+    mem_free(script);
+    snprintf(text, sizeof text, "%sletters: {decision: j1}\n", on_plane);
+    write_file("file.yaml", text);
+    sph_experiment *e = NULL;
+    assert_fails(sph_experiment_open(&e, in_home("file.yaml")), SPH_EFORMAT, .key = "letters",
+                 .path = "file.yaml", .line = 12);
+    snprintf(text, sizeof text, "%sletters: {decisions: j}\n", on_plane);
+    write_file("file.yaml", text);
+    assert_fails(sph_experiment_open(&e, in_home("file.yaml")), SPH_EFORMAT, .key = "letters",
+                 .path = "file.yaml", .line = 12);
+}
+
+static char *drawn_with(const char *dir, const uint64_t *seed, const char *file)
+{
+    const char *name = "decision";
+    char path[400];
+    if (sph_figures(in_home(dir), &(sph_figures_opts){.names = &name, .count = 1, .seed = seed}, NULL, NULL) <
+        0)
+        fail_msg("%s", sph_error());
+    snprintf(path, sizeof path, "%s/figures/%s", in_home(dir), file);
+    return text_in(path);
+}
+
+static void a_seed_is_shown_that_was_asked_for(void **state)
+{
+    const uint64_t seed[] = {0, 1, 7};
+    (void)state;
+    run_it(on_plane, "seeds");
+    for (size_t s = 0; s < 2; s++) {
+        char wanted[64];
+        char *script = drawn_with("seeds", &seed[s], "decision.gp");
+        snprintf(wanted, sizeof wanted, "foot_seed = 'seed %d'", (int)seed[s]);
+        assert_non_null(strstr(script, wanted));
+        mem_free(script);
+    }
+    char *zero = drawn_with("seeds", &seed[0], "decision.p0data.dat");
+    char *one = drawn_with("seeds", &seed[1], "decision.p0data.dat");
+    assert_string_not_equal(zero, one); /* another split, other rows */
+    char *script = drawn_with("seeds", NULL, "decision.gp"),
+         *median = drawn_with("seeds", NULL, "decision.p0data.dat");
+    char *caption = drawn_with("seeds", NULL, "decision.caption");
+    int is_zero = strstr(script, "foot_seed = 'seed 0, the median of 2'") != NULL;
+    assert_true(is_zero || strstr(script, "foot_seed = 'seed 1, the median of 2'"));
+    assert_string_equal(median, is_zero ? zero : one);
+    assert_string_equal(caption,
+                        is_zero ? "Shown: seed 0, the median of 2." : "Shown: seed 1, the median of 2.");
+    const char *name = "decision";
+    assert_fails(sph_figures(in_home("seeds"),
+                             &(sph_figures_opts){.names = &name, .count = 1, .seed = &seed[2]}, NULL, NULL),
+                 SPH_EARG, .key = "seed", .path = "seeds/experiment.yaml");
+    mem_free(zero);
+    mem_free(one);
+    mem_free(script);
+    mem_free(median);
+    mem_free(caption);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +529,9 @@ int main(void)
         cmocka_unit_test(figures_on_a_line_are_drawn_in_the_datas_units),
         cmocka_unit_test(one_run_is_drawn_or_says_what_is_missing),
         cmocka_unit_test(a_record_of_another_shape_is_refused),
+        cmocka_unit_test(the_median_seed_ranks_nearest_to_the_middle),
+        cmocka_unit_test(a_seed_is_shown_that_was_asked_for),
+        cmocka_unit_test(letters_of_the_file_are_those_of_the_panels),
         cmocka_unit_test(a_figure_opens_no_more_than_it_needs),
         cmocka_unit_test(memory_that_runs_out_is_said_and_nothing_is_lost),
     };

@@ -74,7 +74,7 @@ static int draw(const char *name, uint64_t seed, size_t inputs)
     assert_int_equal(results_read(&results, e, home), 0);
     if (fails)
         fault_after(fails_at);
-    int err = figures_draw(&results, home, wanted, NULL, NULL);
+    int err = figures_draw(&results, home, wanted, NULL, NULL, NULL);
     results_free(&results);
     sph_experiment_free(e);
     return err;
@@ -178,6 +178,28 @@ static void perturbed_boundaries_are_those_of_the_methods(void **state)
         assert_true(turn[m] > turn[SPH_PERTURB_METHODS - 1]); /* GmP is the last one */
 }
 
+/* The letters of the papers, a key for what is drawn, and delta, not eps. */
+static void figures_have_letters_and_keys(void **state)
+{
+    static const struct {
+        const char *name, *letters, *key;
+    } figures[] = {{"boundary", "letters = 'a'\n", "k_off = 'inactive'"},
+                   {"perturbation", "letters = 'bcde'\n", "'δ = %s'"},
+                   {"points", "letters = 'abcd'\n", "k_z = 'output z of the unit'"},
+                   {"lines", "letters = 'abcdefgh'\n", "k_u = 'direction u'"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        char file[64];
+        drawn(draw(figures[i].name, 0, 2), figures[i].name);
+        snprintf(file, sizeof file, "figures/%s.gp", figures[i].name);
+        char *script = read_home(file, NULL);
+        assert_non_null(strstr(script, figures[i].letters));
+        assert_non_null(strstr(script, figures[i].key));
+        assert_non_null(strstr(script, "eval key_draw("));
+        mem_free(script);
+    }
+}
+
 static void another_seed_is_another_picture(void **state)
 {
     (void)state;
@@ -233,6 +255,7 @@ int main(void)
         cmocka_unit_test(lines_and_arrows_belong_to_their_units),
         cmocka_unit_test(units_on_the_line_break_at_phi),
         cmocka_unit_test(perturbed_boundaries_are_those_of_the_methods),
+        cmocka_unit_test(figures_have_letters_and_keys),
         cmocka_unit_test(another_seed_is_another_picture),
         cmocka_unit_test(many_inputs_are_shown_by_their_turns),
         cmocka_unit_test(a_failed_allocation_is_reported),

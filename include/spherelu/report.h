@@ -12,14 +12,20 @@ extern "C" {
 
 /* ---------------------------------------------------------------- figures */
 
+typedef struct sph_figures_opts {
+    const char *const *names; /* (count) words of an experiment file's `figures` */
+    size_t count;             /* 0: those of the experiment's file, or all that a run allows */
+    const uint64_t
+        *seed; /* of the trainings shown; NULL: the one whose test scores rank nearest to the middle */
+} sph_figures_opts;
+
 /* Draws figures of dir, a finished experiment's folder or a run's, into dir/figures: data files, a gnuplot
- * script, PNG, SVG and PDF each; then writes dir/report.html, a page with the figures inside. names: (count)
- * words of an experiment file's `figures`; none: those of the experiment's file, or all that a run allows.
- * progress: what is each figure's path without its ending; or NULL. A figure that cannot
+ * script, PNG, SVG and PDF each; then writes dir/report.html, a page with the figures inside. opts NULL: all of
+ * them 0. progress: what is each figure's path without its ending; or NULL. A figure that cannot
  * be drawn does not stop the others. Returns 1 where gnuplot is missing: data and scripts are there, and
  * sph_error() says how to get it; 2 where, without names, some were not drawn, and sph_error() says which and
  * why; one that was named and cannot be drawn is a failure. */
-SPH_API int sph_figures(const char *dir, const char *const *names, size_t count, void *self,
+SPH_API int sph_figures(const char *dir, const sph_figures_opts *opts, void *self,
                         sph_progress_call *progress);
 
 /* The program that draws figures, the one foreign program that the library starts: its path in out, looked for in the

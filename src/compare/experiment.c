@@ -52,7 +52,7 @@ void sph_experiment_free(sph_experiment *e)
     mem_free(e->seeds);
     mem_free(e->metric);
     mem_free(e->content);
-    mem_free(e->figures);
+    experiment_figures_free(e);
     experiment_papers_free(e);
     experiment_perturb_free(e->perturb);
     mem_free(e->name);
@@ -257,17 +257,6 @@ static void write_grid(const struct sph_experiment *e, struct yaml_out *out)
     yaml_map_end(out);
 }
 
-static void write_figures(const struct sph_experiment *e, struct yaml_out *out)
-{
-    if (!e->figures)
-        return;
-    yaml_key(out, "figures");
-    yaml_list(out);
-    for (size_t i = 0; i < e->figure_count; i++)
-        yaml_key(out, e->figure_list->words[e->figures[i]]);
-    yaml_list_end(out);
-}
-
 static void write_trained(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out)
 {
     static const char *const sections[] = {"", "data", "net", "train"};
@@ -292,7 +281,7 @@ static void write_trained(const struct sph_experiment *e, const struct sph_job *
         yaml_key(out, "record");
         moments_write(out, &e->base->options.record);
     }
-    write_figures(e, out);
+    experiment_yaml_figures(e, out);
     experiment_yaml_papers(e, out);
     experiment_yaml_perturb(e, out);
 }
@@ -314,7 +303,7 @@ int experiment_write(const struct sph_experiment *e, char **whole)
     } else {
         experiment_yaml_perturb(e, &out);
         write_seeds(e, 1, &out);
-        write_figures(e, &out);
+        experiment_yaml_figures(e, &out);
     }
     sph_job_free(base);
     return config_end(&out, &text, whole);

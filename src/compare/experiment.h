@@ -82,6 +82,7 @@ struct sph_experiment {
     size_t figure_count;
     unsigned wanted_figures; /* the same as bits */
     size_t figures_line;
+    char **letters; /* (the list's count) of the panels of each figure; NULL: the figure's own */
     struct experiment_paper *papers;
     size_t paper_count;
     struct experiment_perturb *perturb; /* NULL: none */
@@ -111,6 +112,9 @@ void experiment_axes_free(struct sph_experiment *e);
 /* Keys of their own files: figures.c, papers.c. The methods that papers name are checked when all are known.
  * experiment_paper: what they say of a number, or NULL. */
 int experiment_read_figures(struct sph_experiment *e, struct node node);
+int experiment_read_letters(struct sph_experiment *e, struct node node);
+void experiment_yaml_figures(const struct sph_experiment *e, struct yaml_out *out);
+void experiment_figures_free(struct sph_experiment *e);
 int experiment_read_papers(struct sph_experiment *e, struct node node);
 int experiment_check_papers(const struct sph_experiment *e);
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method);

@@ -28,6 +28,7 @@
     X(TABLE, "table")                                                                                        \
     X(RECORD, "record")                                                                                      \
     X(FIGURES, "figures")                                                                                    \
+    X(LETTERS, "letters")                                                                                    \
     X(PAPERS, "papers")                                                                                      \
     X(PERTURB, "perturb")                                                                                    \
     X(THREADS, "threads")                                                                                    \
@@ -183,6 +184,8 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
         return read_record(e, key, value);
     case KEY_FIGURES:
         return experiment_read_figures(e, value);
+    case KEY_LETTERS:
+        return experiment_read_letters(e, value);
     case KEY_PAPERS:
         return experiment_read_papers(e, value);
     case KEY_PERTURB:

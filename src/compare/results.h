@@ -59,6 +59,10 @@ size_t results_final(const struct results *results, size_t method, size_t line, 
 /* Its folder, with dir before it; caller frees. */
 char *results_folder(const struct results *results, size_t job);
 
+/* The place of the median seed: the one whose test scores rank nearest to the middle, over all methods and
+ * lines; of equals the first. */
+size_t results_median_seed(const struct results *results);
+
 /* A score of the job on a part; NaN where there is none. */
 double results_score(const struct results *results, size_t job, const char *part, const char *metric);
 

@@ -115,14 +115,6 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     return write_map(figure, panel, low, high);
 }
 
-/* "setosa"; "class 1" where the label alone would be a bare number. */
-static void write_class(struct figure *figure, const sph_data *data, size_t k)
-{
-    const char *label = data->labels[k], *target = data->named ? data_target_name(data, 0) : "class";
-    int bare = strchr("0123456789-+.", label[0]) != NULL;
-    panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
-}
-
 static int fill(struct figure *figure, struct panels *panels)
 {
     const struct panel *panel;
@@ -132,9 +124,7 @@ static int fill(struct figure *figure, struct panels *panels)
     if (err < 0 || (err = panels_plane(figure, panel, window)) < 0)
         return err;
     const double low[] = {window[0], window[2]}, high[] = {window[1], window[3]};
-    figure_number(figure, "classes", (double)panel->run.data->classes);
-    for (size_t k = 0; k < panel->run.data->classes; k++)
-        write_class(figure, panel->run.data, k);
+    panels_classes(figure, panel->run.data);
     for (size_t i = 0; i < panels_count(panels) && !err; i++)
         if (!(err = panels_open(panels, i, &panel)))
             err = write_panel(figure, panel, i, low, high);

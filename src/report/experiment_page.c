@@ -260,10 +260,7 @@ static int add_motion(const struct page *page)
 
 static int add_figures(const struct page *page)
 {
-    const struct sph_experiment *e = page->experiment;
-    const char *first = "Pictures of single trainings show those of the first seed.";
-    return page_add_figures(page->report, page->results->dir,
-                            e->method_count && e->seed_count > 1 ? first : NULL);
+    return page_add_figures(page->report, page->results->dir);
 }
 
 static int add_seeds(const struct page *page)

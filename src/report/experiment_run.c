@@ -49,7 +49,7 @@ static int do_draw(void *self, size_t job, struct crew_slot *slot)
     const struct drawing_run *d = self;
     unsigned char wanted[FIGURE_COUNT] = {0};
     wanted[d->words[job]] = 1;
-    int drawn = figures_draw(&d->run->results, d->run->opts->out, wanted, NULL, NULL);
+    int drawn = figures_draw(&d->run->results, d->run->opts->out, wanted, NULL, NULL, NULL);
     slot->real = drawn;
     if (drawn > 0)
         failure_save(&slot->failure);

@@ -148,7 +148,15 @@ static int check_grid(const struct panels *panels)
     return 0;
 }
 
-static int draw(struct panels *panels, const char *dir, size_t word)
+/* Its letters: the file's, or its own. */
+static void add_letters(struct figure *figure, const struct panels *panels, size_t word)
+{
+    const char *own = panels->kind->letters ? panels->kind->letters : "";
+    int given = panels->e && panels->e->letters && panels->e->letters[word];
+    figure_text(figure, "letters", given ? panels->e->letters[word] : own);
+}
+
+static int draw(struct panels *panels, const char *dir, size_t word, char **caption)
 {
     const struct figure_kind *kind = figure_kinds[word];
     struct figure *figure = NULL;
@@ -158,6 +166,8 @@ static int draw(struct panels *panels, const char *dir, size_t word)
     if (!err)
         err = figure_new(&figure, dir, panels->word, kind->script ? kind->script : panels->word);
     if (!err)
+        add_letters(figure, panels, word);
+    if (!err && !(err = panels_foot(figure, panels, caption)))
         err = kind->fill(figure, panels);
     if (!err)
         err = kind->pages ? figure_animate(figure, kind->pages, page_seconds) : figure_draw(figure);
@@ -232,13 +242,14 @@ static int check_trained(const struct sph_experiment *e, const unsigned char wan
 
 /* ---------------------------------------------------------------- drawing all */
 
-/* DIR/figures/NAME.note says in the report why a figure is not there. reason NULL: it is. */
-static int keep_note(const char *dir, const char *name, const char *reason)
+/* DIR/figures/NAME.note says in the report why a figure is not there, NAME.caption what is shown in one that is.
+ * text NULL: there is none. */
+static int keep_words(const char *dir, const char *name, const char *ending, const char *text)
 {
-    char *path = mem_format("%s/%s" EXPERIMENT_NOTE, dir, name);
+    char *path = mem_format("%s/%s%s", dir, name, ending);
     int err = path ? 0 : SPH_EMEMORY;
-    if (path && reason)
-        err = file_replace_with(path, reason, strlen(reason));
+    if (path && text)
+        err = file_replace_with(path, text, strlen(text));
     else if (path)
         unlink(path);
     mem_free(path);
@@ -248,7 +259,7 @@ static int keep_note(const char *dir, const char *name, const char *reason)
 /* Pictures of an earlier drawing would pass for this one's. */
 static int remove_pictures(const char *dir, const char *name)
 {
-    static const char *const endings[] = {"png", "svg", "pdf"};
+    static const char *const endings[] = {"png", "svg", "pdf", "caption"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char *path = mem_format("%s/%s.%s", dir, name, endings[i]);
         if (!path)
@@ -264,22 +275,25 @@ static int remove_pictures(const char *dir, const char *name)
 static int draw_one(struct panels *panels, const char *dir, size_t word, int keep, struct text *notes,
                     struct failure *first)
 {
-    int err = draw(panels, dir, word);
-    if (err == SPH_EMEMORY)
-        return err;
+    char *caption = NULL;
+    int err = draw(panels, dir, word, &caption), kept = 0;
     if (err >= 0) {
-        int kept = keep_note(dir, figure_names[word], NULL);
-        return kept < 0 ? kept : err;
+        kept = keep_words(dir, figure_names[word], EXPERIMENT_NOTE, NULL);
+        if (!kept)
+            kept = keep_words(dir, figure_names[word], EXPERIMENT_CAPTION, caption);
     }
+    mem_free(caption);
+    if (err >= 0 || err == SPH_EMEMORY)
+        return kept < 0 ? kept : err;
     char *reason = mem_text(sph_error());
     if (!reason)
         return SPH_EMEMORY;
     text_add(notes, "%s%s: %s", notes->length ? "; " : "", figure_names[word], reason);
     if (!first->code)
         failure_save(first);
-    int kept = remove_pictures(dir, figure_names[word]);
+    kept = remove_pictures(dir, figure_names[word]);
     if (!kept && keep)
-        kept = keep_note(dir, figure_names[word], reason);
+        kept = keep_words(dir, figure_names[word], EXPERIMENT_NOTE, reason);
     mem_free(reason);
     return kept < 0 ? kept : notes->failed ? SPH_EMEMORY : 2;
 }
@@ -340,18 +354,18 @@ static int draw_all(struct panels *panels, const unsigned char wanted[FIGURE_COU
 }
 
 int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
-                 sph_progress_call *made, void *self)
+                 const uint64_t *seed, sph_progress_call *made, void *self)
 {
     struct panels panels;
     unsigned char all[FIGURE_COUNT] = {0};
     const struct sph_experiment *e = results ? results->experiment : NULL;
-    int trained = !e && !wanted, err = 0;
+    int trained = !e && !wanted, err;
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
         all[i] = wanted ? wanted[i] : e && e->wanted_figures >> i & 1;
         trained |= all[i] && !stands_alone(figure_kinds[i]);
     }
-    panels_begin(&panels, results, dir);
-    if (e)
+    err = panels_begin(&panels, results, dir, seed);
+    if (!err && e)
         err = check_trained(e, all);
     if (trained && !err)
         err = e ? check_records(&panels, all) : wanted ? check_run(&panels) : choose_figures(&panels, all);
@@ -383,14 +397,14 @@ static int read_names(const char *const *names, size_t count, unsigned char want
     return 0;
 }
 
-static int draw_experiment(const sph_experiment *e, const char *dir, const unsigned char *wanted, void *self,
-                           sph_progress_call *made)
+static int draw_experiment(const sph_experiment *e, const char *dir, const unsigned char *wanted,
+                           const uint64_t *seed, void *self, sph_progress_call *made)
 {
     struct results results;
     struct tables tables = {0};
     int err = results_read(&results, e, dir), page = 0;
     if (!err)
-        err = figures_draw(&results, dir, wanted, made, self);
+        err = figures_draw(&results, dir, wanted, seed, made, self);
     if (err >= 0 && !(page = tables_make(&tables, &results)))
         page = experiment_write_page(&results, &tables);
     tables_free(&tables);
@@ -398,25 +412,29 @@ static int draw_experiment(const sph_experiment *e, const char *dir, const unsig
     return page < 0 ? page : err;
 }
 
-static int draw_run(const char *dir, const unsigned char *wanted, void *self, sph_progress_call *made)
+static int draw_run(const char *dir, const unsigned char *wanted, const uint64_t *seed, void *self,
+                    sph_progress_call *made)
 {
-    int err = figures_draw(NULL, dir, wanted, made, self), page = err < 0 ? 0 : run_write_page(dir);
+    int err = figures_draw(NULL, dir, wanted, seed, made, self), page = err < 0 ? 0 : run_write_page(dir);
     return page < 0 ? page : err;
 }
 
-int sph_figures(const char *dir, const char *const *names, size_t count, void *self, sph_progress_call *made)
+int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
 {
-    unsigned char wanted[FIGURE_COUNT] = {0}, *named = count ? wanted : NULL;
+    static const sph_figures_opts none;
+    unsigned char wanted[FIGURE_COUNT] = {0}, *named = opts && opts->count ? wanted : NULL;
     sph_experiment *e = NULL;
     char *file = file_join(dir, EXPERIMENT_FILE);
-    int err = file ? read_names(names, count, wanted) : SPH_EMEMORY;
+    opts = opts ? opts : &none;
+    int err = file ? read_names(opts->names, opts->count, wanted) : SPH_EMEMORY;
     if (!err && file_exists(file))
         err = sph_experiment_open(&e, file);
-    if (!err && e && !count && !e->wanted_figures)
+    if (!err && e && !opts->count && !e->wanted_figures)
         err = sph_fail_of(SPH_EARG, file, 0, "figures", "its key figures names none; name some here (%s)",
                           figure_choices + 1);
     if (!err)
-        err = e ? draw_experiment(e, dir, named, self, made) : draw_run(dir, named, self, made);
+        err = e ? draw_experiment(e, dir, named, opts->seed, self, made)
+                : draw_run(dir, named, opts->seed, self, made);
     sph_experiment_free(e);
     mem_free(file);
     return err;

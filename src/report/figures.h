@@ -9,7 +9,8 @@
 #include "report/panels.h"
 
 #define EXPERIMENT_FIGURES "figures"
-#define EXPERIMENT_NOTE    ".note" /* NAME.note: why a figure was not drawn */
+#define EXPERIMENT_NOTE    ".note"    /* NAME.note: why a figure was not drawn */
+#define EXPERIMENT_CAPTION ".caption" /* NAME.caption: of which seed it is */
 
 /* X(word, help): the row is `const struct figure_kind figure_<word>`. In the order of reading. */
 #define FIGURES(X)                                                                                           \
@@ -26,7 +27,7 @@
     X(flips, "bits of activation patterns that flip, and distinct patterns, by layer")                       \
     X(regions, "exact linear regions; 2 features, dense layers")                                             \
     X(boundary, "what a boundary is: one unit on the plane (figure 1a)")                                     \
-    X(perturbation, "one unit's boundary after eps on all its numbers (figure 1b-e)")                        \
+    X(perturbation, "one unit's boundary after delta on all its numbers (figure 1b-e)")                      \
     X(points, "what a boundary is: units on the line (figures 2a, 2b and 5)")                                \
     X(lines, "what a boundary is: units on the plane (figure 6)")
 
@@ -58,6 +59,7 @@ struct figure_kind {
     size_t pages;                         /* above 0: an animation of so many */
     const char *script;                   /* a file of figures/ without .gp; NULL: its word */
     const char *caption;                  /* in a page */
+    const char *letters;                  /* of its panels, where the experiment's file gives none */
     int (*fill)(struct figure *figure, struct panels *panels);
 };
 
@@ -76,11 +78,11 @@ unsigned figure_parts(const struct figure_kind *kind);
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel);
 
 /* Draws the wanted words of a finished experiment, or, without results, of the run in dir, into dir/figures.
- * made: told of each path without its ending, or NULL. A figure that cannot be drawn does not stop the others.
+ * seed: of the trainings shown, NULL: the median one. made: told of each path without its ending, or NULL. A figure that cannot be drawn does not stop the others.
  * Returns 0; 1 where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not
  * drawn, and sph_error() says which and why; or a failure, also where one that was wanted by name was not
  * drawn. */
 int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
-                 sph_progress_call *made, void *self);
+                 const uint64_t *seed, sph_progress_call *made, void *self);
 
 #endif

@@ -60,22 +60,39 @@ static int add_notes(struct report *report, const char *dir, int section)
 /* Those of a kind, in the order of the list; which: what shows nothing trained, the others, those of no kind. */
 enum { SCHEMATIC, TRAINED, OTHERS, KINDS };
 
-static void add_figures(struct report *report, const char *dir, char **names, size_t count, int which)
+/* What the figure shows, and of which seed. */
+static int add_figure(struct report *report, const char *dir, const char *name, const char *caption)
 {
+    char *path = mem_format("%s/%s" EXPERIMENT_CAPTION, dir, name), *shown = NULL, *both = NULL;
+    int err = path ? file_exists(path) ? file_read(&shown, NULL, path) : 0 : SPH_EMEMORY;
+    if (!err && !(both = mem_format("%s%s%s", caption, shown && *shown ? " " : "", shown ? shown : "")))
+        err = SPH_EMEMORY;
+    if (!err)
+        report_figure(report, dir, name, both);
+    mem_free(both);
+    mem_free(shown);
+    mem_free(path);
+    return err;
+}
+
+static int add_figures(struct report *report, const char *dir, char **names, size_t count, int which)
+{
+    int err = 0;
     for (size_t k = 0; which != OTHERS && k < FIGURE_COUNT; k++)
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count && !err; i++)
             if (names[i] && !strcmp(names[i], figure_names[k]) &&
                 (which == SCHEMATIC) == !figure_kinds[k]->needs) {
-                report_figure(report, dir, names[i], figure_kinds[k]->caption);
+                err = add_figure(report, dir, names[i], figure_kinds[k]->caption);
                 mem_free(names[i]);
                 names[i] = NULL;
             }
     for (size_t i = 0; which == OTHERS && i < count; i++)
         if (names[i])
             report_figure(report, dir, names[i], names[i]);
+    return err;
 }
 
-int page_add_figures(struct report *report, const char *folder, const char *note)
+int page_add_figures(struct report *report, const char *folder)
 {
     char *dir = file_join(folder, EXPERIMENT_FIGURES), **names = NULL;
     size_t count = 0;
@@ -84,10 +101,8 @@ int page_add_figures(struct report *report, const char *folder, const char *note
         err = list_figures(&names, &count, dir);
     if (!err && count)
         report_section(report, "Figures");
-    if (!err && count && note)
-        report_note(report, note);
     for (int which = 0; which < KINDS && !err; which++)
-        add_figures(report, dir, names, count, which);
+        err = add_figures(report, dir, names, count, which);
     file_list_free(names, count);
     if (!err && file_is_directory(dir))
         err = add_notes(report, dir, count > 0);

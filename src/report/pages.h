@@ -19,7 +19,7 @@ int run_write_page(const char *dir);
 
 /* What they share: every figure of folder/figures, with a note before them or NULL; a file of the folder,
  * folded. */
-int page_add_figures(struct report *report, const char *folder, const char *note);
+int page_add_figures(struct report *report, const char *folder);
 int page_add_file(struct report *report, const char *dir, const char *name, const char *summary);
 
 #endif

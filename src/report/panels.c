@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/panels.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,26 @@ size_t panels_count(const struct panels *panels)
     return panels->rows * panels->columns;
 }
 
-void panels_begin(struct panels *panels, const struct results *results, const char *dir)
+enum { SEEDS_NAMED = 12 }; /* in a message */
+
+/* The place of a seed among those of an experiment. */
+static int find_seed(const struct sph_experiment *e, uint64_t seed, size_t *out)
+{
+    for (*out = 0; *out < e->seed_count; ++*out)
+        if (e->seeds[*out] == seed && (e->method_count || !*out))
+            return 0;
+    size_t known = e->method_count ? e->seed_count : 1, named = known < SEEDS_NAMED ? known : SEEDS_NAMED;
+    struct text list = {0};
+    for (size_t s = 0; s < named; s++)
+        text_add(&list, "%s%" PRIu64, s ? ", " : "", e->seeds[s]);
+    int err = list.failed ? SPH_EMEMORY
+                          : sph_fail_of(SPH_EARG, e->path, 0, "seed", "no seed %" PRIu64 "; it has %s%s",
+                                        seed, list.chars, named < known ? ", ..." : "");
+    text_free(&list);
+    return err;
+}
+
+int panels_begin(struct panels *panels, const struct results *results, const char *dir, const uint64_t *seed)
 {
     const struct sph_experiment *e = results ? results->experiment : NULL;
     *panels = (struct panels){.results = results,
@@ -28,6 +48,18 @@ void panels_begin(struct panels *panels, const struct results *results, const ch
                               .dir = dir,
                               .rows = e ? experiment_lines(e) : 1,
                               .columns = e ? e->method_count : 1};
+    if (e && seed)
+        return find_seed(e, *seed, &panels->seed);
+    if (e && e->method_count && e->seed_count > 1) {
+        panels->seed = results_median_seed(results);
+        panels->is_median = 1;
+    }
+    const struct panel *panel;
+    int err = seed ? panels_look(panels, 0, 0, &panel) : 0;
+    if (!err && seed && panel->run.job->options.seed != *seed)
+        err = sph_fail_of(SPH_EARG, dir, 0, "seed", "no seed %" PRIu64 "; this run has %" PRIu64, *seed,
+                          panel->run.job->options.seed);
+    return err;
 }
 
 static void close_panel(struct panels *panels)
@@ -48,7 +80,7 @@ void panels_end(struct panels *panels)
 /* The job of an experiment that panel i shows. */
 static size_t job_of(const struct panels *panels, size_t i)
 {
-    return results_final(panels->results, i % panels->columns, i / panels->columns, 0);
+    return results_final(panels->results, i % panels->columns, i / panels->columns, panels->seed);
 }
 
 /* Caller frees. */
@@ -153,6 +185,49 @@ void panels_title(struct figure *figure, const struct panel *panel, size_t numbe
     panels_text(figure, "title", number, "%s%s%s", panel->method, *panel->point ? ", " : "", panel->point);
 }
 
+/* A figure of all seeds. */
+static int shows_all(const struct figure_kind *kind)
+{
+    return (kind->needs & (FIGURE_METRICS | FIGURE_SCORES)) != 0;
+}
+
+/* What saw the test rows; NULL: nothing did. */
+static const char *leak_of(const struct panels *panels)
+{
+    const struct sph_job *job = panels->e ? panels->e->base : panels->open.run.job;
+    if (job->options.protocol != PROTOCOL_REFERENCE)
+        return NULL;
+    return panels->e && panels->e->axis_count && !panels->e->all_points
+               ? "leak: the test part chose the epoch and the point of the grid"
+               : "leak: the test part chose the epoch";
+}
+
+int panels_foot(struct figure *figure, struct panels *panels, char **caption)
+{
+    const struct sph_experiment *e = panels->e;
+    const struct panel *panel;
+    struct text seed = {0};
+    *caption = NULL;
+    int err = panels->kind->needs && !e ? panels_look(panels, 0, 0, &panel) : 0;
+    if (err || !panels->kind->needs)
+        return err;
+    const char *leak = leak_of(panels);
+    text_add(&seed, "%s", "");
+    if (!shows_all(panels->kind))
+        text_add(&seed, "seed %" PRIu64, e ? e->seeds[panels->seed] : panels->open.run.job->options.seed);
+    if (!shows_all(panels->kind) && panels->is_median)
+        text_add(&seed, ", the median of %zu", e->seed_count);
+    if (!seed.failed) {
+        figure_number(figure, "seeds", e ? (double)e->seed_count : 1);
+        figure_text(figure, "foot_seed", seed.chars);
+        figure_text(figure, "foot_leak", leak ? leak : "");
+        *caption = mem_format("%s%s%s%s", seed.length ? "Shown: " : "", seed.chars, seed.length ? "." : "",
+                              leak ? " Its scores leak: the test part chose the epoch." : "");
+    }
+    text_free(&seed);
+    return *caption ? 0 : SPH_EMEMORY;
+}
+
 const char *panel_without_model(const struct panel *panel)
 {
     return panel->run.finished ? "diverged: no model" : "not finished";
@@ -161,7 +236,8 @@ const char *panel_without_model(const struct panel *panel)
 void panels_score(struct figure *figure, const struct panel *panel, size_t number)
 {
     if (panel->run.last && !isnan(panel->run.score))
-        panels_text(figure, "score", number, "test %s %.3f", panel->run.metric, panel->run.score);
+        panels_text(figure, "score", number, "test %s %.3f%s", panel->run.metric, panel->run.score,
+                    panel->run.job->options.protocol == PROTOCOL_REFERENCE ? " (leak)" : "");
     else
         panels_text(figure, "score", number, "%s", panel->run.last ? "" : panel_without_model(panel));
 }
@@ -347,6 +423,17 @@ void panel_window(const struct panel *panel, size_t feature, double share, doubl
     double wide = (*high > *low ? *high - *low : 1) * share;
     *low -= wide;
     *high += wide;
+}
+
+void panels_classes(struct figure *figure, const sph_data *data)
+{
+    size_t classes = data->task == SPH_TASK_REGRESSION ? 0 : data->classes;
+    figure_number(figure, "classes", (double)classes);
+    for (size_t k = 0; k < classes; k++) {
+        const char *label = data->labels[k], *target = data->named ? data_target_name(data, 0) : "class";
+        int bare = strchr("0123456789-+.", label[0]) != NULL;
+        panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
+    }
 }
 
 int panels_plane(struct figure *figure, const struct panel *first, double window[4])

@@ -13,7 +13,7 @@
 #include "report/figure.h"
 #include "spherelu.h"
 
-/* One training, of the first seed. */
+/* One training, of the seed that is shown. */
 struct panel {
     const char *method;  /* "GmP" */
     char *point;         /* "lr 0.1"; "": nothing to say */
@@ -27,6 +27,8 @@ struct panels {
     const struct figure_kind *kind; /* the figure that is drawn, */
     const char *word;               /* and its name */
     size_t rows, columns;           /* points of a grid; methods */
+    size_t seed;                    /* the place of the seed shown, */
+    int is_median;                  /* which is the median one of several */
     struct panel open;              /* the one that was opened last, */
     int is_open;                    /* if any, */
     size_t number;                  /* its number, */
@@ -37,8 +39,9 @@ struct panels {
 /* More panels than this are no picture any more. */
 enum { PANELS_MOST = 64 };
 
-/* results NULL: of the run in dir. Set kind and word before the first panel is opened. */
-void panels_begin(struct panels *panels, const struct results *results, const char *dir);
+/* results NULL: of the run in dir. seed NULL: the median one. Fails where there is no such seed. Set kind and
+ * word before the first panel is opened. */
+int panels_begin(struct panels *panels, const struct results *results, const char *dir, const uint64_t *seed);
 void panels_end(struct panels *panels);
 
 /* Opens panel number i with what the figure needs, in place of the one before. Fails where it lacks that,
@@ -63,7 +66,13 @@ void panels_text(struct figure *figure, const char *key, size_t number, const ch
 void panels_number(struct figure *figure, const char *key, size_t number, double value);
 void panels_columns(struct figure *figure, size_t number, const char *tail, const char *header);
 
-/* "GmP, lr 0.1" under title_<number>; "test accuracy 0.885" under score_<number>. */
+/* foot_seed: "seed 3, the median of 5", "" where a figure shows all seeds; foot_leak: what saw the test rows, or
+ * ""; seeds: how many there are. caption: the same as a sentence or two for a page, to be freed with mem_free,
+ * NULL: nothing. */
+int panels_foot(struct figure *figure, struct panels *panels, char **caption);
+
+/* "GmP, lr 0.1" under title_<number>; "test accuracy 0.885" under score_<number>, with
+ * "(leak)" where the test part chose the epoch. */
 void panels_title(struct figure *figure, const struct panel *panel, size_t number);
 const char *panel_without_model(const struct panel *panel); /* why: in two or three words */
 void panels_score(struct figure *figure, const struct panel *panel, size_t number);
@@ -107,6 +116,10 @@ int panels_all_empty(const struct panels *panels, const char *note);
 
 /* Least and largest of a feature over all rows, widened by a share of their distance. */
 void panel_window(const struct panel *panel, size_t feature, double share, double *low, double *high);
+
+/* classes: how many, 0 of a real target; class_<k>: "setosa", or "class 1" where the label alone would be a bare
+ * number. */
+void panels_classes(struct figure *figure, const sph_data *data);
 
 /* The plane of data with 2 features: their names, and its borders x_low, x_high, y_low, y_high, also in
  * window. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Figure 1(b)-(e) of the paper: one unit's boundary, and where it lies when eps is added to each of its
+ * Figure 1(b)-(e) of the paper: one unit's boundary, and where it lies when delta is added to each of its
  * learned numbers. */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void add_methods(struct figure *figure, const sph_perturb_result *result)
 static void add_boundaries(struct figure *figure, const sph_perturb_result *result)
 {
     figure_columns(figure, "phi",
-                   "eps phi_1 phi_2 u_1 u_2 turn/degrees shift; one data set per method, the base first");
+                   "delta phi_1 phi_2 u_1 u_2 turn/degrees shift; one data set per method, the base first");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
         for (size_t k = 0; k <= result->count; k++) {
             const sph_perturb_plane *plane = plane_at(&result->method[i], k);
@@ -60,7 +60,7 @@ static void add_boundaries(struct figure *figure, const sph_perturb_result *resu
 
 static void add_turns(struct figure *figure, const sph_perturb_result *result)
 {
-    figure_columns(figure, "turn", "eps turn/degrees shift; one data set per method");
+    figure_columns(figure, "turn", "delta turn/degrees shift; one data set per method");
     for (size_t i = 0; i < SPH_PERTURB_METHODS; i++) {
         for (size_t k = 0; k < result->count; k++) {
             const sph_perturb_plane *plane = &result->method[i].after[k];
@@ -70,8 +70,8 @@ static void add_turns(struct figure *figure, const sph_perturb_result *result)
     }
 }
 
-/* With two inputs a panel per method, the base's boundary and the perturbed ones; with more, how far each
- * method's boundary turns, over eps. */
+/* With two inputs a panel per delta, the base's boundary and those of the methods; with more, how far each
+ * method's boundary turns, over delta. */
 static int fill(struct figure *figure, struct panels *panels)
 {
     sph_perturb_result own = {0};
@@ -95,5 +95,8 @@ static int fill(struct figure *figure, struct panels *panels)
 
 const struct figure_kind figure_perturbation = {
     .fill = fill,
-    .caption = "What the same small perturbation of its parameters does to a boundary, by parameterization.",
+    .letters = "bcde",
+    .caption =
+        "What the same small perturbation of its parameters does to a boundary, by parameterization: a panel "
+        "for each δ that is added to all of them.",
 };

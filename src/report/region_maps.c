@@ -72,7 +72,7 @@ static int fill(struct figure *figure, struct panels *panels)
     panels_head(figure, panels->rows, panels->columns);
     if (err < 0 || (err = panels_plane(figure, panel, window)) < 0)
         return err;
-    double classes = panel->run.data->task == SPH_TASK_REGRESSION ? 0 : (double)panel->run.data->classes;
+    panels_classes(figure, panel->run.data);
     for (size_t i = 0; i < panels_count(panels) && err >= 0; i++) {
         if ((err = panels_open(panels, i, &panel)) < 0)
             return err;
@@ -81,7 +81,6 @@ static int fill(struct figure *figure, struct panels *panels)
             return SPH_EARG; /* and the last message holds */
     }
     figure_number(figure, "most", (double)most);
-    figure_number(figure, "classes", classes);
     return err < 0 ? err : 0;
 }
 

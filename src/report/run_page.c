@@ -171,7 +171,7 @@ int run_write_page(const char *dir)
         report_warning(report,
                        "The run is not finished: it has no scores yet. train --resume goes on with it.");
     if (!err)
-        err = page_add_figures(report, dir, NULL);
+        err = page_add_figures(report, dir);
     if (!err)
         err = add_repeating(report, dir, job);
     if (!err)

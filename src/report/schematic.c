@@ -131,15 +131,18 @@ static int fill_points(struct figure *figure, struct panels *panels)
 
 const struct figure_kind figure_boundary = {
     .fill = fill_boundary,
+    .letters = "a",
     .caption = "One unit: its boundary, the spatial location φ nearest to the origin, and its active side.",
 };
 
 const struct figure_kind figure_points = {
     .fill = fill_points,
+    .letters = "abcd",
     .caption = "A boundary in one dimension is a point, at −λ or λ.",
 };
 
 const struct figure_kind figure_lines = {
     .fill = fill_lines,
+    .letters = "abcdefgh",
     .caption = "A boundary in two dimensions is a line; it follows the angle θ and the offset λ.",
 };

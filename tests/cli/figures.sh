@@ -90,6 +90,35 @@ for name in moves predictions spectrum trajectories; do
         [ "$(md5sum <line-0/figures/$name.png)" != "$(md5sum <line-1/figures/$name.png)" ]
 done
 
+# ---- any seed, or the median one; a leak is said in the picture
+run 0 run plane.yaml --set seeds=3 --set table=all --set figures=[decision,turns,convergence] --set protocol=reference --out seeds
+for name in decision turns; do
+    check "$name: the median seed is not named" grep -q "^foot_seed = 'seed [012], the median of 3'" seeds/figures/$name.gp
+    check "$name: no leak" grep -q "^foot_leak = 'leak: the test part chose the epoch'" seeds/figures/$name.gp
+done
+check "convergence is of all seeds" grep -q "^foot_seed = ''" seeds/figures/convergence.gp
+check "the score leaks" grep -Eq "^score_0 = 'test accuracy [0-9.]+ \(leak\)'" seeds/figures/decision.gp
+check "the page names the seed" grep -Eq "Shown: seed [012], the median of 3\. Its scores leak" seeds/report.html
+median=$(sed -n "s/^foot_seed = 'seed \([012]\),.*/\1/p" seeds/figures/decision.gp)
+cp seeds/figures/decision.p0data.dat median.dat
+for seed in 0 1 2; do
+    run 0 figures seeds decision --seed $seed
+    check "seed $seed is not named" grep -q "^foot_seed = 'seed $seed'" seeds/figures/decision.gp
+    cp seeds/figures/decision.p0data.dat seed-$seed.dat
+    run 0 figures seeds/jobs/SP/lr-0.1/seed-$seed decision
+    check "seed $seed is another training" cmp -s seed-$seed.dat seeds/jobs/SP/lr-0.1/seed-$seed/figures/decision.p0data.dat
+done
+check "seeds are alike" sh -c '! cmp -s seed-0.dat seed-1.dat && ! cmp -s seed-1.dat seed-2.dat'
+check "the median seed is not the one it says" cmp -s median.dat "seed-$median.dat"
+run 0 figures seeds decision --seed median
+check "--seed median" cmp -s seeds/figures/decision.p0data.dat median.dat
+run 2 figures seeds decision --seed 3
+says "seeds/experiment.yaml: no seed 3; it has 0, 1, 2"
+run 2 figures seeds/jobs/SP/lr-0.1/seed-1 decision --seed 0
+says "no seed 0; this run has 1"
+run 2 figures seeds --seed first
+says "--seed: found 'first', expected a seed of DIR or median"
+
 # ---- again, by --resume and by name; the same run gives the same data
 cp -r plane-0/figures before
 rm -r plane-0/figures
