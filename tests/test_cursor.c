@@ -75,6 +75,18 @@ static void what_comes_next_is_passed_only_where_it_is_all_there(void **state)
     assert_int_equal(cursor_left(&in), 0);
 }
 
+static void records_are_counted_only_where_the_last_is_whole(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length <= sizeof bytes; length++)
+        for (size_t record = 1; record <= sizeof bytes + 1; record++) {
+            struct cursor in = cursor_over(bytes, length);
+            size_t count = cursor_records(&in, record);
+            assert_int_equal(count * record, length % record ? 0 : length);
+            assert_int_equal(cursor_left(&in), length); /* and nothing is taken */
+        }
+}
+
 static void products_and_sums_that_wrap_are_seen(void **state)
 {
     (void)state;
@@ -98,6 +110,7 @@ int main(void)
         cmocka_unit_test(numbers_of_every_width_are_read_in_both_orders),
         cmocka_unit_test(nothing_is_read_past_the_end_and_the_cursor_stays_spent),
         cmocka_unit_test(what_comes_next_is_passed_only_where_it_is_all_there),
+        cmocka_unit_test(records_are_counted_only_where_the_last_is_whole),
         cmocka_unit_test(products_and_sums_that_wrap_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

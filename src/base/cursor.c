@@ -26,6 +26,12 @@ const unsigned char *cursor_take(struct cursor *in, size_t length)
     return taken;
 }
 
+size_t cursor_records(const struct cursor *in, size_t record)
+{
+    assert(record);
+    return cursor_left(in) % record ? 0 : cursor_left(in) / record;
+}
+
 int cursor_passes(struct cursor *in, const void *bytes, size_t length)
 {
     if (in->spent || length > cursor_left(in) || (length && memcmp(in->at, bytes, length) != 0))

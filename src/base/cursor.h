@@ -21,6 +21,9 @@ size_t cursor_left(const struct cursor *in);
 /* The next length bytes, borrowed; NULL: there are fewer. */
 const unsigned char *cursor_take(struct cursor *in, size_t length);
 
+/* How many records of this length (not 0) the rest is made of; 0: none, or it does not end with one. */
+size_t cursor_records(const struct cursor *in, size_t record);
+
 /* 1: these bytes come next, and are passed; 0: they do not, and nothing is. */
 int cursor_passes(struct cursor *in, const void *bytes, size_t length);
 

@@ -4,6 +4,7 @@
  * bytes. */
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "data/bytes.h"
 #include "data/registry.h"
@@ -12,23 +13,24 @@ enum { CIFAR_PIXELS = 3 * 32 * 32, COARSE = 20 };
 
 static int read_records(struct images *images, const char *path, const struct data_bytes *bytes, size_t head)
 {
-    size_t record = head + CIFAR_PIXELS, rows = bytes->length / record;
+    struct cursor in = cursor_over(bytes->data, bytes->length);
+    size_t record = head + CIFAR_PIXELS, rows = cursor_records(&in, record);
     uint8_t *pixels;
     double *y;
-    if (!bytes->length || bytes->length % record)
+    if (!rows)
         return sph_fail_at(SPH_EFORMAT, path,
                            "%zu bytes, expected whole images of %zu: %zu and %zu bytes over", bytes->length,
-                           record, rows, bytes->length % record);
+                           record, bytes->length / record, bytes->length % record);
     int err = images_add(images, path, rows, 3, 32, 32, &pixels, &y);
     for (size_t i = 0; i < rows && !err; i++) {
-        const unsigned char *at = bytes->data + i * record;
-        memcpy(pixels + i * CIFAR_PIXELS, at + head, CIFAR_PIXELS);
+        const unsigned char *label = cursor_take(&in, head);
+        memcpy(pixels + i * CIFAR_PIXELS, cursor_take(&in, CIFAR_PIXELS), CIFAR_PIXELS);
         if (!y)
             continue;
-        if (head == 2 && at[0] >= COARSE)
-            return sph_fail_at(SPH_EFORMAT, path, "image %zu: coarse label %d, expected 0 to %d", i, at[0],
+        if (head == 2 && label[0] >= COARSE)
+            return sph_fail_at(SPH_EFORMAT, path, "image %zu: coarse label %d, expected 0 to %d", i, label[0],
                                COARSE - 1);
-        err = images_label(images, path, i, at[head - 1], 0, &y[i]);
+        err = images_label(images, path, i, label[head - 1], 0, &y[i]);
     }
     return err;
 }
@@ -66,7 +68,8 @@ static int is_hundred(const struct reader_file *file)
     int err = data_bytes_read(&bytes, file->path);
     if (err < 0)
         return err;
-    int hundred = bytes.length % (1 + CIFAR_PIXELS) != 0 && bytes.length % (2 + CIFAR_PIXELS) == 0;
+    struct cursor in = cursor_over(bytes.data, bytes.length);
+    int hundred = !cursor_records(&in, 1 + CIFAR_PIXELS) && cursor_records(&in, 2 + CIFAR_PIXELS);
     data_bytes_free(&bytes);
     return hundred;
 }

@@ -10,16 +10,15 @@
 #include "data/bytes.h"
 #include "data/registry.h"
 
-/* *numbers <- what follows the header: as many bytes as the sizes say. */
+/* *numbers (*count) <- what follows the header: as many bytes as the sizes say. */
 static int parse_idx(const struct data_bytes *bytes, const char *path, size_t dimensions, size_t *size,
-                     const unsigned char **numbers)
+                     const unsigned char **numbers, size_t *count)
 {
     static const char *const types[16] = {
         [8] = "u8", [9] = "i8", [11] = "i16", [12] = "i32", [13] = "f32", [14] = "f64"};
     struct cursor in = cursor_over(bytes->data, bytes->length);
     unsigned zeroes = (unsigned)cursor_big(&in, 2), type = (unsigned)cursor_big(&in, 1),
              found = (unsigned)cursor_big(&in, 1);
-    size_t count;
     if (in.spent || zeroes || type >= 16 || !types[type])
         return sph_fail_at(SPH_EFORMAT, path, "not an IDX file: it does not begin with 00 00 and a type");
     if (type != 8)
@@ -38,10 +37,10 @@ static int parse_idx(const struct data_bytes *bytes, const char *path, size_t di
             return sph_fail_at(SPH_EFORMAT, path, "images with a side of %zu, expected at most %d", size[i],
                                IMAGES_SIDE);
     }
-    if (!size_product(&count, size, dimensions) || cursor_left(&in) != count)
+    if (!size_product(count, size, dimensions) || cursor_left(&in) != *count)
         return sph_fail_at(SPH_EFORMAT, path, "%zu bytes after the header, expected %zu", cursor_left(&in),
-                           count);
-    *numbers = cursor_take(&in, count);
+                           *count);
+    *numbers = cursor_take(&in, *count);
     return 0;
 }
 
@@ -72,14 +71,14 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
 {
     struct data_bytes bytes = {0};
     const unsigned char *labels = NULL;
-    size_t count = 0;
+    size_t size, count = 0;
     char *beside = labels_path(path);
     int err = beside ? 0 : SPH_EMEMORY;
     if (!err && (!file_exists(beside) || !strcmp(beside, path)))
         err = sph_fail_at(SPH_EIO, path, "its labels are expected in %s, and that is not there",
                           strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
     if (!err && !(err = data_bytes_read(&bytes, beside)) &&
-        !(err = parse_idx(&bytes, beside, 1, &count, &labels)) && count != rows)
+        !(err = parse_idx(&bytes, beside, 1, &size, &labels, &count)) && count != rows)
         err = sph_fail_at(SPH_EFORMAT, beside, "%zu labels for %zu images", count, rows);
     for (size_t i = 0; i < rows && !err; i++)
         err = images_label(images, beside, i, labels[i], 0, &y[i]);
@@ -92,15 +91,15 @@ static int read_idx(struct images *images, const char *path)
 {
     struct data_bytes bytes;
     const unsigned char *numbers = NULL;
-    size_t size[3];
+    size_t size[3], count;
     uint8_t *pixels;
     double *y;
     int err = data_bytes_read(&bytes, path);
     if (err < 0)
         return err;
-    if (!(err = parse_idx(&bytes, path, 3, size, &numbers)) &&
+    if (!(err = parse_idx(&bytes, path, 3, size, &numbers, &count)) &&
         !(err = images_add(images, path, size[0], 1, size[1], size[2], &pixels, &y))) {
-        memcpy(pixels, numbers, size[0] * size[1] * size[2]);
+        memcpy(pixels, numbers, count);
         if (y)
             err = read_labels(images, path, size[0], y);
     }

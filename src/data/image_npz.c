@@ -4,6 +4,7 @@
  * is one (npz.c) unless images are asked for. */
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "data/registry.h"
 
@@ -18,7 +19,7 @@ static size_t side_of(size_t pixels)
 static int take_arrays(struct images *images, const char *path, const struct sheet *sheet)
 {
     const struct array *x = &sheet->x, *labels = &sheet->y;
-    size_t side = side_of(x->columns);
+    size_t side = side_of(x->columns), count;
     uint8_t *pixels;
     double *y;
     if (x->type != 'u' || x->size != 1 || x->fortran)
@@ -33,10 +34,12 @@ static int take_arrays(struct images *images, const char *path, const struct she
         return sph_fail_at(SPH_EFORMAT, path,
                            "labels has %zu columns of type %c%zu, expected one of whole numbers",
                            labels->columns, labels->type, labels->size);
+    if (!size_times(&count, x->rows, x->columns))
+        return sph_fail_at(SPH_EFORMAT, path, "the array's shape is too big for any memory");
     int err = images_add(images, path, x->rows, 3, side, side, &pixels, &y);
     if (err < 0)
         return err;
-    memcpy(pixels, x->bytes, x->rows * x->columns);
+    memcpy(pixels, x->bytes, count);
     for (size_t i = 0; y && i < x->rows && !err; i++)
         err = images_label(images, path, i, array_at(labels, i, 0), 1, &y[i]);
     return err;

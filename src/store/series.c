@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "file/file.h"
 #include "base/memory.h"
@@ -70,7 +71,8 @@ static int check_head(const char *path, const struct text *head)
     int err = file_map(&map, path);
     if (err < 0)
         return err;
-    if (map.length >= head->length && memcmp(map.data, head->chars, head->length) != 0)
+    struct cursor in = cursor_over(map.data, map.length);
+    if (cursor_left(&in) >= head->length && !cursor_passes(&in, head->chars, head->length))
         err = sph_fail_at(SPH_EFORMAT, path, "cannot go on: its columns are not those that this run records");
     file_unmap(&map);
     return err;
@@ -95,11 +97,10 @@ int series_open(struct series **out, const char *path, const struct series_colum
     series->start = head.length;
     series->rows = keep_rows;
     series->flushed = clock_seconds();
-    uint64_t keep, length = series->at[count];
-    if (__builtin_mul_overflow(keep_rows, length, &keep) ||
-        __builtin_add_overflow(keep, series->start, &keep)) {
+    size_t keep, length = series->at[count];
+    if (!size_times(&keep, keep_rows, length) || !size_plus(&keep, keep, series->start)) {
         err = sph_fail_at(SPH_EFORMAT, path, "cannot go on: %llu rows of %zu bytes are too many",
-                          (unsigned long long)keep_rows, (size_t)length);
+                          (unsigned long long)keep_rows, length);
         goto out;
     }
     if ((keep_rows && (err = check_head(path, &head)) < 0) ||
