@@ -466,6 +466,70 @@ static void a_long_file_of_blanks_is_read_across_buffers(void **state)
     text_free(&text);
 }
 
+/* ---------------------------------------------------------------- cells that are kept */
+
+/* Numbers, words (some look like numbers), missing cells, quotes; where `many`, a target of more words than are
+ * kept. */
+static char *mixed_table(size_t rows, int many)
+{
+    static const char *const towns[] = {"Ulm", "\"Bonn, Rhein\"", "", "NA", "Kiel"}, *const rooms[] = {
+                                                                                         "1", "2", "3+"};
+    struct text text = {0};
+    uint64_t drawn;
+    text_add(&text, "size,town,rooms,id,y\n");
+    for (size_t i = 0; i < rows; i++) {
+        drawn = i * UINT64_C(0x9e3779b97f4a7c15) >> 13;
+        text_add(&text, drawn % 7 ? "%g" : "", (double)(drawn % 1000) / 8);
+        text_add(&text, ",%s,%s,%zu,", towns[drawn / 7 % 5], rooms[drawn / 64 % 3], i);
+        text_add(&text, many ? "class%zu\n" : "%zu\n", many ? i % 5000 : drawn % 90);
+    }
+    assert_false(text.failed);
+    return text.chars;
+}
+
+static int keeps_cells(const char *path)
+{
+    sph_data_opts opts;
+    struct sheet sheet;
+    sph_data_defaults(&opts);
+    assert_int_equal(sheet_open(&sheet, path, &opts, &(struct sheet_hints){0}), 0);
+    int kept = sheet.parsed != NULL;
+    sheet_free(&sheet);
+    return kept;
+}
+
+static void what_is_kept_of_the_cells_is_what_a_second_reading_gives(void **state)
+{
+    (void)state;
+    enum { ROWS = 40000 };
+    for (int many = 0; many < 2; many++) {
+        char *text = mixed_table(ROWS, many);
+        const char *path = csv_with(text);
+        sph_data *kept, *again;
+        assert_true(keeps_cells(path));
+        assert_int_equal(sph_data_open(&kept, path, NULL), 0);
+        size_t before = sph_max_memory();
+        sph_set_max_memory(mem_held() + ROWS * 85 + (1 << 20)); /* room for the numbers, not for cells too */
+        assert_false(keeps_cells(path));
+        int err = sph_data_open(&again, path, NULL);
+        sph_set_max_memory(before);
+        unlink(path);
+        if (err < 0)
+            fail_msg("%s", sph_error());
+        assert_int_equal(sph_data_rows(kept), sph_data_rows(again));
+        assert_int_equal(sph_data_features(kept), sph_data_features(again));
+        for (size_t i = 0; i < sph_data_rows(kept) * sph_data_features(kept); i++) {
+            double a = sph_data_x(kept)[i], b = sph_data_x(again)[i];
+            if (a != b && !(isnan(a) && isnan(b)))
+                fail_msg("number %zu: %g and %g", i, a, b);
+        }
+        assert_memory_equal(sph_data_y(kept), sph_data_y(again), sph_data_rows(kept) * sizeof(double));
+        sph_data_free(kept);
+        sph_data_free(again);
+        mem_free(text);
+    }
+}
+
 /* ---------------------------------------------------------------- our lines and libcsv's */
 
 struct rows_read {
@@ -553,6 +617,7 @@ int main(void)
         cmocka_unit_test(rows_know_their_lines_past_empty_lines_and_quoted_line_ends),
         cmocka_unit_test(a_quote_left_open_in_a_long_file_is_found_early),
         cmocka_unit_test(a_long_file_of_blanks_is_read_across_buffers),
+        cmocka_unit_test(what_is_kept_of_the_cells_is_what_a_second_reading_gives),
         cmocka_unit_test(lines_are_parted_as_libcsv_parts_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

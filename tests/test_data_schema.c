@@ -275,6 +275,23 @@ static void number_labels_are_found_by_value_however_written(void **state)
     json_decref(schema);
 }
 
+/* Its cells alone would make each of these a column of numbers. */
+static void words_that_look_like_numbers_are_levels_of_a_later_file_too(void **state)
+{
+    (void)state;
+    json_t *schema =
+        schema_of("a,rooms,y\n1,2,u\n2,3+,v\n3,1,1\n4,3+,u\n5,2,v\n6,1,1\n7,3+,1\n8,2,u\n", "y", NULL);
+    sph_data *data = read_with(schema, "a,rooms,y\n1,2,1\n2,1,1\n", 1);
+    const double x[] = {1, 0, 1, 0, 2, 1, 0, 0}, y[] = {0, 0};
+    assert_int_equal(sph_data_features(data), 4);
+    assert_memory_equal(sph_data_x(data), x, sizeof x);
+    assert_memory_equal(sph_data_y(data), y, sizeof y);
+    sph_data_free(data);
+    fails_with(schema, "a,rooms,y\n1,2,1\n2,7,1\n", 1, "rooms", 3);
+    fails_with(schema, "a,rooms,y\n1,2,1\n2,1,5\n", 1, "y", 3);
+    json_decref(schema);
+}
+
 static void missing_cells_are_treated_as_in_training(void **state)
 {
     (void)state;
@@ -349,6 +366,7 @@ int main(void)
         cmocka_unit_test(several_targets_keep_their_order),
         cmocka_unit_test(the_wrong_file_is_refused_with_its_reason),
         cmocka_unit_test(number_labels_are_found_by_value_however_written),
+        cmocka_unit_test(words_that_look_like_numbers_are_levels_of_a_later_file_too),
         cmocka_unit_test(missing_cells_are_treated_as_in_training),
         cmocka_unit_test(a_schema_is_checked_like_a_file),
     };

@@ -192,6 +192,75 @@ static int plain_number(const char *text, double *out)
     return 1;
 }
 
+/* ---------------------------------------------------------------- eight signs at a time */
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static uint64_t eight(const char *text)
+{
+    uint64_t signs;
+    memcpy(&signs, text, sizeof signs);
+    return signs ^ EACH('0'); /* digits are 0 to 9, the first sign in the lowest byte */
+}
+
+/* How many of them are digits before the first that is none: 0 to 8. */
+static unsigned digits_in(uint64_t signs)
+{
+    uint64_t others = ((signs + EACH(0x76)) | signs) & EACH(0x80);
+    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+}
+
+/* The number that the first count digits are, 1 to 7 of them. */
+static uint64_t value_of(uint64_t signs, unsigned count)
+{
+    signs <<= 8 * (8 - count);                                             /* zeroes before them */
+    signs = signs * 10 + (signs >> 8);                                     /* pairs, */
+    return ((signs & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) + /* and pairs of these */
+            (signs >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
+           32;
+}
+
+/* As plain_number, for one to seven digits on each side of the point. The same bits come out. */
+static int short_number(const char *text, double *out)
+{
+    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+        return 0;
+    unsigned negative = *text == '-', whole, part = 0;
+    text += negative;
+    uint64_t signs = eight(text), mantissa;
+    whole = digits_in(signs);
+    if (whole - 1 > 6)
+        return 0;
+    mantissa = value_of(signs, whole);
+    text += whole;
+    if (*text == '.') {
+        signs = eight(++text);
+        part = digits_in(signs);
+        if (part - 1 > 6)
+            return 0;
+        mantissa = mantissa * (uint64_t)ten_to[part] + value_of(signs, part);
+        text += part;
+    }
+    double value = (double)mantissa / ten_to[part];
+    *out = negative ? -value : value;
+    return !*text;
+}
+
+/* A letter with which no currency, no missing cell and no infinity begins. */
+static int begins_word(char c)
+{
+    char low = c | 0x20;
+    return low >= 'a' && low <= 'z' && !strchr("UEGJ", c) && low != 'n' && low != 'i';
+}
+
+void cell_read_padded(struct cell *out, const char *text)
+{
+    out->kind = CELL_NUMBER;
+    out->text = text;
+    if (!short_number(text, &out->value))
+        cell_read(out, text);
+}
+
 void cell_read(struct cell *out, const char *text)
 {
     if (plain_number(text, &out->value)) {
@@ -200,8 +269,10 @@ void cell_read(struct cell *out, const char *text)
         return;
     }
     static const char *const missing[] = {"na", "n/a", "nan", "null", "?", "-"};
-    size_t length = strlen(text);
     *out = (struct cell){.kind = CELL_TEXT, .text = text};
+    if (begins_word(*text))
+        return;
+    size_t length = strlen(text);
     trim(&text, &length);
     if (!length) {
         out->kind = CELL_MISSING;

@@ -144,6 +144,15 @@ static int wants_levels(const sph_data *data, const struct sheet *sheet, size_t 
     return data->columns[i].role != COLUMN_DROPPED && sheet->profile[i].texts;
 }
 
+/* Those of a column that the first pass has told. */
+static int copy_levels(struct levels *to, const struct levels *words)
+{
+    int err = 0;
+    for (size_t i = 0; i < words->count && !err; i++)
+        err = levels_add(to, words->text[i]);
+    return err;
+}
+
 static int collect_row(void *user, size_t line, const struct cell *cells)
 {
     struct collect *collect = user;
@@ -225,11 +234,14 @@ static int settle_target(sph_data *data, struct column *column, const struct she
 
 static int settle_kinds(sph_data *data, const struct sheet *sheet, int task)
 {
-    int any = 0, err = 0;
+    int any = 0, told = 1, err = 0;
     for (size_t i = 0; i < data->column_count; i++) {
         const struct profile *profile = &sheet->profile[i];
         struct column *column = &data->columns[i];
-        any |= wants_levels(data, sheet, i);
+        if (wants_levels(data, sheet, i)) {
+            any = 1;
+            told &= sheet_tells(sheet, i);
+        }
         if (column->role != COLUMN_FEATURE || profile->texts + profile->numbers + profile->infinite)
             continue;
         /* A delimiter at the end of every line makes a column of nothing. */
@@ -250,7 +262,11 @@ static int settle_kinds(sph_data *data, const struct sheet *sheet, int task)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         collect.levels[i].limit = data->columns[i].role == COLUMN_FEATURE ? LEVELS_MAX : 0;
-    err = sheet_scan(sheet, collect_row, &collect);
+    for (size_t i = 0; i < data->column_count && told && sheet->parsed && !err; i++)
+        if (wants_levels(data, sheet, i))
+            err = copy_levels(&collect.levels[i], &sheet->words[i]);
+    if (!told || !sheet->parsed)
+        err = sheet_scan_text(sheet, collect_row, &collect);
     for (size_t i = 0; i < data->column_count && !err; i++) {
         struct column *column = &data->columns[i];
         if (!wants_levels(data, sheet, i))

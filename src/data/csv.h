@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* fields (count): UTF-8 (bytes that are not are taken as Latin-1), valid during the call. line: where the row
+/* fields (count): UTF-8 (bytes that are not are taken as Latin-1), valid during the call, with CSV_PAD bytes behind
+ * each that may be read and mean nothing. line: where the row
  * begins, from 1. Empty lines give no row. A negative return ends the reading and is returned. */
+enum { CSV_PAD = 16 };
 typedef int csv_row(void *user, size_t line, const char *const *fields, size_t count);
 
 /* delimiter ' ' means runs of blanks and tabs. path is for messages. */

@@ -174,6 +174,21 @@ static int check_commas(const struct filling *f)
     return 0;
 }
 
+/* 1: of some column the words are looked up, and it is not known to have been kept with them. */
+static int asks_text(const struct filling *f)
+{
+    const sph_data *data = f->data;
+    int words = data->labels && !targets_are_numbers(data->labels, data->classes), asks = 0;
+    for (size_t i = 0; i < data->column_count && f->sheet->is_text; i++) {
+        const struct column *column = &data->columns[i];
+        int looked_up = column->role == COLUMN_FEATURE
+                            ? column->kind == COLUMN_TEXT
+                            : column->role == COLUMN_TARGET && f->with_targets && words;
+        asks |= looked_up && !sheet_tells(f->sheet, f->from[i]);
+    }
+    return asks;
+}
+
 int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets)
 {
     struct filling f = {.data = data, .sheet = sheet, .from = from, .with_targets = with_targets};
@@ -190,7 +205,7 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         return SPH_EMEMORY;
     int err = check_commas(&f);
     if (!err)
-        err = sheet_scan(sheet, fill_row, &f);
+        err = asks_text(&f) ? sheet_scan_text(sheet, fill_row, &f) : sheet_scan(sheet, fill_row, &f);
     if (err < 0)
         return err;
     if (!data->rows)

@@ -42,13 +42,20 @@ static int grow(struct levels *levels)
 
 int levels_add(struct levels *levels, const char *text)
 {
-    if (levels->overflow)
-        return 0;
+    size_t index;
+    return levels->overflow ? 0 : levels_place(levels, text, &index);
+}
+
+int levels_place(struct levels *levels, const char *text, size_t *index)
+{
+    *index = SIZE_MAX;
     if (2 * (levels->count + 1) > levels->slots && grow(levels) < 0)
         return SPH_EMEMORY;
     size_t at = find_slot(levels, text);
-    if (levels->slot[at])
+    if (levels->slot[at]) {
+        *index = levels->slot[at] - 1;
         return 0;
+    }
     if (levels->limit && levels->count == levels->limit) {
         levels->overflow = 1;
         return 0;
@@ -58,6 +65,7 @@ int levels_add(struct levels *levels, const char *text)
     char *copy = mem_text(text);
     if (!copy)
         return SPH_EMEMORY;
+    *index = levels->count;
     levels->text[levels->count++] = copy;
     levels->slot[at] = levels->count;
     return 0;

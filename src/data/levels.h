@@ -16,6 +16,9 @@ struct levels {
 };
 
 int levels_add(struct levels *levels, const char *text); /* limit 0: none */
+
+/* The same; *index <- the text's place in levels->text, or SIZE_MAX where there were too many before it. */
+int levels_place(struct levels *levels, const char *text, size_t *index);
 void levels_free(struct levels *levels);
 
 /* Sorts bytewise; levels_add must not follow. */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/levels.h"
 #include "data/registry.h"
 
 int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)
@@ -198,8 +199,8 @@ void sheet_free(struct sheet *sheet)
         mem_free(sheet->profile[i].text_example);
         mem_free(sheet->profile[i].comma_example);
     }
+    text_sheet_forget(sheet);
     mem_free(sheet->profile);
-    mem_free(sheet->parsed_own);
     mem_free(sheet->own[0]);
     mem_free(sheet->own[1]);
     mem_free(sheet->path);
@@ -240,5 +241,15 @@ static int scan_numbers(const struct sheet *sheet, sheet_row *row, void *user)
 
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    return sheet->is_text ? text_sheet_scan(sheet, row, user) : scan_numbers(sheet, row, user);
+    return sheet->is_text ? text_sheet_scan(sheet, 0, row, user) : scan_numbers(sheet, row, user);
+}
+
+int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user)
+{
+    return sheet->is_text ? text_sheet_scan(sheet, 1, row, user) : scan_numbers(sheet, row, user);
+}
+
+int sheet_tells(const struct sheet *sheet, size_t column)
+{
+    return !sheet->parsed || (!sheet->profile[column].numbers && !sheet->words[column].overflow);
 }

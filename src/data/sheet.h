@@ -24,6 +24,9 @@ struct cell {
 
 void cell_read(struct cell *out, const char *text);
 
+/* The same, faster, of text with CSV_PAD readable bytes behind it. */
+void cell_read_padded(struct cell *out, const char *text);
+
 /* What a comma in a cell can be: DECIMAL is digits,digits that cannot be thousands (0,544 1,19 1234,567
  * 1,5e-3), UNCLEAR is like 1,190, OTHER is anything else with a comma. */
 enum comma { COMMA_NONE, COMMA_DECIMAL, COMMA_UNCLEAR, COMMA_OTHER };
@@ -77,10 +80,11 @@ struct sheet {
     int header;              /* the first row is a header    */
     struct profile *profile; /* (columns) */
 
-    /* (rows, columns) where every cell is a number and there was room for them: nothing is read twice. NULL:
-     * otherwise. */
+    /* (rows, columns) numbers, and NaNs that stand for a missing cell or one of the column's words, where there was
+     * room for them: nothing is read twice. NULL: otherwise. */
     const double *parsed;
     double *parsed_own;
+    struct levels *words; /* (columns) */
 
     struct array x, y;     /* numbers: columns of x, then columns of y; y.columns may be 0 */
     unsigned char *own[2]; /* their bytes when not in the file as it is */
@@ -106,6 +110,11 @@ void sheet_free(struct sheet *sheet);
 typedef int sheet_row(void *user, size_t line, const struct cell *cells);
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
+/* The same, each cell of a text table with its text, which sheet_scan may leave out of numbers and of columns with a
+ * great many words. Slower: only where sheet_tells is 0 of a column whose text matters. */
+int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user);
+int sheet_tells(const struct sheet *sheet, size_t column);
+
 /* Fails with "path:line: ..." or "path: row N: ...". column: the name of the one it is about, or "". */
 int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
@@ -118,7 +127,8 @@ int sheet_set_names(struct sheet *sheet, const char *const *names);
 ptrdiff_t sheet_find(const struct sheet *sheet, const char *name);
 
 /* text_sheet.c */
-int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
+int text_sheet_scan(const struct sheet *sheet, int with_text, sheet_row *row, void *user);
+void text_sheet_forget(struct sheet *sheet); /* what was kept of its cells */
 
 /* npy.c */
 int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where);

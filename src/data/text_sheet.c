@@ -4,6 +4,7 @@
  * holds. */
 #include "data/registry.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,40 @@ struct first_pass {
     size_t width;
     size_t rows;
 
-    double *
-        numbers; /* (rows, width) of the rows but the first, whose place is kept; NULL: a cell is no number */
+    /* (rows, width) of the rows but the first, whose place is kept; NULL: there is no room for them */
+    double *cells;
     size_t capacity; /* rows */
 };
 
-/* ---------------------------------------------------------------- numbers, kept */
+/* ---------------------------------------------------------------- cells, kept */
+
+enum { WORDS_MOST = 1 << 12 }; /* of a column */
+
+/* A NaN that stands for a word of the column: 0 is a missing cell, 1 the first word, WORDS_MOST + 1 one too many. */
+static double as_number(size_t word)
+{
+    uint64_t bits = UINT64_C(0x7ff8) << 48 | word;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static size_t as_word(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (size_t)(bits & UINT32_MAX);
+}
+
+void text_sheet_forget(struct sheet *sheet)
+{
+    for (size_t i = 0; sheet->words && i < sheet->columns; i++)
+        levels_free(&sheet->words[i]);
+    mem_free(sheet->words);
+    mem_free(sheet->parsed_own);
+    sheet->words = NULL;
+    sheet->parsed = sheet->parsed_own = NULL;
+}
 
 /* About as many rows as there are: by the lines of the first bytes. */
 static size_t guess_rows(const struct sheet *sheet)
@@ -40,33 +69,49 @@ static size_t guess_rows(const struct sheet *sheet)
     return (size_t)((double)lines * (double)sheet->length / (double)look * 1.02) + 16;
 }
 
-static void forget_numbers(struct first_pass *pass)
+static void forget_cells(struct first_pass *pass)
 {
-    mem_free(pass->numbers);
-    pass->numbers = NULL;
+    mem_free(pass->cells);
+    pass->cells = NULL;
 }
 
 /* Where memory is short the file is read twice instead. */
-static int expect_numbers(struct first_pass *pass)
+static int expect_cells(struct first_pass *pass)
 {
-    size_t rows = guess_rows(pass->sheet), count, bytes;
+    struct sheet *sheet = pass->sheet;
+    size_t rows = guess_rows(sheet), count, bytes;
     if (!size_times(&count, rows, pass->width) || !size_times(&bytes, count, 3 * sizeof(double)) ||
         !mem_allows(bytes))
         return 0;
-    pass->numbers = mem_get(count, sizeof *pass->numbers);
+    sheet->words = mem_get(pass->width, sizeof *sheet->words);
+    pass->cells = mem_get(count, sizeof *pass->cells);
     pass->capacity = rows;
-    return pass->numbers ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; sheet->words && i < pass->width; i++)
+        sheet->words[i].limit = WORDS_MOST;
+    return sheet->words && pass->cells ? 0 : SPH_EMEMORY;
 }
 
 /* row: among all of the file. */
-static void keep_number(struct first_pass *pass, size_t row, size_t column, const struct cell *cell)
+static int keep_cell(struct first_pass *pass, size_t row, size_t column, const struct cell *cell)
 {
-    if (!pass->numbers)
-        return;
-    if (cell->kind != CELL_NUMBER || row >= pass->capacity)
-        forget_numbers(pass);
-    else
-        pass->numbers[row * pass->width + column] = cell->value;
+    double value = cell->value;
+    if (!pass->cells)
+        return 0;
+    if (row >= pass->capacity || cell->kind == CELL_INFINITE) {
+        forget_cells(pass);
+        return 0;
+    }
+    if (cell->kind == CELL_TEXT) {
+        size_t word;
+        int err = levels_place(&pass->sheet->words[column], cell->text, &word);
+        if (err < 0)
+            return err;
+        value = as_number(word < WORDS_MOST ? word + 1 : WORDS_MOST + 1);
+    } else if (cell->kind == CELL_MISSING) {
+        value = as_number(0);
+    }
+    pass->cells[row * pass->width + column] = value;
+    return 0;
 }
 
 static int keep_example(char **example, size_t *example_line, size_t line, const char *text)
@@ -144,7 +189,7 @@ static int keep_first(struct first_pass *pass, size_t line, const char *const *f
     for (size_t i = 0; i < count; i++)
         if (!(pass->first[i] = mem_text(fields[i])))
             return SPH_EMEMORY;
-    return expect_numbers(pass);
+    return expect_cells(pass);
 }
 
 static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
@@ -164,10 +209,10 @@ static int first_row(void *user, size_t line, const char *const *fields, size_t 
     int commas = pass->sheet->delimiter != ',';
     for (size_t i = 0; i < count; i++) {
         struct cell cell;
-        cell_read(&cell, fields[i]);
-        if ((err = add_to_profile(&pass->sheet->profile[i], line, &cell, commas)) < 0)
+        cell_read_padded(&cell, fields[i]);
+        if ((err = add_to_profile(&pass->sheet->profile[i], line, &cell, commas)) < 0 ||
+            (err = keep_cell(pass, pass->rows - 1, i, &cell)) < 0)
             return err;
-        keep_number(pass, pass->rows - 1, i, &cell);
         pass->again[i] += *fields[i] == *pass->first[i] && !strcmp(fields[i], pass->first[i]);
     }
     return 0;
@@ -244,8 +289,9 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             cell_read(&cell, pass->first[i]);
-            keep_number(pass, 0, i, &cell);
-            int err = add_to_profile(&sheet->profile[i], pass->first_line, &cell, sheet->delimiter != ',');
+            int err = keep_cell(pass, 0, i, &cell);
+            if (!err)
+                err = add_to_profile(&sheet->profile[i], pass->first_line, &cell, sheet->delimiter != ',');
             if (err < 0)
                 return err;
         }
@@ -253,15 +299,15 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
     for (size_t i = 0; i < pass->width; i++) {
         const struct profile *profile = &sheet->profile[i];
         if (profile->decimal || profile->unclear || profile->other)
-            forget_numbers(pass); /* what they are is settled later */
+            forget_cells(pass); /* what they are is settled later */
         int err = settle_commas(&sheet->profile[i]);
         if (err < 0)
             return err;
     }
-    if (pass->numbers) {
-        sheet->parsed_own = pass->numbers;
-        sheet->parsed = pass->numbers + (sheet->header ? pass->width : 0);
-        pass->numbers = NULL;
+    if (pass->cells) {
+        sheet->parsed_own = pass->cells;
+        sheet->parsed = pass->cells + (sheet->header ? pass->width : 0);
+        pass->cells = NULL;
     }
     return sheet_set_names(sheet, sheet->header ? (const char *const *)pass->first : NULL);
 }
@@ -305,7 +351,7 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
         mem_free(pass.first[i]);
     mem_free(pass.first);
     mem_free(pass.again);
-    mem_free(pass.numbers);
+    mem_free(pass.cells);
     return err;
 }
 
@@ -338,7 +384,7 @@ static int later_row(void *user, size_t line, const char *const *fields, size_t 
         if (pass->sheet->profile[i].comma == COMMA_DECIMAL)
             cell_read_decimal(&pass->cells[i], fields[i]);
         else
-            cell_read(&pass->cells[i], fields[i]);
+            cell_read_padded(&pass->cells[i], fields[i]);
     return pass->row(pass->user, line, pass->cells);
 }
 
@@ -360,13 +406,23 @@ static int take_one(void *user, size_t line, const struct cell *cells)
     return one->left-- ? 0 : one->row(one->user, line, cells);
 }
 
+static struct cell cell_of(const struct levels *words, double value)
+{
+    if (!isnan(value))
+        return (struct cell){.kind = CELL_NUMBER, .value = value};
+    size_t word = as_word(value);
+    if (!word)
+        return (struct cell){.kind = CELL_MISSING, .text = ""};
+    return (struct cell){.kind = CELL_TEXT, .text = word <= words->count ? words->text[word - 1] : ""};
+}
+
 /* A row that is refused is looked up in the text, for its line and its words. */
 static int scan_parsed(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
 {
     const double *value = sheet->parsed;
     for (size_t i = 0; i < sheet->rows; i++) {
         for (size_t j = 0; j < sheet->columns; j++)
-            cells[j] = (struct cell){.kind = CELL_NUMBER, .value = *value++};
+            cells[j] = cell_of(&sheet->words[j], *value++);
         int err = row(user, 0, cells);
         if (err == SPH_EFORMAT) {
             struct one_row one = {.row = row, .user = user, .left = i};
@@ -379,12 +435,13 @@ static int scan_parsed(const struct sheet *sheet, sheet_row *row, void *user, st
     return 0;
 }
 
-int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
+int text_sheet_scan(const struct sheet *sheet, int with_text, sheet_row *row, void *user)
 {
     struct cell *cells = mem_get(sheet->columns, sizeof *cells);
     if (!cells)
         return SPH_EMEMORY;
-    int err = sheet->parsed ? scan_parsed(sheet, row, user, cells) : scan_text(sheet, row, user, cells);
+    int err = sheet->parsed && !with_text ? scan_parsed(sheet, row, user, cells)
+                                          : scan_text(sheet, row, user, cells);
     mem_free(cells);
     return err;
 }
