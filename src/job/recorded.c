@@ -77,6 +77,9 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
     int err = sph_job_new(&r->job);
     if (err < 0 || (err = config_read(r->job, config)) < 0)
         return err;
+    if (r->job->options.task < 0)
+        return sph_fail_of(SPH_EFORMAT, config, 0, "task",
+                           "data has no task, expected regression, binary or classes: a run writes it");
     r->job->cache = cache;
     memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
     if (((parts & (RECORDED_DATA | RECORDED_FIRST)) && (err = open_data(r)) < 0) ||

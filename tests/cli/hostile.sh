@@ -18,6 +18,12 @@ for command in "predict narrow" "eval narrow" "boundaries narrow" "regions narro
     says "narrow/model.safetensors: the net takes 2 inputs, and the data have 1 features"
 done
 
+# ---- a run that does not say its task
+cp -r run untold
+sed -i '/^  task:/d' untold/config.yaml
+run 1 figures untold
+says "untold/config.yaml: data has no task, expected regression, binary or classes"
+
 # ---- numbers whose product wraps
 run 2 train --data ok.csv --epochs 18446744073709551615 --batch 20 --out refused
 says "epochs: 18446744073709551615 of 2 steps each, expected at most 2^53 steps in all"
