@@ -108,10 +108,11 @@ static size_t edit_distance(const char *a, const char *b)
 const char *text_nearest(const char *word, const char *const *words, size_t count)
 {
     const char *nearest = NULL;
-    size_t best = strlen(word) / 3 + 2; /* "larning-rate" may be meant, "foo" is not */
+    size_t own = strlen(word), best = own / 3 + 2; /* "larning-rate" may be meant, "foo" is not */
     for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(word, words[i]);
-        if (distance < best && distance < strlen(words[i])) {
+        size_t length = strlen(words[i]), longer = length > own ? length - own : own - length;
+        size_t distance = longer < best ? edit_distance(word, words[i]) : SIZE_MAX; /* it is at least that */
+        if (distance < best && distance < length) {
             best = distance;
             nearest = words[i];
         }
