@@ -91,7 +91,7 @@ fuzz:
 	@scripts/install-deps build clang
 	@scripts/stage build-fuzz/configure.log "configure " \
 	    cmake -S . -B build-fuzz $(if $(wildcard build-fuzz/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
-	        -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON
+	        -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON -DSPH_ONEDNN=OFF -DSPH_BLAS=OFF
 	@scripts/stage build-fuzz/build.log "build     " cmake --build build-fuzz -j$(JOBS) $(FUZZED:%=--target fuzz_%)
 	@scripts/fuzz build-fuzz $(FUZZ_SECONDS) $(FUZZED)
 

@@ -93,8 +93,25 @@ uint8_t *fuzz_safetensors(const uint8_t *bytes, size_t length, size_t *out);
 
 /* A safetensors file whose text, as above, a target's LLVMFuzzerCustomMutator begins with. */
 void fuzz_seed(const char *path);
-size_t fuzz_mutate(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+
+/* The figures of a run that need one of these (enum figure_needs): filled, not drawn. */
+void fuzz_fill_figures(const char *dir, unsigned needs);
+
+/* ---------------------------------------------------------------- mutations, for LLVMFuzzerCustomMutator
+ * Each leaves the frame whole most of the time: what is behind it is what has to be tried. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+
+/* Of text for fuzz_safetensors; of a safetensors file; of JSON; of an .npz with arrays of these names. */
+size_t fuzz_mutate(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+size_t fuzz_mutate_safetensors(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+size_t fuzz_mutate_json(uint8_t *bytes, size_t length, size_t most, unsigned seed);
+size_t fuzz_mutate_npz(uint8_t *bytes, size_t length, size_t most, unsigned seed, const char *const *names,
+                       size_t name_count);
+
+/* What they are made of: random numbers, and a change of one value of a JSON document. */
+unsigned fuzz_random(unsigned *state);
+struct json_t;
+void fuzz_change_json(struct json_t *root, unsigned *random);
 
 #endif

@@ -5,6 +5,11 @@
 #include "fuzz.h"
 #include "store/runfolder.h"
 
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed)
+{
+    return fuzz_mutate_json(bytes, length, most, seed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     enum { ROWS = 12 };

@@ -3,6 +3,12 @@
  * libFuzzer target: a folder of ImageNet32's files. */
 #include "fuzz.h"
 
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed)
+{
+    static const char *const names[] = {"data", "labels", "mean", "x"};
+    return fuzz_mutate_npz(bytes, length, most, seed, names, sizeof names / sizeof *names);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     mkdir(fuzz_path("set"), 0700);

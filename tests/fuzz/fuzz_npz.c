@@ -2,15 +2,8 @@
  *
  * libFuzzer target: whatever the bytes, the reader of .npz accepts or refuses them, and hands out as many
  * numbers as the shape says. Start from tests/bad/npz. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz.h"
 #include "store/npz.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static void read_all(struct npz *npz, const char *name)
 {
@@ -30,19 +23,16 @@ static void read_all(struct npz *npz, const char *name)
             return;
 }
 
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed)
+{
+    static const char *const names[] = {"a", "b"};
+    return fuzz_mutate_npz(bytes, length, most, seed, names, sizeof names / sizeof *names);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static int fd = -1;
-    static char path[64];
-    if (fd < 0) {
-        fd = memfd_create("fuzz", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, bytes, length, 0) != (ssize_t)length)
-        abort();
-
     struct npz *npz;
-    if (npz_open(&npz, path) < 0)
+    if (npz_open(&npz, fuzz_file("a.npz", bytes, length)) < 0)
         return 0;
     read_all(npz, "a");
     read_all(npz, "b");

@@ -2,31 +2,19 @@
  *
  * libFuzzer target: whatever the bytes, the reader accepts or refuses them, and what it hands out lies in the
  * file. Start from tests/bad/safetensors. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "base/memory.h"
+#include "fuzz.h"
 #include "store/safetensors.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed)
+{
+    return fuzz_mutate_safetensors(bytes, length, most, seed);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static int fd = -1;
-    static char path[64];
-    if (fd < 0) {
-        fd = memfd_create("fuzz", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, bytes, length, 0) != (ssize_t)length)
-        abort();
-
     struct safetensors file;
-    if (safetensors_open(&file, path) < 0)
+    if (safetensors_open(&file, fuzz_file("a.safetensors", bytes, length)) < 0)
         return 0;
     size_t covered = 0;
     for (size_t i = 0; i < file.count; i++) {
