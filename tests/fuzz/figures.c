@@ -14,7 +14,8 @@ void fuzz_fill_figures(const char *dir, unsigned needs)
     struct panels panels;
     const struct panel *panel;
     unsigned parts = 0;
-    panels_begin(&panels, NULL, dir);
+    if (panels_begin(&panels, NULL, dir, NULL) < 0)
+        abort();
     for (size_t i = 0; i < FIGURE_COUNT; i++)
         parts |= is_wanted(figure_kinds[i], needs) ? figure_parts(figure_kinds[i]) : 0;
     panels_look(&panels, 0, parts, &panel); /* once for all of them */
