@@ -479,9 +479,10 @@ static char *mixed_table(size_t rows, int many)
     text_add(&text, "size,town,rooms,id,y\n");
     for (size_t i = 0; i < rows; i++) {
         drawn = i * UINT64_C(0x9e3779b97f4a7c15) >> 13;
-        text_add(&text, drawn % 7 ? "%g" : "", (double)(drawn % 1000) / 8);
+        if (drawn % 7)
+            text_add(&text, "%g", (double)(drawn % 1000) / 8);
         text_add(&text, ",%s,%s,%zu,", towns[drawn / 7 % 5], rooms[drawn / 64 % 3], i);
-        text_add(&text, many ? "class%zu\n" : "%zu\n", many ? i % 5000 : drawn % 90);
+        text_add(&text, "%s%zu\n", many ? "class" : "", many ? i % 5000 : (size_t)(drawn % 90));
     }
     assert_false(text.failed);
     return text.chars;
