@@ -90,7 +90,8 @@ static int print_notes(void *self, const sph_view *view)
     sph_norm kind = (sph_norm)sph_word_find(SPH_WORDS_NORM, norm);
     if (notes->quiet)
         return 0;
-    if (sph_norm_is_at_input(kind) && sph_net_layers(view->net) <= 2)
+    if (sph_norm_is_at_input(kind) && sph_net_layers(view->net) <= 2 &&
+        strcmp(sph_job_get(notes->job, "imn-at"), "output") != 0)
         cli_fail(notes->command, 0,
                  "note: %s stands before every hidden layer but the first, so with one it does nothing",
                  norm);
@@ -169,7 +170,8 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     print_scores(job, "train", &result->train);
     print_scores(job, "val", &result->val);
     print_scores(job, "test", &result->test);
-    if (!strcmp(sph_job_get(job, "protocol"), "reference"))
+    if (!strcmp(sph_job_get(job, "protocol"), "reference") &&
+        strcmp(sph_job_get(job, "monitor"), "train_loss") != 0)
         printf("warning   the test part chose the epoch: its scores are too good\n");
     printf("seconds   %.3g\n", result->seconds);
     printf("run       %s\n", out);

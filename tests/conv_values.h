@@ -53,7 +53,8 @@ SUPPORT double *values_of(sph_net *net, const double *x, enum plan_mode mode, si
     for (size_t i = 0; i < ROWS; i++)
         net_arrange(net, x + i * n, in + i * ld * net->k->size);
     assert_int_equal(weights_new(&weights, net, net->k, mode == PLAN_TRAIN ? workers : 0), 0);
-    assert_int_equal(plan_new(&plan, weights, ROWS, mode, workers, 0.25), 0);
+    assert_int_equal(plan_new(&plan, weights, ROWS, mode, workers, &(struct plan_running){.momentum = 0.25}),
+                     0);
     weights_materialize(weights);
     struct catch c = {net->k, node, plan_block(net, net->k), numbers(ROWS * node_features(node))};
     plan_run(plan, in, ld, ROWS, &(struct plan_head){&c, catch_tile});

@@ -184,7 +184,8 @@ SUPPORT void probe_open(struct probe *p, sph_net *net, sph_loss loss, size_t row
     }
     free(row);
     assert_int_equal(weights_new(&p->weights, net, net->k, workers), 0);
-    assert_int_equal(plan_new(&p->plan, p->weights, rows, PLAN_TRAIN, workers, 0.1), 0);
+    struct plan_running running = {.momentum = 0.1};
+    assert_int_equal(plan_new(&p->plan, p->weights, rows, PLAN_TRAIN, workers, &running), 0);
 }
 
 SUPPORT void probe_close(struct probe *p)

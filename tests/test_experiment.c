@@ -250,6 +250,7 @@ static void reference_is_called_a_leak_in_every_output(void **state)
     sph_experiment *e = opened(small);
     sph_experiment_opts opts = {.out = in_home("reference"), .workers = 2};
     assert_int_equal(sph_experiment_set(e, "protocol", "reference"), 0);
+    assert_int_equal(sph_experiment_set(e, "train.monitor", "val_loss"), 0);
     assert_int_equal(sph_experiment_run(e, &opts, &result), 0);
     sph_experiment_free(e);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -106,11 +106,10 @@ static int names(const char *text, const char *word)
 static void the_help_of_an_option_names_the_optimizers_that_read_it(void **state)
 {
     (void)state;
-    static const enum option_id ids[OPTIMIZER_OPTIONS] = {[OPTIMIZER_MOMENTUM] = OPTION_MOMENTUM,
-                                                          [OPTIMIZER_NESTEROV] = OPTION_NESTEROV,
-                                                          [OPTIMIZER_BETA1] = OPTION_BETA1,
-                                                          [OPTIMIZER_BETA2] = OPTION_BETA2,
-                                                          [OPTIMIZER_EPSILON] = OPTION_EPSILON};
+    static const enum option_id ids[OPTIMIZER_OPTIONS] = {
+        [OPTIMIZER_MOMENTUM] = OPTION_MOMENTUM, [OPTIMIZER_NESTEROV] = OPTION_NESTEROV,
+        [OPTIMIZER_BETA1] = OPTION_BETA1,       [OPTIMIZER_BETA2] = OPTION_BETA2,
+        [OPTIMIZER_EPSILON] = OPTION_EPSILON,   [OPTIMIZER_FORM] = OPTION_ADAM_FORM};
     for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
         for (int option = 0; option < OPTIMIZER_OPTIONS; option++)
             assert_int_equal(names(option_row(ids[option])->help, words[optimizer]),

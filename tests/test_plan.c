@@ -340,7 +340,9 @@ static void a_plan_runs_fewer_rows_than_it_was_made_for(void **state)
         p.rows = 31;
         gradient = gradient_of(&p, &loss);
         small = p; /* the same 31 rows */
-        assert_int_equal(plan_new(&small.plan, small.weights, 31, PLAN_TRAIN, 2, 0.1), 0);
+        assert_int_equal(
+            plan_new(&small.plan, small.weights, 31, PLAN_TRAIN, 2, &(struct plan_running){.momentum = 0.1}),
+            0);
         want = gradient_of(&small, &want_loss);
         assert_true(fabs(loss - want_loss) <= 1e-13 * want_loss);
         assert_true(relative(net->learned, gradient, want) < 1e-12);

@@ -275,6 +275,7 @@ static void optimizers_read_what_their_rows_say(void **state)
             opts.beta1 = changed == OPTIMIZER_BETA1 ? 0.1 : opts.beta1;
             opts.beta2 = changed == OPTIMIZER_BETA2 ? 0.2 : opts.beta2;
             opts.epsilon = changed == OPTIMIZER_EPSILON ? 0.3 : opts.epsilon;
+            opts.adam_form = changed == OPTIMIZER_FORM ? SPH_ADAM_KERAS : SPH_ADAM_TORCH;
             sph_net *net = net_of_all_groups(SPH_F64, KERNELS_FASTEST);
             struct weights *weights = NULL;
             struct optimizer step;

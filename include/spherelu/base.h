@@ -122,7 +122,8 @@ typedef struct sph_sink {
     X(DEFAULT, "default", "paper for gmp, glorot for the others")                                            \
     X(PAPER, "paper", "uniform directions, lambda 0, r 1")                                                   \
     X(GLOROT, "glorot", "Glorot uniform")                                                                    \
-    X(HE, "he", "He normal")
+    X(HE, "he", "He normal")                                                                                 \
+    X(AUTHORS, "authors", "as the authors' code: Glorot uniform; gmp half a sphere, its r the Glorot norm")
 
 #define SPH_LOSSES(X)                                                                                        \
     X(MAE, "mae", "mean absolute error")                                                                     \
@@ -151,6 +152,11 @@ typedef struct sph_sink {
     X(SGD, "sgd", "gradient descent with momentum")                                                          \
     X(RMSPROP, "rmsprop", "gradients over the root of their mean square")                                    \
     X(LION, "lion", "the sign of a mean of gradients")
+
+/* Where Adam adds its epsilon. Keras 2.15's form takes the betas of the bias correction rounded to f32. */
+#define SPH_ADAM_FORMS(X)                                                                                    \
+    X(TORCH, "torch", "to the corrected root")                                                               \
+    X(KERAS, "keras", "to the root before its correction, as Keras 2.15")
 
 /* How a schedule is written: a word, and what follows it. */
 #define SPH_SCHEDULES(X)                                                                                     \
@@ -187,6 +193,28 @@ typedef struct sph_sink {
 #define SPH_CONVS(X)                                                                                         \
     X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
     X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
+
+/* What the running variance of bn keeps of a batch. */
+#define SPH_VARIANCES(X)                                                                                     \
+    X(UNBIASED, "unbiased", "the sum of squares over n - 1, as PyTorch")                                     \
+    X(BIASED, "biased", "over n, as Keras in dense layers")
+
+/* Fine points of layers on which other code differs (sph_details). */
+#define SPH_IMN_PLACES(X)                                                                                    \
+    X(INPUT, "input", "at the input of each layer but the first")                                            \
+    X(OUTPUT, "output", "behind each activation, before pooling")
+
+#define SPH_MBN_BIASES(X)                                                                                    \
+    X(AFTER, "after", "behind the mean")                                                                     \
+    X(NONE, "none", "none: one before the mean cancels")
+
+#define SPH_ANGLE_ORDERS(X)                                                                                  \
+    X(CHW, "chw", "channel, row, column")                                                                    \
+    X(HWC, "hwc", "row, column, channel")
+
+#define SPH_FAN_OUTS(X)                                                                                      \
+    X(AREA, "area", "filters times the kernel's area")                                                       \
+    X(FILTERS, "filters", "filters alone")
 
 /* Kinds of networks. */
 #define SPH_NETS(X)                                                                                          \
@@ -244,6 +272,12 @@ typedef struct sph_sink {
     X(STANDARDIZE, SPH_STANDARDIZES)                                                                         \
     X(AUGMENT, SPH_AUGMENTS)                                                                                 \
     X(CONV, SPH_CONVS)                                                                                       \
+    X(ADAM_FORM, SPH_ADAM_FORMS)                                                                             \
+    X(VARIANCE, SPH_VARIANCES)                                                                               \
+    X(IMN_PLACE, SPH_IMN_PLACES)                                                                             \
+    X(MBN_BIAS, SPH_MBN_BIASES)                                                                              \
+    X(ANGLE_ORDER, SPH_ANGLE_ORDERS)                                                                         \
+    X(FAN_OUT, SPH_FAN_OUTS)                                                                                 \
     X(NET, SPH_NETS)                                                                                         \
     X(GROUP, SPH_GROUPS)                                                                                     \
     X(NAMES, SPH_NAMES)                                                                                      \
@@ -265,6 +299,12 @@ typedef struct sph_sink {
 #define SPH_STANDARDIZE_ENUM(id, word, help)   SPH_STANDARDIZE_##id,
 #define SPH_AUGMENT_ENUM(id, word, help)       SPH_AUGMENT_##id,
 #define SPH_CONV_ENUM(id, word, help)          SPH_CONV_##id,
+#define SPH_ADAM_FORM_ENUM(id, word, help)     SPH_ADAM_##id,
+#define SPH_VARIANCE_ENUM(id, word, help)      SPH_VARIANCE_##id,
+#define SPH_IMN_PLACE_ENUM(id, word, help)     SPH_IMN_AT_##id,
+#define SPH_MBN_BIAS_ENUM(id, word, help)      SPH_MBN_BIAS_##id,
+#define SPH_ANGLE_ORDER_ENUM(id, word, help)   SPH_ANGLES_##id,
+#define SPH_FAN_OUT_ENUM(id, word, help)       SPH_FAN_OUT_##id,
 #define SPH_NET_ENUM(id, word, help)           SPH_NET_##id,
 #define SPH_GROUP_ENUM(id, word, help)         SPH_GROUP_##id,
 #define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
@@ -287,6 +327,12 @@ typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
 typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
 typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
 typedef enum { SPH_CONVS(SPH_CONV_ENUM) SPH_CONV_COUNT } sph_conv;
+typedef enum { SPH_ADAM_FORMS(SPH_ADAM_FORM_ENUM) SPH_ADAM_FORM_COUNT } sph_adam_form;
+typedef enum { SPH_VARIANCES(SPH_VARIANCE_ENUM) SPH_VARIANCE_COUNT } sph_variance;
+typedef enum { SPH_IMN_PLACES(SPH_IMN_PLACE_ENUM) SPH_IMN_PLACE_COUNT } sph_imn_place;
+typedef enum { SPH_MBN_BIASES(SPH_MBN_BIAS_ENUM) SPH_MBN_BIAS_COUNT } sph_mbn_bias;
+typedef enum { SPH_ANGLE_ORDERS(SPH_ANGLE_ORDER_ENUM) SPH_ANGLE_ORDER_COUNT } sph_angle_order;
+typedef enum { SPH_FAN_OUTS(SPH_FAN_OUT_ENUM) SPH_FAN_OUT_COUNT } sph_fan_out;
 typedef enum { SPH_NETS(SPH_NET_ENUM) SPH_NET_COUNT } sph_net_kind;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;

@@ -19,6 +19,8 @@ typedef struct sph_data_opts {
     uint64_t seed; /* of the synthetic sets and of `rows`                                            */
     size_t rows;   /* take this many rows only (numpy's RandomState(seed).choice); 0: all            */
     double noise;  /* standard deviation of the noise in the synthetic sets; NaN: 0.1                */
+    int by_numpy;  /* levy: as numpy draws it after random.seed(draw), whatever the seed             */
+    uint32_t draw;
 } sph_data_opts;
 
 SPH_API void sph_data_defaults(sph_data_opts *out);

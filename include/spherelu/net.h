@@ -17,6 +17,15 @@ extern "C" {
 
 typedef struct sph_net sph_net;
 
+/* Fine points on which other code differs; zeroes are what is usual here. */
+typedef struct sph_details {
+    double norm_epsilon;         /* added to a variance before its root is taken; 0: 1e-5             */
+    sph_imn_place imn_at;        /* where imn stands                                                  */
+    sph_mbn_bias mbn_bias;       /* the bias of a layer under mbn                                     */
+    sph_angle_order angle_order; /* in which order a conv's inputs take the angles of gmp             */
+    sph_fan_out fan_out;         /* what Glorot's start of a conv counts as fan out                   */
+} sph_details;
+
 /* One weight layer: s * act(norm(W x + b)). Zeroes mean: a plain linear layer. */
 typedef struct sph_layer {
     const char *path; /* "layers.0"; NULL: layers.K, K counting weight layers */
@@ -36,6 +45,7 @@ typedef struct sph_layer {
 
     /* sp, wn: constants PATH.r of +-1 scale the output; a conversion leaves them where a sign cannot pass */
     int signs;
+    sph_details details;
 } sph_layer;
 
 /* What kinds are like, for programs that explain them. */
@@ -76,12 +86,14 @@ typedef struct sph_mlp {
     sph_init init;
     size_t norm_groups; /* as of a layer */
     uint64_t seed;
+    sph_details details; /* of every layer */
+    int wn_output;       /* under wn the output layer is wn, too; else it is plain */
 } sph_mlp;
 
 SPH_API int sph_net_mlp(sph_net **out, const sph_mlp *spec);
 
-/* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn leaves the
- * first conv's input alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each
+/* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn at the
+ * input leaves the first conv's alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each
  * pair, the mean of all pixels, layers.6. The resnets are torchvision's, paths included (conv1,
  * layer1.0.conv1, layer1.0.downsample.0, fc). mobile: MobileNet's first version, a 3x3 conv of 32 units, then
  * thirteen pairs of a depthwise 3x3 conv and a 1x1 conv of 64, 128, 128, 256, 256, 6 x 512, 1024, 1024 units,
@@ -97,6 +109,8 @@ typedef struct sph_image_net {
     sph_init init;
     size_t norm_groups; /* as of a layer */
     uint64_t seed;
+    sph_details details; /* of every layer */
+    int wn_output;       /* under wn the output layer is wn, too; else it is plain */
 } sph_image_net;
 
 SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);

@@ -57,6 +57,7 @@ typedef struct sph_train_opts {
     double label_smoothing;
     double huber_delta; /* huber: where its straight part begins, in units of the standardised target */
     sph_optimizer optimizer;
+    sph_adam_form adam_form; /* of adam and adamw */
     double lr;
     double group_lr[SPH_GROUP_COUNT];    /* factors on lr                                   */
     double group_decay[SPH_GROUP_COUNT]; /* factors on weight_decay                         */
@@ -67,11 +68,12 @@ typedef struct sph_train_opts {
     size_t batch;   /* 0: full                                                      */
     size_t micro;   /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
-    const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
-    double warmup;        /* epochs                                                       */
-    size_t patience;      /* epochs without a better monitored value; 0: never stop early */
-    const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
-    double norm_momentum; /* share of the batch in running statistics                     */
+    const char *schedule;       /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
+    double warmup;              /* epochs                                                       */
+    size_t patience;            /* epochs without a better monitored value; 0: never stop early */
+    const char *monitor;        /* NULL: val_loss if there is a validation part, else train_loss */
+    double norm_momentum;       /* share of the batch in running statistics                     */
+    sph_variance norm_variance; /* of the batch, in that of bn                            */
     sph_standardize standardize;
     sph_augment augment; /* of the training part; images only                            */
     uint64_t seed;

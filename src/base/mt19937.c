@@ -3,6 +3,8 @@
  * Matsumoto and Nishimura's generator (1998), with the draws numpy's legacy interface makes of it. */
 #include "base/mt19937.h"
 
+#include <math.h>
+
 enum { MIDDLE = 397 };
 
 void mt19937_seed(struct mt19937 *mt, uint32_t seed)
@@ -31,6 +33,32 @@ static uint32_t mt19937_u32(struct mt19937 *mt)
     y ^= y << 7 & 0x9d2c5680u;
     y ^= y << 15 & 0xefc60000u;
     return y ^ y >> 18;
+}
+
+/* 53 bits of two draws. */
+double mt19937_unit(struct mt19937 *mt)
+{
+    uint32_t high = mt19937_u32(mt) >> 5, low = mt19937_u32(mt) >> 6;
+    return ((double)high * 67108864.0 + (double)low) / 9007199254740992.0;
+}
+
+/* Marsaglia's polar method; the second of a pair comes first. */
+double mt19937_gauss(struct mt19937 *mt, struct mt19937_normal *pair)
+{
+    if (pair->waits) {
+        pair->waits = 0;
+        return pair->second;
+    }
+    double x, y, square;
+    do {
+        x = 2.0 * mt19937_unit(mt) - 1.0;
+        y = 2.0 * mt19937_unit(mt) - 1.0;
+        square = x * x + y * y;
+    } while (square >= 1.0 || square == 0.0);
+    double scale = sqrt(-2.0 * log(square) / square);
+    pair->second = scale * x;
+    pair->waits = 1;
+    return scale * y;
 }
 
 /* 0 .. max, by masking and rejection. */

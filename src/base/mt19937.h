@@ -15,6 +15,14 @@ struct mt19937 {
     size_t used;
 };
 
+/* RandomState(seed).random_sample() and .standard_normal(), a pair of which is made at a time. */
+struct mt19937_normal {
+    double second;
+    int waits;
+};
+double mt19937_unit(struct mt19937 *mt);
+double mt19937_gauss(struct mt19937 *mt, struct mt19937_normal *pair);
+
 void mt19937_seed(struct mt19937 *mt, uint32_t seed); /* RandomState(seed) */
 
 /* RandomState(seed).permutation(count) into items (count). Its first k are RandomState(seed).choice(count, k,

@@ -53,6 +53,8 @@ static int add_copies(struct taking *taking, struct site *site, const struct net
     spec.path = path;
     spec.act = SPH_ACT_IDENTITY;
     spec.signs = 0;
+    if (layer->norm->at_output) /* behind what is probed */
+        spec.norm = SPH_NORM_NONE;
     site->ruler = -1;
     site->probe = net_add_like(taking->wide, node, in, &spec);
     if (site->probe < 0 || !layer->norm->per_sample)

@@ -47,6 +47,7 @@ int gradients_new(struct gradients **out, sph_net *net, const struct source *sou
         return SPH_EMEMORY;
     size_t targets = loss_targets(opts->loss, sph_net_outputs(net));
     g->net = net;
+    struct plan_running running = {.momentum = 1};
     g->batch = (struct batch){.micro = rows,
                               .opts = opts,
                               .targets = targets,
@@ -59,7 +60,7 @@ int gradients_new(struct gradients **out, sph_net *net, const struct source *sou
     int err = g->layer && g->on ? 0 : SPH_EMEMORY;
     if (err < 0 || (err = fetch_rows(g, source, rows)) < 0 ||
         (err = weights_new(&g->batch.weights, net, net->k, 1)) < 0 ||
-        (err = plan_new(&g->batch.plan, g->batch.weights, rows, PLAN_TRAIN, 1, 1)) < 0 ||
+        (err = plan_new(&g->batch.plan, g->batch.weights, rows, PLAN_TRAIN, 1, &running)) < 0 ||
         (err = watch_new(&g->watch, net)) < 0) {
         gradients_free(g);
         return err;

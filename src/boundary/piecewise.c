@@ -34,6 +34,20 @@ static int check_layer(const struct net_layer *layer)
     return check_act(layer->path, layer->act);
 }
 
+/* A norm at the output is part of the dense layers that read it. */
+static int check_output_norm(const sph_net *net, const struct net_layer *layer)
+{
+    int plain = layer->node != net->output;
+    for (size_t i = 0; i < net->node_count; i++)
+        plain &= net->nodes[i].kind == NODE_DENSE ||
+                 (net->nodes[i].in[0] != layer->node && net->nodes[i].in[1] != layer->node);
+    if (!layer->norm->at_output || plain)
+        return 0;
+    return sph_fail_key(SPH_EARG, layer->path,
+                        "%s at its output, which no dense layer reads, and regions are cut for no other",
+                        layer->norm->name);
+}
+
 static int check_net(const sph_net *net)
 {
     if (!net->ready)
@@ -49,6 +63,8 @@ static int check_net(const sph_net *net)
         else if (node->kind == NODE_ACT)
             err = check_act("an activation by itself", act_ops(node->act));
     }
+    for (size_t l = 0; l < net->layer_count && !err; l++)
+        err = check_output_norm(net, &net->layers[l]);
     for (size_t i = 0; i < net->node_count && !err; i++)
         if (node_pixels(&net->nodes[i]) > 1 || net->nodes[i].kind == NODE_AVG_POOL ||
             net->nodes[i].kind == NODE_MAX_POOL)
@@ -91,6 +107,25 @@ static int check_plane(const sph_net *net, const sph_regions_opts *opts)
 
 /* ---------------------------------------------------------------- layers */
 
+/* What a norm at the output of the layer before takes off what this one reads: its biases have it. */
+static int take_off(struct piecewise_node *node, const sph_net *net, size_t layer)
+{
+    const struct net_node *from = &net->nodes[net->nodes[net->layers[layer].node].in[0]];
+    const struct net_layer *before = from->kind == NODE_DENSE ? &net->layers[from->layer] : NULL;
+    if (!before || !before->norm->at_output)
+        return 0;
+    size_t n = before->shape.m;
+    double *mean = mem_get(n, sizeof *mean);
+    if (!mean)
+        return SPH_EMEMORY;
+    net->k->to_double(n, net_norm(net, before, 0), mean);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < net->layers[layer].shape.m; j++)
+            node->b[j] -= node->w[i * node->ld + j] * mean[i];
+    mem_free(mean);
+    return 0;
+}
+
 /* A layer without activation has its scale in its weights. */
 static int take_layer(struct piecewise_node *node, const sph_net *net, size_t layer)
 {
@@ -115,6 +150,8 @@ static int take_layer(struct piecewise_node *node, const sph_net *net, size_t la
         if (!isfinite(node->norm[j]) || !isfinite(node->b[j]) || !isfinite(node->s[j]))
             err = sph_fail_key(SPH_EARG, node->path, "unit %zu has numbers that are not finite", j);
     }
+    if (!err)
+        err = take_off(node, net, layer);
     hyperplanes_free(&planes);
     return err;
 }

@@ -43,6 +43,7 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
         .threshold = net_break(net, layer, 0),
         .area = layer_area(layer),
         .groups = layer_groups(layer),
+        .epsilon = layer->norm_epsilon,
         .u = mem_get(n * ld, size),
         .ldu = ld,
         .offset = mem_get(m, size),

@@ -15,7 +15,7 @@ struct watch {
     char *x, *y;                /* (most, ld) in the net's dtype */
     size_t targets;             /* that y has room for */
     double *value;              /* (most, widest) */
-    double *scale;              /* (widest) */
+    double *scale, *mean;       /* (widest) */
     const unsigned char *where; /* (nodes) that are shown; NULL: all */
 
     /* one run */
@@ -55,6 +55,18 @@ static void read_row(const struct kernels *k, const struct buffer *value, const 
     }
 }
 
+/* What a norm at the output took off: a layer is seen as its activation gives it. */
+static void put_back(struct watch *watch, const struct net_layer *layer, size_t rows, size_t features)
+{
+    size_t pixels = features / layer->shape.m;
+    if (!layer->norm->at_output)
+        return;
+    watch->net->k->to_double(layer->shape.m, net_norm(watch->net, layer, 0), watch->mean);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t f = 0; f < features; f++)
+            watch->value[i * features + f] += watch->mean[f / pixels];
+}
+
 static void show(struct watch *watch, size_t node, const struct tile *tile, const struct buffer *value)
 {
     const struct net_node *here = &watch->net->nodes[node];
@@ -68,6 +80,8 @@ static void show(struct watch *watch, size_t node, const struct tile *tile, cons
         k->to_double(here->channels, weights->s, watch->scale);
     for (size_t i = 0; i < tile->rows; i++)
         read_row(k, value, tile, i, watch->value + i * features);
+    if (is_layer(here))
+        put_back(watch, &watch->net->layers[here->layer], tile->rows, features);
     watch->see(watch->self, &(struct watched){.node = node,
                                               .layer = is_layer(here) ? here->layer : NET_NOWHERE,
                                               .row = watch->row + tile->row,
@@ -105,9 +119,10 @@ int watch_new(struct watch **out, sph_net *net)
     watch->x = mem_get(watch->most * net_row_length(net), net->k->size);
     watch->value = mem_get(watch->most * widest(net), sizeof *watch->value);
     watch->scale = mem_get(widest(net), sizeof *watch->scale);
-    if (!watch->index || !watch->x || !watch->value || !watch->scale ||
+    watch->mean = mem_get(widest(net), sizeof *watch->mean);
+    if (!watch->index || !watch->x || !watch->value || !watch->scale || !watch->mean ||
         (err = weights_new(&watch->weights, net, net->k, 0)) < 0 ||
-        (err = plan_new(&watch->plan, watch->weights, watch->most, PLAN_EVALUATE, 1, 0)) < 0) {
+        (err = plan_new(&watch->plan, watch->weights, watch->most, PLAN_EVALUATE, 1, NULL)) < 0) {
         watch_free(watch);
         return err;
     }
@@ -126,6 +141,7 @@ void watch_free(struct watch *watch)
     mem_free(watch->y);
     mem_free(watch->value);
     mem_free(watch->scale);
+    mem_free(watch->mean);
     mem_free(watch);
 }
 

@@ -2,11 +2,13 @@
  *
  * What the methods of an experiment come to beside each other. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "compare/results.h"
+#include "job/reference.h"
 
 enum { CHOICES_SHOWN = 3 };
 
@@ -105,9 +107,17 @@ static int reference_of(const struct sph_experiment *e)
 
 const char *experiment_warning(const struct sph_experiment *e)
 {
-    if (e->base->options.protocol != PROTOCOL_REFERENCE)
+    int chose_point = e->axis_count && !e->all_points, chose_epoch = reference_leaks(e->base);
+    for (size_t m = 0; m < e->method_count; m++)
+        if (e->methods[m].job->given[OPTION_MONITOR] && e->base->options.protocol == PROTOCOL_REFERENCE)
+            chose_epoch |= strcmp(e->methods[m].job->options.monitor, "train_loss") != 0;
+    if (e->base->options.protocol != PROTOCOL_REFERENCE || (!chose_point && !chose_epoch))
         return NULL;
-    return e->axis_count && !e->all_points
+    if (!chose_epoch)
+        return "protocol reference: the test part chose the point of the grid, so its scores are too good; "
+               "not for "
+               "reporting";
+    return chose_point
                ? "protocol reference: the test part chose the epoch and the point of the grid, so its scores "
                  "are too good; not for reporting"
                : OPTION_LEAK;

@@ -35,7 +35,9 @@ static int same_rows(const struct data_kept *kept, const sph_data_opts *opts)
 {
     const sph_data_opts *own = &kept->opts;
     if (!kept->data->made)
-        return !own->rows == !opts->rows && !(opts->noise > 0);
+        return !own->rows == !opts->rows && !(opts->noise > 0) && !opts->by_numpy;
+    if (own->by_numpy != opts->by_numpy || own->draw != opts->draw)
+        return 0;
     return own->rows == opts->rows && own->seed == opts->seed &&
            (own->noise == opts->noise || (isnan(own->noise) && isnan(opts->noise)));
 }

@@ -303,6 +303,8 @@ static int check_opts(const struct images_source *source, const sph_data_opts *o
     if (opts->noise > 0)
         return sph_fail_key(SPH_EARG, "noise", "%s is as it is; crescents and levy are made with noise",
                             source->path);
+    if (opts->by_numpy)
+        return sph_fail_key(SPH_EARG, "draw", "%s is as it is; levy is drawn", source->path);
     if (opts->task >= 0 && opts->task != SPH_TASK_CLASSES)
         return sph_fail_key(SPH_EARG, "task", "%s is a set of images with classes", source->path);
     return 0;

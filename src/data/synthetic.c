@@ -8,7 +8,11 @@
 int synthetic_sheet(struct sheet *sheet, const char *name, const sph_data_opts *opts)
 {
     struct synthetic set;
-    int err = synthetic_make(&set, name, opts->rows, opts->noise, opts->seed);
+    int err = synthetic_make(&set, name,
+                             &(struct synthetic_opts){.rows = opts->rows,
+                                                      .noise = opts->noise,
+                                                      .seed = opts->seed,
+                                                      .numpy = opts->by_numpy ? &opts->draw : NULL});
     if (err < 0)
         return err;
     sheet->own[0] = (unsigned char *)set.values;

@@ -133,7 +133,7 @@ static int in_section(enum option_id id, const char *section)
 {
     if (section)
         return !strcmp(section_word(id), section) && id != OPTION_OUT;
-    return !strcmp(section_word(id), "net") || !strcmp(section_word(id), "train");
+    return !strcmp(section_word(id), "net") || !strcmp(section_word(id), "train") || id == OPTION_DRAW;
 }
 
 int config_key(const char *key, const char *section)

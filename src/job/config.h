@@ -32,7 +32,7 @@ int config_read(struct sph_job *job, const char *path);
 int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
 
 /* Gives the values of one mapping to the job. section: "data", "net" or "train" as in files; NULL takes any
- * key of net and train (a method of an experiment). except: a key that is the caller's own and is passed
+ * key of net and train, and data's draw (a method of an experiment). except: a key that is the caller's own and is passed
  * over, or NULL. lines, or NULL: where each option stands. */
 int config_apply(struct sph_job *job, struct node mapping, const char *section, const char *except,
                  size_t lines[OPTION_COUNT]);

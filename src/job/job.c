@@ -9,14 +9,13 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "data/cache.h"
+#include "job/option_kinds.h"
+#include "job/reference.h"
 #include "rows/split.h"
 #include "net/net.h"
 #include "net/zoo.h"
 #include "train/losses.h"
 #include "train/optimizer.h"
-
-/* Keras', which the papers' authors use. */
-static const double reference_epsilon = 1e-7;
 
 static const struct net_kind *kind_of(const struct job_options *o)
 {
@@ -94,11 +93,12 @@ static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
         return sph_fail_key(SPH_EARG, "beta1", "%s has none", ops->name);
     if (job->set[OPTION_BETA2] && !ops->reads[OPTIMIZER_BETA2])
         return sph_fail_key(SPH_EARG, "beta2", "%s has none", ops->name);
+    if (job->set[OPTION_ADAM_FORM] && !ops->reads[OPTIMIZER_FORM])
+        return sph_fail_key(SPH_EARG, "adam_form", "%s has none", ops->name);
     if (!job->set[OPTION_MOMENTUM])
         options_set_real(job, OPTION_MOMENTUM, own->momentum);
     if (!job->set[OPTION_EPSILON])
-        options_set_real(job, OPTION_EPSILON,
-                         o->protocol == PROTOCOL_REFERENCE ? reference_epsilon : own->epsilon);
+        options_set_real(job, OPTION_EPSILON, own->epsilon);
     if (!job->set[OPTION_LR])
         options_set_real(job, OPTION_LR, kind_of(o)->lr > 0 ? ops->rate * kind_of(o)->lr : own->lr);
     return 0;
@@ -107,11 +107,13 @@ static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
 int job_settle(struct sph_job *job, const sph_data *data)
 {
     sph_train_opts defaults;
-    sph_train_defaults(&defaults, data->task);
-    sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
     int err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
+    if (!err && job->options.protocol == PROTOCOL_REFERENCE)
+        err = reference_settle(job, data->task);
+    sph_train_defaults(&defaults, data->task);
+    sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
     if (!err)
         err = settle_optimizer(job, &defaults);
     if (err < 0)
@@ -145,6 +147,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.seed = o->seed;
     opts.rows = o->rows;
     opts.noise = o->noise;
+    opts.by_numpy = option_draw(o->draw, &opts.draw);
     int err =
         job->cache ? data_cache_open(job->cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
     if (err < 0)
@@ -212,6 +215,17 @@ uint64_t job_content(const sph_data *data)
 
 /* ---------------------------------------------------------------- net */
 
+static sph_details details_of(const struct job_options *o)
+{
+    return (sph_details){
+        .norm_epsilon = isnan(o->norm_epsilon) ? 0 : o->norm_epsilon,
+        .imn_at = o->imn_at < 0 ? SPH_IMN_AT_INPUT : (sph_imn_place)o->imn_at,
+        .mbn_bias = o->mbn_bias < 0 ? SPH_MBN_BIAS_AFTER : (sph_mbn_bias)o->mbn_bias,
+        .angle_order = o->angle_order < 0 ? SPH_ANGLES_CHW : (sph_angle_order)o->angle_order,
+        .fan_out = o->fan_out < 0 ? SPH_FAN_OUT_AREA : (sph_fan_out)o->fan_out,
+    };
+}
+
 static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
 {
     sph_image_net spec = {
@@ -227,6 +241,8 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
         .act = (sph_act)o->activation,
         .init = init,
         .seed = o->seed,
+        .details = details_of(o),
+        .wn_output = o->wn_output > 0,
     };
     return kind_of(o)->make(out, &spec);
 }
@@ -245,6 +261,8 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
         .act = (sph_act)o->activation,
         .init = init,
         .seed = o->seed,
+        .details = details_of(o),
+        .wn_output = o->wn_output > 0,
     };
     return sph_net_mlp(out, &spec);
 }
@@ -305,6 +323,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.label_smoothing = o->label_smoothing;
     opts.huber_delta = isnan(o->huber_delta) ? opts.huber_delta : o->huber_delta;
     sph_train_optimizer(&opts, (sph_optimizer)o->optimizer);
+    opts.adam_form = o->adam_form < 0 ? SPH_ADAM_TORCH : (sph_adam_form)o->adam_form;
     opts.lr = o->lr;
     opts.group_lr[SPH_GROUP_THETA] = o->lr_theta;
     opts.group_lr[SPH_GROUP_LAMBDA] = o->lr_lambda;
@@ -325,6 +344,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.patience = o->patience;
     opts.monitor = o->monitor;
     opts.norm_momentum = o->norm_momentum;
+    opts.norm_variance = o->norm_variance < 0 ? SPH_VARIANCE_UNBIASED : (sph_variance)o->norm_variance;
     opts.standardize = (sph_standardize)o->standardize;
     opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
     opts.seed = o->seed;

@@ -16,6 +16,7 @@
 #include "train/fit.h"
 #include "job/job.h"
 #include "job/record.h"
+#include "job/reference.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
 #include "store/runfolder.h"
@@ -241,7 +242,7 @@ static int on_end(void *self, const sph_view *view)
 
 static const char *warning_of(const struct job_run *run)
 {
-    return run->job->options.protocol == PROTOCOL_REFERENCE ? OPTION_LEAK : NULL;
+    return reference_leaks(run->job) ? OPTION_LEAK : NULL;
 }
 
 static int save_record(struct job_run *run)

@@ -16,13 +16,25 @@ enum { SIZES_MAX = 1000 };
 static const sph_word_row protocols[] = WORDS_OF(OPTION_PROTOCOLS);
 
 static const sph_word_kind word_kinds[] = {
-    [CHECK_DTYPES] = SPH_WORDS_DTYPE,     [CHECK_PARAMS] = SPH_WORDS_PARAM,
-    [CHECK_NORMS] = SPH_WORDS_NORM,       [CHECK_ACTS] = SPH_WORDS_ACT,
-    [CHECK_LOSSES] = SPH_WORDS_LOSS,      [CHECK_OPTIMIZERS] = SPH_WORDS_OPTIMIZER,
-    [CHECK_TASKS] = SPH_WORDS_TASK,       [CHECK_SPLITS] = SPH_WORDS_SPLIT,
-    [CHECK_MISSINGS] = SPH_WORDS_MISSING, [CHECK_STANDARDIZES] = SPH_WORDS_STANDARDIZE,
-    [CHECK_AUGMENTS] = SPH_WORDS_AUGMENT, [CHECK_CONVS] = SPH_WORDS_CONV,
+    [CHECK_DTYPES] = SPH_WORDS_DTYPE,
+    [CHECK_PARAMS] = SPH_WORDS_PARAM,
+    [CHECK_NORMS] = SPH_WORDS_NORM,
+    [CHECK_ACTS] = SPH_WORDS_ACT,
+    [CHECK_LOSSES] = SPH_WORDS_LOSS,
+    [CHECK_OPTIMIZERS] = SPH_WORDS_OPTIMIZER,
+    [CHECK_TASKS] = SPH_WORDS_TASK,
+    [CHECK_SPLITS] = SPH_WORDS_SPLIT,
+    [CHECK_MISSINGS] = SPH_WORDS_MISSING,
+    [CHECK_STANDARDIZES] = SPH_WORDS_STANDARDIZE,
+    [CHECK_AUGMENTS] = SPH_WORDS_AUGMENT,
+    [CHECK_CONVS] = SPH_WORDS_CONV,
     [CHECK_NETS] = SPH_WORDS_NET,
+    [CHECK_ADAM_FORMS] = SPH_WORDS_ADAM_FORM,
+    [CHECK_VARIANCES] = SPH_WORDS_VARIANCE,
+    [CHECK_IMN_PLACES] = SPH_WORDS_IMN_PLACE,
+    [CHECK_MBN_BIASES] = SPH_WORDS_MBN_BIAS,
+    [CHECK_ANGLE_ORDERS] = SPH_WORDS_ANGLE_ORDER,
+    [CHECK_FAN_OUTS] = SPH_WORDS_FAN_OUT,
 };
 
 static const sph_word_row *check_words(enum option_check check)
@@ -125,6 +137,20 @@ static int parse_character(char *out, const char *text)
     return 0;
 }
 
+int option_draw(const char *text, uint32_t *seed)
+{
+    uint64_t number = 0;
+    *seed = 0;
+    if (!text || !strcmp(text, "seed"))
+        return 0;
+    if (!strcmp(text, "authors"))
+        return 1;
+    if (!text_to_u64(text, &number) || number > UINT32_MAX)
+        return -1;
+    *seed = (uint32_t)number;
+    return 1;
+}
+
 /* YAML and JSON are UTF-8, so what goes into them has to be. */
 static int check_text(const struct option_rule *rule, const char *text)
 {
@@ -133,6 +159,9 @@ static int check_text(const struct option_rule *rule, const char *text)
     size_t length = strlen(text);
     if (!length || !text_is_utf8(text))
         return expected(text, length ? "UTF-8 text" : rule->argument);
+    uint32_t seed;
+    if (rule->check == CHECK_DRAW && option_draw(text, &seed) < 0)
+        return expected(text, "seed, authors, or a whole number below 2^32");
     if (rule->check != CHECK_INIT || words_find(inits, text) >= 0)
         return 0;
     if (length > strlen(suffix) && !strcmp(text + length - strlen(suffix), suffix))

@@ -41,6 +41,13 @@ enum option_check {
     CHECK_AUGMENTS,
     CHECK_CONVS,
     CHECK_NETS,
+    CHECK_ADAM_FORMS,
+    CHECK_VARIANCES,
+    CHECK_IMN_PLACES,
+    CHECK_MBN_BIASES,
+    CHECK_ANGLE_ORDERS,
+    CHECK_FAN_OUTS,
+    CHECK_DRAW, /* "seed", "authors" or a whole number */
     CHECK_PROTOCOLS
 };
 
@@ -76,6 +83,9 @@ int option_own(const struct option_rule *rule, union option_value *value);
 
 /* Appends the canonical text of a value that is set. */
 void option_add(struct text *out, const struct option_rule *rule, const union option_value *value);
+
+/* What --draw says: whether the points are numpy's, and by which seed. */
+int option_draw(const char *text, uint32_t *seed);
 
 /* A word of the list that the check names. */
 const char *option_word(enum option_check check, int word);

@@ -65,6 +65,10 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
       "take N rows only, drawn by the seed; all if not given; of a set with its own test part, N training "  \
       "rows, and test rows in proportion")                                                                   \
+    X(DRAW, draw, "draw", TEXT, DRAW, "", "data", "draw", "seed|authors|N",                                  \
+      "levy: points drawn by the seed, or whatever the seed those that numpy draws after random.seed(N), "   \
+      "the "                                                                                                 \
+      "noise behind them, as the papers' notebook does; authors: N = 0, theirs; seed if not given")          \
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
       "standard deviation of the noise in crescents and levy; 0.1 if not given")                             \
     X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
@@ -84,10 +88,29 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "gn: groups of equal size that the units of each hidden layer fall into; 1: as ln, as many as a "      \
       "conv has channels: instance normalization; if not given 32, or the most of 16, 8, 4, 2, 1 that "      \
       "divide the units of a layer into groups of 4 or more")                                                \
+    X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
+      "bn, ln, gn: what is added to a variance before its root is taken; 1e-5 if not given, 1e-3 under "     \
+      "protocol reference")                                                                                  \
+    X(IMN_AT, imn_at, "imn-at", WORD, IMN_PLACES, "", "net", "imn_at", OPTION_WORDS(SPH_IMN_PLACES),         \
+      "imn: at the input of each layer but the first, or behind each activation, before pooling, as in the " \
+      "papers' code; input if not given, output under protocol reference")                                   \
+    X(MBN_BIAS, mbn_bias, "mbn-bias", WORD, MBN_BIASES, "", "net", "mbn_bias", OPTION_WORDS(SPH_MBN_BIASES), \
+      "mbn: the bias behind the mean, or none, as where one stands before it and cancels; after if not "     \
+      "given, none under protocol reference")                                                                \
+    X(WN_OUTPUT, wn_output, "wn-output", SWITCH, ANY, "", "net", "wn_output", NULL,                          \
+      "wn: the output layer too; under protocol reference it is, unless false is given")                     \
+    X(ANGLE_ORDER, angle_order, "angle-order", WORD, ANGLE_ORDERS, "", "net", "angle_order",                 \
+      OPTION_WORDS(SPH_ANGLE_ORDERS),                                                                        \
+      "gmp: the order in which a conv's inputs (channel, row, column) take the angles; the model file says " \
+      "which; chw if not given, hwc under protocol reference")                                               \
+    X(FAN_OUT, fan_out, "fan-out", WORD, FAN_OUTS, "", "net", "fan_out", OPTION_WORDS(SPH_FAN_OUTS),         \
+      "what --init glorot counts as the fan out of a conv: filters times the kernel's area, or filters "     \
+      "alone; area if not given")                                                                            \
     X(ACTIVATION, activation, "activation", WORD, ACTS, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS), \
       "activation of the hidden layers")                                                                     \
-    X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|FILE.safetensors",                 \
-      "initial values; paper for gmp and glorot for the others if not given")                                \
+    X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|authors|FILE.safetensors",         \
+      "initial values; paper for gmp and glorot for the others if not given; authors: as the papers' code, " \
+      "Glorot with --fan-out filters in wn and gmp, gmp on half a sphere with r the Glorot norm")            \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
     X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
@@ -102,6 +125,11 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "otherwise; 1 if not given")                                                                           \
     X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZERS, "adam", "training", "optimizer",                  \
       OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
+    X(ADAM_FORM, adam_form, "adam-form", WORD, ADAM_FORMS, "", "training", "adam_form",                      \
+      OPTION_WORDS(SPH_ADAM_FORMS),                                                                          \
+      "adam and adamw: epsilon is added to the root corrected for its start, or before that correction; "    \
+      "torch "                                                                                               \
+      "if not given, keras under protocol reference")                                                        \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
       "learning rate; if not given 0.01, 0.002 in networks for images; of that rmsprop takes 0.3, lion 0.1") \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
@@ -145,7 +173,12 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "value that chooses the epoch: train_loss, or val_ and a metric (docs/numerics.md), the right way "    \
       "round; val_loss, or train_loss without a validation part, if not given")                              \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
-      "share of the newest batch in running statistics")                                                     \
+      "share of the newest batch in running statistics; under protocol reference 0.01 if not given")         \
+    X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCES, "", "training", "norm_variance",       \
+      OPTION_WORDS(SPH_VARIANCES),                                                                           \
+      "bn: what the running variance keeps of a batch, its sum of squares over n - 1 or over n; unbiased "   \
+      "if "                                                                                                  \
+      "not given; under protocol reference biased in dense layers")                                          \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \

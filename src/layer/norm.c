@@ -12,6 +12,11 @@ const struct norm_ops *norm_ops(sph_norm norm)
     return table[norm];
 }
 
+const struct norm_ops *norm_ops_at(sph_norm norm, sph_imn_place place)
+{
+    return norm == SPH_NORM_IMN && place == SPH_IMN_AT_OUTPUT ? &norm_imn_output : norm_ops(norm);
+}
+
 int sph_norm_is_batch(sph_norm norm)
 {
     return norm_ops(norm)->batch;

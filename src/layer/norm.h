@@ -4,14 +4,14 @@
  * where it stands, its passes, and what it is in evaluation, where boundaries and conversions look at it.
  * Each row is a file, norm_*.c; whoever works with layers asks the row and knows no normalization by name.
  *
- * A layer is [norm at the input] product [norm behind it] activation. A batch statistic takes two ops, one
+ * A layer is [norm at the input] product [norm behind it] activation [norm at the output]. A batch statistic takes two ops, one
  * that gathers and one that applies (op.h); what works on each row by itself takes the second only. */
 #ifndef SPH_LAYER_NORM_H
 #define SPH_LAYER_NORM_H
 
 #include "layer/op.h"
 
-/* Added to a variance before its root is taken; as PyTorch has it. */
+/* Added to a variance before its root is taken, unless a layer says otherwise; as PyTorch has it. */
 static const double norm_epsilon = 1e-5;
 
 enum norm_extent { NORM_UNITS, NORM_CHANNELS }; /* a number for each unit, or channel of the layer's input */
@@ -40,6 +40,8 @@ struct norm_room {
     size_t shares; /* most tiles of a batch or, of blocked images, most images        */
     size_t workers;
     double momentum;
+    double epsilon;
+    sph_variance variance;
 };
 int norm_state_new(struct norm_state **out, const struct norm_ops *row, const struct norm_room *room);
 void norm_state_free(struct norm_state *state);
@@ -54,6 +56,7 @@ struct norm_values {
     size_t area;                  /* inputs of a unit that share a channel                   */
     size_t groups;                /* of units, which read channels of their own; 1: none     */
     size_t norm_groups;           /* of units that are normalized together; 1: all           */
+    double epsilon;
 };
 
 /* The channel that input i of unit j is of. */
@@ -69,8 +72,10 @@ struct norm_ops {
 
     int grouped;       /* its layers say into how many groups their units fall */
     int at_input;      /* stands before the product, on what the layer reads                            */
+    int at_output;     /* stands behind the activation: its first tensor is taken off there             */
     int batch;         /* training looks at the whole batch, evaluation at running statistics           */
     int per_sample;    /* joins the units of a sample and divides by a number of its own: no unit is affine */
+    int divides;       /* by the root of a variance, to which an epsilon is added                       */
     int replaces_bias; /* its shift is the layer's bias                                                 */
     int adds_bias;     /* the bias comes behind it, in its own pass                                     */
     int takes_relu;    /* a relu behind it runs in its passes, both ways                                */
@@ -110,6 +115,9 @@ struct norm_ops {
 /* The row of a normalization; never NULL. That of none has no tensors and no passes. */
 const struct norm_ops *norm_ops(sph_norm norm);
 
+/* The same, imn's at its place. */
+const struct norm_ops *norm_ops_at(sph_norm norm, sph_imn_place place);
+
 /* Numbers of a row's tensor in a layer of m units that reads so many channels. */
 static inline size_t norm_length(const struct norm_tensor *tensor, size_t m, size_t channels)
 {
@@ -119,7 +127,7 @@ static inline size_t norm_length(const struct norm_tensor *tensor, size_t m, siz
 /* Whether it stands between product and activation. */
 static inline int norm_between(const struct norm_ops *row)
 {
-    return row->apply && !row->at_input;
+    return row->apply && !row->at_input && !row->at_output;
 }
 
 #endif

@@ -33,6 +33,8 @@ int norm_state_new(struct norm_state **out, const struct norm_ops *row, const st
     state->width = room->width;
     state->shares = room->shares;
     state->momentum = room->momentum;
+    state->epsilon = room->epsilon;
+    state->biased = room->variance == SPH_VARIANCE_BIASED;
     int missing = row->batch && new_batch(state, room->k);
     size_t length = kernel_pad(room->width);
     if (row->row_numbers)

@@ -6,7 +6,7 @@
  *
  *   dgamma = sum g xhat,  dbeta = sum g,  dz = gamma / sigma (g - mean of g - xhat * mean of g xhat)
  *
- * Evaluation: running mean and (unbiased) variance; (gamma / sigma) w x + beta - gamma mean / sigma. */
+ * Evaluation: running mean and (unbiased, unless the training says otherwise) variance; (gamma / sigma) w x + beta - gamma mean / sigma. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void set_scale(const struct op *op, const double *var)
     struct norm_state *state = op->norm.state;
     op->k->to_double(state->width, op->weights->norm[GAMMA], state->spare);
     for (size_t j = 0; j < state->width; j++) {
-        state->inverse[j] = 1 / sqrt(var[j] + norm_epsilon);
+        state->inverse[j] = 1 / sqrt(var[j] + state->epsilon);
         state->spare[j] *= state->inverse[j];
     }
     op->k->from_double(state->width, state->spare, state->scale);
@@ -70,7 +70,8 @@ static void join(const struct op *op, size_t tiles, size_t rows)
     for (size_t j = 0; j < state->width; j++)
         var[j] /= count;
     norm_update_running(op, state->merged[0], 1, op->weights->norm[MEAN]);
-    norm_update_running(op, var, count > 1 ? count / (count - 1) : 1, op->weights->norm[VAR]);
+    norm_update_running(op, var, count > 1 && !state->biased ? count / (count - 1) : 1,
+                        op->weights->norm[VAR]);
     op->k->from_double(state->width, state->merged[0], state->mean);
     set_scale(op, var);
 }
@@ -172,7 +173,7 @@ static void bn_apply(struct op *op, int train)
 
 static double factor_of(const struct norm_values *norm, size_t j)
 {
-    return norm->tensor[GAMMA][j] / sqrt(norm->tensor[VAR][j] + norm_epsilon);
+    return norm->tensor[GAMMA][j] / sqrt(norm->tensor[VAR][j] + norm->epsilon);
 }
 
 static void fold(const struct norm_values *norm, size_t j, double *w, double *b)
@@ -189,7 +190,6 @@ static void moves(const void *const tensor[NORM_TENSORS], struct moves_args *out
     out->beta = tensor[BETA];
     out->mean = tensor[MEAN];
     out->var = tensor[VAR];
-    out->epsilon = norm_epsilon;
 }
 
 static int scale(const struct norm_values *norm, size_t j, double factor)
@@ -202,7 +202,7 @@ static int scale(const struct norm_values *norm, size_t j, double factor)
 /* The statistics of w x / length, so that xhat stays: var' + epsilon = (var + epsilon) / length^2. */
 static int shorten(const struct norm_values *norm, size_t j, double length, char *why, size_t size)
 {
-    double var = (norm->tensor[VAR][j] + norm_epsilon) / length / length - norm_epsilon;
+    double var = (norm->tensor[VAR][j] + norm->epsilon) / length / length - norm->epsilon;
     if (!(var >= 0)) {
         snprintf(why, size, "bn's variance would become %g: the weights' length %g is too large for it", var,
                  length);
@@ -216,7 +216,7 @@ static int shorten(const struct norm_values *norm, size_t j, double length, char
 static void hold(const struct norm_values *norm, size_t j)
 {
     norm->tensor[BETA][j] -=
-        norm->tensor[GAMMA][j] * norm->tensor[MEAN][j] / sqrt(norm->tensor[VAR][j] + norm_epsilon);
+        norm->tensor[GAMMA][j] * norm->tensor[MEAN][j] / sqrt(norm->tensor[VAR][j] + norm->epsilon);
     norm->tensor[GAMMA][j] = norm->tensor[MEAN][j] = 0;
     norm->tensor[VAR][j] = 1;
 }
@@ -228,6 +228,7 @@ static void take_sum(const struct norm_values *norm, size_t j, double part)
 
 const struct norm_ops norm_bn = {
     .name = "bn",
+    .divides = 1,
     .tensor = {[GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1},
                [BETA] = {"norm.shift", .learned = 1, .extent = NORM_UNITS},
                [MEAN] = {"norm.mean", .extent = NORM_UNITS},

@@ -47,7 +47,7 @@ static void vector_forward(const struct op *op, const struct tile *tile)
     for (size_t group = 0; group < op->norm.groups; group++) {
         size_t at = group * width;
         k->layer_norm(tile->rows, width, from(op, buffer_at(op->in, op->k, tile), at), op->in->ld,
-                      norm_epsilon, from(op, op->weights->norm[GAMMA], at),
+                      op->norm.state->epsilon, from(op, op->weights->norm[GAMMA], at),
                       from(op, op->weights->norm[BETA], at), inverse_at(op, tile, group),
                       from(op, buffer_at(op->out, op->k, tile), at), op->out->ld);
     }
@@ -159,7 +159,7 @@ static void keep_moments(const struct image *image)
             mean += means[j] / (double)image->width;
         for (size_t j = first; j < stop; j++)
             squares += deviations[j] + (double)op->in->pixels * (means[j] - mean) * (means[j] - mean);
-        double inverse = 1 / sqrt(squares / image->count + norm_epsilon);
+        double inverse = 1 / sqrt(squares / image->count + op->norm.state->epsilon);
         op->k->from_double(1, &mean, from(op, kept(image, 0), group));
         op->k->from_double(1, &inverse, from(op, kept(image, 1), group));
     }
@@ -279,6 +279,7 @@ static int scale(const struct norm_values *norm, size_t j, double factor)
 
 const struct norm_ops norm_gn = {
     .name = "gn",
+    .divides = 1,
     .tensor = {[GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1},
                [BETA] = {"norm.shift", .learned = 1, .extent = NORM_UNITS}},
     .tensors = 2,

@@ -76,6 +76,40 @@ static void take_input(const struct norm_values *norm, size_t i, double factor, 
     norm->tensor[MEAN][i] = factor * (norm->tensor[MEAN][i] - constant);
 }
 
+/* ---------------------------------------------------------------- behind the activation
+ * As the authors' code has it: y - mean of y, before any pooling. Gradients are shifted in place. A mean of 0
+ * in files is what a net without it has; conversions leave it alone. */
+
+static void output_apply_back(const struct op *op, const struct tile *tile)
+{
+    norm_shift(op, tile, op->dout, op->dout);
+}
+
+static void imn_output_gather(struct op *op)
+{
+    static const struct op_kind kind = {
+        .forward = norm_gather_mean, .join_forward = join, .backward = output_apply_back};
+    op->kind = &kind;
+}
+
+static void imn_output_apply(struct op *op, int train)
+{
+    static const struct op_kind training = {
+        .forward = apply, .backward = norm_gather_mean_back, .join_backward = norm_join_mean_back};
+    static const struct op_kind evaluation = {.prepare = prepare, .forward = apply};
+    op->kind = train ? &training : &evaluation;
+}
+
+const struct norm_ops norm_imn_output = {
+    .name = "imn",
+    .tensor = {[MEAN] = {"norm.mean", .extent = NORM_UNITS}},
+    .tensors = 1,
+    .at_output = 1,
+    .batch = 1,
+    .gather = imn_output_gather,
+    .apply = imn_output_apply,
+};
+
 const struct norm_ops norm_imn = {
     .name = "imn",
     .tensor = {[MEAN] = {"norm.mean", .extent = NORM_CHANNELS}},

@@ -19,9 +19,9 @@ static void *inverse_at(const struct op *op, const struct tile *tile, size_t i)
 
 static void forward(const struct op *op, const struct tile *tile)
 {
-    op->k->layer_norm(tile->rows, op->weights->m, buffer_at(op->in, op->k, tile), op->in->ld, norm_epsilon,
-                      op->weights->norm[GAMMA], op->weights->norm[BETA], inverse_at(op, tile, 0),
-                      buffer_at(op->out, op->k, tile), op->out->ld);
+    op->k->layer_norm(tile->rows, op->weights->m, buffer_at(op->in, op->k, tile), op->in->ld,
+                      op->norm.state->epsilon, op->weights->norm[GAMMA], op->weights->norm[BETA],
+                      inverse_at(op, tile, 0), buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
 static void backward(const struct op *op, const struct tile *tile)
@@ -37,7 +37,7 @@ static void image_forward(const struct op *op, const struct tile *tile)
 {
     for (size_t i = 0; i < tile->rows; i++)
         op->k->image_norm(op->in->pixels, op->weights->m, buffer_image(op->in, op->k, tile, i), op->in->ld,
-                          norm_epsilon, op->weights->norm[GAMMA], op->weights->norm[BETA],
+                          op->norm.state->epsilon, op->weights->norm[GAMMA], op->weights->norm[BETA],
                           inverse_at(op, tile, i), buffer_image(op->out, op->k, tile, i), op->out->ld);
 }
 
@@ -79,6 +79,7 @@ static int scale(const struct norm_values *norm, size_t j, double factor)
 
 const struct norm_ops norm_ln = {
     .name = "ln",
+    .divides = 1,
     .tensor = {[GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1},
                [BETA] = {"norm.shift", .learned = 1, .extent = NORM_UNITS}},
     .tensors = 2,

@@ -6,13 +6,14 @@
 
 #include "layer/norm.h"
 
-extern const struct norm_ops norm_bn, norm_ln, norm_mbn, norm_imn, norm_gn;
+extern const struct norm_ops norm_bn, norm_ln, norm_mbn, norm_imn, norm_imn_output, norm_gn;
 
 /* What is gathered lies in shares, one per tile or, of blocked images, one per image; they are merged in
  * their order, in f64: the result does not depend on which worker ran which tile. */
 struct norm_state {
     size_t width, shares;
-    double momentum;
+    double momentum, epsilon;
+    int biased;                       /* the running variance is                              */
     const struct layer_weights *also; /* norm_state_share, or NULL                            */
     void *rows;                       /* (rows, groups, the row's row_numbers)                */
     void *work;                       /* (workers, the row's work, width padded)              */

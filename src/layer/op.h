@@ -165,6 +165,7 @@ struct conv_op {
 struct norm_op {
     struct norm_state *state;
     size_t groups; /* of units, where the row has some */
+    double epsilon;
 };
 
 struct act_op {

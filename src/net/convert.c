@@ -53,7 +53,8 @@ static int read_form(const sph_net *net, size_t l, sph_param to, struct form *fo
     form->s = next, next += m;
     form->shape = next, next += net_shape_length(layer);
 
-    param_to_weight(layer->ops, &layer->shape, &form->values, form->w, form->b, form->s);
+    if ((err = param_to_weight(layer->ops, &layer->shape, &form->values, form->w, form->b, form->s)) < 0)
+        return err;
     read_vector(net, net_state(net, layer->output_sign), m, form->s);
     read_vector(net, net_param(net, layer->act_shape), net_shape_length(layer), form->shape);
     net_norm_values(net, layer, next, &form->normed);
@@ -83,7 +84,7 @@ static int write_values(sph_net *out, size_t l, struct form *form)
     if (form->to != form->from->spec.param || form->rewrite) {
         if ((err = net_values_new(layer->ops, &layer->shape, &fresh)) < 0)
             return err;
-        param_from_weight(layer->ops, &layer->shape, form->w, form->b, &fresh);
+        err = param_from_weight(layer->ops, &layer->shape, form->w, form->b, &fresh);
         values = &fresh;
     }
     if (bias >= 0 && values->raw[bias])

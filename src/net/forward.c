@@ -71,7 +71,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     if (!scaled || !in)
         goto out;
     if ((err = weights_new(&weights, net, net->k, 0)) < 0 ||
-        (err = plan_new(&plan, weights, batch, PLAN_EVALUATE, 1, 0)) < 0)
+        (err = plan_new(&plan, weights, batch, PLAN_EVALUATE, 1, NULL)) < 0)
         goto out;
     weights_materialize(weights);
     for (size_t row = 0; row < rows; row += batch) {

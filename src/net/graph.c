@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Building a net: nodes, shapes, first values. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,6 +95,15 @@ static int check_layer(const sph_layer *spec, const char *path)
     if (spec->init == SPH_INIT_PAPER && !has_radius)
         return sph_fail_key(SPH_EARG, path,
                             "init paper draws directions and sets r to 1: it is for gmp and sphere only");
+    const sph_details *details = &spec->details;
+    if ((unsigned)details->imn_at >= SPH_IMN_PLACE_COUNT ||
+        (unsigned)details->mbn_bias >= SPH_MBN_BIAS_COUNT ||
+        (unsigned)details->angle_order >= SPH_ANGLE_ORDER_COUNT ||
+        (unsigned)details->fan_out >= SPH_FAN_OUT_COUNT)
+        return sph_fail_key(SPH_EARG, path, "a word of its details is not one of the known values");
+    if (!(details->norm_epsilon >= 0) || !isfinite(details->norm_epsilon))
+        return sph_fail_key(SPH_EARG, path, "norm epsilon %g, expected a number above 0, or 0: the usual one",
+                            details->norm_epsilon);
     if (spec->signs && has_radius)
         return sph_fail_key(SPH_EARG, path, "output signs are for sp and wn: gmp and sphere have r");
     return 0;
@@ -139,15 +149,20 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
 
     size_t groups = layer_groups(&layer), inputs = net->nodes[node.in[0]].channels / groups * window_area;
     layer.ops = param_ops(spec->param);
-    layer.norm = norm_ops(spec->norm);
+    layer.norm = norm_ops_at(spec->norm, spec->details.imn_at);
+    layer.norm_epsilon = spec->details.norm_epsilon > 0 ? spec->details.norm_epsilon : norm_epsilon;
     layer.act = act_ops(spec->act);
     layer.channels = net->nodes[node.in[0]].channels;
     layer.shape = (struct param_shape){
         .m = spec->units,
         .n = inputs,
         .fan_in = inputs,
-        .fan_out = spec->units / groups * window_area,
-        .has_bias = !layer.norm->replaces_bias,
+        .fan_out = spec->units / groups * (spec->details.fan_out == SPH_FAN_OUT_FILTERS ? 1 : window_area),
+        .filters = spec->units / groups,
+        .area = window_area,
+        .order = spec->details.angle_order,
+        .has_bias = !layer.norm->replaces_bias &&
+                    !(layer.norm->adds_bias && spec->details.mbn_bias == SPH_MBN_BIAS_NONE),
         .fold = layer.act->homogeneous && !norm_between(layer.norm),
     };
     int err = find_groups(&layer, node_pixels(&node));
@@ -389,10 +404,20 @@ int net_draw(sph_net *net, uint64_t seed)
 
 /* ---------------------------------------------------------------- ready-made and copied nets */
 
-sph_norm net_norm_behind(const sph_net *net, int from, sph_norm norm)
+sph_norm net_norm_behind(const sph_net *net, int from, sph_norm norm, const sph_details *details)
 {
-    int known = (unsigned)norm < SPH_NORM_COUNT;
-    return known && norm_ops(norm)->at_input && net->nodes[from].kind == NODE_INPUT ? SPH_NORM_NONE : norm;
+    int known = (unsigned)norm < SPH_NORM_COUNT && (unsigned)details->imn_at < SPH_IMN_PLACE_COUNT;
+    return known && norm_ops_at(norm, details->imn_at)->at_input && net->nodes[from].kind == NODE_INPUT
+               ? SPH_NORM_NONE
+               : norm;
+}
+
+sph_layer net_output_layer(sph_param param, sph_init init, int wn_output)
+{
+    int like = wn_output && (unsigned)param < SPH_PARAM_COUNT && param_ops(param)->may_be_output;
+    sph_param plain = {0};
+    return (sph_layer){.param = like ? param : plain,
+                       .init = init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
 }
 
 int sph_net_mlp(sph_net **out, const sph_mlp *spec)
@@ -405,15 +430,15 @@ int sph_net_mlp(sph_net **out, const sph_mlp *spec)
     for (size_t d = 0; node >= 0 && d < spec->depth; d++) {
         sph_layer layer = {.units = spec->hidden[d],
                            .param = spec->param,
-                           .norm = net_norm_behind(net, node, spec->norm),
+                           .norm = net_norm_behind(net, node, spec->norm, &spec->details),
                            .act = spec->act,
                            .init = spec->init,
-                           .norm_groups = spec->norm_groups};
+                           .norm_groups = spec->norm_groups,
+                           .details = spec->details};
         node = sph_net_dense(net, node, &layer);
     }
-    /* The output layer is plain, whatever the hidden ones are. */
-    sph_layer last = {.units = spec->outputs,
-                      .init = spec->init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
+    sph_layer last = net_output_layer(spec->param, spec->init, spec->wn_output);
+    last.units = spec->outputs;
     if (node >= 0)
         node = sph_net_dense(net, node, &last);
     err = node < 0 ? node : sph_net_ready(net, node, spec->seed);

@@ -45,6 +45,7 @@ struct net_layer {
     int node;
     const struct param_ops *ops;
     const struct norm_ops *norm;
+    double norm_epsilon;
     const struct act_ops *act;
     struct param_shape shape;
     size_t channels;              /* of what it reads */
@@ -169,7 +170,11 @@ void net_norm_values(const struct sph_net *net, const struct net_layer *layer, d
                      struct norm_values *out);
 
 /* The normalization of a layer that reads node `from`: one at the input leaves the data alone. (graph.c) */
-sph_norm net_norm_behind(const struct sph_net *net, int from, sph_norm norm);
+sph_norm net_norm_behind(const struct sph_net *net, int from, sph_norm norm, const sph_details *details);
+
+/* What an output layer is, its path and units apart: plain, whatever the hidden ones are, or wn like them.
+ * (graph.c) */
+sph_layer net_output_layer(sph_param param, sph_init init, int wn_output);
 
 /* sph_net_ready without first values: all are 0, and the caller sets every one of them. (graph.c) */
 int net_finish(struct sph_net *net, int output);

@@ -64,7 +64,9 @@ static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width,
                              .rows = plan->rows,
                              .shares = plan->block && plan->rows > plan->tiles ? plan->rows : plan->tiles,
                              .workers = plan->workers,
-                             .momentum = plan->momentum};
+                             .momentum = plan->running.momentum,
+                             .epsilon = out->epsilon,
+                             .variance = plan->running.variance};
     int err = norm_state_new(&out->state, row, &room);
     if (!err)
         plan->norms[plan->norm_count++] = out->state;
@@ -135,6 +137,7 @@ static int plan_centring(struct plan *plan, const struct norm_ops *row, const st
     }
     struct op half = *base;
     half.norm.groups = 1;
+    half.norm.epsilon = norm_epsilon;
     if ((err = new_norm(plan, row, before->channels, &half.norm)) < 0)
         return err;
     half.in = *in;
@@ -170,7 +173,20 @@ static int plan_norm(struct plan *plan, const struct norm_ops *row, struct op *o
     return 0;
 }
 
-/* [norm at the input] | dense or conv | [norm] | activation; a norm is gather, apply or one op */
+/* A normalization of what the activation gives, whose own result stays as it is: its slope is told from it. */
+static int plan_output_norm(struct plan *plan, const struct norm_ops *row, const struct op *base,
+                            struct buffer *in, size_t node)
+{
+    struct op half = *base;
+    half.norm.groups = 1;
+    half.norm.epsilon = norm_epsilon;
+    half.in = in;
+    half.out = &plan->value[node];
+    new_buffer(plan, &plan->weights->net->nodes[node], half.out);
+    return plan_norm(plan, row, &half);
+}
+
+/* [norm at the input] | dense or conv | [norm] | activation | [norm at the output]; a norm is gather, apply or one op */
 static int plan_layer(struct plan *plan, size_t node)
 {
     const sph_net *net = plan->weights->net;
@@ -185,7 +201,8 @@ static int plan_layer(struct plan *plan, size_t node)
                       .grads = &plan->weights->grads[here->layer * plan->weights->workers],
                       .fused = &fusion->now,
                       .dout = &plan->grad[node]};
-    struct buffer *held = mem_get(4, sizeof *held); /* that ops point to: centred x, its gradient, z, y */
+    struct buffer *held =
+        mem_get(5, sizeof *held); /* that ops point to: centred x, its gradient, z, y, s y */
     if (!held)
         return SPH_EMEMORY;
     plan->owned[plan->owned_count++] = held;
@@ -206,6 +223,7 @@ static int plan_layer(struct plan *plan, size_t node)
 
     struct op half = base;
     half.norm.groups = norm->grouped ? layer->spec.norm_groups : 1;
+    half.norm.epsilon = layer->norm_epsilon;
     half.in = half.out = z;
     if (norm->result == NORM_APART || (norm->result == NORM_APART_IN_TRAINING && train)) {
         half.out = &held[3];
@@ -222,7 +240,9 @@ static int plan_layer(struct plan *plan, size_t node)
     last->spare = shape_of(plan, here);
     if (fusion_needs_place(fusion))
         new_buffer(plan, here, &last->spare);
-    return 0;
+    if (norm->at_output)
+        last->out = &held[4];
+    return norm->at_output ? plan_output_norm(plan, norm, &base, last->out, node) : 0;
 }
 
 /* An op without weights: its buffers, and the gradients somebody wants. from: the node whose inputs it reads,
@@ -376,7 +396,7 @@ static int plan_nodes(struct plan *plan)
 }
 
 int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
-             double norm_momentum)
+             const struct plan_running *running)
 {
     const sph_net *net = weights->net;
     size_t nodes = net->node_count;
@@ -387,7 +407,8 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->k = weights->k;
     plan->rows = rows;
     plan->mode = mode;
-    plan->momentum = norm_momentum;
+    if (running)
+        plan->running = *running;
     plan->block = plan_block(net, plan->k);
     plan->whole = !plan->block && mode == PLAN_TRAIN && net_has_batch_statistic(net);
     plan->tile_rows =

@@ -25,9 +25,15 @@ enum plan_mode { PLAN_EVALUATE, PLAN_TRAIN };
 /* Channels of a block in plans of this net: 0 where images lie as rows of pixels (or are none). */
 size_t plan_block(const struct sph_net *net, const struct kernels *k);
 
-/* workers: at most weights->workers in training. norm_momentum: the batch's share in running statistics. */
+/* What running statistics take of a batch. */
+struct plan_running {
+    double momentum; /* its share */
+    sph_variance variance;
+};
+
+/* workers: at most weights->workers in training. running: NULL in evaluation. */
 int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
-             double norm_momentum);
+             const struct plan_running *running);
 void plan_free(struct plan *plan);
 
 /* Tiles that a run of so many rows has, and the most rows of one. */

@@ -28,7 +28,7 @@ struct plan {
     enum plan_mode mode;
     int whole;    /* buffers hold the whole batch, several tiles of it: a statistic joins the rows */
     size_t block; /* channels of a block of images, 0: images lie as rows of pixels */
-    double momentum;
+    struct plan_running running;
 
     struct buffer input;         /* as the caller gave it */
     struct buffer *value, *grad; /* (nodes) */

@@ -239,7 +239,8 @@ void net_norm_values(const sph_net *net, const struct net_layer *layer, double *
                                 .n = layer->shape.n,
                                 .area = layer_area(layer),
                                 .groups = layer_groups(layer),
-                                .norm_groups = layer->norm->grouped ? layer->spec.norm_groups : 1};
+                                .norm_groups = layer->norm->grouped ? layer->spec.norm_groups : 1,
+                                .epsilon = layer->norm_epsilon};
     for (size_t t = 0; t < layer->norm->tensors; t++) {
         net->k->to_double(net_norm_length(layer, t), net_norm(net, layer, t), memory);
         out->tensor[t] = memory;

@@ -52,9 +52,11 @@ static void carve_layer(struct weights *weights, size_t l, struct carver *carver
     w->s = carve(carver, w->ldw);
     step->scratch = carve(carver, layer->ops->scratch_len(&layer->shape));
     void *dw = w->narrow ? carve(carver, n * w->ldw) : NULL; /* narrow: gradients come the other way round */
+    int reorders = param_reorders(layer->ops, &layer->shape);
     if (!layer->shape.has_bias)
         w->b = NULL;
-    step->dw = dw;
+    step->dw = reorders && weights->workers ? carve(carver, n * w->ldw) : dw;
+    step->w = reorders ? carve(carver, n * w->ldw) : w->w;
 }
 
 /* Numbers of dw. */
@@ -99,13 +101,12 @@ static void bind_layer(struct weights *weights, size_t l)
         if (weights->workers && layer->raw[t] != NET_NOWHERE)
             step->draw[t] = (char *)weights->learned_grad + layer->raw[t] * weights->k->size;
     }
-    step->w = w->w;
     step->ldw = w->ldw;
     step->b = w->b;
     step->s = w->s;
     if (weights->workers) {
         const struct layer_grads *first = &weights->grads[l * weights->workers];
-        if (!w->narrow)
+        if (!w->narrow && !param_reorders(layer->ops, &layer->shape))
             step->dw = first->dw;
         step->db = w->b ? first->db : NULL;
         step->ds = first->ds;
@@ -209,6 +210,18 @@ static void each_layer(struct weights *weights, void (*run)(struct weights *weig
     threads_run(pass.team, run_share, &pass);
 }
 
+/* Where angles run over the inputs in an order of their own: rows as they take them, to or from W's. */
+static void reorder(const struct weights *weights, size_t l, const void *from, void *to, int to_angles)
+{
+    const struct layer_weights *w = &weights->layer[l];
+    size_t row = w->ldw * weights->k->size;
+    for (size_t i = 0; i < w->n; i++) {
+        size_t there = param_input(&weights->net->layers[l].shape, i);
+        memcpy((char *)to + (to_angles ? i : there) * row, (const char *)from + (to_angles ? there : i) * row,
+               row);
+    }
+}
+
 static void materialize_layer(struct weights *weights, size_t l)
 {
     const sph_net *net = weights->net;
@@ -216,6 +229,8 @@ static void materialize_layer(struct weights *weights, size_t l)
     const struct net_layer *layer = &net->layers[l];
     struct layer_weights *w = &weights->layer[l];
     layer->ops->to_weight(&weights->step[l]);
+    if (weights->step[l].w != w->w)
+        reorder(weights, l, weights->step[l].w, w->w, 0);
     w->scaled = weights->step[l].scaled;
     if (layer->output_sign != NET_NOWHERE) {
         memcpy(w->s, net_state(net, layer->output_sign), w->m * k->size);
@@ -294,6 +309,8 @@ static void pull_layer(struct weights *weights, size_t l)
         add_grads(weights, l, worker);
     if (w->narrow)
         weights->k->transpose(w->m, w->n, grads->dw, w->ldwt, (void *)weights->step[l].dw, w->ldw);
+    if (weights->step[l].w != w->w)
+        reorder(weights, l, grads->dw, (void *)weights->step[l].dw, 1);
     layer->ops->pull_grad(&weights->step[l]);
     for (size_t t = 0; t < layer->norm->tensors; t++)
         if (grads->dnorm[t])

@@ -38,14 +38,15 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
     sph_layer layer = {.path = path,
                        .units = conv->units,
                        .param = b->spec->param,
-                       .norm = net_norm_behind(b->net, from, b->spec->norm),
+                       .norm = net_norm_behind(b->net, from, b->spec->norm, &b->spec->details),
                        .act = conv->act,
                        .init = b->spec->init,
                        .norm_groups = b->spec->norm_groups,
                        .kernel = conv->kernel,
                        .stride = conv->stride,
                        .pad = conv->kernel / 2,
-                       .groups = conv->groups};
+                       .groups = conv->groups,
+                       .details = b->spec->details};
     return sph_net_conv(b->net, from, &layer);
 }
 
@@ -65,12 +66,12 @@ static int begin(struct builder *b, const sph_image_net *spec)
     return 0;
 }
 
-/* The mean of all pixels and a plain linear layer. Frees the net on failure. */
+/* The mean of all pixels and the output layer. Frees the net on failure. */
 static int finish(struct builder *b, const char *path, sph_net **out)
 {
-    sph_layer last = {.path = path,
-                      .units = b->spec->classes,
-                      .init = b->spec->init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
+    sph_layer last = net_output_layer(b->spec->param, b->spec->init, b->spec->wn_output);
+    last.path = path;
+    last.units = b->spec->classes;
     if (b->node >= 0)
         b->node = sph_net_global_pool(b->net, b->node);
     if (b->node >= 0)

@@ -18,6 +18,9 @@
 struct param_shape {
     size_t m, n;            /* units, inputs of a unit; conv: n = cin / groups * kh * kw */
     size_t fan_in, fan_out; /* what initialisations count; conv: of one group, times the kernel's area */
+    size_t filters;         /* units of one group: fan_out without the area */
+    size_t area;            /* inputs of a unit that share a channel; conv: kh * kw */
+    sph_angle_order order;  /* in which its inputs take coordinates that depend on it (theta's) */
     int has_bias;           /* 0 under batch normalization, whose shift is one */
     int fold; /* r may move into W and b: the activation is homogeneous, no norm stands between */
 };
@@ -61,6 +64,7 @@ struct param_ops {
     struct param_tensor tensor[PARAM_TENSORS];
     size_t tensors;
     int has_sign;        /* a one-input unit's direction is a constant of the layer */
+    int may_be_output;   /* an output layer is of it where that is asked for; it is plain else */
     int raw_is_weight;   /* tensor 0 is W: where nothing has to be padded w is raw[0] and dw is draw[0] */
     sph_init first_init; /* what SPH_INIT_DEFAULT means */
 
@@ -116,16 +120,26 @@ int param_init(const struct param_ops *ops, const struct param_shape *shape, sph
 
 /* raw <- w (m, n), b (m, or NULL): exact for homogeneous activations. A zero row gets length or r 0, offset
  * 0; callers take care of its constant act(b). */
-void param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w,
-                       const double *b, struct param_values *out);
+int param_from_weight(const struct param_ops *ops, const struct param_shape *shape, const double *w,
+                      const double *b, struct param_values *out);
 
 /* w (m, n), b (m), s (m) <- raw. */
-void param_to_weight(const struct param_ops *ops, const struct param_shape *shape,
-                     const struct param_values *values, double *w, double *b, double *s);
+int param_to_weight(const struct param_ops *ops, const struct param_shape *shape,
+                    const struct param_values *values, double *w, double *b, double *s);
 
 /* pole (m) <- raw, for rows that have such places. */
 void param_poles(const struct param_ops *ops, const struct param_shape *shape,
                  const struct param_values *values, double *pole);
+
+/* Whether the row's coordinates see the inputs in another order than W has them. */
+int param_reorders(const struct param_ops *ops, const struct param_shape *shape);
+
+/* Where W has the input that is the i-th to take a coordinate. */
+static inline size_t param_input(const struct param_shape *shape, size_t i)
+{
+    size_t channels = shape->n / shape->area;
+    return i % channels * shape->area + i / channels;
+}
 
 /* |w|, without overflow or loss. */
 double param_length(size_t n, const double *w);

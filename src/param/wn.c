@@ -63,6 +63,7 @@ const struct param_ops param_wn = {
                {"g", SPH_GROUP_G, PARAM_ONE, .is_length = 1, .decays = 1},
                {"bias", SPH_GROUP_BIAS, PARAM_ONE, .is_bias = 1}},
     .tensors = 3,
+    .may_be_output = 1,
     .first_init = SPH_INIT_GLOROT,
     .scratch_len = wn_scratch_len,
     .to_weight = wn_to_weight,

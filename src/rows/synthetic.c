@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/mt19937.h"
 #include "base/random.h"
 #include "rows/data.h"
 
@@ -21,23 +22,44 @@ static double levy(double x)
     return a * a + (w - 1.0) * (w - 1.0) * (1.0 + b * b);
 }
 
-static void fill_levy(const struct synthetic *set, double noise, uint64_t seed)
+static void draw_levy(double *values, size_t rows, double noise, uint64_t seed)
 {
     struct rng place = rng_stream(seed, RNG_DATA, 0), error = rng_stream(seed, RNG_DATA, 1);
-    double *values = set->values;
-    for (size_t i = 0; i < set->test_from; i++, values += 2) {
+    for (size_t i = 0; i < rows; i++, values += 2) {
         values[0] = -10.0 + 20.0 * rng_unit(&place);
         values[1] = levy(values[0]) + noise * rng_normal(&error);
     }
+}
+
+/* The notebook's: np.random.uniform(-10, 10, rows), then np.random.normal(0, noise, rows). */
+static void draw_levy_by_numpy(double *values, size_t rows, double noise, uint32_t seed)
+{
+    struct mt19937 mt;
+    struct mt19937_normal pair = {0};
+    mt19937_seed(&mt, seed);
+    for (size_t i = 0; i < rows; i++)
+        values[2 * i] = -10.0 + 20.0 * mt19937_unit(&mt);
+    for (size_t i = 0; i < rows; i++)
+        values[2 * i + 1] = levy(values[2 * i]) + noise * mt19937_gauss(&mt, &pair);
+}
+
+static void fill_levy(const struct synthetic *set, double noise, const struct synthetic_opts *opts)
+{
+    double *values = set->values;
+    if (opts->numpy)
+        draw_levy_by_numpy(values, set->test_from, noise, *opts->numpy);
+    else
+        draw_levy(values, set->test_from, noise, opts->seed);
+    values += 2 * set->test_from;
     for (size_t i = 0; i < LEVY_TEST_ROWS; i++, values += 2) {
         values[0] = ((double)i - 100.0) / 10.0;
         values[1] = levy(values[0]);
     }
 }
 
-static void fill_crescents(const struct synthetic *set, double noise, uint64_t seed)
+static void fill_crescents(const struct synthetic *set, double noise, const struct synthetic_opts *opts)
 {
-    struct rng place = rng_stream(seed, RNG_DATA, 0), error = rng_stream(seed, RNG_DATA, 1);
+    struct rng place = rng_stream(opts->seed, RNG_DATA, 0), error = rng_stream(opts->seed, RNG_DATA, 1);
     double *values = set->values;
     for (size_t i = 0; i < set->rows; i++, values += 3) {
         double angle = pi * rng_unit(&place);
@@ -56,19 +78,25 @@ static const struct row {
     const char *const *names;
     size_t columns, rows, test_rows;
     sph_task task;
-    void (*fill)(const struct synthetic *set, double noise, uint64_t seed);
+    void (*fill)(const struct synthetic *set, double noise, const struct synthetic_opts *opts);
+    int by_numpy; /* it can be */
 } sets[] = {
-    {"crescents", crescents_names, 3, CRESCENT_ROWS, 0, SPH_TASK_BINARY, fill_crescents},
-    {"levy", levy_names, 2, LEVY_ROWS, LEVY_TEST_ROWS, SPH_TASK_REGRESSION, fill_levy},
+    {"crescents", crescents_names, 3, CRESCENT_ROWS, 0, SPH_TASK_BINARY, fill_crescents, 0},
+    {"levy", levy_names, 2, LEVY_ROWS, LEVY_TEST_ROWS, SPH_TASK_REGRESSION, fill_levy, 1},
 };
 
-int synthetic_make(struct synthetic *out, const char *name, size_t rows, double noise, uint64_t seed)
+int synthetic_make(struct synthetic *out, const char *name, const struct synthetic_opts *opts)
 {
+    size_t rows = opts->rows;
+    double noise = opts->noise;
     const struct row *row = NULL;
     for (size_t i = 0; i < sizeof sets / sizeof *sets && !row; i++)
         row = strcmp(sets[i].name, name) ? NULL : &sets[i];
     if (!row)
         return sph_fail_key(SPH_EARG, name, "no synthetic set has this name; there are crescents and levy");
+    if (opts->numpy && !row->by_numpy)
+        return sph_fail_key(SPH_EARG, "draw", "the papers' notebook drew levy; %s is drawn by the seed",
+                            name);
     if (noise < 0 || isinf(noise))
         return sph_fail_key(SPH_EARG, "noise", "%g, expected a number, 0 or more", noise);
     size_t train = rows ? rows : row->rows, all, count;
@@ -82,7 +110,7 @@ int synthetic_make(struct synthetic *out, const char *name, size_t rows, double 
                               .task = row->task};
     if (!(out->values = mem_get(count, sizeof *out->values)))
         return SPH_EMEMORY;
-    row->fill(out, isnan(noise) ? usual_noise : noise, seed);
+    row->fill(out, isnan(noise) ? usual_noise : noise, opts);
     return 0;
 }
 
@@ -122,7 +150,8 @@ int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noi
     struct synthetic set;
     sph_data *data = NULL;
     *out = NULL;
-    int err = synthetic_make(&set, name, rows, noise, seed);
+    int err =
+        synthetic_make(&set, name, &(struct synthetic_opts){.rows = rows, .noise = noise, .seed = seed});
     if (err < 0)
         return err;
     err = take_apart(&data, &set);

@@ -19,8 +19,15 @@ struct synthetic {
     double *values; /* (rows, columns) caller frees with mem_free */
 };
 
-/* name: levy or crescents. rows 0: the set's own number; noise NaN: 0.1. Levy's rows are for training; after
- * them comes its test part, the function itself at -10, -9.9, ... 10. */
-int synthetic_make(struct synthetic *out, const char *name, size_t rows, double noise, uint64_t seed);
+struct synthetic_opts {
+    size_t rows;  /* 0: the set's own number */
+    double noise; /* NaN: 0.1                */
+    uint64_t seed;
+    const uint32_t *numpy; /* levy: as numpy draws it after random.seed, places first, then errors; or NULL */
+};
+
+/* name: levy or crescents. Levy's rows are for training; after them comes its test part, the function itself
+ * at -10, -9.9, ... 10. */
+int synthetic_make(struct synthetic *out, const char *name, const struct synthetic_opts *opts);
 
 #endif

@@ -10,11 +10,13 @@
 #include "base/words.h"
 
 static const char *const input_keys[] = {"kind", "features", NULL};
-static const char *const dense_keys[] = {"kind", "from",        "path", "units", "param",
-                                         "norm", "norm_groups", "act",  "signs", NULL};
+static const char *const dense_keys[] = {"kind",  "from", "path",        "units",        "param",
+                                         "norm",  "act",  "norm_groups", "norm_epsilon", "norm_at",
+                                         "signs", "bias", NULL};
 static const char *const image_keys[] = {"kind", "channels", "height", "width", NULL};
-static const char *const conv_keys[] = {"kind", "from",  "path",   "units",  "param", "norm",   "norm_groups",
-                                        "act",  "signs", "kernel", "stride", "pad",   "groups", NULL};
+static const char *const conv_keys[] = {
+    "kind",    "from",  "path", "units",  "param",  "norm", "act",    "norm_groups", "norm_epsilon",
+    "norm_at", "signs", "bias", "kernel", "stride", "pad",  "groups", "angle_order", NULL};
 static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
 static const char *const add_keys[] = {"kind", "from", NULL};
 static const char *const act_keys[] = {"kind", "from", "act", NULL};
@@ -23,6 +25,26 @@ static const char *const net_keys[] = {"dtype", "nodes", "output", NULL};
 enum { WINDOW_MAX = 65536 }; /* sizes stay far from overflow */
 
 /* ---------------------------------------------------------------- writing */
+
+/* What is not as usual; where it is, files are as they always were. */
+static int set_details(json_t *object, const struct net_layer *layer)
+{
+    const sph_details *details = &layer->spec.details;
+    int failed = 0;
+    if (layer->norm->divides && layer->norm_epsilon != norm_epsilon)
+        failed |= json_object_set_new(object, "norm_epsilon", json_number(layer->norm_epsilon));
+    if (layer->norm->at_output)
+        failed |= json_object_set_new(object, "norm_at",
+                                      json_words(sph_word(SPH_WORDS_IMN_PLACE, SPH_IMN_AT_OUTPUT)->word));
+    if (layer->norm->adds_bias && !layer->shape.has_bias)
+        failed |= json_object_set_new(object, "bias",
+                                      json_words(sph_word(SPH_WORDS_MBN_BIAS, SPH_MBN_BIAS_NONE)->word));
+    if (param_reorders(layer->ops, &layer->shape))
+        failed |=
+            json_object_set_new(object, "angle_order",
+                                json_words(sph_word(SPH_WORDS_ANGLE_ORDER, (int)details->angle_order)->word));
+    return failed;
+}
 
 static json_t *layer_json(const sph_net *net, const struct net_node *node)
 {
@@ -34,8 +56,10 @@ static json_t *layer_json(const sph_net *net, const struct net_node *node)
                                sph_word(SPH_WORDS_PARAM, (int)spec->param)->word, "norm",
                                sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, "act",
                                sph_word(SPH_WORDS_ACT, (int)spec->act)->word, "signs", spec->signs != 0);
-    if (layer->norm->grouped && object &&
-        json_object_set_new(object, "norm_groups", json_integer((json_int_t)spec->norm_groups))) {
+    if (object &&
+        (set_details(object, layer) ||
+         (layer->norm->grouped &&
+          json_object_set_new(object, "norm_groups", json_integer((json_int_t)spec->norm_groups))))) {
         json_decref(object);
         return NULL;
     }
@@ -148,6 +172,33 @@ static int earlier_node(size_t from, size_t node, const char *where)
     return sph_fail_of(SPH_EFORMAT, where, 0, "from", "\"from\" is %zu, expected an earlier node", from);
 }
 
+static int optional_word(const json_t *object, const char *where, const char *key, sph_word_kind kind,
+                         int *out)
+{
+    *out = 0;
+    return json_object_get(object, key) ? word_member(object, where, key, sph_word(kind, 0), out) : 0;
+}
+
+static int read_details(const json_t *node, const char *where, sph_details *out)
+{
+    int place, bias, order, err;
+    if ((err = optional_word(node, where, "norm_at", SPH_WORDS_IMN_PLACE, &place)) < 0 ||
+        (err = optional_word(node, where, "bias", SPH_WORDS_MBN_BIAS, &bias)) < 0 ||
+        (err = optional_word(node, where, "angle_order", SPH_WORDS_ANGLE_ORDER, &order)) < 0)
+        return err;
+    *out = (sph_details){.imn_at = (sph_imn_place)place,
+                         .mbn_bias = (sph_mbn_bias)bias,
+                         .angle_order = (sph_angle_order)order};
+    if (!json_object_get(node, "norm_epsilon"))
+        return 0;
+    if ((err = json_member_real(node, where, "norm_epsilon", &out->norm_epsilon)) < 0)
+        return err;
+    return out->norm_epsilon > 0
+               ? 0
+               : sph_fail_of(SPH_EFORMAT, where, 0, "norm_epsilon",
+                             "\"norm_epsilon\" is %g, expected a number above 0", out->norm_epsilon);
+}
+
 /* What dense and conv layers have in common. */
 static int read_layer(const sph_net *net, const json_t *node, const char *where, size_t *from,
                       sph_layer *layer)
@@ -160,7 +211,8 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
         (err = word_member(node, where, "param", sph_word(SPH_WORDS_PARAM, 0), &param)) < 0 ||
         (err = word_member(node, where, "norm", sph_word(SPH_WORDS_NORM, 0), &norm)) < 0 ||
         (err = word_member(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act)) < 0 ||
-        (err = json_member_bool(node, where, "signs", &layer->signs)) < 0)
+        (err = json_member_bool(node, where, "signs", &layer->signs)) < 0 ||
+        (err = read_details(node, where, &layer->details)) < 0)
         return err;
     size_t longest = sizeof net->layers->path - 1, length = strlen(layer->path);
     if (!length || length > longest)
@@ -360,6 +412,29 @@ int architecture_build(sph_net **out, int *output, const json_t *architecture, c
     return 0;
 }
 
+int architecture_same_angles(const json_t *architecture, const sph_net *net, const char *path)
+{
+    const json_t *nodes = json_object_get(architecture, "nodes"), *node;
+    size_t i;
+    json_array_foreach(nodes, i, node)
+    {
+        const char *name = json_string_value(json_object_get(node, "path"));
+        const char *there = json_string_value(json_object_get(node, "angle_order"));
+        for (size_t l = 0; name && l < net->layer_count; l++) {
+            const struct net_layer *layer = &net->layers[l];
+            const char *here = sph_word(SPH_WORDS_ANGLE_ORDER, (int)layer->shape.order)->word;
+            if (!there)
+                there = sph_word(SPH_WORDS_ANGLE_ORDER, SPH_ANGLES_CHW)->word;
+            if (layer->ops->tensor[0].extent == PARAM_ANGLES && layer->shape.area > 1 &&
+                !strcmp(layer->path, name) && strcmp(here, there) != 0)
+                return sph_fail_of(SPH_EARG, path, 0, layer->path,
+                                   "its angles run in the order %s there, %s here; say --angle-order %s",
+                                   there, here, there);
+        }
+    }
+    return 0;
+}
+
 /* ---------------------------------------------------------------- comparing */
 
 /* A scalar as a word; lists and the missing are not shown. */
@@ -369,6 +444,8 @@ static const char *shown(const json_t *value, char *room, size_t size)
         snprintf(room, size, "%.60s", json_string_value(value));
     else if (json_is_integer(value))
         snprintf(room, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(room, size, "%g", json_real_value(value));
     else if (json_is_boolean(value))
         snprintf(room, size, "%s", json_is_true(value) ? "true" : "false");
     else
@@ -394,9 +471,10 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
 
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size)
 {
-    static const char *const keys[] = {"kind",  "from",  "path",        "features", "channels", "height",
-                                       "width", "units", "kernel",      "stride",   "pad",      "groups",
-                                       "param", "norm",  "norm_groups", "act",      "signs"};
+    static const char *const keys[] = {
+        "kind",        "from",   "path",   "features",     "channels", "height", "width",
+        "units",       "kernel", "stride", "pad",          "groups",   "param",  "norm",
+        "norm_groups", "act",    "signs",  "norm_epsilon", "norm_at",  "bias",   "angle_order"};
     if (json_equal(there, here))
         return 0;
     if (member_differs(there, here, "it", "dtype", text, size))

@@ -20,6 +20,9 @@ int architecture_of(json_t **out, const sph_net *net);
  * takes. where: what messages begin with. */
 int architecture_build(sph_net **out, int *output, const json_t *architecture, const char *where);
 
+/* Fails where the described net's angles run over a conv's inputs in another order than the net's. */
+int architecture_same_angles(const json_t *architecture, const sph_net *net, const char *path);
+
 /* The first difference, "layers.0 has 100 units there, 50 here"; 0 if there is none. Never more than size
  * bytes. */
 int architecture_difference(const json_t *there, const json_t *here, char *text, size_t size);

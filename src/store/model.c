@@ -289,6 +289,18 @@ int sph_net_open(sph_net **out, const char *path)
     return 0;
 }
 
+/* What a description, if there is one, says about the tensors beside their names. */
+static int check_description(const struct safetensors *file, const sph_net *net)
+{
+    const char *text = safetensors_metadata(file, MODEL_METADATA);
+    json_t *object = NULL;
+    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
+    if (!err && object)
+        err = architecture_same_angles(json_object_get(object, "architecture"), net, file->path);
+    json_decref(object);
+    return err;
+}
+
 int sph_net_load_tensors(sph_net *net, const char *path)
 {
     if (!net->ready)
@@ -297,7 +309,8 @@ int sph_net_load_tensors(sph_net *net, const char *path)
     int err = safetensors_open(&file, path);
     if (err < 0)
         return err;
-    err = tensors_take(net, &file, 0, torchvision_recognise(&file) ? &torchvision_names : NULL);
+    if (!(err = check_description(&file, net)))
+        err = tensors_take(net, &file, 0, torchvision_recognise(&file) ? &torchvision_names : NULL);
     safetensors_close(&file);
     return err;
 }

@@ -6,10 +6,15 @@
 
 #include "train/optimizer.h"
 
-static void adam_begin(struct update_args *args, uint64_t step)
+/* Keras adds epsilon to the root before its correction: lr sqrt(c2) / c1 * m / (sqrt(v) + epsilon), which is the
+ * form of the kernel with epsilon / sqrt(c2). Keras 2.15 rounds the betas of the corrections to f32. */
+static void adam_begin(struct update_args *args, const sph_train_opts *opts, uint64_t step)
 {
-    args->correct1 = 1 - pow(args->beta1, (double)step);
-    args->correct2 = 1 - pow(args->beta2, (double)step);
+    int keras = opts->adam_form == SPH_ADAM_KERAS;
+    args->correct1 = 1 - pow(keras ? (double)(float)args->beta1 : args->beta1, (double)step);
+    args->correct2 = 1 - pow(keras ? (double)(float)args->beta2 : args->beta2, (double)step);
+    if (keras)
+        args->epsilon /= sqrt(args->correct2);
 }
 
 const struct optimizer_ops optimizer_adam = {
@@ -17,7 +22,7 @@ const struct optimizer_ops optimizer_adam = {
     .update = UPDATE_ADAM,
     .slots = 2,
     .unit_moment = 1,
-    .reads = {[OPTIMIZER_BETA1] = 1, [OPTIMIZER_BETA2] = 1, [OPTIMIZER_EPSILON] = 1},
+    .reads = {[OPTIMIZER_BETA1] = 1, [OPTIMIZER_BETA2] = 1, [OPTIMIZER_EPSILON] = 1, [OPTIMIZER_FORM] = 1},
     .rate = 1,
     .momentum = 0.9,
     .beta1 = 0.9,
@@ -31,7 +36,7 @@ const struct optimizer_ops optimizer_adamw = {
     .update = UPDATE_ADAM,
     .slots = 2,
     .unit_moment = 1,
-    .reads = {[OPTIMIZER_BETA1] = 1, [OPTIMIZER_BETA2] = 1, [OPTIMIZER_EPSILON] = 1},
+    .reads = {[OPTIMIZER_BETA1] = 1, [OPTIMIZER_BETA2] = 1, [OPTIMIZER_EPSILON] = 1, [OPTIMIZER_FORM] = 1},
     .decoupled = 1,
     .rate = 1,
     .momentum = 0.9,

@@ -106,7 +106,7 @@ int evaluator_new(struct evaluator **out, struct weights *weights, const struct 
     e->rows = rows;
     describe_part(e);
     want(e, EVALUATOR_ALL);
-    int err = plan_new(&e->plan, weights, rows, PLAN_EVALUATE, opts->workers, 0);
+    int err = plan_new(&e->plan, weights, rows, PLAN_EVALUATE, opts->workers, NULL);
     if (err < 0)
         goto fail;
     size_t columns = e->part.outputs + e->part.targets;

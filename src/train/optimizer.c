@@ -129,7 +129,7 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
         .decoupled = optimizer->ops->decoupled,
     };
     if (optimizer->ops->begin)
-        optimizer->ops->begin(&args, step);
+        optimizer->ops->begin(&args, opts, step);
     for (size_t s = 0; s < optimizer->span_count; s++) {
         const struct optimizer_span *span = &optimizer->spans[s];
         args.units = args.ld = span->units;

@@ -17,6 +17,7 @@ enum optimizer_option {
     OPTIMIZER_BETA1,
     OPTIMIZER_BETA2,
     OPTIMIZER_EPSILON,
+    OPTIMIZER_FORM,
     OPTIMIZER_OPTIONS
 };
 
@@ -33,7 +34,8 @@ struct optimizer_ops {
     /* Where the user says nothing. Rates are factors on the default ones, which are Adam's. */
     double rate, momentum, beta1, beta2, epsilon;
 
-    void (*begin)(struct update_args *args, uint64_t step); /* numbers that change with the step; or NULL */
+    /* numbers that change with the step; or NULL */
+    void (*begin)(struct update_args *args, const sph_train_opts *opts, uint64_t step);
 };
 
 /* The row of an optimizer; never NULL. */

@@ -187,8 +187,9 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
         score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
+    struct plan_running running = {opts->norm_momentum, opts->norm_variance};
     if ((err = weights_new(&t->weights, t->net, t->k, workers)) < 0 ||
-        (err = plan_new(&t->plan, t->weights, t->micro, PLAN_TRAIN, workers, opts->norm_momentum)) < 0 ||
+        (err = plan_new(&t->plan, t->weights, t->micro, PLAN_TRAIN, workers, &running)) < 0 ||
         (err = evaluator_new(&t->evaluator, t->weights, &eval, score_rows)) < 0 ||
         (err = optimizer_new(&t->optimizer, t->weights, opts)) < 0)
         goto fail;
