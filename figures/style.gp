@@ -31,7 +31,7 @@ page(w, h) = format eq 'svg' ? page_svg(w, h)."; set output '".output."'" : \
              format eq 'gif' ? page_gif(w, h)."; set output '".output."'" : \
              format eq 'frames' ? page_frames(w, h) : page_png(w, h)."; set output '".output."'"
 # Frames are files of their own; svg, pdf and png show the last one only.
-frame(k) = format eq 'frames' ? sprintf("set output '%s.frame%05d.png'", name, k) : "print ''"
+frame(k) = format eq 'frames' ? sprintf("set output '%s.frame%05d.png'", output, k) : "print ''"
 shown(k) = k == frames || format eq 'gif' || format eq 'frames'
 
 # Fonts for labels: a share of the page's own.

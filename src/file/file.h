@@ -80,6 +80,16 @@ void file_replace_abort(struct file_replace *file);
 /* begin, write, commit. */
 int file_replace_with(const char *path, const void *bytes, size_t length);
 
+/* A new folder in dir for what another program writes: of a name that cannot be guessed, open to this user alone. end
+ * removes it with the files in it; that of a process that was killed goes with the next begin in dir. */
+struct file_private {
+    char *path;    /* dir/name */
+    char name[40]; /* begins with a dot; letters, digits and dots */
+    int parent, fd;
+};
+int file_private_begin(struct file_private *out, const char *dir);
+void file_private_end(struct file_private *folder); /* after end or a failed begin it does nothing */
+
 /* An append-only log: text gathers in memory and reaches the file when flushed; cut to an offset on resume. A
  * symbolic link is not followed, and what is no regular file is refused.
  * A failed flush cuts the file back to what it held before and keeps the text pending. */

@@ -23,7 +23,8 @@ int file_list(char ***out, size_t *count, const char *dir)
     DIR *open = opendir(dir);
     if (!open)
         return sph_fail_at(SPH_EIO, dir, "cannot list the folder: %s", strerror(errno));
-    for (struct dirent *entry; !err && (entry = readdir(open));) {
+    struct dirent *entry;
+    for (errno = 0; !err && (entry = readdir(open)); errno = 0) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;
         if (mem_reserve((void **)out, &capacity, *count + 1, sizeof **out) &&
@@ -32,6 +33,8 @@ int file_list(char ***out, size_t *count, const char *dir)
         else
             err = SPH_EMEMORY;
     }
+    if (!err && errno) /* the end of the folder leaves it alone */
+        err = sph_fail_at(SPH_EIO, dir, "cannot list the folder: %s", strerror(errno));
     closedir(open);
     if (err < 0) {
         file_list_free(*out, *count);

@@ -2,12 +2,10 @@
 #include "report/figure.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "file/file.h"
@@ -257,14 +255,19 @@ static int no_gnuplot(const struct figure *figure)
         figure->dir);
 }
 
-/* gnuplot writes to NAME.part.FORMAT; what it wrote becomes NAME.FORMAT whole. */
+/* gnuplot writes into a folder that nobody else can reach; what it wrote becomes NAME.FORMAT whole. */
 static int draw(const struct figure *figure, const char *format)
 {
-    char *part = mem_format("%s/%s.part.%s", figure->dir, figure->name, format), *bytes = NULL;
+    struct file_private folder;
+    char *part = NULL, *commands = NULL, *bytes = NULL;
     char *path = path_of(figure, format), *script = path_of(figure, "gp");
-    char *commands = mem_format("format='%s'; output='%s.part.%s'", format, figure->name, format);
     size_t length = 0;
-    int err = SPH_EMEMORY;
+    int err = file_private_begin(&folder, figure->dir);
+    if (err < 0)
+        goto out;
+    part = file_join(folder.path, "picture");
+    commands = mem_format("format='%s'; output='%s/picture'", format, folder.name);
+    err = SPH_EMEMORY;
     if (!part || !path || !script || !commands)
         goto out;
     if ((err = gnuplot_run(figure->dir, script + strlen(figure->dir) + 1, commands)) != 0)
@@ -274,8 +277,7 @@ static int draw(const struct figure *figure, const char *format)
     err = length ? file_replace_with(path, bytes, length)
                  : sph_fail_at(SPH_EIO, script, "gnuplot drew nothing");
 out:
-    if (part)
-        unlink(part);
+    file_private_end(&folder);
     mem_free(bytes);
     mem_free(commands);
     mem_free(script);
@@ -300,23 +302,19 @@ int figure_draw(struct figure *figure)
 
 static const double last_seconds = 2; /* of the last page, before all begins anew */
 
-static void frame_path(char path[PATH_MAX], const struct figure *figure, size_t frame)
-{
-    snprintf(path, PATH_MAX, "%s/%s.frame%05zu.png", figure->dir, figure->name, frame);
-}
-
-static int join_frames(const struct figure *figure, size_t frames, double seconds)
+static int join_frames(const struct figure *figure, const char *dir, size_t frames, double seconds)
 {
     struct apng apng = {0};
-    char file[PATH_MAX], *path = path_of(figure, "png");
+    char *path = path_of(figure, "png");
     int err = path ? 0 : SPH_EMEMORY;
     for (size_t i = 1; i <= frames && !err; i++) {
-        char *bytes = NULL;
+        char *bytes = NULL, *file = mem_format("%s/picture.frame%05zu.png", dir, i);
         size_t length = 0;
-        frame_path(file, figure, i);
-        if (!(err = file_read(&bytes, &length, file)))
+        err = file ? file_read(&bytes, &length, file) : SPH_EMEMORY;
+        if (!err)
             err = apng_add(&apng, file, bytes, length, frames, i < frames ? seconds : last_seconds);
         mem_free(bytes);
+        mem_free(file);
     }
     if (!err)
         err = apng_write(&apng, path);
@@ -325,23 +323,31 @@ static int join_frames(const struct figure *figure, size_t frames, double second
     return err;
 }
 
+static int draw_frames(const struct figure *figure, size_t frames, double seconds)
+{
+    struct file_private folder;
+    int err = file_private_begin(&folder, figure->dir);
+    if (err < 0)
+        return err;
+    char *script = mem_format("%s.gp", figure->name);
+    char *commands = mem_format("format='frames'; output='%s/picture'", folder.name);
+    err = script && commands ? gnuplot_run(figure->dir, script, commands) : SPH_EMEMORY;
+    if (!err)
+        err = join_frames(figure, folder.path, frames, seconds);
+    mem_free(commands);
+    mem_free(script);
+    file_private_end(&folder);
+    return err;
+}
+
 int figure_animate(struct figure *figure, size_t frames, double seconds)
 {
     assert(frames);
     figure_number(figure, "frames", (double)frames);
     figure_number(figure, "seconds", seconds);
-    char *script = mem_format("%s.gp", figure->name);
-    int err = script ? write_all(figure) : SPH_EMEMORY;
+    int err = write_all(figure);
     if (!err)
-        err = gnuplot_run(figure->dir, script, "format='frames'");
-    if (!err)
-        err = join_frames(figure, frames, seconds);
-    for (size_t i = 1; i <= frames && err != 1; i++) {
-        char path[PATH_MAX];
-        frame_path(path, figure, i);
-        unlink(path);
-    }
-    mem_free(script);
+        err = draw_frames(figure, frames, seconds);
     if (!err)
         err = draw(figure, "svg");
     if (!err)

@@ -24,7 +24,14 @@ extern char **environ;
 
 static const char program[] = "gnuplot";
 
-enum { SECONDS_MOST = 300 }; /* for one picture or animation */
+enum { SECONDS_MOST = 300 }; /* for one picture or animation, where SPHERELU_GNUPLOT_SECONDS says nothing */
+
+static double seconds_most(void)
+{
+    double seconds;
+    const char *text = getenv("SPHERELU_GNUPLOT_SECONDS");
+    return text && text_to_double(text, &seconds) && seconds > 0 && seconds < 1e6 ? seconds : SECONDS_MOST;
+}
 
 /* Only folders that begin with a slash: "." and "" on PATH would start what lies beside the figures. */
 int gnuplot_path(char *out, size_t size)
@@ -64,10 +71,10 @@ static const char *last_line(char *said)
 }
 
 /* All it says, until it ends or its time is over; 1: it was. */
-static int read_all(struct text *out, int fd)
+static int read_all(struct text *out, int fd, double most)
 {
     char piece[4096];
-    for (double end = clock_seconds() + SECONDS_MOST, left; (left = end - clock_seconds()) > 0;) {
+    for (double end = clock_seconds() + most, left; (left = end - clock_seconds()) > 0;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (poll(&wait, 1, (int)(left * 1000) + 1) <= 0)
             continue; /* time, or a signal */
@@ -115,7 +122,8 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
         close(ends[0]);
         return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(reason));
     }
-    int late = read_all(&said, ends[0]);
+    double most = seconds_most();
+    int late = read_all(&said, ends[0], most);
     close(ends[0]);
     if (late)
         kill(child, SIGKILL);
@@ -125,7 +133,7 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
     if (said.failed)
         err = SPH_EMEMORY;
     else if (late)
-        err = sph_fail_at(SPH_EIO, path, "gnuplot was ended: it took more than %d seconds", SECONDS_MOST);
+        err = sph_fail_at(SPH_EIO, path, "gnuplot was ended: it took more than %g seconds", most);
     else if (WIFSIGNALED(status))
         err = sph_fail_at(SPH_EIO, path, "gnuplot was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))

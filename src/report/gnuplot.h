@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Runs `gnuplot -d -e commands script` in dir, without a shell and without the user's start-up files, for five
- * minutes at most. 0; 1 when there is no gnuplot; SPH_EIO with "dir/script: what gnuplot said". */
+ * minutes at most (or the seconds that SPHERELU_GNUPLOT_SECONDS says). 0; 1 when there is no gnuplot; SPH_EIO with "dir/script: what gnuplot said". */
 int gnuplot_run(const char *dir, const char *script, const char *commands);
 
 /* out <- the first gnuplot in those folders of PATH that begin with a slash. 1: there is one. */

@@ -175,6 +175,33 @@ SPHERELU_FIGURES=$PWD/scripts run 1 figures drawn "${names[@]}"
 says "another user may write it"
 absent started
 
+# gnuplot draws where nobody can have laid a link, and the picture takes the place of one; it has its time and no more
+cat >path/gnuplot <<'SH'
+#!/bin/sh
+eval "$3"
+stat -c '%a %F' "$(dirname "$output")" >>"$SAW"
+echo "$output" >>"$SAW"
+[ -z "$SLOW" ] || exec sleep 600
+echo drawn >"$output"
+SH
+echo mine >outside
+rm -rf drawn/figures
+mkdir drawn/figures
+for name in convergence.png convergence.part.png convergence.gp convergence.svg; do ln -s ../../outside drawn/figures/$name; done
+SAW=$PWD/saw PATH=$PWD/path:$PATH run 0 figures drawn convergence
+check "gnuplot or we wrote through a link" [ "$(cat outside)" = mine ]
+check "the picture is not in its place" [ "$(cat drawn/figures/convergence.png)" = drawn ] && [ ! -L drawn/figures/convergence.png ]
+check "the folder of a drawing is open to others: $(head -1 saw)" [ "$(grep -c '^700 directory$' saw)" -eq 3 ]
+check "a name is used twice" [ "$(grep -v '^700' saw | sort -u | wc -l)" -eq 3 ]
+check "a folder of a drawing is left" [ -z "$(find drawn -name '.drawing*')" ]
+mkdir drawn/figures/.drawing.0123456789abcdef.tmp # as a killed one leaves it
+touch drawn/figures/.drawing.0123456789abcdef.tmp/picture
+begun=$SECONDS
+SLOW=1 SPHERELU_GNUPLOT_SECONDS=0.3 SAW=$PWD/saw PATH=$PWD/path:$PATH run 1 figures drawn convergence
+says "convergence.gp: gnuplot was ended: it took more than 0.3 seconds"
+check "it took $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 60 ]
+check "a folder of a drawing is left: $(ls -A drawn/figures)" [ -z "$(find drawn -name '.drawing*')" ]
+
 # ---- a signal while data are read
 mkfifo slow.csv
 printf 'name: slow\ndata: {name: slow.csv}\nmethods: [{name: A}]\n' >slow.yaml
