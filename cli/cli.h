@@ -119,6 +119,8 @@ int cli_written(const struct command *command, int err, FILE *stream, const char
 
 /* One line on stdout; takes the object. 0, or EXIT_FAILED after a message. */
 int cli_print_json(const struct command *command, json_t *object, int digits);
+void cli_watch_json(void);        /* first of all: memory that jansson did not get is not overlooked */
+int cli_json_is_short(void);      /* some was not: an object may lack what was put into it           */
 json_t *cli_number(double value); /* null when not finite: JSON has no other word for it */
 
 /* sph_run_open, and a message; 0 or an exit code. */

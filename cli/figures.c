@@ -65,6 +65,10 @@ static int run_figures(const struct args *args)
         return code;
     json_t *list = json_array();
     int err = sph_figures(args->word[0], &opts, list, remember), json = args_on(args, "json");
+    if (err >= 0 && cli_json_is_short()) {
+        json_decref(list);
+        return cli_fail(args->command, EXIT_FAILED, "out of memory");
+    }
     json_array_foreach(list, i, path) if (!json)
         printf("%s.%s\n", json_string_value(path), err == 1 ? "gp" : "png"); /* what is there */
     if (err < 0) {

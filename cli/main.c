@@ -105,6 +105,30 @@ static void on_terminate(void)
     _exit(EXIT_FAILED);
 }
 
+/* A library that follows the null pointer it got for memory, or a mapped file that was cut short. The instruction is
+ * repeated after this, and the signal then ends the program. */
+static void on_crash(int number)
+{
+    static const char crash[] = "spherelu: a crash: a library found no memory, or this is an error of ours; "
+                                "files are whole, old or new\n";
+    static const char cut[] = "spherelu: a file was cut short while it was read\n";
+    if (number == SIGBUS)
+        (void)!write(STDERR_FILENO, cut, sizeof cut - 1);
+    else
+        (void)!write(STDERR_FILENO, crash, sizeof crash - 1);
+}
+
+static void catch_crashes(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before, ours = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+        if (!sigaction(numbers[i], NULL, &before) &&
+            before.sa_handler == SIG_DFL) /* a sanitizer has its own */
+            sigaction(numbers[i], &ours, NULL);
+    }
+}
+
 static void catch_exceptions(void)
 {
     void (*(*set_terminate)(void (*)(void)))(void);
@@ -118,6 +142,8 @@ int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a write past a size limit fails like one to a full disk */
     catch_exceptions();
+    catch_crashes();
+    cli_watch_json();
     terminal_guard();
     int code = run(argc, argv);
     /* A full disk behind a redirection shows only when the last bytes leave. */

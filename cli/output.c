@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -108,6 +109,25 @@ void cli_help_command(const struct args *args)
 
 /* ---------------------------------------------------------------- results */
 
+static int json_short; /* an allocation of jansson's failed: an object may lack what was put into it */
+
+static void *json_get(size_t size)
+{
+    void *memory = malloc(size);
+    json_short |= !memory;
+    return memory;
+}
+
+void cli_watch_json(void)
+{
+    json_set_alloc_funcs(json_get, free);
+}
+
+int cli_json_is_short(void)
+{
+    return json_short;
+}
+
 json_t *cli_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -131,10 +151,12 @@ int cli_print_json(const struct command *command, json_t *object, int digits)
 {
     char *text = object ? json_dumps(object, JSON_REAL_PRECISION((size_t)digits)) : NULL;
     json_decref(object);
-    if (!text)
-        return cli_fail(command, EXIT_FAILED, "out of memory");
-    puts(text);
+    int whole = text && !json_short;
+    if (whole)
+        puts(text);
     free(text);
+    if (!whole)
+        return cli_fail(command, EXIT_FAILED, "out of memory");
     return 0;
 }
 

@@ -49,6 +49,17 @@ static int set_options(sph_job *job, const struct args *args)
     return 0;
 }
 
+/* Makes the text of every option: until one is set again, sph_job_get has an answer, however short memory is. */
+static int make_texts(const sph_job *job)
+{
+    const sph_option *option;
+    size_t count = sph_options(&option);
+    for (size_t i = 0; i < count; i++)
+        if (!sph_job_get(job, option[i].name))
+            return SPH_EMEMORY;
+    return 0;
+}
+
 struct notes {
     const sph_job *job;
     const struct command *command;
@@ -85,11 +96,12 @@ static void note_size(const struct notes *notes, const char *what, uint64_t byte
 static int print_notes(void *self, const sph_view *view)
 {
     const struct notes *notes = self;
+    int err = notes->quiet ? 0 : make_texts(notes->job);
+    if (err || notes->quiet)
+        return err;
     const char *norm = sph_job_get(notes->job, "norm");
     const char *micro = sph_job_get(notes->job, "micro");
     sph_norm kind = (sph_norm)sph_word_find(SPH_WORDS_NORM, norm);
-    if (notes->quiet)
-        return 0;
     if (sph_norm_is_at_input(kind) && sph_net_layers(view->net) <= 2 &&
         strcmp(sph_job_get(notes->job, "imn-at"), "output") != 0)
         cli_fail(notes->command, 0,
@@ -182,12 +194,12 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
 /* A resumed run whose data is not where config.yaml says, seen from here. */
 static int fail_run(const sph_job *job, const struct args *args, int err)
 {
-    const char *data = sph_job_get(job, "data");
-    if (args_on(args, "resume") && data && *data && *data != '/' && access(data, F_OK) &&
+    const char *data = sph_job_get(job, "data"), *out = sph_job_get(job, "out");
+    if (args_on(args, "resume") && data && out && *data && *data != '/' && access(data, F_OK) &&
         !strcmp(sph_failure()->path, data))
         return cli_fail(args->command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED,
                         "%s; %s/config.yaml names it relative to the directory the run was started in",
-                        sph_error(), sph_job_get(job, "out"));
+                        sph_error(), out);
     return cli_fail_with(args->command, err);
 }
 
@@ -233,6 +245,8 @@ static int run_train(const struct args *args)
                                       progress_observer(&progress)};
     err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
     progress_clear(&progress);
+    if (!err || err == SPH_EDIVERGED)
+        err = make_texts(job) < 0 ? SPH_EMEMORY : err;
 
     int json = args_on(args, "json");
     if (stop_signal() && !err && result.stopped) {

@@ -5,6 +5,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,8 @@ static const size_t most_bytes = (size_t)2 << 30;
 static int fail_unpack(struct archive *gzip, const char *path)
 {
     const char *reason = archive_error_string(gzip);
+    if (archive_errno(gzip) == ENOMEM)
+        return sph_fail_at(SPH_EMEMORY, path, "out of memory unpacking it");
     return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: %s", reason ? reason : "not gzip");
 }
 

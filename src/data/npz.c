@@ -5,6 +5,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -138,6 +139,15 @@ static int check(struct npz *npz, int need_targets)
     return name_columns(sheet);
 }
 
+static int fail_zip(const struct sheet *sheet, struct archive *zip)
+{
+    const char *reason = archive_error_string(zip);
+    if (archive_errno(zip) == ENOMEM)
+        return sph_fail(SPH_EMEMORY, "out of memory: unpacking %s", sheet->path);
+    return sph_fail_at(SPH_EFORMAT, sheet->path, "not a zip file: %s",
+                       reason ? reason : "it cannot be unpacked");
+}
+
 static int open_npz(struct sheet *sheet, const struct sheet_hints *hints)
 {
     struct npz npz = {.sheet = sheet, .zip = archive_read_new()};
@@ -147,14 +157,14 @@ static int open_npz(struct sheet *sheet, const struct sheet_hints *hints)
         return sph_fail(SPH_EMEMORY, "out of memory: opening %s", sheet->path);
     if (archive_read_support_format_zip(npz.zip) != ARCHIVE_OK ||
         archive_read_open_memory(npz.zip, sheet->bytes, sheet->length) != ARCHIVE_OK) {
-        err = sph_fail_at(SPH_EFORMAT, sheet->path, "not a zip file: %s", archive_error_string(npz.zip));
+        err = fail_zip(sheet, npz.zip);
         goto out;
     }
     while ((status = archive_read_next_header(npz.zip, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN)
         if ((err = read_entry(&npz, entry)) < 0)
             goto out;
     if (status != ARCHIVE_EOF)
-        err = sph_fail_at(SPH_EFORMAT, sheet->path, "not a zip file: %s", archive_error_string(npz.zip));
+        err = fail_zip(sheet, npz.zip);
     else
         err = check(&npz, hints->need_targets);
 out:

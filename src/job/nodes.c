@@ -167,13 +167,12 @@ int node_read_word(struct node node, const char *key, const char *const *words, 
 
 static int parser_failed(const yaml_parser_t *parser, const char *path)
 {
-    if (parser->error == YAML_MEMORY_ERROR)
+    if (parser->error == YAML_MEMORY_ERROR || !parser->problem) /* libyaml does not always name memory */
         return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
     if (parser->error == YAML_READER_ERROR)
         return sph_fail_at(SPH_EFORMAT, path, "not YAML: %s at byte %zu", parser->problem,
                            parser->problem_offset);
-    return sph_fail_line(SPH_EFORMAT, path, parser->problem_mark.line + 1, "not YAML: %s",
-                         parser->problem ? parser->problem : "cannot be read");
+    return sph_fail_line(SPH_EFORMAT, path, parser->problem_mark.line + 1, "not YAML: %s", parser->problem);
 }
 
 enum { DEPTH_MOST = 32 }; /* of lists and mappings in one another */

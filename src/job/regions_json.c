@@ -68,13 +68,9 @@ static void put_table(struct gathered *json, const double *values, size_t rows, 
 
 static void put_text(struct gathered *json, const char *text)
 {
-    json_t *value = json_string(text);
-    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-    if (quoted)
-        text_add(&json->text, "%s", quoted);
-    else
-        text_add(&json->text, "null"); /* a name that is not UTF-8 */
-    free(quoted);
+    json_t *value = json_words(text);
+    int err = value ? json_print(&json->text, value, 0) : sph_fail(SPH_EMEMORY, "out of memory");
+    json->err = json->err ? json->err : err;
     json_decref(value);
 }
 

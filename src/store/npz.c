@@ -3,6 +3,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -40,6 +41,8 @@ struct npz {
 static int fail_zip(const struct npz *npz, const char *name, struct archive *zip)
 {
     const char *reason = archive_error_string(zip);
+    if (archive_errno(zip) == ENOMEM)
+        return sph_fail(SPH_EMEMORY, "out of memory: unpacking %s", npz->path);
     return sph_fail_at(SPH_EFORMAT, npz->path, "%s%s%s", name, *name ? ": " : "",
                        reason ? reason : "cannot be unpacked");
 }
@@ -54,8 +57,11 @@ static int open_zip(struct archive **out, const struct npz *npz)
     if (archive_read_support_format_zip_seekable(zip) == ARCHIVE_OK &&
         archive_read_open_memory2(zip, npz->map.data, npz->map.length, PIECE) == ARCHIVE_OK)
         return 0;
+    int memory = archive_errno(zip) == ENOMEM;
     archive_read_free(zip);
     *out = NULL;
+    if (memory)
+        return sph_fail(SPH_EMEMORY, "out of memory: opening %s", npz->path);
     int is_zip = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\3\4", 4);
     int is_empty = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\5\6", 4);
     return sph_fail_at(SPH_EFORMAT, npz->path, "%s",

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Every call that can fail does so once, in every command: allocations, reads, writes, syncs, renames, processes,
+# threads; calls are also interrupted and cut short. The command then bears it, or ends with 1 and one line; files are
+# the old ones or the new ones; the same command again gives the same bytes as one never disturbed. Here a sample,
+# FAULTS_EACH of each kind and command, in faults_long.sh all.
+. "$(dirname "$0")/lib_faults.bash"
+. "$(dirname "$0")/lib.bash"
+
+seed=${FAULTS_SEED:-12}
+RANDOM=$seed
+FAULTS_EACH=${FAULTS_EACH-1}
+echo "calls drawn with FAULTS_SEED=$seed"
+
+# ---- what the commands work on, in `before`
+stand_in_gnuplot "$PWD/path"
+export PATH=$PWD/path:$PATH
+mkdir before
+(
+    cd before || exit
+    table 30 >t.csv
+    classes 40 one two >c.csv
+    cat >x.yaml <<'YAML'
+name: x
+data: {name: c.csv, target: kind}
+net: {hidden: [4]}
+train: {epochs: 2, batch: 16, checkpoint_seconds: 0}
+methods:
+  - {name: SP, param: sp}
+  - {name: GmP, param: gmp}
+seeds: 2
+record: {boundaries: every}
+figures: [convergence, turns]
+YAML
+    tool=(env LD_PRELOAD="$FAULTS_LIBRARY" "$SPHERELU")
+    "${tool[@]}" train --quiet --data t.csv --target y --hidden 5 --norm bn --epochs 2 --out table >/dev/null
+    "${tool[@]}" train --quiet --data c.csv --target kind --hidden 5 --epochs 2 --record boundaries --out plane >/dev/null
+    mkdir digits
+    for part in train:20 t10k:8; do # 12 x 10 pixels of three classes
+        rows=${part#*:} part=${part%:*}
+        {
+            printf '\0\0\10\1\0\0\0'
+            printf '%b' "\\0$(printf %o "$rows")"
+            for ((i = 0; i < rows; i++)); do printf '%b' "\\0$((i % 3))"; done
+        } >digits/$part-labels-idx1-ubyte
+        {
+            printf '\0\0\10\3\0\0\0'
+            printf '%b' "\\0$(printf %o "$rows")"
+            printf '\0\0\0\14\0\0\0\12'
+            for ((i = 0; i < rows; i++)); do printf "%0$((40 * (i % 3)))d%040d%0$((80 - 40 * (i % 3)))d" 0 1 0 | head -c 120; done
+        } >digits/$part-images-idx3-ubyte
+    done
+    echo old >p.csv
+    cp plane/model.safetensors old.safetensors
+)
+training=(train --quiet --resume --data t.csv --target y --hidden 5 --norm bn --batch 8 --epochs 3 --patience 2
+    --schedule plateau:1:0.5:0.1 --checkpoint-seconds 0 --record boundaries+patterns:0,4 --out run)
+
+walk writes "${training[@]}"
+walk writes train --resume --data c.csv --target kind --hidden 4 --threads 2 --dtype f64 --epochs 2 --json --out run
+walk writes train --quiet --resume --data digits --net vgg6 --width 0.0625 --norm bn --batch 8 --epochs 1 --out run
+walk reads eval table --data t.csv --json
+walk reads predict plane --data c.csv
+walk writes predict table --data t.csv --out p.csv --json
+walk writes convert plane/model.safetensors old.safetensors --to sp --json
+walk reads boundaries table --layer 0 --data t.csv --json
+walk reads regions plane --json
+walk writes regions plane --out drawn
+walk reads perturb --dim 3 --samples 20 --json
+walk writes figures plane convergence turns
+walk parts run x.yaml --quiet --resume --jobs 2 --out x
+walk reads run x.yaml --dry-run --json
+walk reads data list --json
+walk reads data info crescents
+walk reads help train
+walk reads --version
+
+# ---- exceptions that reach C: oneDNN's, when the operator new of its C++ finds no memory
+if [ -z "${SPH_SAN:-}" ]; then
+    thrown=0
+    images=(train --quiet --data digits --net vgg6 --width 0.0625 --norm bn --batch 8 --epochs 1 --out run)
+    for ((n = 1; n <= 20; n++)); do
+        rm -rf try
+        cp -r before try
+        FAULT_IN=libstdc++ under memory:ENOMEM:$((n * n)) "${images[@]}"
+        code=$?
+        [ -n "$hit" ] || break
+        check "operator new fails, call $((n * n)): exit $code, expected 0 or 1" [ $code -le 1 ]
+        [ $code -eq 0 ] || check "not one line of ours: operator new, call $((n * n))" \
+            eval '[ "$(wc -l <err)" -eq 1 ] && grep -q ^spherelu err'
+        grep -q "^spherelu: out of memory inside of a library" err && thrown=$((thrown + 1))
+    done
+    echo "$n calls of operator new, $thrown exceptions that nobody caught"
+    check "no exception reached the last resort" [ $thrown -gt 0 ]
+fi
+echo "$faults faults: $refused refused in one line, $borne borne, $foreign ended by a library itself"
+check "faults were met" [ $faults -gt 100 ]
+finish

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+#
+# What the walks through faults share; source it before lib.bash, which changes the folder. Needs FAULTS_LIBRARY, tests/preload/faults.c as a
+# library. The tool runs under it throughout: its clock stands still, so that folders can be compared byte for byte.
+: "${FAULTS_LIBRARY:?set FAULTS_LIBRARY to the built tests/preload/faults.c}"
+
+# Every kind of call, and how it goes wrong. An interrupted or short call is no failure: the command must end as ever.
+hows=(memory:ENOMEM map:ENOMEM open:EMFILE open:EINTR read:EIO read:short read:EINTR write:ENOSPC write:EIO write:short
+    write:EINTR sync:EIO sync:EINTR rename:EIO rename:ENOSPC process:EAGAIN thread:EAGAIN wait:EINTR)
+
+# gnuplot's stand-in, a hundred times as fast: its pictures are the words it was given
+stand_in_gnuplot() {
+    mkdir -p "$1"
+    cat >"$1/gnuplot" <<'SH'
+#!/bin/sh
+eval "$3"
+if [ "$format" = frames ]; then
+    printf 'no frames here\n' >&2
+    exit 1
+fi
+printf '%s by %s\n' "$format" "$4" >"$output"
+SH
+    chmod +x "$1/gnuplot"
+}
+
+# under FAULT ARGS...: the tool in the folder `try`: its stdout in out, its lines on stderr in said (but for notes), in
+# hit which call went wrong, empty if none did, and how many there were in calls
+under() {
+    local fault=$1 line code
+    shift
+    rm -f note
+    (
+        cd try && exec timeout -s KILL 60 env LD_PRELOAD="$FAULTS_LIBRARY" FAULT="$fault" FAULT_NOTE=../note \
+            "$SPHERELU" "$@" >../out 2>../err </dev/null
+    ) 2>/dev/null
+    code=$?
+    hit='' calls=0 said=()
+    [ -e note ] && while read -r line; do
+        case $line in hit:*) hit=${line#hit: } ;; calls:*) calls=${line#calls: } ;; esac
+    done <note
+    while read -r line; do
+        case $line in '' | *': note: '*) ;; *) said+=("$line") ;; esac
+    done <err
+    return $code
+}
+
+# Two libraries end the program themselves when they find no memory, with a line of their own: libgomp and libarchive.
+# Two follow a null pointer: libarchive and oneDNN. Files stay old or new all the same, as after a kill.
+ends_itself() {
+    case ${said[0]} in
+    'libgomp: Out of memory'* | 'Fatal Internal Error in libarchive: Out of memory'*) [ "$1" -eq 1 ] ;;
+    'spherelu: a crash'*) [ "$1" -eq 139 ] && [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* ]] ;;
+    *) false ;;
+    esac
+}
+
+# half: files of `try` that are neither as before nor as after the command; those that grow or come and go while it runs
+# are judged by what a repetition makes of them
+half() {
+    local name
+    diff -rq try after | sed -n 's/^Files try\/\(.*\) and .* differ$/\1/p; s/^Only in try\(.*\): /\1\//p' | sed 's:^/::' |
+        while read -r name; do
+            case $name in
+            */checkpoint.safetensors | */metrics.jsonl | */boundaries.*.part) continue ;;
+            *.tmp) [ "$ended" = itself ] && continue ;;
+            */jobs/*) ;;
+            *) [ "$judge" = parts ] && continue ;;
+            esac
+            [ -f "try/$name" ] && cmp -s "try/$name" "before/$name" && continue
+            [ -d "try/$name" ] && continue
+            echo "$name"
+        done
+}
+
+# one FAULT ARGS...: the fault, and the command again without it. Counts in `faults`, `refused`, `borne`, `foreign`; false
+# where it was not met: the command has fewer such calls.
+one() {
+    local fault=$1 code what left ended=''
+    shift
+    if [ "$judge" != reads ]; then
+        rm -rf try
+        cp -r before try
+    fi
+    under "$fault" "$@"
+    code=$?
+    [ -n "$hit" ] || return
+    what="$fault of spherelu $*: $hit"
+    faults=$((faults + 1)) checks=$((checks + 1))
+    if ends_itself $code; then
+        foreign=$((foreign + 1)) ended=itself
+    elif [ $code -eq 0 ]; then
+        borne=$((borne + 1))
+        cmp -s out expected || wrong "$what: exit 0, and another result"
+        [ ${#said[@]} -eq 0 ] || wrong "$what: exit 0, and a complaint"
+    elif [ $code -eq 1 ]; then
+        refused=$((refused + 1))
+        [ ${#said[@]} -eq 1 ] || wrong "$what: not one line on stderr"
+        [[ ${said[0]} == spherelu* ]] || wrong "$what: the line is not ours"
+        case $fault in *:EINTR:* | *:short:*) wrong "$what: taken for a failure" ;; esac
+    else
+        wrong "$what: exit $code"
+    fi
+    [ $failed -lt 30 ] || finish
+    [ "$judge" != reads ] || return 0
+    if [ $code -ne 0 ]; then
+        left=$(half)
+        [ -z "$left" ] || wrong "$what: neither the old file nor the new one: $left"
+        under memory:ENOMEM:0 "$@" || wrong "$what: cannot be repeated"
+    fi
+    diff -r try after >differences || wrong "$what: not the same bytes after a repetition: $(head -3 differences)"
+}
+
+# walk JUDGE ARGS...: each call of each kind goes wrong once, or every PART-th from a moment drawn at random. JUDGE says
+# what the command leaves: reads (nothing), writes (files that are old or new), parts (also tables, figures and a report
+# of those parts that did not fail).
+walk() {
+    judge=$1
+    shift
+    local how count n part begin_faults=$faults first
+    rm -rf try after
+    cp -r before try
+    under memory:ENOMEM:0 "$@" || wrong "spherelu $* without a fault: exit $?"
+    cp -r try after
+    cp out expected
+    for how in "${hows[@]}"; do
+        [ -n "${SPH_SAN:-}" ] && [ "${how%%:*}" = memory ] && continue # the sanitizer's own allocator
+        rm -rf try
+        cp -r before try
+        under "$how:0" "$@"
+        count=$calls
+        part=$((count / ${FAULTS_EACH:-count + 1} + 1)) # FAULTS_EACH of each kind, about
+        first=$((RANDOM % part + 1))
+        for ((n = first; n <= count; n += part)); do
+            one "$how:$n" "$@" || break
+        done
+    done
+    echo "$((faults - begin_faults)) faults: spherelu $*"
+}
+faults=0 refused=0 borne=0 foreign=0
