@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 #
 # Figure 4: losses and scores by epoch, the mean over seeds with its standard error as a band. A run that has stopped
-# goes on with its last value.
+# goes on with its last value. Of four numbers the scores, training and validation part, stand above the losses.
 #   pR_N    row R (points of the grid), number N: blocks of one method each: epoch, mean, error, runs, still training
-width = 9 * shown_names
+wide = shown_names == 4 ? 2 : shown_names
+high = down * shown_names / wide
+width = 9 * wide
 k_band = 'standard error'
 eval key_begin
 do for [c = 0:across - 1] { eval key_add('label_'.c, method_line(value('method_'.c), c + 1).' linewidth 1', method_point(value('method_'.c), c + 1), '') }
 if (seeds > 1) { eval key_add('k_band', 'linewidth 7 linecolor rgb band_grey', '', '') }
 eval key_measure(width)
 foot = foot_room(width)
-height = 7 * down + key_room + foot
+height = 7 * high + key_room + foot
 eval page(width, height)
 
 set xlabel 'epoch'
@@ -20,7 +22,7 @@ unset key
 set autoscale yfix
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
-set multiplot layout down, shown_names margins screen 2.0 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (key_room + 0.7) / height \
+set multiplot layout high, wide margins screen 2.0 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (key_room + 0.7) / height \
     spacing screen 2.3 / width, 2.1 / height
 do for [r = 0:down - 1] {
     do for [n = 0:shown_names - 1] {

@@ -57,7 +57,7 @@ wide_step(x, across) = tic_step(across > 4 ? 2.0 * x : x)
 key_begin = "key_count = 0"
 key_add(n, l, p, s) = sprintf("key_name_%d = value('%s'); key_line_%d = \"%s\"; key_point_%d = \"%s\"; key_star_%d = \"%s\"; ".\
     "key_count = key_count + 1", key_count, n, key_count, l, key_count, p, key_count, s)
-key_width(s) = 1.3 + 0.165 * strlen(s)
+key_width(s) = 1.25 + 0.187 * strlen(s)
 key_measure(w) = sprintf("key_rows = 1; key_at = 0.3; array key_left[%d]; array key_row[%d]; ".\
     "do for [key_c = 1:%d] { key_w = key_width(value('key_name_'.(key_c - 1))); ".\
     "if (key_at + key_w > %f && key_at > 0.3) { key_rows = key_rows + 1; key_at = 0.3 }; ".\

@@ -138,7 +138,7 @@ static void the_noise_of_a_synthetic_set_is_the_one_asked_for(void **state)
 static void synthetic_sets_depend_on_the_seed_alone(void **state)
 {
     (void)state;
-    static const char *const names[] = {"levy", "crescents"};
+    static const char *const names[] = {"levy", "crescents", "spirals"};
     for (int i = 0; i < 2; i++) {
         sph_data_opts opts;
         sph_data_defaults(&opts);
@@ -172,6 +172,30 @@ static void crescents_are_two_interleaved_half_circles(void **state)
         assert_true(lower ? b < 1.1 : b > -0.6);
     }
     assert_int_equal(ones, 500);
+    sph_data_free(data);
+}
+
+static void spirals_have_twenty_arms(void **state)
+{
+    (void)state;
+    const double turn = 2 * acos(-1);
+    sph_data *data = opened("spirals", NULL);
+    size_t rows = sph_data_rows(data), count[20] = {0};
+    assert_int_equal(rows, 2000);
+    assert_int_equal(sph_data_features(data), 2);
+    assert_int_equal(sph_data_task(data), SPH_TASK_CLASSES);
+    for (size_t i = 0; i < rows; i++) {
+        double a = sph_data_x(data)[2 * i], b = sph_data_x(data)[2 * i + 1], radius = hypot(a, b);
+        size_t arm = (size_t)sph_data_y(data)[i];
+        assert_true(arm < 20);
+        count[arm]++;
+        /* where the arm is at that radius: six deviations of the noise, along and across it */
+        double angle = turn * ((double)arm / 20 + radius / 5);
+        assert_true(hypot(a - radius * cos(angle), b - radius * sin(angle)) < 0.6 * (1 + turn));
+        assert_true(radius > -0.1 && radius < 5.6);
+    }
+    for (size_t arm = 0; arm < 20; arm++)
+        assert_int_equal(count[arm], 100);
     sph_data_free(data);
 }
 
@@ -271,6 +295,7 @@ int main(void)
         cmocka_unit_test(the_noise_of_a_synthetic_set_is_the_one_asked_for),
         cmocka_unit_test(synthetic_sets_depend_on_the_seed_alone),
         cmocka_unit_test(crescents_are_two_interleaved_half_circles),
+        cmocka_unit_test(spirals_have_twenty_arms),
         cmocka_unit_test(uci_sets_have_their_published_shape_and_first_row),
         cmocka_unit_test(banana_takes_the_rows_the_authors_take),
         cmocka_unit_test(a_real_npz_of_images_is_read),

@@ -18,7 +18,7 @@ typedef struct sph_data sph_data;
 SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
                                  size_t features, size_t targets, sph_task task);
 
-/* Made by a seed: "crescents" (two interleaved crescents, two classes) or "levy" (a function of one number,
+/* Made by a seed: "crescents" (two interleaved crescents, two classes), "spirals" (twenty arms, a class each) or "levy" (a function of one number,
  * with its own test part). rows 0: the set's own number; noise: standard deviation, NaN: 0.1. */
 SPH_API int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noise, uint64_t seed);
 SPH_API void sph_data_free(sph_data *data);
@@ -68,11 +68,12 @@ typedef struct sph_train_opts {
     size_t batch;   /* 0: full                                                      */
     size_t micro;   /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
-    const char *schedule;       /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
-    double warmup;              /* epochs                                                       */
-    size_t patience;            /* epochs without a better monitored value; 0: never stop early */
-    const char *monitor;        /* NULL: val_loss if there is a validation part, else train_loss */
-    double norm_momentum;       /* share of the batch in running statistics                     */
+    const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
+    double warmup;        /* epochs                                                       */
+    size_t patience;      /* epochs without a better monitored value; 0: never stop early */
+    const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
+    int train_scores;     /* after each epoch the metrics of the training part too: train_accuracy, ... */
+    double norm_momentum; /* share of the batch in running statistics                     */
     sph_variance norm_variance; /* of the batch, in that of bn                            */
     sph_standardize standardize;
     sph_augment augment; /* of the training part; images only                            */

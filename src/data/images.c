@@ -301,8 +301,8 @@ static int check_opts(const struct images_source *source, const sph_data_opts *o
     if (column)
         return sph_fail_key(SPH_EARG, column, "%s is a set of images and has no columns", source->path);
     if (opts->noise > 0)
-        return sph_fail_key(SPH_EARG, "noise", "%s is as it is; crescents and levy are made with noise",
-                            source->path);
+        return sph_fail_key(SPH_EARG, "noise",
+                            "%s is as it is; crescents, spirals and levy are made with noise", source->path);
     if (opts->by_numpy)
         return sph_fail_key(SPH_EARG, "draw", "%s is as it is; levy is drawn", source->path);
     if (opts->task >= 0 && opts->task != SPH_TASK_CLASSES)

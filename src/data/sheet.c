@@ -167,8 +167,8 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
     if (set && set->images)
         return sph_fail_at(SPH_EFORMAT, source, "a set of images, expected a table");
     if (opts->noise > 0 && !(set && !set->file))
-        return sph_fail_key(SPH_EARG, "noise", "%s is as it is; crescents and levy are made with noise",
-                            source);
+        return sph_fail_key(SPH_EARG, "noise",
+                            "%s is as it is; crescents, spirals and levy are made with noise", source);
     if (opts->by_numpy && !(set && !set->file))
         return sph_fail_key(SPH_EARG, "draw", "%s is as it is; levy is drawn", source);
     if (set) {

@@ -170,6 +170,15 @@ static int check_classes(const sph_data *data, const char *path)
     return 0;
 }
 
+/* Of a set that is made here these are numbers of classes; in a file they may be anything. */
+static int all_whole(const double *y, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        if (y[i] != floor(y[i]))
+            return 0;
+    return 1;
+}
+
 int targets_settle(sph_data *data, const char *path, int task)
 {
     int err = 0;
@@ -184,7 +193,8 @@ int targets_settle(sph_data *data, const char *path, int task)
     }
     if (task < 0) {
         int binary = data->labels ? data->classes <= 2 : count_values_to_three(data->y, data->rows) == 2;
-        task = binary ? SPH_TASK_BINARY : data->labels ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION;
+        int classes = data->labels || (data->made && all_whole(data->y, data->rows));
+        task = binary ? SPH_TASK_BINARY : classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION;
     }
     data->task = (sph_task)task;
     if (data->task != SPH_TASK_REGRESSION && !data->labels)

@@ -330,6 +330,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.group_lr[SPH_GROUP_R] = o->lr_r;
     opts.momentum = o->momentum;
     opts.nesterov = o->nesterov;
+    opts.train_scores = o->train_scores;
     opts.weight_decay = o->weight_decay;
     opts.beta1 = isnan(o->beta1) ? opts.beta1 : o->beta1;
     opts.beta2 = isnan(o->beta2) ? opts.beta2 : o->beta2;

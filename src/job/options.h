@@ -70,7 +70,7 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "the "                                                                                                 \
       "noise behind them, as the papers' notebook does; authors: N = 0, theirs; seed if not given")          \
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
-      "standard deviation of the noise in crescents and levy; 0.1 if not given")                             \
+      "standard deviation of the noise in crescents, spirals and levy; 0.1 if not given")                    \
     X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
       "training images as they are, or flipped left to right at random; flip for images if not given")       \
                                                                                                              \
@@ -172,6 +172,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
       "value that chooses the epoch: train_loss, or val_ and a metric (docs/numerics.md), the right way "    \
       "round; val_loss, or train_loss without a validation part, if not given")                              \
+    X(TRAIN_SCORES, train_scores, "train-scores", SWITCH, ANY, "false", "training", "train_scores", NULL,    \
+      "after each epoch score the training part as well, with the net as it predicts: train_accuracy, "      \
+      "train_top5 and the like in metrics.jsonl; one more pass over it")                                     \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
       "share of the newest batch in running statistics; under protocol reference 0.01 if not given")         \
     X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCES, "", "training", "norm_variance",       \

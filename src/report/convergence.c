@@ -12,16 +12,20 @@
 #include "report/figures.h"
 #include "store/runfolder.h"
 
-enum { NAMES = 3, EPOCHS_MOST = 600 }; /* of longer trainings every k-th epoch is shown */
+enum { NAMES = 4, EPOCHS_MOST = 600 }; /* of longer trainings every k-th epoch is shown */
 
-/* What is drawn, where the files have it. */
+/* What is drawn, where the files have it: the score of the training part, which is there if it was asked for
+ * (train_scores), stands last but is drawn first. */
+enum { TRAIN_LOSS, VAL_LOSS, VAL_SCORE, TRAIN_SCORE };
+
 static void choose_names(const char *metric, char names[NAMES][64])
 {
-    snprintf(names[0], 64, "train_loss");
-    snprintf(names[1], 64, "val_loss");
-    snprintf(names[2], 64, "val_%s", metric);
-    if (!strcmp(names[2], names[1])) /* once is enough */
-        *names[2] = '\0';
+    snprintf(names[TRAIN_LOSS], 64, "train_loss");
+    snprintf(names[VAL_LOSS], 64, "val_loss");
+    snprintf(names[VAL_SCORE], 64, "val_%s", metric);
+    snprintf(names[TRAIN_SCORE], 64, "train_%s", metric);
+    if (!strcmp(names[VAL_SCORE], names[VAL_LOSS])) /* once is enough */
+        *names[VAL_SCORE] = *names[TRAIN_SCORE] = '\0';
 }
 
 /* A method at a point: the files of its seeds. */
@@ -155,15 +159,22 @@ static int read_all(const struct line *lines, size_t count, char names[NAMES][64
 static void write_all(struct figure *figure, const struct line *lines, size_t rows, size_t columns,
                       char names[NAMES][64], const struct curve *curves, size_t total)
 {
-    static const char *const axes[] = {"training loss", "validation loss", "validation "};
+    static const char *const axes[] = {"training loss", "validation loss", "validation ", "training "};
+    static const size_t usual[] = {TRAIN_LOSS, VAL_LOSS, VAL_SCORE, TRAIN_SCORE},
+                        scores_first[] = {TRAIN_SCORE, VAL_SCORE, TRAIN_LOSS, VAL_LOSS};
+    const size_t *order = has(curves, total, TRAIN_SCORE) ? scores_first : usual;
     size_t shown = 0, epochs = 1;
     for (size_t i = 0; i < total; i++)
         epochs = curves[i].epochs > epochs ? curves[i].epochs : epochs;
     figure_number(figure, "x_most", (double)epochs);
-    for (size_t k = 0; k < NAMES; k++) {
+    for (size_t i = 0; i < NAMES; i++) {
+        size_t k = order[i];
         if (!has(curves, total, k))
             continue;
-        panels_text(figure, "name", shown, "%s%s", axes[k], k == 2 ? names[2] + strlen("val_") : "");
+        panels_text(figure, "name", shown, "%s%s", axes[k],
+                    k == VAL_SCORE     ? names[k] + strlen("val_")
+                    : k == TRAIN_SCORE ? names[k] + strlen("train_")
+                                       : "");
         panels_number(figure, "log", shown, spans_decades(curves, total, k));
         const struct curve *at = curves;
         for (size_t row = 0; row < rows; row++) {
@@ -260,5 +271,7 @@ static int fill(struct figure *figure, struct panels *panels)
 const struct figure_kind figure_convergence = {
     .needs = FIGURE_METRICS,
     .fill = fill,
-    .caption = "Losses and scores by epoch: mean and standard error over the seeds.",
+    .caption = "Losses and scores by epoch: mean and standard error over the seeds; the training part's "
+               "score where it "
+               "was asked for (train_scores).",
 };

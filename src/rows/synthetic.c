@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "rows/data.h"
 
-enum { LEVY_ROWS = 50, LEVY_TEST_ROWS = 201, CRESCENT_ROWS = 1000 };
+enum { LEVY_ROWS = 50, LEVY_TEST_ROWS = 201, CRESCENT_ROWS = 1000, SPIRAL_ROWS = 2000, ARMS = 20 };
 
 static const double pi = 3.14159265358979323846;
 static const double usual_noise = 0.1;
@@ -70,8 +70,22 @@ static void fill_crescents(const struct synthetic *set, double noise, const stru
     }
 }
 
+/* Arm c begins near the origin in direction c and goes round it by one turn, up to radius 5. */
+static void fill_spirals(const struct synthetic *set, double noise, const struct synthetic_opts *opts)
+{
+    struct rng place = rng_stream(opts->seed, RNG_DATA, 0), error = rng_stream(opts->seed, RNG_DATA, 1);
+    double *values = set->values;
+    for (size_t i = 0; i < set->rows; i++, values += 3) {
+        double share = 0.1 + 0.9 * rng_unit(&place), arm = (double)(i % ARMS);
+        double angle = 2 * pi * (arm / ARMS + share);
+        values[0] = 5 * share * cos(angle) + noise * rng_normal(&error);
+        values[1] = 5 * share * sin(angle) + noise * rng_normal(&error);
+        values[2] = arm;
+    }
+}
+
 static const char *const levy_names[] = {"x", "y"};
-static const char *const crescents_names[] = {"x1", "x2", "class"};
+static const char *const plane_names[] = {"x1", "x2", "class"};
 
 static const struct row {
     const char *name;
@@ -81,7 +95,8 @@ static const struct row {
     void (*fill)(const struct synthetic *set, double noise, const struct synthetic_opts *opts);
     int by_numpy; /* it can be */
 } sets[] = {
-    {"crescents", crescents_names, 3, CRESCENT_ROWS, 0, SPH_TASK_BINARY, fill_crescents, 0},
+    {"crescents", plane_names, 3, CRESCENT_ROWS, 0, SPH_TASK_BINARY, fill_crescents, 0},
+    {"spirals", plane_names, 3, SPIRAL_ROWS, 0, SPH_TASK_CLASSES, fill_spirals, 0},
     {"levy", levy_names, 2, LEVY_ROWS, LEVY_TEST_ROWS, SPH_TASK_REGRESSION, fill_levy, 1},
 };
 
@@ -93,7 +108,8 @@ int synthetic_make(struct synthetic *out, const char *name, const struct synthet
     for (size_t i = 0; i < sizeof sets / sizeof *sets && !row; i++)
         row = strcmp(sets[i].name, name) ? NULL : &sets[i];
     if (!row)
-        return sph_fail_key(SPH_EARG, name, "no synthetic set has this name; there are crescents and levy");
+        return sph_fail_key(SPH_EARG, name,
+                            "no synthetic set has this name; there are crescents, spirals and levy");
     if (opts->numpy && !row->by_numpy)
         return sph_fail_key(SPH_EARG, "draw", "the papers' notebook drew levy; %s is drawn by the seed",
                             name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The synthetic sets, made by a seed: Levy's function in one dimension with noise, and two interleaved
- * crescents. */
+ * The synthetic sets, made by a seed: Levy's function in one dimension with noise, two interleaved
+ * crescents and twenty arms of a spiral. */
 #ifndef SPH_ROWS_SYNTHETIC_H
 #define SPH_ROWS_SYNTHETIC_H
 
@@ -26,7 +26,7 @@ struct synthetic_opts {
     const uint32_t *numpy; /* levy: as numpy draws it after random.seed, places first, then errors; or NULL */
 };
 
-/* name: levy or crescents. Levy's rows are for training; after them comes its test part, the function itself
+/* name: levy, crescents or spirals. Levy's rows are for training; after them comes its test part, the function itself
  * at -10, -9.9, ... 10. */
 int synthetic_make(struct synthetic *out, const char *name, const struct synthetic_opts *opts);
 

@@ -19,7 +19,7 @@
 #include "train/optimizer.h"
 #include "train/schedule.h"
 
-enum { EVALUATE_ROWS = 1024, VALUES_MAX = SPH_METRICS_MAX + 1 };
+enum { EVALUATE_ROWS = 1024, VALUES_MAX = 2 * SPH_METRICS_MAX + 1 };
 
 struct trainer {
     sph_net *net;
@@ -114,6 +114,18 @@ static void name_values(struct trainer *t, const sph_metric *list, size_t count)
         t->name[i] = t->name_text[i];
 }
 
+/* After them, those of the training part; its loss is train_loss, as the steps saw it. */
+static void name_train_scores(struct trainer *t, const struct evaluator_opts *eval)
+{
+    sph_metric list[SPH_METRICS_MAX];
+    size_t count = evaluator_list(eval, sph_net_outputs(t->net), EVALUATOR_EPOCH, list);
+    for (size_t i = 1; i < count; i++, t->values++) {
+        snprintf(t->name_text[t->values], sizeof t->name_text[0], "train_%s",
+                 sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
+        t->name[t->values] = t->name_text[t->values];
+    }
+}
+
 /* Which value is monitored, and what an epoch computes for it. */
 static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
 {
@@ -137,6 +149,8 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
     t->watched = sph_metric_about(eval->watched);
     name_values(t, list, t->val ? evaluator_list(eval, outputs, EVALUATOR_EPOCH, list) : 0);
     t->monitor = (size_t)text_find(wanted, t->name, t->values);
+    if (t->opts->train_scores)
+        name_train_scores(t, eval);
     t->keep_best = t->val || t->opts->monitor || t->opts->patience;
     return 0;
 }
@@ -338,9 +352,9 @@ static void keep_best(struct trainer *t)
 /* Values of the finished epoch, the schedule's and the stopping rule's memory. */
 static int end_epoch(struct trainer *t, int *improved)
 {
+    sph_scores scores;
     t->value[0] = t->scalar[TRAINER_LOSS_SUM] / (double)t->batches;
     if (t->val) {
-        sph_scores scores;
         int err = evaluator_run(t->evaluator, t->val, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
@@ -348,6 +362,13 @@ static int end_epoch(struct trainer *t, int *improved)
         if (!isfinite(scores.value[0]))
             return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP],
                             t->batch);
+    }
+    if (t->opts->train_scores) {
+        int err = evaluator_run(t->evaluator, t->train, EVALUATOR_EPOCH, &scores);
+        if (err < 0)
+            return err;
+        memcpy(t->value + t->values - (scores.count - 1), scores.value + 1,
+               (scores.count - 1) * sizeof *t->value);
     }
     t->scalar[TRAINER_EPOCH]++;
     t->scalar[TRAINER_BATCH] = 0;

@@ -73,4 +73,21 @@ run 2 train --data c.csv --split random --val 0.02 --epochs 5 --monitor val_auc 
 says "monitor: val_auc has no value in the validation part: it is undefined where a class has no row"
 absent no
 
+# ---- scores of the training part by epoch: those of result.json at the best one; never the monitor; absent unless asked for
+run 0 train --data spirals --rows 400 --epochs 6 --hidden 16 --batch 64 --train-scores --out trained --quiet
+best=$(sed -n 's/.*"best_epoch": \([0-9]*\).*/\1/p' trained/result.json)
+for name in accuracy top5; do
+    by_epoch=$(sed -n "${best}s/.*\"train_$name\":\([^,}]*\).*/\1/p" trained/metrics.jsonl)
+    at_end=$(sed -n '/"train"/,/}/s/.*"'$name'": \([^,]*\).*/\1/p' trained/result.json)
+    near "train_$name" "$by_epoch" "$at_end" 1e-12
+done
+check "six epochs" [ "$(grep -c '"train_top5":' trained/metrics.jsonl)" -eq 6 ]
+run 2 train --data spirals --rows 400 --epochs 2 --train-scores --monitor train_top5 --out never
+says "monitor: no value train_top5"
+run 0 train --data spirals --rows 400 --epochs 6 --hidden 16 --batch 64 --out plain --quiet
+check "scores that nobody asked for" sh -c '! grep -q train_accuracy plain/metrics.jsonl'
+check "another training" cmp -s plain/model.safetensors trained/model.safetensors
+run 0 figures trained convergence
+check "the training part's score" grep -q "^name_0 = 'training accuracy'" trained/figures/convergence.gp
+
 finish
