@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "failure.h"
 #include "job/job.h"
 #include "train/optimizer.h"
 
@@ -64,6 +65,12 @@ static void what_is_not_given_is_the_optimizers_own(void **state)
     }
 }
 
+static const enum option_id ids[OPTIMIZER_OPTIONS] = {
+    [OPTIMIZER_MOMENTUM] = OPTION_MOMENTUM, [OPTIMIZER_NESTEROV] = OPTION_NESTEROV,
+    [OPTIMIZER_BETA1] = OPTION_BETA1,       [OPTIMIZER_BETA2] = OPTION_BETA2,
+    [OPTIMIZER_EPSILON] = OPTION_EPSILON,   [OPTIMIZER_FORM] = OPTION_ADAM_FORM,
+};
+
 static void what_is_given_stays(void **state)
 {
     (void)state;
@@ -77,17 +84,37 @@ static void what_is_given_stays(void **state)
     sph_job_free(job);
 }
 
-static void a_beta_that_nobody_reads_is_refused(void **state)
+static void what_an_optimizer_does_not_read_is_refused_where_it_was_asked_for(void **state)
 {
     (void)state;
-    static const char *const refused[][2] = {{"sgd", "beta1"}, {"sgd", "beta2"}, {"rmsprop", "beta1"}};
-    for (size_t i = 0; i < 3; i++) {
-        sph_job *job = job_with(refused[i][0]);
-        assert_int_equal(sph_job_set(job, refused[i][1], "0.5"), 0);
-        assert_int_equal(job_settle(job, data), SPH_EARG);
-        assert_string_equal(sph_failure()->key, refused[i][1]);
-        sph_job_free(job);
-    }
+    for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
+        for (int i = 0; i < OPTIMIZER_OPTIONS; i++) {
+            sph_job *job = job_with(words[optimizer]);
+            const char *value = i == OPTIMIZER_NESTEROV ? "true" : i == OPTIMIZER_FORM ? "keras" : "0.5";
+            assert_int_equal(sph_job_set(job, option_row(ids[i])->name, value), 0);
+            int reads = optimizer_ops((sph_optimizer)optimizer)->reads[i];
+            assert_int_equal(job_reads(job, ids[i]), reads);
+            if (reads)
+                assert_int_equal(job_settle(job, data), 0);
+            else
+                assert_fails(job_settle(job, data), SPH_EARG, .key = option_key(ids[i]));
+            sph_job_free(job);
+        }
+}
+
+/* As every config.yaml does, and as an experiment may for those of its methods that read it. */
+static void a_file_may_name_what_the_optimizer_does_not_read(void **state)
+{
+    (void)state;
+    sph_job *file = job_with("lion"), *copy = NULL;
+    assert_int_equal(options_give(file, OPTION_MOMENTUM, "0.5"), 0);
+    assert_int_equal(options_give(file, OPTION_EPSILON, "1e-8"), 0);
+    assert_int_equal(options_copy(&copy, file), 0);
+    assert_int_equal(job_settle(file, data), 0);
+    assert_int_equal(options_override(copy, file), 0); /* what a method names is for it */
+    assert_fails(job_settle(copy, data), SPH_EARG, .key = "momentum");
+    sph_job_free(file);
+    sph_job_free(copy);
 }
 
 /* Whether text has word as a whole word. */
@@ -106,10 +133,6 @@ static int names(const char *text, const char *word)
 static void the_help_of_an_option_names_the_optimizers_that_read_it(void **state)
 {
     (void)state;
-    static const enum option_id ids[OPTIMIZER_OPTIONS] = {
-        [OPTIMIZER_MOMENTUM] = OPTION_MOMENTUM, [OPTIMIZER_NESTEROV] = OPTION_NESTEROV,
-        [OPTIMIZER_BETA1] = OPTION_BETA1,       [OPTIMIZER_BETA2] = OPTION_BETA2,
-        [OPTIMIZER_EPSILON] = OPTION_EPSILON,   [OPTIMIZER_FORM] = OPTION_ADAM_FORM};
     for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
         for (int option = 0; option < OPTIMIZER_OPTIONS; option++)
             assert_int_equal(names(option_row(ids[option])->help, words[optimizer]),
@@ -121,7 +144,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_given_is_the_optimizers_own),
         cmocka_unit_test(what_is_given_stays),
-        cmocka_unit_test(a_beta_that_nobody_reads_is_refused),
+        cmocka_unit_test(what_an_optimizer_does_not_read_is_refused_where_it_was_asked_for),
+        cmocka_unit_test(a_file_may_name_what_the_optimizer_does_not_read),
         cmocka_unit_test(the_help_of_an_option_names_the_optimizers_that_read_it),
     };
     return cmocka_run_group_tests(tests, open_data, close_data);

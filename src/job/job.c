@@ -2,6 +2,7 @@
 #include "job/job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -83,18 +84,47 @@ static int settle_protocol(struct sph_job *job)
     return 0;
 }
 
-/* What is the optimizer's own. Old files name a momentum and an epsilon whatever the optimizer; its betas are
- * written down only where they were given. */
+static const enum option_id optimizer_options[OPTIMIZER_OPTIONS] = {
+    [OPTIMIZER_MOMENTUM] = OPTION_MOMENTUM, [OPTIMIZER_NESTEROV] = OPTION_NESTEROV,
+    [OPTIMIZER_BETA1] = OPTION_BETA1,       [OPTIMIZER_BETA2] = OPTION_BETA2,
+    [OPTIMIZER_EPSILON] = OPTION_EPSILON,   [OPTIMIZER_FORM] = OPTION_ADAM_FORM,
+};
+
+int job_reads(const struct sph_job *job, enum option_id id)
+{
+    const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)job->options.optimizer);
+    for (int i = 0; i < OPTIMIZER_OPTIONS; i++)
+        if (optimizer_options[i] == id)
+            return ops->reads[i];
+    return 1;
+}
+
+/* "momentum: not read by adam, but by sgd, rmsprop" */
+static int unread(const struct sph_job *job, enum optimizer_option option)
+{
+    char readers[128] = "";
+    for (int i = 0; i < SPH_OPTIMIZER_COUNT; i++) {
+        const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)i);
+        size_t length = strlen(readers);
+        if (ops->reads[option])
+            snprintf(readers + length, sizeof readers - length, "%s%s", length ? ", " : "", ops->name);
+    }
+    return sph_fail_key(SPH_EARG, option_key(optimizer_options[option]), "not read by %s, but by %s",
+                        optimizer_ops((sph_optimizer)job->options.optimizer)->name, readers);
+}
+
+/* What is the optimizer's own. Files name momentum, nesterov and epsilon whatever the optimizer, the others only where
+ * they were given. */
 static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
 {
     const struct optimizer_ops *ops = optimizer_ops(own->optimizer);
     const struct job_options *o = &job->options;
-    if (job->set[OPTION_BETA1] && !ops->reads[OPTIMIZER_BETA1])
-        return sph_fail_key(SPH_EARG, "beta1", "%s has none", ops->name);
-    if (job->set[OPTION_BETA2] && !ops->reads[OPTIMIZER_BETA2])
-        return sph_fail_key(SPH_EARG, "beta2", "%s has none", ops->name);
-    if (job->set[OPTION_ADAM_FORM] && !ops->reads[OPTIMIZER_FORM])
-        return sph_fail_key(SPH_EARG, "adam_form", "%s has none", ops->name);
+    for (int i = 0; i < OPTIMIZER_OPTIONS; i++) {
+        enum option_id id = optimizer_options[i];
+        int in_files = id == OPTION_MOMENTUM || id == OPTION_NESTEROV || id == OPTION_EPSILON;
+        if (!ops->reads[i] && (in_files ? job->named[id] : job->set[id]))
+            return unread(job, (enum optimizer_option)i);
+    }
     if (!job->set[OPTION_MOMENTUM])
         options_set_real(job, OPTION_MOMENTUM, own->momentum);
     if (!job->set[OPTION_EPSILON])

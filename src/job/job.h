@@ -12,6 +12,9 @@
 int job_open_data(struct sph_job *job, sph_data **out);
 int job_settle(struct sph_job *job, const sph_data *data); /* the same, of data that are open already */
 
+/* Whether the job's optimizer looks at the option; 1 of one that is no optimizer's. */
+int job_reads(const struct sph_job *job, enum option_id id);
+
 /* A number that changes when the data's numbers do. */
 uint64_t job_content(const sph_data *data);
 

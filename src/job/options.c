@@ -86,7 +86,7 @@ void options_unset(struct sph_job *job, enum option_id id)
 {
     union option_value value = option_unset(&rules[id]);
     keep(job, id, &value, 0);
-    job->given[id] = 0;
+    job->given[id] = job->named[id] = 0;
 }
 
 int options_put(struct sph_job *job, enum option_id id, const char *text)
@@ -175,7 +175,7 @@ int options_override(struct sph_job *job, const struct sph_job *from)
         if (!from->given[i])
             continue;
         err = options_take(job, from, (enum option_id)i);
-        job->given[i] = 1;
+        job->given[i] = job->named[i] = 1;
     }
     return err;
 }
@@ -258,6 +258,7 @@ int sph_job_set(sph_job *job, const char *name, const char *value)
     if (!value)
         value = table[id].argument ? "" : "true";
     int err = options_give(job, (enum option_id)id, value);
+    job->named[id] |= job->given[id];
     return err == SPH_EARG ? sph_fail_about(err, names[id], "--%s", names[id]) : err;
 }
 

@@ -8,6 +8,7 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "job/config.h"
+#include "job/job.h"
 #include "net/zoo.h"
 #include "report/pages.h"
 #include "store/runfolder.h"
@@ -47,7 +48,7 @@ static void add_command(struct text *out, const struct sph_job *job)
         const sph_option *option = option_row((enum option_id)id);
         const char *value = options_text(job, (enum option_id)id);
         if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !job->set[id] ||
-            is_default(job, (enum option_id)id))
+            !job_reads(job, (enum option_id)id) || is_default(job, (enum option_id)id))
             continue;
         if (!value) {
             out->failed = 1;

@@ -30,7 +30,8 @@ run 2 train "${small[@]}" --param sp --natural 0.01 --out no; says "natural: sp 
 run 2 train "${small[@]}" --param wn --natural 0.01 --out no; says "natural: wn has no angles"
 run 2 train "${small[@]}" --optimizer lion --natural 0.01 --out no; says "natural: lion takes only the sign"
 run 2 train "${small[@]}" --natural 0 --out no; says "--natural: found '0', expected a number greater than 0"
-run 2 train "${small[@]}" --optimizer sgd --beta2 0.9 --out no; says "beta2: sgd has none"
+run 2 train "${small[@]}" --optimizer sgd --beta2 0.9 --out no; says "beta2: not read by sgd, but by adam, adamw, rmsprop, lion"
+run 2 train "${small[@]}" --momentum 0.5 --out no; says "momentum: not read by adam, but by sgd, rmsprop"
 absent no
 
 cat >natural.yaml <<'YAML'

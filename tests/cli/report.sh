@@ -79,7 +79,7 @@ check "a best mean that the verdict supports" grep -q 'class="n best"' clear/rep
 check "no note beside it" bash -c '! grep -q "not a verdict" clear/report.html'
 
 # ---- of one run: the command it gives repeats it
-run 0 train --data crescents --rows 60 --epochs 5 --hidden 4,3 --param wn --norm bn --lr 0.03 --nesterov --seed 7 --out one
+run 0 train --data crescents --rows 60 --epochs 5 --hidden 4,3 --param wn --norm bn --lr 0.03 --optimizer sgd --nesterov --seed 7 --out one
 run 0 figures one convergence
 shows one/figures/convergence one/report.html
 well_formed one/report.html
