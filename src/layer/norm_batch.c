@@ -190,10 +190,18 @@ void norm_shift(const struct op *op, const struct tile *tile, const struct buffe
     }
 }
 
-/* ---------------------------------------------------------------- in evaluation */
+/* ---------------------------------------------------------------- in evaluation and conversion */
 
-void norm_centre_units(const struct norm_values *norm, const double *gamma, double *w, double *b)
+int norm_scale(const struct norm_values *norm, size_t j, double factor)
 {
+    norm->tensor[NORM_GAMMA][j] *= factor;
+    norm->tensor[NORM_BETA][j] *= factor;
+    return 1;
+}
+
+const double *norm_fold_sample(const struct norm_values *norm, double *w, double *b)
+{
+    const double *gamma = norm->tensor[NORM_GAMMA];
     size_t n = norm->n, width = norm->m / norm->norm_groups;
     for (size_t first = 0; first < norm->m; first += width)
         for (size_t i = 0; i <= n; i++) { /* the weights of an input; last the biases */
@@ -204,4 +212,5 @@ void norm_centre_units(const struct norm_values *norm, const double *gamma, doub
             for (size_t j = first; j < first + width; j++)
                 column[j * step] = gamma[j] * (column[j * step] - mean);
         }
+    return norm->tensor[NORM_BETA];
 }

@@ -13,7 +13,7 @@
 
 #include "layer/norm_rows.h"
 
-enum { GAMMA, BETA, MEAN, VAR };
+enum { GAMMA = NORM_GAMMA, BETA = NORM_BETA, MEAN, VAR };
 
 /* ---------------------------------------------------------------- forward */
 
@@ -192,13 +192,6 @@ static void moves(const void *const tensor[NORM_TENSORS], struct moves_args *out
     out->var = tensor[VAR];
 }
 
-static int scale(const struct norm_values *norm, size_t j, double factor)
-{
-    norm->tensor[GAMMA][j] *= factor;
-    norm->tensor[BETA][j] *= factor;
-    return 1;
-}
-
 /* The statistics of w x / length, so that xhat stays: var' + epsilon = (var + epsilon) / length^2. */
 static int shorten(const struct norm_values *norm, size_t j, double length, char *why, size_t size)
 {
@@ -229,9 +222,7 @@ static void take_sum(const struct norm_values *norm, size_t j, double part)
 const struct norm_ops norm_bn = {
     .name = "bn",
     .divides = 1,
-    .tensor = {[GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1},
-               [BETA] = {"norm.shift", .learned = 1, .extent = NORM_UNITS},
-               [MEAN] = {"norm.mean", .extent = NORM_UNITS},
+    .tensor = {NORM_GAMMA_BETA, [MEAN] = {"norm.mean", .extent = NORM_UNITS},
                [VAR] = {"norm.var", .extent = NORM_UNITS, .first = 1, .not_negative = 1}},
     .tensors = 4,
     .batch = 1,
@@ -243,7 +234,7 @@ const struct norm_ops norm_bn = {
     .fold = fold,
     .moves = moves,
     .folds_away = 1,
-    .scale = scale,
+    .scale = norm_scale,
     .shorten = shorten,
     .hold = hold,
     .take_sum = take_sum,

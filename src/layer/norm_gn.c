@@ -18,8 +18,6 @@
 
 #include "layer/norm_rows.h"
 
-enum { GAMMA, BETA };
-
 /* ---------------------------------------------------------------- vectors */
 
 /* Fast kernels write whole vectors: of narrow groups, over the next one. */
@@ -47,8 +45,8 @@ static void vector_forward(const struct op *op, const struct tile *tile)
     for (size_t group = 0; group < op->norm.groups; group++) {
         size_t at = group * width;
         k->layer_norm(tile->rows, width, from(op, buffer_at(op->in, op->k, tile), at), op->in->ld,
-                      op->norm.state->epsilon, from(op, op->weights->norm[GAMMA], at),
-                      from(op, op->weights->norm[BETA], at), inverse_at(op, tile, group),
+                      op->norm.state->epsilon, from(op, op->weights->norm[NORM_GAMMA], at),
+                      from(op, op->weights->norm[NORM_BETA], at), inverse_at(op, tile, group),
                       from(op, buffer_at(op->out, op->k, tile), at), op->out->ld);
     }
 }
@@ -61,10 +59,10 @@ static void vector_backward(const struct op *op, const struct tile *tile)
     for (size_t group = 0; group < op->norm.groups; group++) {
         size_t at = group * width;
         void *d = from(op, buffer_at(op->dout, op->k, tile), at);
-        k->layer_norm_grad(tile->rows, width, d, op->dout->ld, from(op, buffer_at(op->in, op->k, tile), at),
-                           op->in->ld, inverse_at(op, tile, group), from(op, op->weights->norm[GAMMA], at),
-                           from(op, grads->dnorm[GAMMA], at), from(op, grads->dnorm[BETA], at), d,
-                           op->dout->ld);
+        k->layer_norm_grad(
+            tile->rows, width, d, op->dout->ld, from(op, buffer_at(op->in, op->k, tile), at), op->in->ld,
+            inverse_at(op, tile, group), from(op, op->weights->norm[NORM_GAMMA], at),
+            from(op, grads->dnorm[NORM_GAMMA], at), from(op, grads->dnorm[NORM_BETA], at), d, op->dout->ld);
     }
 }
 
@@ -134,7 +132,7 @@ static void spread(const struct image *image)
     const struct kernels *k = op->k;
     double *gammas = image->work64[GAMMAS], mean, inverse;
     size_t m = op->weights->m;
-    k->to_double(m, op->weights->norm[GAMMA], gammas);
+    k->to_double(m, op->weights->norm[NORM_GAMMA], gammas);
     for (size_t j = 0; j < m; j++) {
         k->to_double(1, from(op, kept(image, 0), j / image->width), &mean);
         k->to_double(1, from(op, kept(image, 1), j / image->width), &inverse);
@@ -183,8 +181,8 @@ static void image_forward(const struct op *op, const struct tile *tile)
             k->normalize(slice.rows, slice.width, part_of(&image, op->in, p), op->in->ld,
                          slice_column(&slice, k, image.work[MEAN]),
                          slice_column(&slice, k, image.work[SCALE]),
-                         slice_column(&slice, k, op->weights->norm[BETA]), 0, part_of(&image, op->out, p),
-                         op->out->ld);
+                         slice_column(&slice, k, op->weights->norm[NORM_BETA]), 0,
+                         part_of(&image, op->out, p), op->out->ld);
         }
     }
 }
@@ -198,10 +196,10 @@ static void join_back(const struct image *image)
     const struct layer_grads *grads = &op->grads[image->tile->worker];
     double *sums = image->work64[SUMS], *products = image->work64[PRODUCTS], *gammas = image->work64[GAMMAS];
     size_t m = op->weights->m;
-    k->add(1, m, image->work[FIRST], m, grads->dnorm[BETA], m);
+    k->add(1, m, image->work[FIRST], m, grads->dnorm[NORM_BETA], m);
     k->to_double(m, image->work[FIRST], sums);
     k->to_double(m, image->work[SECOND], products);
-    k->to_double(m, op->weights->norm[GAMMA], gammas);
+    k->to_double(m, op->weights->norm[NORM_GAMMA], gammas);
     for (size_t group = 0; group < op->norm.groups; group++) {
         size_t first = group * image->width, stop = first + image->width;
         double pull = 0, pull_x = 0, inverse;
@@ -220,7 +218,7 @@ static void join_back(const struct image *image)
     }
     k->from_double(m, gammas, image->work[FACTOR]);
     k->from_double(m, products, image->work[SECOND]);
-    k->add(1, m, image->work[SECOND], m, grads->dnorm[GAMMA], m);
+    k->add(1, m, image->work[SECOND], m, grads->dnorm[NORM_GAMMA], m);
 }
 
 static void image_backward(const struct op *op, const struct tile *tile)
@@ -236,8 +234,9 @@ static void image_backward(const struct op *op, const struct tile *tile)
             k->normalize_sums(
                 slice.rows, slice.width, part_of(&image, op->dout, p), op->dout->ld,
                 part_of(&image, op->in, p), op->in->ld, slice_column(&slice, k, image.work[MEAN]),
-                slice_column(&slice, k, image.work[SCALE]), slice_column(&slice, k, op->weights->norm[BETA]),
-                0, slice_column(&slice, k, image.work[FIRST]), slice_column(&slice, k, image.work[SECOND]));
+                slice_column(&slice, k, image.work[SCALE]),
+                slice_column(&slice, k, op->weights->norm[NORM_BETA]), 0,
+                slice_column(&slice, k, image.work[FIRST]), slice_column(&slice, k, image.work[SECOND]));
         }
         join_back(&image);
         for (size_t p = 0; p < slices(&image); p++) {
@@ -246,7 +245,7 @@ static void image_backward(const struct op *op, const struct tile *tile)
             k->normalize_grad(
                 slice.rows, slice.width, d, op->dout->ld, part_of(&image, op->in, p), op->in->ld,
                 slice_column(&slice, k, image.work[MEAN]), slice_column(&slice, k, image.work[SCALE]),
-                slice_column(&slice, k, op->weights->norm[BETA]), 0,
+                slice_column(&slice, k, op->weights->norm[NORM_BETA]), 0,
                 slice_column(&slice, k, image.work[FACTOR]), slice_column(&slice, k, image.work[ACROSS]),
                 slice_column(&slice, k, image.work[OFFSET]), d, op->dout->ld);
         }
@@ -262,26 +261,10 @@ static void gn_apply(struct op *op, int train)
     op->kind = op->in->pixels > 1 ? &image : &vector;
 }
 
-/* ---------------------------------------------------------------- evaluation and conversion */
-
-static const double *fold_sample(const struct norm_values *norm, double *w, double *b)
-{
-    norm_centre_units(norm, norm->tensor[GAMMA], w, b);
-    return norm->tensor[BETA];
-}
-
-static int scale(const struct norm_values *norm, size_t j, double factor)
-{
-    norm->tensor[GAMMA][j] *= factor;
-    norm->tensor[BETA][j] *= factor;
-    return 1;
-}
-
 const struct norm_ops norm_gn = {
     .name = "gn",
     .divides = 1,
-    .tensor = {[GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1},
-               [BETA] = {"norm.shift", .learned = 1, .extent = NORM_UNITS}},
+    .tensor = {NORM_GAMMA_BETA},
     .tensors = 2,
     .grouped = 1,
     .per_sample = 1,
@@ -290,6 +273,6 @@ const struct norm_ops norm_gn = {
     .work64 = WORK64,
     .result = NORM_APART,
     .apply = gn_apply,
-    .fold_sample = fold_sample,
-    .scale = scale,
+    .fold_sample = norm_fold_sample,
+    .scale = norm_scale,
 };

@@ -57,8 +57,17 @@ void norm_set_shift(const struct op *op, const void *b, const double *mean);
 void norm_shift(const struct op *op, const struct tile *tile, const struct buffer *from,
                 const struct buffer *to);
 
-/* w (m, n) and b (m) of each unit less their means over its group, times gamma: what stands before the division
- * by a sample's deviation. */
-void norm_centre_units(const struct norm_values *norm, const double *gamma, double *w, double *b);
+/* bn, ln and gn learn a scale and a shift of each unit: their first two tensors, and the row's `scale`. */
+enum { NORM_GAMMA, NORM_BETA };
+#define NORM_GAMMA_BETA                                                                                      \
+    [NORM_GAMMA] = {"norm.scale", .learned = 1, .extent = NORM_UNITS, .first = 1}, [NORM_BETA] = {           \
+                                                                                       "norm.shift",         \
+                                                                                       .learned = 1,         \
+                                                                                       .extent = NORM_UNITS}
+int norm_scale(const struct norm_values *norm, size_t j, double factor);
+
+/* ln's and gn's fold_sample: w (m, n) and b (m) of each unit less their means over its group, times gamma, which stands
+ * before the division by a sample's deviation. */
+const double *norm_fold_sample(const struct norm_values *norm, double *w, double *b);
 
 #endif
