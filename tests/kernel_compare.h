@@ -432,6 +432,42 @@ static __attribute__((unused)) void check_normalize(const struct pair *on, const
     drop(&shift), drop(&factor), drop(&across), drop(&offset);
 }
 
+/* epsilon 0.1: with one or few columns the variance may be tiny and would magnify roundings without bound */
+static __attribute__((unused)) void compare_groups(const struct pair *on, size_t groups,
+                                                   const struct array *x, const struct array *dy,
+                                                   const struct array *gamma, const struct array *beta)
+{
+    const struct kernels *plain = on->plain, *fast = on->fast;
+    size_t rows = x->rows, m = x->cols, ld = x->ld;
+    struct array inv1 = vector(plain, rows * groups, 0, 0), inv2 = same_as(&inv1);
+    struct array work = vector(plain, GROUP_WORK * (kernel_pad(m) + KERNEL_PAD), NAN, NAN);
+    struct array z1 = same_as(x), z2 = same_as(x), y1 = matrix(plain, rows, m, ld, 0, 0), y2 = same_as(&y1);
+    plain->group_norm(rows, m, groups, z1.at, ld, 0.1, gamma->at, beta->at, inv1.at, work.at, y1.at, ld);
+    fast->group_norm(rows, m, groups, z2.at, ld, 0.1, gamma->at, beta->at, inv2.at, work.at, y2.at, ld);
+    same("group_norm, xhat", &z1, &z2, sum_error(on, m));
+    same("group_norm, y", &y1, &y2, sum_error(on, m));
+
+    struct array dg1 = vector(plain, m, -1, 1), dg2 = same_as(&dg1), db1 = vector(plain, m, -1, 1),
+                 db2 = same_as(&db1), scratch = same_as(&db1), scratch2 = same_as(&db1);
+    struct array dz1 = same_as(x), dz2 = same_as(x), onto_dy = same_as(dy), onto_x = same_as(x);
+    plain->group_norm_grad(rows, m, groups, dy->at, ld, x->at, ld, inv1.at, gamma->at, dg1.at, db1.at,
+                           work.at, dz1.at, ld);
+    fast->group_norm_grad(rows, m, groups, dy->at, ld, x->at, ld, inv1.at, gamma->at, dg2.at, db2.at, work.at,
+                          dz2.at, ld);
+    fast->group_norm_grad(rows, m, groups, onto_dy.at, ld, x->at, ld, inv1.at, gamma->at, scratch.at,
+                          scratch2.at, work.at, onto_dy.at, ld);
+    fast->group_norm_grad(rows, m, groups, dy->at, ld, onto_x.at, ld, inv1.at, gamma->at, scratch.at,
+                          scratch2.at, work.at, onto_x.at, ld);
+    struct array copy1 = same_as(&dz2), copy2 = same_as(&dz2);
+    same("group_norm_grad onto dy", &copy1, &onto_dy, 0);
+    same("group_norm_grad onto xhat", &copy2, &onto_x, 0);
+    same("group_norm_grad", &dz1, &dz2, 4 * sum_error(on, m)); /* inv is up to 3.2 */
+    same("dgamma", &dg1, &dg2, sum_error(on, rows));
+    same("dbeta", &db1, &db2, sum_error(on, rows));
+    same("inv", &inv1, &inv2, sum_error(on, m));
+    drop(&scratch), drop(&scratch2), drop(&work);
+}
+
 static __attribute__((unused)) void compare_normalization(const struct pair *on, size_t rows, size_t m,
                                                           size_t extra)
 {
@@ -467,33 +503,10 @@ static __attribute__((unused)) void compare_normalization(const struct pair *on,
         check_normalize(on, fast, relu, &x, &dy, &a, &b);
     }
 
-    struct array z1, z2, dz1, dz2, onto_dy, onto_x, copy1, copy2;
-    /* epsilon 0.1: with one or few columns the variance may be tiny and would magnify roundings without bound
-     */
-    struct array inv1 = vector(plain, rows, 0, 0), inv2 = same_as(&inv1);
-    z1 = same_as(&x), z2 = same_as(&x), y1 = matrix(plain, rows, m, ld, 0, 0), y2 = same_as(&y1);
-    plain->layer_norm(rows, m, z1.at, ld, 0.1, a.at, b.at, inv1.at, y1.at, ld);
-    fast->layer_norm(rows, m, z2.at, ld, 0.1, a.at, b.at, inv2.at, y2.at, ld);
-    same("layer_norm, xhat", &z1, &z2, sum_error(on, m));
-    same("layer_norm, y", &y1, &y2, sum_error(on, m));
-
-    struct array dg1 = vector(plain, m, -1, 1), dg2 = same_as(&dg1), db1 = vector(plain, m, -1, 1),
-                 db2 = same_as(&db1), scratch = same_as(&db1), scratch2 = same_as(&db1);
-    dz1 = same_as(&x), dz2 = same_as(&x), onto_dy = same_as(&dy), onto_x = same_as(&x);
-    plain->layer_norm_grad(rows, m, dy.at, ld, x.at, ld, inv1.at, a.at, dg1.at, db1.at, dz1.at, ld);
-    fast->layer_norm_grad(rows, m, dy.at, ld, x.at, ld, inv1.at, a.at, dg2.at, db2.at, dz2.at, ld);
-    fast->layer_norm_grad(rows, m, onto_dy.at, ld, x.at, ld, inv1.at, a.at, scratch.at, scratch2.at,
-                          onto_dy.at, ld);
-    fast->layer_norm_grad(rows, m, dy.at, ld, onto_x.at, ld, inv1.at, a.at, scratch.at, scratch2.at,
-                          onto_x.at, ld);
-    copy1 = same_as(&dz2), copy2 = same_as(&dz2);
-    same("layer_norm_grad onto dy", &copy1, &onto_dy, 0);
-    same("layer_norm_grad onto xhat", &copy2, &onto_x, 0);
-    same("layer_norm_grad", &dz1, &dz2, 4 * sum_error(on, m)); /* inv is up to 3.2 */
-    same("dgamma", &dg1, &dg2, sum_error(on, rows));
-    same("dbeta", &db1, &db2, sum_error(on, rows));
-    same("inv", &inv1, &inv2, sum_error(on, m));
-    drop(&x), drop(&dy), drop(&a), drop(&b), drop(&c), drop(&d), drop(&scratch), drop(&scratch2);
+    for (size_t groups = 1; groups <= m; groups++)
+        if (m % groups == 0)
+            compare_groups(on, groups, &x, &dy, &a, &b);
+    drop(&x), drop(&dy), drop(&a), drop(&b), drop(&c), drop(&d);
 }
 
 /* ---------------------------------------------------------------- losses */

@@ -9,20 +9,20 @@ static void normalizations_match_twins_and_work_in_place(void **state)
     on_all_shapes(compare_normalization);
 }
 
-enum { NORM_ROWS = 6, NORM_M = 5, NORM_LD = 8 };
+enum { NORM_ROWS = 6, NORM_M = 10, NORM_LD = 16, NORM_GROUPS = 2 };
 
-/* sum of c * y for batch or layer normalization of x, the former with relu; keeps xhat (layer) or the mean
+/* sum of c * y for batch or group normalization of x, the former with relu; keeps xhat (group) or the mean
  * (batch), and inv, when asked to. */
-static double norm_sum(const struct kernels *k, int layer, const struct array *x, const struct array *gamma,
+static double norm_sum(const struct kernels *k, int group, const struct array *x, const struct array *gamma,
                        const struct array *beta, const struct array *c, struct array *xhat, struct array *inv)
 {
     struct array z = same_as(x), y = matrix(k, NORM_ROWS, NORM_M, NORM_LD, 0, 0),
                  mean = vector(k, NORM_M, 0, 0);
-    struct array scale = vector(k, layer ? NORM_ROWS : NORM_M, 0, 0);
+    struct array scale = vector(k, group ? NORM_ROWS * NORM_GROUPS : NORM_M, 0, 0);
     const double epsilon = 1e-5;
-    if (layer) {
-        k->layer_norm(NORM_ROWS, NORM_M, z.at, NORM_LD, epsilon, gamma->at, beta->at, scale.at, y.at,
-                      NORM_LD);
+    if (group) {
+        k->group_norm(NORM_ROWS, NORM_M, NORM_GROUPS, z.at, NORM_LD, epsilon, gamma->at, beta->at, scale.at,
+                      NULL, y.at, NORM_LD);
     } else {
         k->moments(NORM_ROWS, NORM_M, z.at, NORM_LD, mean.at, scale.at);
         for (size_t j = 0; j < NORM_M; j++)
@@ -38,7 +38,7 @@ static double norm_sum(const struct kernels *k, int layer, const struct array *x
         for (size_t j = 0; j < NORM_M; j++)
             sum += get(c, i, j) * get(&y, i, j);
     if (xhat) {
-        if (layer)
+        if (group)
             memcpy(xhat->at, z.at, NORM_ROWS * NORM_LD * k->size);
         else
             memcpy(xhat->at, mean.at, NORM_M * k->size);
@@ -53,17 +53,17 @@ static void normalization_gradients_match_differences(void **state)
     (void)state;
     const struct kernels *k = kernels_pick(SPH_F64, KERNELS_PLAIN);
     dice = 6;
-    for (int layer = 0; layer < 2; layer++) {
+    for (int group = 0; group < 2; group++) {
         struct array x = matrix(k, NORM_ROWS, NORM_M, NORM_LD, -1, 1),
                      dy = matrix(k, NORM_ROWS, NORM_M, NORM_LD, -1, 1);
         struct array gamma = vector(k, NORM_M, 0.5, 2), beta = vector(k, NORM_M, -1, 1),
                      dgamma = vector(k, NORM_M, 0, 0);
         struct array dbeta = same_as(&dgamma), xhat = same_as(&x), dx = same_as(&x);
-        struct array inv = vector(k, layer ? NORM_ROWS : NORM_M, 0, 0);
-        norm_sum(k, layer, &x, &gamma, &beta, &dy, &xhat, &inv);
-        if (layer) {
-            k->layer_norm_grad(NORM_ROWS, NORM_M, dy.at, NORM_LD, xhat.at, NORM_LD, inv.at, gamma.at,
-                               dgamma.at, dbeta.at, dx.at, NORM_LD);
+        struct array inv = vector(k, group ? NORM_ROWS * NORM_GROUPS : NORM_M, 0, 0);
+        norm_sum(k, group, &x, &gamma, &beta, &dy, &xhat, &inv);
+        if (group) {
+            k->group_norm_grad(NORM_ROWS, NORM_M, NORM_GROUPS, dy.at, NORM_LD, xhat.at, NORM_LD, inv.at,
+                               gamma.at, dgamma.at, dbeta.at, NULL, dx.at, NORM_LD);
         } else {
             struct array scale = vector(k, NORM_M, 0, 0), across = same_as(&scale), offset = same_as(&scale);
             for (size_t j = 0; j < NORM_M; j++)
@@ -88,9 +88,9 @@ static void normalization_gradients_match_differences(void **state)
                 for (size_t j = 0; j < NORM_M; j++) {
                     double at = get(learned[which].at, i, j);
                     set(learned[which].at, i, j, at + step_size);
-                    double up = norm_sum(k, layer, &x, &gamma, &beta, &dy, NULL, NULL);
+                    double up = norm_sum(k, group, &x, &gamma, &beta, &dy, NULL, NULL);
                     set(learned[which].at, i, j, at - step_size);
-                    double down = norm_sum(k, layer, &x, &gamma, &beta, &dy, NULL, NULL);
+                    double down = norm_sum(k, group, &x, &gamma, &beta, &dy, NULL, NULL);
                     set(learned[which].at, i, j, at);
                     assert_false(
                         differ((up - down) / (2 * step_size), get(learned[which].grad, i, j), slope_error));

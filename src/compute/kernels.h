@@ -25,7 +25,7 @@
 #include "compute/winograd.h"
 #include "spherelu/core.h"
 
-enum { KERNEL_PAD = 8 };
+enum { KERNEL_PAD = 8, GROUP_WORK = 3 };
 
 enum { GEMM_SET = 0, GEMM_ADD = 1, GEMM_RELU = 2 };
 
@@ -249,13 +249,15 @@ struct kernels {
     void (*normalize_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *z, size_t ldz,
                            const void *mean, const void *scale, const void *shift, int relu,
                            const void *factor, const void *across, const void *offset, void *dz, size_t lddz);
-    /* Per row: z becomes xhat, inv (rows) = 1/sqrt(var + epsilon), y = gamma xhat + beta */
-    void (*layer_norm)(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
-                       const void *beta, void *inv, void *y, size_t ldy);
+    /* Per row and group of m / groups columns: z becomes xhat, inv (rows, groups) = 1/sqrt(var + epsilon),
+     * y = gamma xhat + beta. One group is layer normalization; of several work has (GROUP_WORK, kernel_pad(m) +
+     * KERNEL_PAD) numbers. */
+    void (*group_norm)(size_t rows, size_t m, size_t groups, void *z, size_t ldz, double epsilon,
+                       const void *gamma, const void *beta, void *inv, void *work, void *y, size_t ldy);
     /* dgamma, dbeta (m) +=; dz may be dy or xhat */
-    void (*layer_norm_grad)(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat, size_t ldx,
-                            const void *inv, const void *gamma, void *dgamma, void *dbeta, void *dz,
-                            size_t lddz);
+    void (*group_norm_grad)(size_t rows, size_t m, size_t groups, const void *dy, size_t lddy,
+                            const void *xhat, size_t ldx, const void *inv, const void *gamma, void *dgamma,
+                            void *dbeta, void *work, void *dz, size_t lddz);
 
     /* ---- images, one at a time: x (height * width, channels), y (out_height * out_width, ...)
      * patches (out pixels, channels * kernel area), columns in the order (channel, row, column) of a weight

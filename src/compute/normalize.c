@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch and layer normalization: moments, the affine maps, their gradients. */
+ * Batch normalization: moments, the affine maps, their gradients. */
 #include "compute/real.h"
 #include "compute/simd.h"
 
@@ -73,62 +73,6 @@ KERNEL void plain_normalize_grad(size_t rows, size_t m, const void *dy, size_t l
             real pull = !relu || off * by[j] + plus[j] > 0 ? rdy[i * lddy + j] : 0;
             rdz[i * lddz + j] = by_dy[j] * pull + by_z[j] * off + constant[j];
         }
-}
-
-/* sum_dy (m) += dy, sum_dyx (m) += dy * xhat */
-KERNEL void plain_pull_sums(size_t rows, size_t m, const real *dy, size_t lddy, const real *xhat, size_t ldx,
-                            real *sum_dy, real *sum_dyx)
-{
-    for (size_t j = 0; j < m; j++) {
-        double sum = 0, product = 0;
-        for (size_t i = 0; i < rows; i++) {
-            sum += (double)dy[i * lddy + j];
-            product += (double)dy[i * lddy + j] * (double)xhat[i * ldx + j];
-        }
-        sum_dy[j] += (real)sum;
-        sum_dyx[j] += (real)product;
-    }
-}
-
-KERNEL void plain_layer_norm(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
-                             const void *beta, void *inv, void *y, size_t ldy)
-{
-    const real *scale = gamma, *shift = beta;
-    for (size_t i = 0; i < rows; i++) {
-        real *rz = (real *)z + i * ldz, *ry = (real *)y + i * ldy;
-        double sum = 0, squares = 0;
-        for (size_t j = 0; j < m; j++)
-            sum += (double)rz[j];
-        double mean = sum / (double)m;
-        for (size_t j = 0; j < m; j++)
-            squares += ((double)rz[j] - mean) * ((double)rz[j] - mean);
-        double inverse = 1 / sqrt(squares / (double)m + epsilon);
-        ((real *)inv)[i] = (real)inverse;
-        for (size_t j = 0; j < m; j++) {
-            rz[j] = (real)(((double)rz[j] - mean) * inverse);
-            ry[j] = scale[j] * rz[j] + shift[j];
-        }
-    }
-}
-
-KERNEL void plain_layer_norm_grad(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat,
-                                  size_t ldx, const void *inv, const void *gamma, void *dgamma, void *dbeta,
-                                  void *dz, size_t lddz)
-{
-    const real *scale = gamma;
-    plain_pull_sums(rows, m, dy, lddy, xhat, ldx, dbeta, dgamma);
-    for (size_t i = 0; i < rows; i++) {
-        const real *rdy = (const real *)dy + i * lddy, *rx = (const real *)xhat + i * ldx;
-        real *rdz = (real *)dz + i * lddz, inverse = ((const real *)inv)[i];
-        double sum = 0, product = 0;
-        for (size_t j = 0; j < m; j++) {
-            sum += (double)scale[j] * (double)rdy[j];
-            product += (double)scale[j] * (double)rdy[j] * (double)rx[j];
-        }
-        real mean = (real)(sum / (double)m), mean_x = (real)(product / (double)m);
-        for (size_t j = 0; j < m; j++)
-            rdz[j] = inverse * (scale[j] * rdy[j] - mean - rx[j] * mean_x);
-    }
 }
 
 #ifdef KERNELS_FAST
@@ -386,12 +330,6 @@ KERNEL void fast_normalize_sums(size_t rows, size_t m, const void *dy, size_t ld
         normalize_sums_all(rows, m, dy, lddy, z, ldz, mean, scale, shift, 0, sum_dy, sum_dyz);
 }
 
-KERNEL void fast_pull_sums(size_t rows, size_t m, const real *dy, size_t lddy, const real *xhat, size_t ldx,
-                           real *sum_dy, real *sum_dyx)
-{
-    normalize_sums_all(rows, m, dy, lddy, xhat, ldx, NULL, NULL, NULL, 0, sum_dy, sum_dyx);
-}
-
 /* What normalize_grad needs of a vector of columns. */
 struct normal_grad {
     struct normal by;
@@ -471,67 +409,4 @@ KERNEL void fast_normalize_grad(size_t rows, size_t m, const void *dy, size_t ld
         normalize_grad_all(rows, m, dy, lddy, z, ldz, &args, 0, dz, lddz);
 }
 
-KERNEL void fast_layer_norm(size_t rows, size_t m, void *z, size_t ldz, double epsilon, const void *gamma,
-                            const void *beta, void *inv, void *y, size_t ldy)
-{
-    size_t whole = m / LANES * LANES, padded = columns_padded(m);
-    vec gamma_tail = columns_tail(gamma, m), beta_tail = columns_tail(beta, m);
-    vec_mask real_columns = vec_lanes(m - whole);
-    for (size_t i = 0; i < rows; i++) {
-        real *rz = (real *)z + i * ldz, *ry = (real *)y + i * ldy;
-        vec sum = {0}, squares = {0};
-        for (size_t j = 0; j < whole; j += LANES)
-            sum += vec_load(rz + j);
-        if (whole < m)
-            sum += vec_keep(real_columns, vec_load(rz + whole));
-        real mean = vec_sum(sum) / (real)m;
-        for (size_t j = 0; j < whole; j += LANES) {
-            vec off = vec_load(rz + j) - mean;
-            squares += off * off;
-        }
-        if (whole < m) {
-            vec off = vec_keep(real_columns, vec_load(rz + whole) - mean);
-            squares += off * off;
-        }
-        real inverse = 1 / real_sqrt(vec_sum(squares) / (real)m + (real)epsilon);
-        ((real *)inv)[i] = inverse;
-        for (size_t j = 0; j < padded; j += LANES) {
-            vec xhat = (vec_load(rz + j) - mean) * inverse;
-            vec_store(rz + j, xhat);
-            vec_store(ry + j, columns_at(gamma, j, m, gamma_tail) * xhat + columns_at(beta, j, m, beta_tail));
-        }
-    }
-}
-
-KERNEL void fast_layer_norm_grad(size_t rows, size_t m, const void *dy, size_t lddy, const void *xhat,
-                                 size_t ldx, const void *inv, const void *gamma, void *dgamma, void *dbeta,
-                                 void *dz, size_t lddz)
-{
-    size_t whole = m / LANES * LANES, padded = columns_padded(m);
-    const real *scale = gamma;
-    vec gamma_tail = columns_tail(gamma, m);
-    vec_mask real_columns = vec_lanes(m - whole);
-    fast_pull_sums(rows, m, dy, lddy, xhat, ldx, dbeta, dgamma);
-    for (size_t i = 0; i < rows; i++) {
-        const real *rdy = (const real *)dy + i * lddy, *rx = (const real *)xhat + i * ldx;
-        real *rdz = (real *)dz + i * lddz;
-        vec sum = {0}, product = {0};
-        for (size_t j = 0; j < whole; j += LANES) {
-            vec pull = vec_load(scale + j) * vec_load(rdy + j);
-            sum += pull;
-            product += pull * vec_load(rx + j);
-        }
-        if (whole < m) {
-            vec pull = vec_keep(real_columns, gamma_tail * vec_load(rdy + whole));
-            sum += pull;
-            product += vec_keep(real_columns, pull * vec_load(rx + whole));
-        }
-        real inverse = ((const real *)inv)[i], mean = vec_sum(sum) / (real)m,
-             mean_x = vec_sum(product) / (real)m;
-        for (size_t j = 0; j < padded; j += LANES) {
-            vec pull = columns_at(scale, j, m, gamma_tail) * vec_load(rdy + j);
-            vec_store(rdz + j, inverse * (pull - mean - vec_load(rx + j) * mean_x));
-        }
-    }
-}
 #endif

@@ -12,6 +12,7 @@
 #include "compute/moves.c"
 #include "compute/activation.c"
 #include "compute/normalize.c"
+#include "compute/group_norm.c"
 #include "compute/image.c"
 #include "compute/depthwise.c"
 #include "compute/winograd.c"
@@ -69,8 +70,8 @@ const struct kernels KERNELS_TABLE = {
     .normalize = PICK(normalize),
     .normalize_sums = PICK(normalize_sums),
     .normalize_grad = PICK(normalize_grad),
-    .layer_norm = PICK(layer_norm),
-    .layer_norm_grad = PICK(layer_norm_grad),
+    .group_norm = PICK(group_norm),
+    .group_norm_grad = PICK(group_norm_grad),
     .patches = plain_patches,
     .patches_grad = plain_patches_grad,
     .max_pool = PICK(max_pool),

@@ -10,7 +10,7 @@
  *
  *   dgamma = sum dy xhat,  dbeta = sum dy,  dz = (g - mean of g - xhat * mean of g xhat) / sigma
  *
- * Vectors: the kernels of ln, group by group. Images: a unit's pixels have moments, as in bn, which are merged
+ * Vectors: ln's are of one group. Images: a unit's pixels have moments, as in bn, which are merged
  * over the group in f64; then mean, scale and shift of a unit are all that the kernels of bn need. So groups
  * need not be blocks of channels. Boundaries are those of ln. */
 #include <math.h>
@@ -18,59 +18,53 @@
 
 #include "layer/norm_rows.h"
 
-/* ---------------------------------------------------------------- vectors */
-
-/* Fast kernels write whole vectors: of narrow groups, over the next one. */
-static const struct kernels *vector_kernels(const struct op *op, size_t width)
-{
-    return width % KERNEL_PAD ? kernels_pick(op->k->dtype, KERNELS_PLAIN) : op->k;
-}
-
 /* Numbers of the dtype from one on. */
 static void *from(const struct op *op, const void *array, size_t at)
 {
     return (char *)array + at * op->k->size;
 }
 
-/* 1 / sigma of the tile's rows, a group. */
-static void *inverse_at(const struct op *op, const struct tile *tile, size_t group)
+/* ---------------------------------------------------------------- vectors */
+
+/* What a worker needs, (m) each: of images one, in the dtype for the kernels and in f64 for the groups; of vectors what
+ * their kernels do, which are fewer and longer. */
+enum { MEAN, SCALE, FIRST, SECOND, FACTOR, ACROSS, OFFSET, WORK };
+enum { SUMS, PRODUCTS, GAMMAS, WORK64 };
+_Static_assert(WORK *KERNEL_PAD >= GROUP_WORK * 2 * KERNEL_PAD, "kernel_pad(m) is KERNEL_PAD at least");
+
+/* NULL in ln. */
+static void *work_of(const struct op *op, const struct tile *tile)
 {
-    return from(op, op->norm.state->rows, tile->row * op->norm.groups + group * tile->rows);
+    void *work = op->norm.state->work;
+    return work ? from(op, work, tile->worker * WORK * kernel_pad(op->weights->m)) : NULL;
+}
+
+/* 1 / sigma of the tile's rows and groups. */
+static void *inverse_of(const struct op *op, const struct tile *tile)
+{
+    return from(op, op->norm.state->rows, tile->row * op->norm.groups);
 }
 
 static void vector_forward(const struct op *op, const struct tile *tile)
 {
-    size_t width = op->weights->m / op->norm.groups;
-    const struct kernels *k = vector_kernels(op, width);
-    for (size_t group = 0; group < op->norm.groups; group++) {
-        size_t at = group * width;
-        k->layer_norm(tile->rows, width, from(op, buffer_at(op->in, op->k, tile), at), op->in->ld,
-                      op->norm.state->epsilon, from(op, op->weights->norm[NORM_GAMMA], at),
-                      from(op, op->weights->norm[NORM_BETA], at), inverse_at(op, tile, group),
-                      from(op, buffer_at(op->out, op->k, tile), at), op->out->ld);
-    }
+    op->k->group_norm(tile->rows, op->weights->m, op->norm.groups, buffer_at(op->in, op->k, tile), op->in->ld,
+                      op->norm.state->epsilon, op->weights->norm[NORM_GAMMA], op->weights->norm[NORM_BETA],
+                      inverse_of(op, tile), work_of(op, tile), buffer_at(op->out, op->k, tile), op->out->ld);
 }
 
 static void vector_backward(const struct op *op, const struct tile *tile)
 {
     const struct layer_grads *grads = &op->grads[tile->worker];
-    size_t width = op->weights->m / op->norm.groups;
-    const struct kernels *k = vector_kernels(op, width);
-    for (size_t group = 0; group < op->norm.groups; group++) {
-        size_t at = group * width;
-        void *d = from(op, buffer_at(op->dout, op->k, tile), at);
-        k->layer_norm_grad(
-            tile->rows, width, d, op->dout->ld, from(op, buffer_at(op->in, op->k, tile), at), op->in->ld,
-            inverse_at(op, tile, group), from(op, op->weights->norm[NORM_GAMMA], at),
-            from(op, grads->dnorm[NORM_GAMMA], at), from(op, grads->dnorm[NORM_BETA], at), d, op->dout->ld);
-    }
+    void *d = buffer_at(op->dout, op->k, tile);
+    op->k->group_norm_grad(tile->rows, op->weights->m, op->norm.groups, d, op->dout->ld,
+                           buffer_at(op->in, op->k, tile), op->in->ld, inverse_of(op, tile),
+                           op->weights->norm[NORM_GAMMA], grads->dnorm[NORM_GAMMA], grads->dnorm[NORM_BETA],
+                           work_of(op, tile), d, op->dout->ld);
 }
 
-/* ---------------------------------------------------------------- images */
+const struct op_kind norm_vectors = {.forward = vector_forward, .backward = vector_backward, .back_in = 1};
 
-/* What a worker needs for one image, (m) each: of the dtype for the kernels, in f64 for the groups. */
-enum { MEAN, SCALE, FIRST, SECOND, FACTOR, ACROSS, OFFSET, WORK };
-enum { SUMS, PRODUCTS, GAMMAS, WORK64 };
+/* ---------------------------------------------------------------- images */
 
 struct image {
     const struct op *op;
@@ -254,11 +248,9 @@ static void image_backward(const struct op *op, const struct tile *tile)
 
 static void gn_apply(struct op *op, int train)
 {
-    static const struct op_kind vector = {
-        .forward = vector_forward, .backward = vector_backward, .back_in = 1};
     static const struct op_kind image = {.forward = image_forward, .backward = image_backward, .back_in = 1};
     (void)train;
-    op->kind = op->in->pixels > 1 ? &image : &vector;
+    op->kind = op->in->pixels > 1 ? &image : &norm_vectors;
 }
 
 const struct norm_ops norm_gn = {

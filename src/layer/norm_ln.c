@@ -15,22 +15,6 @@ static void *inverse_at(const struct op *op, const struct tile *tile, size_t i)
     return (char *)op->norm.state->rows + (tile->row + i) * op->k->size;
 }
 
-static void forward(const struct op *op, const struct tile *tile)
-{
-    op->k->layer_norm(tile->rows, op->weights->m, buffer_at(op->in, op->k, tile), op->in->ld,
-                      op->norm.state->epsilon, op->weights->norm[NORM_GAMMA], op->weights->norm[NORM_BETA],
-                      inverse_at(op, tile, 0), buffer_at(op->out, op->k, tile), op->out->ld);
-}
-
-static void backward(const struct op *op, const struct tile *tile)
-{
-    const struct layer_grads *grads = &op->grads[tile->worker];
-    void *d = buffer_at(op->dout, op->k, tile);
-    op->k->layer_norm_grad(tile->rows, op->weights->m, d, op->dout->ld, buffer_at(op->in, op->k, tile),
-                           op->in->ld, inverse_at(op, tile, 0), op->weights->norm[NORM_GAMMA],
-                           grads->dnorm[NORM_GAMMA], grads->dnorm[NORM_BETA], d, op->dout->ld);
-}
-
 static void image_forward(const struct op *op, const struct tile *tile)
 {
     for (size_t i = 0; i < tile->rows; i++)
@@ -55,10 +39,9 @@ static void image_backward(const struct op *op, const struct tile *tile)
 /* In the place of z lies xhat. */
 static void ln_apply(struct op *op, int train)
 {
-    static const struct op_kind vector = {.forward = forward, .backward = backward, .back_in = 1};
     static const struct op_kind image = {.forward = image_forward, .backward = image_backward, .back_in = 1};
     (void)train;
-    op->kind = op->in->pixels > 1 ? &image : &vector;
+    op->kind = op->in->pixels > 1 ? &image : &norm_vectors;
 }
 
 const struct norm_ops norm_ln = {

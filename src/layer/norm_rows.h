@@ -66,6 +66,9 @@ enum { NORM_GAMMA, NORM_BETA };
                                                                                        .extent = NORM_UNITS}
 int norm_scale(const struct norm_values *norm, size_t j, double factor);
 
+/* What ln and gn do to vectors, in the place of z xhat. */
+extern const struct op_kind norm_vectors;
+
 /* ln's and gn's fold_sample: w (m, n) and b (m) of each unit less their means over its group, times gamma, which stands
  * before the division by a sample's deviation. */
 const double *norm_fold_sample(const struct norm_values *norm, double *w, double *b);
