@@ -12,8 +12,8 @@ size_t conv_block(const struct kernels *k)
 
 int conv_new(struct conv **out, const struct conv_spec *spec)
 {
-    static const struct conv_way *const ways[] = {&conv_depthwise, &conv_winograd, &conv_onednn,
-                                                  &conv_patches};
+    static const struct conv_way *const ways[] = {&conv_depthwise, &conv_taps,     &conv_winograd,
+                                                  &conv_onednn,    &conv_taps_any, &conv_patches};
     struct conv *conv = mem_get(1, sizeof *conv);
     if (!conv)
         return SPH_EMEMORY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Convolutions, however images lie and whoever is quickest: our Winograd, our depthwise kernels, oneDNN, or
- * patches and a product (conv_way.h lists the ways). Images are rows of pixels, one after the other, or f32
+ * Convolutions, however images lie and whoever is quickest: our Winograd, our depthwise kernels, oneDNN, products
+ * for each tap or of patches (conv_way.h lists the ways). Images are rows of pixels, one after the other, or f32
  * in blocks of channels as onednn.h says. Of `groups` groups unit j reads the channels of its own only,
  * channels / groups of them. One object serves one worker of a plan. */
 #ifndef SPH_COMPUTE_CONV_H
@@ -28,12 +28,11 @@ struct conv_spec {
 int conv_new(struct conv **out, const struct conv_spec *spec);
 void conv_free(struct conv *conv);
 size_t conv_scratch(const struct conv *conv);       /* bytes, aligned as mem_get's */
-const char *conv_way_name(const struct conv *conv); /* "winograd", "depthwise", "onednn", "patches" */
+const char *conv_way_name(const struct conv *conv); /* "winograd", "depthwise", "taps", "onednn", "patches" */
 
 /* The numbers of one pass. Leading dimensions of images count for rows of pixels only. */
 struct conv_call {
-    size_t images; /* at most the spec's. In blocks as many as that run at full speed, fewer one by one where
-                      oneDNN does it */
+    size_t images; /* at most the spec's */
     const void *x; /* images */
     size_t ldx;
     const void *w; /* (n, ldw) unit-minor, n = channels / groups * kernel area */

@@ -7,9 +7,14 @@
 #include "base/memory.h"
 #include "compute/onednn.h"
 
+/* Objects serve a fixed number of images: [0] spec.images, the others 64, 16, 4 and 1, where that is less. Other
+ * numbers are served piece by piece. */
+enum { SIZES = 5 };
+
 struct own {
-    struct onednn_conv *whole, *single; /* for spec.images images; for one, where that is another number */
-    size_t scratch;                     /* bytes, a whole number of lines */
+    struct onednn_conv *serving[SIZES];
+    size_t images[SIZES];
+    size_t scratch; /* bytes, a whole number of lines */
 };
 
 static struct onednn_conv_spec spec_of(const struct conv_spec *spec, size_t images)
@@ -38,8 +43,8 @@ static void drop(struct conv *conv)
     struct own *own = conv->own;
     if (!own)
         return;
-    onednn_conv_free(own->whole);
-    onednn_conv_free(own->single);
+    for (size_t i = 0; i < SIZES; i++)
+        onednn_conv_free(own->serving[i]);
     mem_free(own);
     conv->own = NULL;
 }
@@ -52,20 +57,25 @@ static int make(struct conv *conv)
     struct own *own = conv->own = mem_get(1, sizeof *own);
     if (!own)
         return SPH_EMEMORY;
-    struct onednn_conv_spec want = spec_of(spec, spec->images);
-    int err = onednn_conv_new(&own->whole, &want);
-    if (!err && spec->groups > 1 && onednn_conv_is_reference(own->whole)) {
-        drop(conv); /* groups that are no whole blocks: a thousand times slower than patches */
-        return 0;
+    static const size_t pieces[SIZES] = {0, 64, 16, 4, 1};
+    size_t made = 0, bytes = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        size_t images = i ? pieces[i] : spec->images;
+        if (i && images >= spec->images)
+            continue;
+        struct onednn_conv_spec want = spec_of(spec, images);
+        struct onednn_conv **out = &own->serving[made];
+        int err = onednn_conv_new(out, &want);
+        if (err < 0)
+            return err;
+        if (onednn_conv_is_reference(*out)) {
+            drop(conv); /* a hundred times slower than any way of ours */
+            return 0;
+        }
+        if (onednn_conv_scratch(*out) > bytes)
+            bytes = onednn_conv_scratch(*out);
+        own->images[made++] = images;
     }
-    want.images = 1;
-    if (!err && spec->images > 1)
-        err = onednn_conv_new(&own->single, &want);
-    if (err < 0)
-        return err;
-    size_t bytes = onednn_conv_scratch(own->whole);
-    if (own->single && onednn_conv_scratch(own->single) > bytes)
-        bytes = onednn_conv_scratch(own->single);
     own->scratch = (bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
     return 1;
 }
@@ -79,21 +89,25 @@ static size_t scratch(const struct conv *conv)
     return own->scratch + (spec->train && spec->input_grad ? gradient : 0);
 }
 
-/* The object that serves calls of `images` at a time, and how many calls that takes. */
-static struct onednn_conv *serving(const struct conv *conv, size_t images, size_t *calls)
+/* The object for the next piece of what is left of a batch. */
+static struct onednn_conv *serving(const struct conv *conv, size_t left, size_t *images)
 {
     const struct own *own = conv->own;
-    *calls = images == conv->spec.images ? 1 : images;
-    return images == conv->spec.images ? own->whole : own->single;
+    size_t i = 0;
+    while (own->images[i] > left)
+        i++;
+    *images = own->images[i];
+    return own->serving[i];
 }
 
 static void forward(struct conv *conv, const struct conv_call *call)
 {
-    size_t in = conv_in_length(conv, call->ldx), out = conv_out_length(conv, call->ldy), calls;
-    struct onednn_conv *serves = serving(conv, call->images, &calls);
-    for (size_t i = 0; i < calls; i++)
+    size_t in = conv_in_length(conv, call->ldx), out = conv_out_length(conv, call->ldy), images;
+    for (size_t i = 0; i < call->images; i += images) {
+        struct onednn_conv *serves = serving(conv, call->images - i, &images);
         onednn_conv_forward(serves, (const float *)call->x + i * in, call->w, call->ldw, call->bias,
                             (float *)call->y + i * out, call->scratch);
+    }
     if (call->relu) /* oneDNN's own makes 0 of NaN, and a diverged net would look well */
         conv->spec.k->act[SPH_ACT_RELU](&(struct act_args){.rows = call->images * out / KERNEL_PAD,
                                                            .m = KERNEL_PAD,
@@ -105,24 +119,26 @@ static void forward(struct conv *conv, const struct conv_call *call)
 
 static void backward_data(struct conv *conv, const struct conv_call *call)
 {
-    size_t in = conv_in_length(conv, call->lddx), out = conv_out_length(conv, call->lddy), calls;
+    size_t in = conv_in_length(conv, call->lddx), out = conv_out_length(conv, call->lddy), images;
     const struct own *own = conv->own;
-    struct onednn_conv *serves = serving(conv, call->images, &calls);
     float *to = call->add ? (float *)((char *)call->scratch + own->scratch) : call->dx;
-    for (size_t i = 0; i < calls; i++)
+    for (size_t i = 0; i < call->images; i += images) {
+        struct onednn_conv *serves = serving(conv, call->images - i, &images);
         onednn_conv_backward_data(serves, (const float *)call->dy + i * out, call->w, call->ldw, to + i * in,
                                   call->scratch);
+    }
     if (call->add)
         conv->spec.k->add(1, call->images * in, to, 0, call->dx, 0);
 }
 
 static void backward_weights(struct conv *conv, const struct conv_call *call)
 {
-    size_t in = conv_in_length(conv, call->ldx), out = conv_out_length(conv, call->lddy), calls;
-    struct onednn_conv *serves = serving(conv, call->images, &calls);
-    for (size_t i = 0; i < calls; i++)
+    size_t in = conv_in_length(conv, call->ldx), out = conv_out_length(conv, call->lddy), images;
+    for (size_t i = 0; i < call->images; i += images) {
+        struct onednn_conv *serves = serving(conv, call->images - i, &images);
         onednn_conv_backward_weights(serves, (const float *)call->x + i * in,
                                      (const float *)call->dy + i * out, call->dw, call->ldw, call->scratch);
+    }
 }
 
 const struct conv_way conv_onednn = {.name = "onednn",

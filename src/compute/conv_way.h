@@ -22,10 +22,13 @@ struct conv {
     void *own;
 };
 
-extern const struct conv_way conv_depthwise; /* each unit reads one channel, each channel one unit         */
-extern const struct conv_way conv_winograd;  /* 3x3, blocked                                               */
-extern const struct conv_way conv_onednn;    /* blocked                                                    */
-extern const struct conv_way conv_patches;   /* everything: each image's patches times the weights         */
+extern const struct conv_way
+    conv_depthwise;                         /* each unit reads one channel, each channel one unit           */
+extern const struct conv_way conv_taps;     /* blocked, maps of a few pixels: a product for each tap        */
+extern const struct conv_way conv_winograd; /* 3x3, blocked                                                 */
+extern const struct conv_way conv_onednn;   /* blocked, where oneDNN has more than reference code           */
+extern const struct conv_way conv_taps_any; /* blocked                                                      */
+extern const struct conv_way conv_patches;  /* everything: each image's patches times the weights           */
 
 /* Whether oneDNN would compute it by Winograd's algorithm: 1, 0 or an error. (conv_onednn.c) */
 int conv_onednn_is_winograd(const struct conv_spec *spec);
