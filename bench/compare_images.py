@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: MIT
 """spherelu against PyTorch on networks for images, in the same run, alternating, best of several rounds.
 
-    compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50|mobile] [--check]
+    compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50|mobile|wrn28-2] [--check]
+    compare_images.py --sizes [--rounds 3] [--only NET] [--python PYTHON] [--check]
 
 Each measurement is a fresh process. PyTorch runs in every memory format that serves the method in the first round, and
 in the fastest of them from then on. Writes bench/results/images.csv; with --only the rows of that network alone.
+--sizes: each network at 16, 32, 64, 128 and 224 pixels instead, batch 32, one thread and two; bench/results/sizes.csv.
+--python: another interpreter whose PyTorch is taken, such as that of a virtual environment.
 --check fails when a bar is missed.
 """
 import argparse
@@ -35,7 +38,11 @@ WORK = [
 ]
 # With oneDNN 2: how many times PyTorch, and which share of the bare convolutions (None: no bar. Of a mobile half the
 # time goes into what lies between them).
-PYTORCH = {"vgg6": (2.0, 0.85), "resnet18": (1.5, 0.8), "resnet50": (1.3, 0.8), "mobile": (1.0, None)}
+PYTORCH = {"vgg6": (2.0, 0.85), "resnet18": (1.5, 0.8), "resnet50": (1.3, 0.8), "mobile": (1.0, None),
+           "wrn28-2": (1.3, None)}
+SIZES = [Work(net, 32, *BN, threads, True, size) for net in ("vgg6", "resnet18", "resnet50", "wrn28-2")
+         for size in (16, 32, 64, 128, 224) for threads in (1, 2)]
+SIZES_BAR = {1: 1.3, 2: 1.0}
 # The time of the first over that of the second, at most.
 OVER = [(GMP_IMN, BN, 1.05), (("gmp", "none"), ("sp", "none"), 1.02)]
 TWO_THREADS = 1.7
@@ -59,9 +66,12 @@ def method(work):
 
 
 def theirs(work, memory_format):
-    return run([sys.executable, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
+    return run([theirs.python, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
                 "--method", method(work), "--threads", work.threads, "--format", memory_format,
                 *(["--size", work.size] if work.size else [])], work.threads)
+
+
+theirs.python = sys.executable
 
 
 def formats(work):
@@ -129,6 +139,19 @@ def judge(mine, other, version):
     return bars
 
 
+def judge_sizes(mine, other):
+    """PyTorch's peak counts without what importing it takes."""
+    bars = []
+    for work, said in other.items():
+        name = f"{work.net} {said['size']} pixels, {work.threads} thread{'s' * (work.threads > 1)}"
+        got = ratio(mine[work]["images_per_second"], said["images_per_second"])
+        bars.append((f"{name}: at least {SIZES_BAR[work.threads]} x PyTorch ({said['format']})",
+                     got >= SIZES_BAR[work.threads], f"{got:.2f}"))
+        got = ratio(mine[work]["peak_bytes"], said["peak_bytes"] - said["import_bytes"])
+        bars.append((f"{name}: peak memory at most PyTorch's less its import", got <= 1, f"{got:.2f}"))
+    return bars
+
+
 def text(value, digits=3):
     return "" if value is None else f"{value:.{digits}f}"
 
@@ -138,9 +161,12 @@ def main():
     parser.add_argument("--tool", default=os.path.join(HERE, "..", "build", "spherelu"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=PYTORCH)
+    parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    works = [work for work in WORK if args.only in (None, work.net)]
+    theirs.python = args.python
+    works = [work for work in (SIZES if args.sizes else WORK) if args.only in (None, work.net)]
     version = onednn(args.tool)
     mine, other = measure(args.tool, works, args.rounds)
     rows = []
@@ -159,8 +185,9 @@ def main():
                      "torch_format": torch.get("format", ""), "ratio": text(peer and rate / peer, 2),
                      "spherelu_peak_bytes": said["peak_bytes"], "torch_peak_bytes": torch.get("peak_bytes", ""),
                      "torch_import_bytes": torch.get("import_bytes", "")})
-    write("images.csv", [row for row in read("images.csv") if args.only and row["net"] != args.only] + rows)
-    report(judge(mine, other, version), args.check)
+    table = "sizes.csv" if args.sizes else "images.csv"
+    write(table, [row for row in read(table) if args.only and row["net"] != args.only] + rows)
+    report(judge_sizes(mine, other) if args.sizes else judge(mine, other, version), args.check)
 
 
 if __name__ == "__main__":

@@ -148,12 +148,14 @@ class Block(nn.Module):
         return self.act(z)
 
 
-def resnet(method, width, depths, expansion, classes=1000):
-    channels = scaled(width, 64)
+def resnet(method, width, size, depths, expansion=1, stem=64, first=64, classes=1000):
+    channels = scaled(width, stem)
     layers = [Unit(method, 3, channels, 7, 2, first=True), nn.MaxPool2d(3, 2, 1)]
+    if size < 64 or len(depths) < 4:  # the small stem
+        layers = [Unit(method, 3, channels, 3, first=True)]
     for stage, depth in enumerate(depths):
         for i in range(depth):
-            layers.append(Block(method, channels, 64 << stage, 2 if stage and not i else 1, expansion, width))
+            layers.append(Block(method, channels, first << stage, 2 if stage and not i else 1, expansion, width))
             channels = layers[-1].channels
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
 
@@ -172,9 +174,10 @@ def mobile(method, width, size, classes=1000):
 # builder, image size, classes, batch
 NETS = {
     "vgg6": (lambda method, width, size: vgg6(method, width), 32, 10, 32),
-    "resnet18": (lambda method, width, size: resnet(method, width, (2, 2, 2, 2), 1), 224, 1000, 16),
-    "resnet50": (lambda method, width, size: resnet(method, width, (3, 4, 6, 3), 4), 224, 1000, 16),
+    "resnet18": (lambda method, width, size: resnet(method, width, size, (2, 2, 2, 2)), 224, 1000, 16),
+    "resnet50": (lambda method, width, size: resnet(method, width, size, (3, 4, 6, 3), 4), 224, 1000, 16),
     "mobile": (mobile, 224, 1000, 16),
+    "wrn28-2": (lambda method, width, size: resnet(method, width, size, (4, 4, 4), 1, 16, 32, 10), 32, 10, 32),
 }
 
 

@@ -6,14 +6,16 @@
 
 #include "compute/conv.h"
 #include "compute/onednn.h"
+#include "failure.h"
 #include "fault.h"
 #include "net/zoo.h"
 #include "skip.h"
 
 typedef int maker(sph_net **out, const sph_image_net *spec);
 
-static maker *const makers[] = {sph_net_vgg6, sph_net_resnet18, sph_net_resnet50, sph_net_mobile};
-static const char *const words[] = {"vgg6", "resnet18", "resnet50", "mobile"};
+static maker *const makers[] = {sph_net_vgg6, sph_net_resnet18, sph_net_resnet50, sph_net_mobile,
+                                sph_net_wrn28_2};
+static const char *const words[] = {"vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"};
 enum { MAKERS = sizeof makers / sizeof *makers };
 
 static sph_image_net spec_of(size_t size, double scale)
@@ -197,47 +199,114 @@ static void mobile_is_mobilenet(void **state)
     sph_net_free(net);
 }
 
-/* At the sizes that mobile is for, no pass of it falls to oneDNN's reference code. */
-static void no_conv_of_mobile_runs_reference_code(void **state)
+/* The way of a net's layer l, for so many images, is not oneDNN's reference code in any pass. */
+static void check_way(const sph_net *net, size_t l, size_t size, size_t images)
+{
+    const struct kernels *k = kernels_pick(SPH_F32, KERNELS_FASTEST);
+    const struct net_node *node = &net->nodes[net->layers[l].node];
+    struct conv_spec want = {.k = k,
+                             .window = node->window,
+                             .units = node->channels,
+                             .groups = layer_groups(&net->layers[l]),
+                             .images = images,
+                             .block = conv_block(k),
+                             .train = 1,
+                             .input_grad = l > 0};
+    struct conv *conv = NULL;
+    assert_int_equal(conv_new(&conv, &want), 0);
+    int depthwise = want.groups > 1, theirs = !strcmp(conv_way_name(conv), "onednn");
+    assert_int_equal(!strcmp(conv_way_name(conv), "depthwise"), depthwise);
+    assert_string_not_equal(conv_way_name(conv), "patches");
+    conv_free(conv);
+    struct onednn_conv_spec same = {.window = want.window,
+                                    .units = want.units,
+                                    .images = want.images,
+                                    .block = want.block,
+                                    .train = 1,
+                                    .input_grad = want.input_grad};
+    struct onednn_conv *look = NULL;
+    if (!theirs)
+        return;
+    assert_int_equal(onednn_conv_new(&look, &same), 0);
+    if (onednn_conv_is_reference(look))
+        fail_msg("%s at %zu pixels, %zu images: reference code", net->layers[l].path, size, images);
+    onednn_conv_free(look);
+}
+
+/* Two convs of one shape are one case. */
+static int is_repeated(const sph_net *net, size_t l)
+{
+    const struct net_node *node = &net->nodes[net->layers[l].node];
+    for (size_t i = 0; i < l; i++) {
+        const struct net_node *other = &net->nodes[net->layers[i].node];
+        if (other->channels == node->channels &&
+            !memcmp(&other->window, &node->window, sizeof node->window) &&
+            layer_groups(&net->layers[i]) == layer_groups(&net->layers[l]) && i)
+            return 1;
+    }
+    return 0;
+}
+
+static void no_conv_of_any_net_runs_reference_code(void **state)
 {
     (void)state;
-    const struct kernels *k = kernels_pick(SPH_F32, KERNELS_FASTEST);
-    static const size_t sizes[] = {28, 32, 64, 224};
-    if (!conv_block(k))
+    static const size_t sizes[] = {8, 16, 28, 32, 64, 96, 128, 224}, batches[] = {1, 2, 32, 256};
+    if (!conv_block(kernels_pick(SPH_F32, KERNELS_FASTEST)))
         skip_because("built without oneDNN");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        sph_image_net spec = spec_of(sizes[i], 0);
-        sph_net *net = make(sph_net_mobile, &spec);
-        for (size_t l = 0; l + 1 < sph_net_layers(net); l++) {
-            const struct net_node *node = &net->nodes[net->layers[l].node];
-            struct conv_spec want = {.k = k,
-                                     .window = node->window,
-                                     .units = node->channels,
-                                     .groups = layer_groups(&net->layers[l]),
-                                     .images = 2,
-                                     .block = conv_block(k),
-                                     .train = 1,
-                                     .input_grad = l > 0};
-            struct conv *conv = NULL;
-            assert_int_equal(conv_new(&conv, &want), 0);
-            int depthwise = want.groups > 1, theirs = !strcmp(conv_way_name(conv), "onednn");
-            assert_int_equal(!strcmp(conv_way_name(conv), "depthwise"), depthwise);
-            conv_free(conv);
-            struct onednn_conv_spec same = {.window = want.window,
-                                            .units = want.units,
-                                            .images = want.images,
-                                            .block = want.block,
-                                            .train = 1,
-                                            .input_grad = want.input_grad};
-            struct onednn_conv *look = NULL;
-            if (theirs) {
-                assert_int_equal(onednn_conv_new(&look, &same), 0);
-                if (onednn_conv_is_reference(look))
-                    fail_msg("%s at %zu pixels: reference code", net->layers[l].path, sizes[i]);
-                onednn_conv_free(look);
-            }
+    for (size_t net_at = 0; net_at < MAKERS; net_at++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            sph_image_net spec = spec_of(sizes[i], 0);
+            sph_net *net = make(makers[net_at], &spec);
+            for (size_t l = 0; l + 1 < sph_net_layers(net); l++)
+                for (size_t b = 0; b < sizeof batches / sizeof *batches && !is_repeated(net, l); b++)
+                    check_way(net, l, sizes[i], batches[b]);
+            sph_net_free(net);
         }
-        sph_net_free(net);
+}
+
+static void the_stem_is_small_for_small_images(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t size;
+        sph_stem stem;
+        size_t kernel, first; /* of conv1; pixels across the first stage */
+    } cases[] = {{32, SPH_STEM_AUTO, 3, 32}, {63, SPH_STEM_AUTO, 3, 63},  {64, SPH_STEM_AUTO, 7, 16},
+                 {32, SPH_STEM_LARGE, 7, 8}, {64, SPH_STEM_SMALL, 3, 64}, {224, SPH_STEM_AUTO, 7, 56}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t which = 1; which <= 2; which++) {
+            sph_image_net spec = spec_of(cases[i].size, 0.125);
+            spec.stem = cases[i].stem;
+            sph_net *net = make(makers[which], &spec);
+            size_t n;
+            assert_int_equal(sph_net_layer(net, 0, &n)->kernel, cases[i].kernel);
+            assert_int_equal(net->nodes[net->layers[1].node].window.height, cases[i].first);
+            sph_net_free(net);
+        }
+}
+
+static void wrn28_2_has_28_convs_and_a_million_and_a_half_numbers(void **state)
+{
+    (void)state;
+    sph_image_net spec = spec_of(32, 0);
+    spec.classes = 10;
+    spec.norm = SPH_NORM_BN;
+    sph_net *net = make(sph_net_wrn28_2, &spec);
+    assert_int_equal(sph_net_layers(net), 29); /* 25 of kernel 3, 3 shortcuts, fc */
+    assert_int_equal(sph_net_learned(net), 1468058);
+    const struct net_node *last = &net->nodes[net->layers[sph_net_layers(net) - 2].node];
+    assert_int_equal(last->window.out_height, 8);
+    sph_net_free(net);
+}
+
+static void a_width_that_leaves_no_channel_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MAKERS; i++) {
+        sph_image_net spec = spec_of(32, 0.001);
+        sph_net *net = NULL;
+        assert_fails(makers[i](&net, &spec), SPH_EARG, .key = "scale");
+        assert_null(net);
     }
 }
 
@@ -328,7 +397,10 @@ int main(void)
         cmocka_unit_test(kinds_are_rows_of_one_table),
         cmocka_unit_test(learned_numbers_are_as_many_as_torchvision_has),
         cmocka_unit_test(mobile_is_mobilenet),
-        cmocka_unit_test(no_conv_of_mobile_runs_reference_code),
+        cmocka_unit_test(no_conv_of_any_net_runs_reference_code),
+        cmocka_unit_test(the_stem_is_small_for_small_images),
+        cmocka_unit_test(wrn28_2_has_28_convs_and_a_million_and_a_half_numbers),
+        cmocka_unit_test(a_width_that_leaves_no_channel_is_refused),
         cmocka_unit_test(vgg6_has_its_widths),
         cmocka_unit_test(resnet_blocks_have_torchvisions_names_and_strides),
         cmocka_unit_test(every_method_trains_every_net),

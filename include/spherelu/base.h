@@ -222,7 +222,14 @@ typedef struct sph_sink {
     X(VGG6, "vgg6", "VGG-6")                                                                                 \
     X(RESNET18, "resnet18", "ResNet-18")                                                                     \
     X(RESNET50, "resnet50", "ResNet-50")                                                                     \
-    X(MOBILE, "mobile", "MobileNet, of depthwise convolutions")
+    X(MOBILE, "mobile", "MobileNet, of depthwise convolutions")                                              \
+    X(WRN28_2, "wrn28-2", "Wide ResNet 28-2, for small images")
+
+/* How a resnet begins: 7 x 7 with stride 2 and a pool, which leaves a sixteenth of the pixels, or 3 x 3. */
+#define SPH_STEMS(X)                                                                                         \
+    X(AUTO, "auto", "small below 64 pixels, else large")                                                     \
+    X(SMALL, "small", "3 x 3, stride 1, no pool")                                                            \
+    X(LARGE, "large", "7 x 7, stride 2, a pool of stride 2")
 
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                        \
@@ -279,6 +286,7 @@ typedef struct sph_sink {
     X(ANGLE_ORDER, SPH_ANGLE_ORDERS)                                                                         \
     X(FAN_OUT, SPH_FAN_OUTS)                                                                                 \
     X(NET, SPH_NETS)                                                                                         \
+    X(STEM, SPH_STEMS)                                                                                       \
     X(GROUP, SPH_GROUPS)                                                                                     \
     X(NAMES, SPH_NAMES)                                                                                      \
     X(BOUNDARY_KIND, SPH_BOUNDARY_KINDS)                                                                     \
@@ -306,6 +314,7 @@ typedef struct sph_sink {
 #define SPH_ANGLE_ORDER_ENUM(id, word, help)   SPH_ANGLES_##id,
 #define SPH_FAN_OUT_ENUM(id, word, help)       SPH_FAN_OUT_##id,
 #define SPH_NET_ENUM(id, word, help)           SPH_NET_##id,
+#define SPH_STEM_ENUM(id, word, help)          SPH_STEM_##id,
 #define SPH_GROUP_ENUM(id, word, help)         SPH_GROUP_##id,
 #define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
 #define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
@@ -334,6 +343,7 @@ typedef enum { SPH_MBN_BIASES(SPH_MBN_BIAS_ENUM) SPH_MBN_BIAS_COUNT } sph_mbn_bi
 typedef enum { SPH_ANGLE_ORDERS(SPH_ANGLE_ORDER_ENUM) SPH_ANGLE_ORDER_COUNT } sph_angle_order;
 typedef enum { SPH_FAN_OUTS(SPH_FAN_OUT_ENUM) SPH_FAN_OUT_COUNT } sph_fan_out;
 typedef enum { SPH_NETS(SPH_NET_ENUM) SPH_NET_COUNT } sph_net_kind;
+typedef enum { SPH_STEMS(SPH_STEM_ENUM) SPH_STEM_COUNT } sph_stem;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
 typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;

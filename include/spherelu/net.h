@@ -95,14 +95,18 @@ SPH_API int sph_net_mlp(sph_net **out, const sph_mlp *spec);
 /* Networks for images. Every conv is of the given parameterization, the classifier is plain; imn at the
  * input leaves the first conv's alone. vgg6: 3x3 convs of 128, 128, 256, 256, 512, 512 units, a max pool after each
  * pair, the mean of all pixels, layers.6. The resnets are torchvision's, paths included (conv1,
- * layer1.0.conv1, layer1.0.downsample.0, fc). mobile: MobileNet's first version, a 3x3 conv of 32 units, then
+ * layer1.0.conv1, layer1.0.downsample.0, fc), or with the small stem a 3x3 conv1 of stride 1 and no pool in the
+ * place of theirs. wrn28_2 has that stem of 16 units and three stages of four pairs of 3x3 convs of 32, 64, 128
+ * units, each conv with its normalization and activation behind it as everywhere here (the original has them
+ * before). mobile: MobileNet's first version, a 3x3 conv of 32 units, then
  * thirteen pairs of a depthwise 3x3 conv and a 1x1 conv of 64, 128, 128, 256, 256, 6 x 512, 1024, 1024 units,
  * the mean of all pixels, layers.27; the size is halved where the units double, and by the first conv too in
  * images of at least 96 x 96. */
 typedef struct sph_image_net {
     sph_dtype dtype;
     size_t channels, height, width, classes;
-    double scale; /* of all widths; 0: 1 */
+    double scale;  /* of all widths; 0: 1 */
+    sph_stem stem; /* of the resnets */
     sph_param param;
     sph_norm norm;
     sph_act act;
@@ -116,6 +120,7 @@ typedef struct sph_image_net {
 SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
+SPH_API int sph_net_wrn28_2(sph_net **out, const sph_image_net *spec);
 SPH_API int sph_net_mobile(sph_net **out, const sph_image_net *spec);
 
 /* How f32 convolutions are computed from now on; a net starts with auto. */

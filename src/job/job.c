@@ -37,6 +37,8 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them", word);
     if (!image_net && job->given[OPTION_WIDTH])
         return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
+    if (job->given[OPTION_STEM] && !kind_of(o)->stems)
+        return sph_fail_key(SPH_EARG, "stem", "%s has no stem to choose; the resnets have", word);
     if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
         return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);
     const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
@@ -53,6 +55,11 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
     if (err < 0)
         return err;
     options_unset(job, kind->make ? OPTION_HIDDEN : OPTION_WIDTH);
+    if (kind->stems)
+        options_set_word(job, OPTION_STEM,
+                         (int)net_stem((sph_stem)job->options.stem, data->height, data->width));
+    else
+        options_unset(job, OPTION_STEM);
     if (!job->set[OPTION_BATCH])
         options_set_size(job, OPTION_BATCH, kind->batch);
     if (data->pixels && job->options.augment < 0)
@@ -265,6 +272,7 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
         .width = data->width,
         .classes = sph_data_outputs(data),
         .scale = o->width,
+        .stem = (sph_stem)o->stem,
         .param = (sph_param)o->param,
         .norm = (sph_norm)o->norm,
         .norm_groups = o->groups,

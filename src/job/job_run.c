@@ -64,7 +64,11 @@ static int adopt_config(struct sph_job *job, const char *path)
 {
     struct sph_job *theirs = NULL;
     int err = sph_job_new(&theirs);
-    if (!err && !(err = config_read(theirs, path)) && !(err = config_conflict(job, theirs)))
+    if (!err)
+        err = config_read(theirs, path);
+    if (!err && !theirs->given[OPTION_STEM]) /* a run of 0.1.0, which knew no other */
+        options_set_word(theirs, OPTION_STEM, SPH_STEM_LARGE);
+    if (!err && !(err = config_conflict(job, theirs)))
         err = options_adopt(job, theirs);
     sph_job_free(theirs);
     return err;

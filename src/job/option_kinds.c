@@ -35,6 +35,7 @@ static const sph_word_kind word_kinds[] = {
     [CHECK_MBN_BIASES] = SPH_WORDS_MBN_BIAS,
     [CHECK_ANGLE_ORDERS] = SPH_WORDS_ANGLE_ORDER,
     [CHECK_FAN_OUTS] = SPH_WORDS_FAN_OUT,
+    [CHECK_STEMS] = SPH_WORDS_STEM,
 };
 
 static const sph_word_row *check_words(enum option_check check)

@@ -80,6 +80,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "mlp: units of each hidden layer; none: a linear model")                                               \
     X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
       "networks for images: factor on the channels of all layers")                                           \
+    X(STEM, stem, "stem", WORD, STEMS, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                       \
+      "resnets: how they begin, 7 x 7 with stride 2 and a pool (large), or 3 x 3 (small); auto: small for "  \
+      "images below 64 pixels")                                                                              \
     X(PARAM, param, "param", WORD, PARAMS, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                  \
       "parameterization of the hidden layers")                                                               \
     X(NORM, norm, "norm", WORD, NORMS, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ready-made networks for images: VGG-6, torchvision's ResNet-18 and ResNet-50 under their module names,
- * MobileNet; and the table of all kinds of networks. */
+ * Ready-made networks for images: VGG-6, torchvision's ResNet-18 and ResNet-50 under their module names, Wide
+ * ResNet, MobileNet; and the table of all kinds of networks. */
 #include "net/zoo.h"
 
 #include <math.h>
@@ -19,8 +19,7 @@ struct builder {
 
 static size_t scaled(const sph_image_net *spec, size_t units)
 {
-    double width = round((double)units * (spec->scale > 0 ? spec->scale : 1));
-    return width < 1 ? 1 : (size_t)width;
+    return (size_t)round((double)units * (spec->scale > 0 ? spec->scale : 1));
 }
 
 struct conv {
@@ -35,6 +34,9 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
 {
     char path[64];
     snprintf(path, sizeof path, "%s%s", prefix, name);
+    if (!conv->units)
+        return sph_fail_of(SPH_EARG, "", 0, "scale", "width scale %g leaves %s no channel", b->spec->scale,
+                           path);
     sph_layer layer = {.path = path,
                        .units = conv->units,
                        .param = b->spec->param,
@@ -112,7 +114,7 @@ int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
 
 /* ---------------------------------------------------------------- residual networks */
 
-enum { STAGES = 4, CONVS_MOST = 3 };
+enum { CONVS_MOST = 3 };
 
 /* One residual: convs of which the last has no activation, plus what came in (brought to shape by downsample),
  * and the activation of the sum. */
@@ -156,22 +158,41 @@ static struct residual bottleneck(const sph_image_net *spec, size_t units, size_
         .stride = stride};
 }
 
-static int resnet(sph_net **out, const sph_image_net *spec, const size_t depth[STAGES],
-                  struct residual (*make)(const sph_image_net *spec, size_t units, size_t stride))
+enum {
+    STEM_LARGE = 64
+}; /* pixels: of 32 x 32 the large stem leaves 8 x 8, and the last stage a single pixel */
+
+sph_stem net_stem(sph_stem stem, size_t height, size_t width)
+{
+    if (stem != SPH_STEM_AUTO)
+        return stem;
+    return height < STEM_LARGE || width < STEM_LARGE ? SPH_STEM_SMALL : SPH_STEM_LARGE;
+}
+
+struct resnet {
+    size_t units; /* of the stem */
+    size_t stages, first;
+    const size_t *depth; /* of each stage; the first has `first` units, each other twice those before it */
+    struct residual (*make)(const sph_image_net *spec, size_t units, size_t stride);
+};
+
+static int build_resnet(sph_net **out, const sph_image_net *spec, sph_stem stem, const struct resnet *net)
 {
     struct builder b;
-    int err = begin(&b, spec);
+    int err = begin(&b, spec), large = stem == SPH_STEM_LARGE;
     if (err < 0)
         return err;
     if (b.node >= 0)
-        b.node = add_conv(&b, b.node, "", "conv1", &(struct conv){scaled(spec, 64), 7, 2, spec->act, 0});
-    if (b.node >= 0)
+        b.node =
+            add_conv(&b, b.node, "", "conv1",
+                     &(struct conv){scaled(spec, net->units), large ? 7 : 3, large ? 2 : 1, spec->act, 0});
+    if (b.node >= 0 && large)
         b.node = sph_net_max_pool(b.net, b.node, 3, 2, 1);
-    for (size_t stage = 0; stage < STAGES; stage++)
-        for (size_t i = 0; b.node >= 0 && i < depth[stage]; i++) {
-            char path[32];
+    for (size_t stage = 0; stage < net->stages; stage++)
+        for (size_t i = 0; b.node >= 0 && i < net->depth[stage]; i++) {
+            char path[48];
             snprintf(path, sizeof path, "layer%zu.%zu.", stage + 1, i);
-            struct residual residual = make(spec, (size_t)64 << stage, stage && !i ? 2 : 1);
+            struct residual residual = net->make(spec, net->first << stage, stage && !i ? 2 : 1);
             size_t units = residual.conv[residual.convs - 1].units;
             residual.downsample = residual.stride != 1 || units != b.net->nodes[b.node].channels;
             add_residual(&b, path, &residual);
@@ -179,14 +200,27 @@ static int resnet(sph_net **out, const sph_image_net *spec, const size_t depth[S
     return finish(&b, "fc", out);
 }
 
+static int torchvision_resnet(sph_net **out, const sph_image_net *spec, const size_t depth[4],
+                              struct residual (*make)(const sph_image_net *spec, size_t units, size_t stride))
+{
+    return build_resnet(out, spec, net_stem(spec->stem, spec->height, spec->width),
+                        &(struct resnet){64, 4, 64, depth, make});
+}
+
 int sph_net_resnet18(sph_net **out, const sph_image_net *spec)
 {
-    return resnet(out, spec, (const size_t[STAGES]){2, 2, 2, 2}, basic);
+    return torchvision_resnet(out, spec, (const size_t[]){2, 2, 2, 2}, basic);
 }
 
 int sph_net_resnet50(sph_net **out, const sph_image_net *spec)
 {
-    return resnet(out, spec, (const size_t[STAGES]){3, 4, 6, 3}, bottleneck);
+    return torchvision_resnet(out, spec, (const size_t[]){3, 4, 6, 3}, bottleneck);
+}
+
+int sph_net_wrn28_2(sph_net **out, const sph_image_net *spec)
+{
+    return build_resnet(out, spec, SPH_STEM_SMALL,
+                        &(struct resnet){16, 3, 32, (const size_t[]){4, 4, 4}, basic});
 }
 
 /* ---------------------------------------------------------------- mobile */
@@ -225,10 +259,11 @@ const struct net_kind *net_kind(sph_net_kind kind)
     /* at adam's 0.01 a plain vgg6 stays at chance (docs/numerics.md) */
     static const struct net_kind table[SPH_NET_COUNT] = {
         [SPH_NET_MLP] = {.batch = 1024},
-        [SPH_NET_VGG6] = {sph_net_vgg6, 128, 0.002, {32, 32, 10}},
-        [SPH_NET_RESNET18] = {sph_net_resnet18, 128, 0.002, {224, 16, 1000}},
-        [SPH_NET_RESNET50] = {sph_net_resnet50, 128, 0.002, {224, 16, 1000}},
-        [SPH_NET_MOBILE] = {sph_net_mobile, 128, 0.002, {224, 16, 1000}},
+        [SPH_NET_VGG6] = {sph_net_vgg6, 0, 128, 0.002, {32, 32, 10}},
+        [SPH_NET_RESNET18] = {sph_net_resnet18, 1, 128, 0.002, {224, 16, 1000}},
+        [SPH_NET_RESNET50] = {sph_net_resnet50, 1, 128, 0.002, {224, 16, 1000}},
+        [SPH_NET_MOBILE] = {sph_net_mobile, 0, 128, 0.002, {224, 16, 1000}},
+        [SPH_NET_WRN28_2] = {sph_net_wrn28_2, 0, 128, 0.002, {32, 32, 10}},
     };
     return &table[kind];
 }

@@ -10,12 +10,16 @@
 struct net_kind {
     int (*make)(sph_net **out,
                 const sph_image_net *spec); /* NULL: not for images, of hidden layers: sph_net_mlp */
+    int stems;                              /* it has a stem to choose */
     size_t batch;                           /* rows of a training step unless somebody says otherwise */
     double lr;                              /* adam's, likewise; 0: the optimizer's own */
     struct {
         size_t size, batch, classes; /* what a measurement takes: images of size x size */
     } bench;
 };
+
+/* What auto stands for in images of this size. */
+sph_stem net_stem(sph_stem stem, size_t height, size_t width);
 
 /* The row of a kind; never NULL. */
 const struct net_kind *net_kind(sph_net_kind kind);
