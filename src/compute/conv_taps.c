@@ -74,7 +74,7 @@ static int make_any(struct conv *conv)
 
 /* ---------------------------------------------------------------- rows and blocks */
 
-enum direction { GATHER, SCATTER, SCATTER_ADD };
+enum direction { GATHER, SCATTER, SCATTER_RELU, SCATTER_ADD };
 
 /* Where column x of an image stands in its row. */
 static size_t sorted(size_t x, size_t width, size_t stride)
@@ -105,8 +105,10 @@ static void move(const struct images *all, size_t images, float *rows, size_t ld
                     for (size_t c = 0; c < block; c++)
                         if (way == GATHER)
                             in_rows[c] = in_blocks[c];
-                        else
-                            in_blocks[c] = (way == SCATTER_ADD ? in_blocks[c] : 0) + in_rows[c];
+                        else if (way == SCATTER_ADD)
+                            in_blocks[c] += in_rows[c];
+                        else /* a NaN stays one */
+                            in_blocks[c] = way == SCATTER_RELU && in_rows[c] < 0 ? 0 : in_rows[c];
                 }
 }
 
@@ -230,10 +232,7 @@ static void forward(struct conv *conv, const struct conv_call *call)
             for (size_t j = 0; j < r.ldm; j++)
                 r.y[row * r.ldm + j] = bias && j < spec->units ? bias[j] : 0;
         each_run(&spec->window, run_forward, &p);
-        if (call->relu)
-            spec->k->act[SPH_ACT_RELU](&(struct act_args){
-                .rows = r.out * p.images, .m = r.ldm, .z = r.y, .ldz = r.ldm, .y = r.y, .ldy = r.ldm});
-        move(&y, p.images, r.y, r.ldm, SCATTER);
+        move(&y, p.images, r.y, r.ldm, call->relu ? SCATTER_RELU : SCATTER);
     }
 }
 
