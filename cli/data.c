@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "progress.h"
 
 enum { PATH_MOST = 4096, NAMES_MOST = 100 };
 
@@ -112,6 +113,60 @@ static int show_set(const struct args *args, const sph_data_set *set)
     return EXIT_DONE;
 }
 
+/* ---------------------------------------------------------------- get and verify */
+
+static int see(void *self, const sph_progress *view)
+{
+    progress_share(self, view->what, view->share);
+    return 0;
+}
+
+static int get_set(const struct args *args, const sph_data_set *set)
+{
+    struct progress progress;
+    char there[PATH_MOST], path[PATH_MOST];
+    int was = path_of(set, there) != NULL;
+    progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    int err = sph_data_get(set, args_value(args, "from"), see, &progress);
+    progress_clear(&progress);
+    if (!err)
+        err = sph_data_set_path(set, path, sizeof path);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (args_on(args, "json"))
+        return cli_print_json(args->command, set_object(set), 17);
+    printf("%-14s %s%s\n", set->name, *path ? path : "made by the seed", was && *path ? ", as before" : "");
+    return EXIT_DONE;
+}
+
+/* One set, or all that are there. */
+static int verify_sets(const struct args *args, const sph_data_set *sets, size_t count)
+{
+    char buffer[PATH_MOST];
+    json_t *list = args_on(args, "json") ? json_array() : NULL;
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count; i++) {
+        size_t files = 0;
+        const char *path = path_of(&sets[i], buffer);
+        if (count > 1 && (!path || !*path))
+            continue;
+        int err = sph_data_verify(&sets[i], &files);
+        if (err < 0) {
+            cli_fail_with(args->command, err);
+            code = EXIT_FAILED;
+        }
+        const char *state = err < 0 ? "not as published" : files ? "as published" : "not known";
+        if (list)
+            json_array_append_new(list, json_pack("{s:s, s:s, s:i}", "name", sets[i].name, "state", state,
+                                                  "files", (int)files));
+        else
+            printf("%-14s %s%s\n", sets[i].name, state,
+                   err < 0 || files ? "" : ": no digest to compare it with");
+    }
+    int printed = list ? cli_print_json(args->command, list, 17) : EXIT_DONE;
+    return code ? code : printed;
+}
+
 static int run_data(const struct args *args)
 {
     const sph_data_set *sets;
@@ -123,12 +178,18 @@ static int run_data(const struct args *args)
         return code;
     if (!strcmp(what, "list") && !name)
         return list_sets(args);
-    if (strcmp(what, "info") || !name)
-        return cli_fail(args->command, EXIT_USAGE, "found '%s%s%s', expected list, or info and a name", what,
+    if (!strcmp(what, "verify") && !name)
+        return verify_sets(args, sets, count);
+    int info = !strcmp(what, "info"), get = !strcmp(what, "get"), verify = !strcmp(what, "verify");
+    if (!(info || get || verify) || !name)
+        return cli_fail(args->command, EXIT_USAGE,
+                        "found '%s%s%s', expected list, verify, or info, get or verify and a name", what,
                         name ? " " : "", name ? name : "");
     for (size_t i = 0; i < count; i++)
         if (!strcmp(sets[i].name, name))
-            return show_set(args, &sets[i]);
+            return info  ? show_set(args, &sets[i])
+                   : get ? get_set(args, &sets[i])
+                         : verify_sets(args, &sets[i], 1);
     if (count > NAMES_MOST)
         count = NAMES_MOST;
     for (size_t i = 0; i < count; i++)
@@ -139,6 +200,8 @@ static int run_data(const struct args *args)
 }
 
 static const sph_option options[] = {
+    {"from", "URL", "", "data",
+     "get: a mirror, where files of the same names lie; their digests are those of the set"},
     {"threads", "N", "", "common", "taken by every command; nothing is computed here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; nothing is computed here"},
@@ -147,19 +210,24 @@ static const sph_option options[] = {
 const struct command command_data = {
     .name = "data",
     .summary = "the data sets that have a name, and where they lie",
-    .usage = "list | info NAME [--json]",
+    .usage = "list | info NAME | get NAME [--from URL] | verify [NAME]",
     .about =
         "A set with a name needs no file: --data banana. list shows them all with task, shape as "
         "published and "
         "the file that would be read; info one of them, with columns, origin, licence and the "
         "digest of its bytes. They are looked for in the folders of SPHERELU_DATA, then in SPHERELU_CACHE "
         "or ~/.cache/spherelu, then in share/spherelu/data, installed with the program: banana and the "
-        "tables of UCI lie there. A table may be packed by gzip.",
+        "tables of UCI lie there. A table may be packed by gzip. get downloads a set into the cache, unless "
+        "it is "
+        "there; a download that was cut short goes on where it stood, and a file gets its name when its "
+        "SHA-256 is right. verify compares what lies here with the digests.",
     .examples = "  spherelu data list\n"
-                "  spherelu data info banana --json\n",
+                "  spherelu data info banana --json\n"
+                "  spherelu data get boston\n"
+                "  spherelu data verify\n",
     .options = options,
     .count = sizeof options / sizeof *options,
-    .words = {"list|info", "NAME"},
+    .words = {"list|info|get|verify", "NAME"},
     .words_needed = 1,
     .run = run_data,
 };

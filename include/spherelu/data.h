@@ -66,6 +66,19 @@ SPH_API size_t sph_data_sets(const sph_data_set **out); /* the table, borrowed; 
  * the tables of UCI. The first that has it counts. "" for one that is made. */
 SPH_API int sph_data_set_path(const sph_data_set *set, char *path, size_t size);
 
+/* Downloads the set's files into the cache, unless the set lies somewhere already. What a call that was cut short
+ * has got is kept there, and the next one goes on from it. A file gets its name when its digest is the one that
+ * the row says, a folder when all its files are there; an archive is unpacked and not kept. A digest that is
+ * another one (SPH_EFORMAT, key sha256) removes what came. mirror: an address under which files of the same
+ * names lie, or NULL. progress: may be NULL; 1 is returned where it says to stop. */
+SPH_API int sph_data_get(const sph_data_set *set, const char *mirror, sph_progress_call *progress,
+                         void *self);
+
+/* Compares the set's files, where they lie, with the digests of its row, and files out of an archive with those
+ * that sph_data_get wrote down beside them. *files <- how many were compared: 0 where nothing is known of them.
+ * SPH_EFORMAT, key sha256: one is another; SPH_EIO: the set is not there. */
+SPH_API int sph_data_verify(const sph_data_set *set, size_t *files);
+
 #ifdef __cplusplus
 }
 #endif

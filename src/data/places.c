@@ -16,8 +16,7 @@ static const char *nonempty(const char *variable)
     return value && *value ? value : NULL;
 }
 
-/* The cache folder; *out stays NULL when the environment names none. */
-static int cache_folder(char **out)
+int registry_cache(char **out)
 {
     const char *folder;
     *out = NULL;
@@ -78,15 +77,17 @@ int registry_path(char **out, const sph_data_set *set)
     struct text looked = {0};
     char *cache = NULL, *own = NULL;
     int found = look_in_list(out, &looked, nonempty("SPHERELU_DATA"), set);
-    if (!found && !(found = cache_folder(&cache)) && cache)
+    if (!found && !(found = registry_cache(&cache)) && cache)
         found = look(out, &looked, cache, set);
     if (!found && (found = file_beside_program(&own, "share/spherelu/data")) > 0)
         found = look(out, &looked, own, set);
     if (!found)
         found = sph_fail_at(SPH_EIO, set->name,
                             "%s was not found in %s; SPHERELU_DATA may name folders to look in, and spherelu "
-                            "data info %s says where it comes from",
-                            set->file, looked.length ? looked.chars : "any folder", set->name);
+                            "data %s %s %s",
+                            set->file, looked.length ? looked.chars : "any folder",
+                            set->file_count ? "get" : "info", set->name,
+                            set->file_count ? "downloads it" : "says how to come by it");
     mem_free(cache);
     mem_free(own);
     text_free(&looked);

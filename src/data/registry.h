@@ -60,6 +60,7 @@ const sph_data_set *registry_find(const char *name); /* NULL: none */
  * the cache: $SPHERELU_CACHE, else $XDG_CACHE_HOME/spherelu, else ~/.cache/spherelu, then in what came with
  * the program (file_beside_program). Caller frees. Not found: an error that says where it looked. */
 int registry_path(char **out, const sph_data_set *set);
+int registry_cache(char **out); /* the cache; *out stays NULL when the environment names none; caller frees */
 
 /* The failure for a source that is neither file nor set. */
 int registry_unknown(const char *source);

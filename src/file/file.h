@@ -77,6 +77,9 @@ int file_replace_commit(struct file_replace *file);
 void file_replace_push(struct file_replace *file);
 void file_replace_abort(struct file_replace *file);
 
+/* Gives what was written whole and synced under another name, a file or a folder, its own. */
+int file_give_name(const char *from, const char *path);
+
 /* begin, write, commit. */
 int file_replace_with(const char *path, const void *bytes, size_t length);
 

@@ -169,6 +169,17 @@ int file_replace_commit(struct file_replace *file)
     return err;
 }
 
+int file_give_name(const char *from, const char *path)
+{
+    int dir = file_open_parent(path); /* now: after the rename it would be too late to fail */
+    if (dir < 0)
+        return dir;
+    int err =
+        file_sys_rename(from, path) < 0 ? file_fail_to("replace", path) : file_sync_directory(dir, path);
+    close(dir);
+    return err;
+}
+
 void file_replace_abort(struct file_replace *file)
 {
     if (file->path && file->fd >= 0)

@@ -10,9 +10,16 @@
 #include "compute/kernels.h"
 #include "spherelu.h"
 
+#ifdef SPH_DOWNLOADS
+#define FEATURES_DOWNLOADS "downloads: libcurl, loaded when one is asked for\n"
+#else
+#define FEATURES_DOWNLOADS "downloads: none\n"
+#endif
+
 #define FEATURES_FILES                                                                                       \
     "csv: libcsv " FEATURES_DOTTED(CSV_MAJOR, CSV_MINOR) "\n"                                                \
-                                                         "archives: " ARCHIVE_VERSION_STRING "\n"            \
+                                                         "archives: " ARCHIVE_VERSION_STRING                 \
+                                                         "\n" FEATURES_DOWNLOADS                             \
                                                          "json: jansson " JANSSON_VERSION "\n"               \
                                                          "yaml: libyaml\n"                                   \
                                                          "figures: gnuplot, looked for when one is drawn\n"

@@ -34,11 +34,11 @@ check "one object" python3 -c 'import json; assert json.load(open("out"))["task"
 run 2 data info bananna
 says "spherelu data: no set 'bananna', did you mean 'banana'? (spherelu data list names them)"
 run 2 data
-says "list|info is missing"
+says "list|info|get|verify is missing"
 run 2 data info
-says "expected list, or info and a name"
-run 2 data get banana
-says "found 'get banana', expected list, or info and a name"
+says "expected list, verify, or info, get or verify and a name"
+run 2 data take banana
+says "found 'take banana', expected list, verify, or info, get or verify and a name"
 
 # The order: folders of the variable, then the cache, then what came with the program, here installed elsewhere.
 row() {
@@ -62,7 +62,7 @@ unset SPHERELU_DATA
 export SPHERELU_CACHE=$work/none
 checks=$((checks + 1))
 prefix/bin/spherelu train --data yacht --out nothing >out 2>err && wrong "a set that is nowhere was found"
-says "yacht: uci/yacht.txt was not found in $work/none; SPHERELU_DATA may name folders to look in, and spherelu data info yacht says where it comes from"
+says "yacht: uci/yacht.txt was not found in $work/none; SPHERELU_DATA may name folders to look in, and spherelu data get yacht downloads it"
 
 # What travels with the program is what its README and its table say, byte for byte.
 check "data/ has other bytes than said" python3 - "$SOURCE_DIR/data" "$SPHERELU" <<'EOF'

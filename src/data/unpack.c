@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An archive into a folder, by libarchive. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/digest.h"
+#include "data/get.h"
+#include "file/file.h"
+
+static int fail_archive(struct archive *archive, const char *path)
+{
+    const char *reason = archive_error_string(archive);
+    return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: %s", reason ? reason : "not an archive");
+}
+
+/* The name of FOLDER/NAME; NULL: it is another kind of path. */
+static const char *plain_name(const char *path)
+{
+    const char *slash = path ? strchr(path, '/') : NULL, *name = slash ? slash + 1 : NULL;
+    if (!name || slash == path || !*name || strchr(name, '/') || !strcmp(name, "..") || !strcmp(name, ".") ||
+        (slash - path == 2 && !strncmp(path, "..", 2)))
+        return NULL;
+    return name;
+}
+
+static int write_member(struct archive *archive, const char *path, const char *place, char hex[DIGEST_SIZE])
+{
+    struct file_replace file;
+    struct digest digest = {0};
+    const void *bytes;
+    size_t length;
+    la_int64_t offset, expected = 0;
+    int status = ARCHIVE_OK, err = file_replace_begin(&file, place);
+    if (err < 0)
+        return err;
+    err = digest_begin(&digest);
+    while (!err && (status = archive_read_data_block(archive, &bytes, &length, &offset)) == ARCHIVE_OK) {
+        if (offset != expected)
+            err = sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: a file with holes");
+        else if (!(err = file_replace_write(&file, bytes, length)))
+            err = digest_add(&digest, bytes, length);
+        expected += (la_int64_t)length;
+    }
+    if (!err && status != ARCHIVE_EOF)
+        err = fail_archive(archive, path);
+    if (!err)
+        err = digest_end(&digest, hex);
+    if (!err)
+        err = file_replace_commit(&file);
+    file_replace_abort(&file);
+    digest_free(&digest);
+    return err;
+}
+
+static int unpack_entry(struct archive *archive, struct archive_entry *entry, const char *path,
+                        const char *folder, struct text *sums)
+{
+    char hex[DIGEST_SIZE];
+    const char *from = archive_entry_pathname(entry), *name = plain_name(from);
+    size_t n = from ? strlen(from) : 0;
+    if (archive_entry_filetype(entry) == AE_IFDIR && n && strchr(from, '/') == from + n - 1 && *from != '.')
+        return 0; /* the one folder */
+    if (!name || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "refused: it holds '%s', expected nothing but files in one folder",
+                           from ? from : "a file without a name");
+    char *place = file_join(folder, name);
+    int err = place ? write_member(archive, path, place, hex) : SPH_EMEMORY;
+    if (!err) {
+        text_add(sums, "%s  %s\n", hex, name);
+        err = sums->failed ? SPH_EMEMORY : 0;
+    }
+    mem_free(place);
+    return err;
+}
+
+int unpack_into(const char *folder, const char *path)
+{
+    struct file_map map;
+    struct text sums = {0};
+    struct archive_entry *entry;
+    int status, err = file_map(&map, path);
+    if (err < 0)
+        return err;
+    struct archive *archive = archive_read_new();
+    if (!archive)
+        err = sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
+    else if (archive_read_support_filter_gzip(archive) != ARCHIVE_OK ||
+             archive_read_support_format_tar(archive) != ARCHIVE_OK ||
+             archive_read_open_memory(archive, map.data, map.length) != ARCHIVE_OK)
+        err = fail_archive(archive, path);
+    while (!err && (status = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF)
+        err = status == ARCHIVE_OK || status == ARCHIVE_WARN
+                  ? unpack_entry(archive, entry, path, folder, &sums)
+                  : fail_archive(archive, path);
+    if (!err && !sums.length)
+        err = sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: it holds no file");
+    char *list = err ? NULL : file_join(folder, GET_SUMS);
+    if (!err)
+        err = list ? file_replace_with(list, sums.chars, sums.length) : SPH_EMEMORY;
+    mem_free(list);
+    text_free(&sums);
+    archive_read_free(archive);
+    file_unmap(&map);
+    return err;
+}

@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# spherelu data get and verify, against a server on the loopback: nothing comes from outside. GET_SET downloads sets that
+# no table knows.
+source "$(dirname "$0")/lib.bash"
+
+if ! "$SPHERELU" --version | grep -q "downloads: libcurl"; then
+    skipped "this build cannot download"
+    exit 77
+fi
+mkdir served
+python3 "$SOURCE_DIR/tests/http_server.py" "$work/served" &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+for _ in $(seq 100); do
+    [ -e served/port ] && break
+    sleep 0.1
+done
+url=http://127.0.0.1:$(cat served/port)
+given=${SPHERELU_DATA:-}
+unset SPHERELU_DATA http_proxy https_proxy all_proxy
+export SPHERELU_CACHE=$work/cache HOME=$work NO_PROXY=127.0.0.1
+asked() { grep -c "" served/requests; }
+last() { tail -1 served/requests; }
+no_parts() { check "parts were left: $(find cache -name '*.part*')" [ -z "$(find cache -name '*.part*')" ]; }
+
+# A program that has no data beside it: here the tables have to be downloaded.
+mkdir alone
+cp "$SPHERELU" alone/
+tool=$SPHERELU
+SPHERELU=$work/alone/spherelu
+gzip -dc "$SOURCE_DIR/data/uci/boston.txt.gz" >served/data.txt
+cp "$SOURCE_DIR/data/banana.csv" served/2d_banana.csv
+absent cache/uci
+
+# ---- once; a second call asks nobody
+run 0 data get boston --from "$url/plain"
+shows "$work/cache/uci/boston.txt"
+check "another file came" cmp -s cache/uci/boston.txt served/data.txt
+count=$(asked)
+run 0 data get boston --from "$url/plain"
+shows "$work/cache/uci/boston.txt, as before"
+check "a second call asked the server" [ "$(asked)" -eq "$count" ]
+run 0 data list
+check "it is not found" grep -q "^boston .*$work/cache/uci/boston.txt$" out
+run 0 data verify
+shows "boston         as published"
+run 0 train --data boston --epochs 2 --quiet --out run
+no_parts
+
+# ---- slow, moved, a server that knows no parts
+for way in slow moved whole; do
+    rm -rf cache
+    run 0 data get banana --from "$url/$way"
+    check "$way: another file came" cmp -s cache/banana.csv served/2d_banana.csv
+    no_parts
+done
+
+# ---- cut short: what came is kept under no name that is read, and the next call asks for the rest alone
+rm -rf cache
+run 1 data get banana --from "$url/cut"
+says "$url/cut/2d_banana.csv: cannot be downloaded: "
+absent cache/banana.csv
+half=$(stat -c %s cache/banana.csv.part)
+check "half of it is not there: $half" [ "$half" -gt 1000 ]
+run 1 train --data banana --quiet --out nothing
+says "banana: banana.csv was not found in $work/cache"
+run 0 data get banana --from "$url/plain"
+check "the rest was not asked for: $(last)" [ "$(last)" = "/plain/2d_banana.csv bytes=$half-" ]
+check "two halves make another file" cmp -s cache/banana.csv served/2d_banana.csv
+no_parts
+# ... from a server that knows no parts it comes again from the start
+rm -rf cache
+run 1 data get banana --from "$url/cut"
+run 0 data get banana --from "$url/whole"
+check "another file came" cmp -s cache/banana.csv served/2d_banana.csv
+# ... killed while it came
+rm -rf cache
+"$SPHERELU" data get banana --from "$url/slow" 2>/dev/null &
+child=$!
+for _ in $(seq 100); do
+    [ -s served/requests ] && [ "$(last)" = "/slow/2d_banana.csv " ] && break
+    sleep 0.05
+done
+sleep 0.5
+kill -9 $child
+wait $child 2>/dev/null
+run 0 data get banana --from "$url/plain"
+check "another file came after a kill" cmp -s cache/banana.csv served/2d_banana.csv
+# ... whole, but killed before it got its name
+rm -rf cache
+mkdir cache
+cp served/2d_banana.csv cache/banana.csv.part
+run 0 data get banana --from "$url/plain"
+check "a part that was whole" cmp -s cache/banana.csv served/2d_banana.csv
+no_parts
+# ... a part of something else
+rm -rf cache
+mkdir cache
+head -c 5000 /dev/zero >cache/banana.csv.part
+run 1 data get banana --from "$url/plain"
+says "its SHA-256 is " "expected c76502bdf63e4f74e0290bd98da2c425aab247c919cee6dfbfe856694c484e55; it was removed"
+no_parts
+run 0 data get banana --from "$url/plain"
+
+# ---- not there, round and round, no server, another digest
+rm -rf cache
+run 1 data get banana --from "$url/nowhere"
+says "$url/nowhere/2d_banana.csv: cannot be downloaded: " "404"
+run 1 data get banana --from "$url/round"
+says "cannot be downloaded: " "redirect"
+run 1 data get banana --from http://127.0.0.1:1
+says "cannot be downloaded: "
+run 1 data get banana --from "file://$work/served"
+says "cannot be downloaded: "
+cp served/2d_banana.csv kept
+echo more >>served/2d_banana.csv
+run 1 data get banana --from "$url/plain"
+says "$url/plain/2d_banana.csv: its SHA-256 is $(sha256sum <served/2d_banana.csv | cut -c1-64), expected $(sha256sum <kept | cut -c1-64); it was removed"
+absent cache/banana.csv cache/banana.csv.part
+mv kept served/2d_banana.csv
+
+# ---- a full disk: what went in is kept
+(
+    trap - EXIT
+    ulimit -f 20
+    exec "$SPHERELU" data get banana --from "$url/plain" >out 2>err
+)
+code=$?
+check "a full disk: exit $code" [ $code -eq 1 ]
+says "cache/banana.csv.part: cannot write: File too large"
+absent cache/banana.csv
+run 0 data get banana --from "$url/plain"
+check "another file came after a full disk" cmp -s cache/banana.csv served/2d_banana.csv
+rm -rf cache
+
+# ---- a cache that cannot be written; a set nobody may hand on; one that is made; a name with a slip
+echo file >file
+SPHERELU_CACHE=$work/file run 1 data get banana --from "$url/plain"
+says "$work/file"
+run 1 data get imagenet32
+says "imagenet32 cannot be downloaded: image-net.org"
+run 0 data get levy
+shows "levy           made by the seed"
+run 2 data get bananna
+says "did you mean 'banana'?"
+SPHERELU=$tool
+count=$(asked)
+run 0 data get banana --from "$url/plain"
+shows "/data/banana.csv, as before"
+check "what came with the program was asked for" [ "$(asked)" -eq "$count" ]
+run 0 data verify banana
+shows "banana         as published"
+mkdir other
+sed 2d "$SOURCE_DIR/data/banana.csv" >other/banana.csv
+SPHERELU_DATA=$work/other run 1 data verify banana
+check "which digests differ: $(cat err)" grep -q "other/banana.csv: its SHA-256 is .*, expected c76502bd" err
+check "the state" grep -q "^banana  *not as published$" out
+
+# ---- a set of four files: the folder gets its name with the last of them, and none is asked for twice
+files=$(find ${given//:/ } -maxdepth 1 -name fashion-mnist 2>/dev/null | head -1)
+if [ -n "$files" ]; then
+    rm -rf cache
+    cp "$files"/*.gz served/
+    mv served/t10k-images-idx3-ubyte.gz away
+    run 1 data get fashion-mnist --from "$url/plain"
+    says "t10k-images-idx3-ubyte.gz: cannot be downloaded"
+    absent cache/fashion-mnist
+    check "two files are kept" [ "$(find cache/fashion-mnist.part -name 'train-*.gz' | wc -l)" -eq 2 ]
+    mv away served/t10k-images-idx3-ubyte.gz
+    count=$(asked)
+    run 0 data get fashion-mnist --from "$url/plain"
+    shows "$work/cache/fashion-mnist"
+    check "files that were there were asked for: $(tail -3 served/requests)" [ $(($(asked) - count)) -eq 2 ]
+    run 0 data verify fashion-mnist
+    shows "fashion-mnist  as published"
+    run 0 train --data fashion-mnist --net mlp --hidden 5 --rows 100 --epochs 1 --quiet --out clothes
+    no_parts
+    rm served/*.gz
+else
+    skipped "fashion-mnist is not in SPHERELU_DATA"
+fi
+
+# ---- an archive: unpacked without its folder, its files written down, itself not kept
+tar_of() { tar -C tree -czf "served/$1" "${@:2}"; }
+mkdir -p tree/set-1
+printf 'one' >tree/set-1/a.bin
+printf 'two' >tree/set-1/b.txt
+tar_of good.tar.gz set-1
+get_archive() { "$GET_SET" "$1/" "$1" "$url/plain/$2" "$(sha256sum <"served/$2" | cut -c1-64)" archive >out 2>err; }
+rm -rf cache
+check "an archive: $(cat err)" get_archive good good.tar.gz
+check "two files are verified: $(cat out)" [ "$(cat out)" = 2 ]
+check "what it holds: $(ls cache/good)" [ "$(ls cache/good | tr '\n' ' ')" = "SHA256SUMS a.bin b.txt " ]
+check "its bytes" [ "$(cat cache/good/a.bin cache/good/b.txt)" = onetwo ]
+no_parts
+count=$(asked)
+check "a second call" get_archive good good.tar.gz
+check "asked the server" [ "$(asked)" -eq "$count" ]
+printf 'eno' >cache/good/a.bin
+get_archive good good.tar.gz && wrong "a changed file was not seen"
+check "which file: $(cat err)" grep -q "^-3 sha256: .*cache/good/a.bin: .*its SHA-256 is" err
+
+# ... and such as lead elsewhere: nothing is written outside, the set gets no name
+mkdir -p tree/deep/er tree/link tree/set-2
+echo x >tree/deep/er/file
+ln -s /etc/passwd tree/link/file
+ln -s .. tree/set-2/up
+echo x >tree/out
+tar_of deep.tar.gz deep
+tar_of link.tar.gz link
+tar_of up.tar.gz set-2
+tar -C tree/deep -czPf served/above.tar.gz ../out
+tar -czPf served/root.tar.gz "$work/tree/out"
+tar -C tree -czf served/alone.tar.gz out
+tar -C tree --transform 's:^set-1/a.bin:set-1/../../../a.bin:' -czPf served/within.tar.gz set-1
+printf 'no archive' >served/text.tar.gz
+head -c 60 served/good.tar.gz >served/short.tar.gz
+for name in deep link up above root alone within text short; do
+    get_archive $name $name.tar.gz && wrong "$name.tar.gz was unpacked"
+    check "$name: $(cat err)" grep -qE "^-3 : .*$name.tar.gz: (refused: it holds '|cannot be unpacked)" err
+    absent cache/$name
+done
+check "something was written outside: $(ls "$work" cache)" [ -z "$(find "$work" -path "$work/tree" -prune -o -name 'a.bin' -newer served/good.tar.gz -print | grep -v "^$work/cache/")" ]
+finish
