@@ -243,6 +243,9 @@ static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
     assert_string_equal(motion->papers[0].text, "below \"1\"");
     assert_true(motion->papers[0].ours == 0.002);
     assert_true(motion->papers[2].ours > 0 && motion->papers[2].ours <= 1);
+    assert_true(isnan(motion->papers[0].median)); /* a number of motion is no score */
+    assert_true(motion->papers[2].least <= motion->papers[2].median &&
+                motion->papers[2].median <= motion->papers[2].most && motion->papers[2].least > 0);
     motion->rows[3].value[MOTION_MAX_TURN] = 1e-5; /* what rounding does, and no turn at all */
     motion->rows[3].value[MOTION_TURN_99] = 0;
     assert_int_equal(tables_make(&tables, &results), 0);

@@ -2,6 +2,7 @@
 #include "compare/motion.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,18 +191,34 @@ static int read_line(struct motion *motion, const struct results *results, size_
 
 /* ---------------------------------------------------------------- beside the papers */
 
-static double mean_score(const struct results *results, size_t method, size_t line, const char *metric)
+static int ascending(const void *a, const void *b)
 {
-    double sum = 0;
-    size_t n = 0;
-    for (size_t s = 0; s < results->experiment->seed_count; s++) {
-        double score = results_score(results, results_final(results, method, line, s), "test", metric);
-        if (isnan(score))
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Mean, median, least and most of a score on the test part, over the seeds that have one. */
+static int sum_up(struct motion_paper *paper, const struct results *results, size_t method, size_t line)
+{
+    size_t seeds = results->experiment->seed_count, n = 0;
+    double *score = mem_get(seeds, sizeof *score), sum = 0;
+    if (!score)
+        return SPH_EMEMORY;
+    for (size_t s = 0; s < seeds; s++) {
+        score[n] = results_score(results, results_final(results, method, line, s), "test", paper->metric);
+        if (isnan(score[n]))
             continue;
-        sum += score;
-        n++;
+        sum += score[n++];
     }
-    return n ? sum / (double)n : (double)NAN;
+    qsort(score, n, sizeof *score, ascending);
+    if (n) {
+        paper->ours = sum / (double)n;
+        paper->median = (score[(n - 1) / 2] + score[n / 2]) / 2;
+        paper->least = score[0];
+        paper->most = score[n - 1];
+    }
+    mem_free(score);
+    return 0;
 }
 
 static int is_motion(const char *metric)
@@ -225,13 +242,22 @@ static int add_paper(struct motion *motion, const struct results *results, const
     size_t method = 0;
     while (strcmp(e->methods[method].name, p->method) != 0)
         method++;
-    struct motion_paper paper = {.metric = p->metric, .method = p->method, .text = p->text};
+    struct motion_paper paper = {.metric = p->metric,
+                                 .method = p->method,
+                                 .text = p->text,
+                                 .ours = (double)NAN,
+                                 .median = (double)NAN,
+                                 .least = (double)NAN,
+                                 .most = (double)NAN};
+    int err = 0;
     const struct motion_row *row = row_of(motion, p->method, points[line]);
     paper.point = points[line];
     if (is_motion(p->metric))
         paper.ours = row ? row->value[text_find(p->metric, motion_words, MOTION_COUNT)] : (double)NAN;
     else
-        paper.ours = mean_score(results, method, line, p->metric);
+        err = sum_up(&paper, results, method, line);
+    if (err < 0)
+        return err;
     struct motion_paper *papers =
         mem_resize(motion->papers, motion->paper_count, motion->paper_count + 1, sizeof *papers);
     if (!papers)

@@ -35,7 +35,8 @@ struct motion_row {
 struct motion_paper {
     const char *metric, *method, *text; /* borrowed of the experiment */
     const char *point;                  /* of the row, borrowed; "" */
-    double ours; /* a number of the first layer's row, or the mean score on the test part */
+    double ours;                /* a number of the first layer's row, or the mean score on the test part */
+    double median, least, most; /* of that score, over the seeds; NaN of numbers of a row */
 };
 
 /* What moves of the first layer are measured in. */

@@ -255,8 +255,13 @@ void motion_table(struct table *out, const struct motion *motion)
     }
 }
 
+/* Of a score also how it lies over the seeds: means alone say little where some starts stick. */
 void papers_table(struct table *out, const struct motion *motion)
 {
+    static const char *const spread[] = {"median", "least", "most"};
+    int scores = 0;
+    for (size_t i = 0; i < motion->paper_count; i++)
+        scores |= !isnan(motion->papers[i].median);
     *out = (struct table){0};
     table_line(&out->caption, "beside the papers");
     table_column(out, (struct table_column){.head = "number", .json = "number"});
@@ -264,15 +269,21 @@ void papers_table(struct table *out, const struct motion *motion)
     table_column(out, (struct table_column){.head = "point", .json = "point"});
     table_column(out,
                  (struct table_column){.head = "here", .json = "here", .number = 1, .digits = 3, .wide = 12});
+    for (size_t k = 0; scores && k < 3; k++)
+        table_column(out, (struct table_column){
+                              .head = spread[k], .json = spread[k], .number = 1, .digits = 3, .wide = 8});
     table_column(out, (struct table_column){.head = "papers", .json = "papers"});
     table_rows(out, motion->paper_count);
     for (size_t i = 0; i < motion->paper_count; i++) {
         const struct motion_paper *paper = &motion->papers[i];
+        const double number[] = {paper->median, paper->least, paper->most};
         table_words(out, i, 0, paper->metric);
         table_words(out, i, 1, paper->method);
         table_words(out, i, 2, paper->point);
         table_number(out, i, 3, paper->ours);
-        table_words(out, i, 4, paper->text);
+        for (size_t k = 0; scores && k < 3; k++)
+            table_number(out, i, 4 + k, number[k]);
+        table_words(out, i, scores ? 7 : 4, paper->text);
     }
 }
 

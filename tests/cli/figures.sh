@@ -33,12 +33,12 @@ made() {
 
 # ---- must hold: Levy under GmP moves by less than 1 at every step, under the others by orders of magnitude more
 run 0 run "$experiments/levy.yaml" --set epochs=300 --set figures=[] --out levy
-shows "levy: how far a step moves and turns the boundaries, over 5 seeds" "beside the papers" "always smaller than 1"
+shows "levy: how far a step moves and turns the boundaries, over 10 seeds" "beside the papers" "always smaller than 1"
 check "GmP on Levy: $(row levy/motion.csv GmP)" less "$(row levy/motion.csv GmP | cut -d, -f6)" 1
 for method in SP WN BN; do
     check "$method on Levy: $(row levy/motion.csv $method)" more "$(row levy/motion.csv $method | cut -d, -f6)" 100
 done
-check "runs and steps" grep -q '^GmP,,layers.0,5,1500,' levy/motion.csv
+check "runs and steps" grep -q '^GmP,,layers.0,10,3000,' levy/motion.csv
 absent levy/figures
 
 # ---- must hold: on the banana at 0.1 GmP turns little, the others by tens of degrees

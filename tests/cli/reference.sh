@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The authors' constants through the tool: what a run under protocol reference writes down, a draw that no seed changes, draws as a
+# grid, and which outputs warn of a leak.
+. "$(dirname "$0")/lib.bash"
+experiments=$SOURCE_DIR/experiments
+
+# ---- config.yaml has every constant, and repeats the run
+run 0 train --data levy --draw authors --protocol reference --param wn --norm bn --epochs 3 --out wn
+for line in "dtype: f64" "draw: authors" "init: authors" "wn_output: true" "norm_epsilon: 0.001" "norm_momentum: 0.01" \
+    "norm_variance: biased" "adam_form: keras" "epsilon: 1e-07" "monitor: val_mse" "loss: mae" "lr: 0.01" \
+    'schedule: "plateau:50:0.1:0.0001"'; do
+    check "config.yaml has no '$line'" grep -q "^ *$line\$" wn/config.yaml
+done
+run 0 train --data levy --draw authors --protocol reference --param wn --norm bn --epochs 3 --out again
+check "the same run twice differs" cmp wn/model.safetensors again/model.safetensors
+run 0 train --data levy --epochs 2 --out usual
+check "a usual run names a constant of the authors" [ -z "$(grep -E 'adam_form|norm_variance|imn_at|wn_output|angle_order|draw' usual/config.yaml)" ]
+
+# ---- who chose: the test part, unless the training loss did
+check "no warning where the test part chose" grep -q '"warning"' wn/result.json
+run 0 train --data levy --draw authors --protocol reference --monitor train_loss --epochs 3 --out alone
+check "a warning where it did not" [ -z "$(grep '"warning"' alone/result.json)" ]
+
+# ---- a draw is the same for all seeds, and a grid may have several
+run 0 run "$experiments/levy-draws.yaml" --set epochs=2 --set seeds=2 --set grid.draw=[authors,0,1] --out draws
+absent draws/figures
+results() {
+    cut -d: -f2 "draws/jobs/GmP/draw-$1/seed-$2/result.json" | tr -d ' \n' | sed 's/"seconds".*//; s/,[0-9.e-]*,false.*//'
+}
+check "draw 0 is not the authors'" [ "$(results authors 1)" = "$(results 0 1)" ]
+check "draw 1 is the authors'" [ "$(results authors 1)" != "$(results 1 1)" ]
+check "the table warns" [ -z "$(grep WARNING draws/table.txt)" ]
+
+# ---- both in one table, beside the notebook's numbers
+run 0 run "$experiments/banana-both.yaml" --set epochs=2 --set seeds=2 --out both
+shows "GmP paper" "0.885: notebook" "median"
+check "no warning of the leak" grep -q WARNING both/table.txt
+
+# ---- what is wrong is said
+run 2 train --data levy --draw theirs --out x
+says "--draw: found 'theirs', expected seed, authors, or a whole number below 2^32"
+run 2 train --data crescents --draw 3 --out x
+says "draw: the papers' notebook drew levy; crescents is drawn by the seed"
+run 2 train --data levy --optimizer sgd --adam-form keras --out x
+says "adam_form: sgd has none"
+finish
