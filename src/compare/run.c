@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "compare/run.h"
 #include "compare/perturb.h"
+#include "job/record.h"
 #include "store/runfolder.h"
 
 /* Children of a crew that was killed let go of the folder a moment later. */
@@ -248,6 +249,14 @@ static int tell_progress(void *self, const struct crew_progress *progress)
     return run->opts->progress ? run->opts->progress(run->opts->self, &view) : 0;
 }
 
+static int sweep(const struct experiment_run *run, size_t job)
+{
+    char *dir = file_join(run->opts->out, run->jobs[job].folder);
+    int err = dir ? record_sweep(dir) : SPH_EMEMORY;
+    mem_free(dir);
+    return err;
+}
+
 /* Runs the jobs from number `from` on that have no result yet. */
 static int run_jobs(struct experiment_run *run, size_t from, size_t after)
 {
@@ -261,6 +270,8 @@ static int run_jobs(struct experiment_run *run, size_t from, size_t after)
         err = experiment_outcome_read(&run->outcomes[i], run->opts->out, &run->jobs[i], &run->facts);
         if (!err && !run->outcomes[i].finished)
             run->todo[run->todo_count++] = i;
+        else if (!err)
+            err = sweep(run, i);
     }
     struct crew crew = {.jobs = run->todo_count,
                         .workers = run->opts->workers,

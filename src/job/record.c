@@ -381,3 +381,16 @@ void record_finish(struct record *record)
             remove(record->path[i]);
     record->done = 1;
 }
+
+int record_sweep(const char *dir)
+{
+    for (int i = 0; i < RECORD_COUNT; i++) {
+        char *path = file_join(dir, files[i]);
+        if (!path)
+            return SPH_EMEMORY;
+        if (file_exists(path))
+            remove(path);
+        mem_free(path);
+    }
+    return 0;
+}

@@ -43,4 +43,7 @@ int record_save(struct record *record);
 /* It has been saved for good: the other files go. */
 void record_finish(struct record *record);
 
+/* The same for the folder of a run that was killed between its last file and that. */
+int record_sweep(const char *dir);
+
 #endif

@@ -27,7 +27,7 @@ same_experiment() {
     done
     cmp -s <(grep -v '"seconds"' "$1/results.json") <(grep -v '"seconds"' "$2/results.json") ||
         wrong "$1 and $2: another results.json"
-    [ "$(cd "$1" && find . | sort)" = "$(cd "$2" && find . | sort)" ] || wrong "$1 and $2: other files"
+    [ "$(cd "$1" && find . | sort)" = "$(cd "$2" && find . | sort)" ] || wrong "$1 and $2: other files: $(diff <(cd "$1" && find . | sort) <(cd "$2" && find . | sort))"
     while read -r job; do
         same_run "$1/$job" "$2/$job"
     done < <(cd "$1" && find jobs -name config.yaml -printf '%h\n')
