@@ -10,7 +10,7 @@
 #   make release   -O3 -DNDEBUG -flto, in build-release; other targets do with RELEASE=1: make install RELEASE=1
 #
 # One line per stage; what a stage said stands in BUILD/*.log, and is shown when it fails. V=1 shows all as it comes.
-# CC=clang, SAN=address,undefined or SAN=thread (builds in build-SAN), WERROR=1 (warnings are errors), BUILD=dir
+# CC=clang, SAN=address,undefined or SAN=thread (builds in build-SAN; make core has SAN=memory), WERROR=1 (warnings are errors), BUILD=dir
 ifeq ($(origin CC),default)
 CC := $(if $(findstring thread,$(SAN)),clang,gcc)
 endif
@@ -75,6 +75,9 @@ test-long: all
 	$(test)
 	$(MAKE) test SAN=address,undefined
 	$(MAKE) test SAN=thread
+	$(MAKE) core SAN=memory
+	@scripts/install-deps valgrind
+	scripts/valgrind $(BUILD)
 	$(MAKE) fuzz
 
 bench: tool

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 #   make core      libspherelu-core.a and its tests, in build/core, by a C compiler, libc and make alone
+#   make core SAN=memory    the same under clang's sanitizer of memory that nobody wrote, in build/core-memory: it knows
+#                           only what it compiled, and all of the core is
 #   make core CC=emcc       the same archive for WebAssembly, in build/core-wasm, without the tests: scripts/check-wasm
 #
 # The rooms of numbers, compiled as CMakeLists.txt does, less the libraries that make them fast. Those can be had by
 # hand: CFLAGS='-fopenmp -DSPH_SLEEF -DSPH_BLAS=\"libopenblas.so.0\"' LDLIBS="-fopenmp -lsleef". WERROR=1: warnings are errors.
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(if $(SAN),clang,gcc)
 endif
 machine := $(shell $(CC) -dumpmachine)
 wasm    := $(filter wasm32-%,$(machine))
@@ -14,7 +16,8 @@ ifneq ($(wasm),)
 AR := emar
 endif
 BUILD ?= build
-core  := $(BUILD)/core$(if $(wasm),-wasm)
+comma := ,
+core  := $(BUILD)/core$(if $(wasm),-wasm)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 
 # ---------------------------------------------------------------- sources
 rooms    := base compute param layer net rows train boundary
@@ -31,10 +34,12 @@ tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradien
 
 # ---------------------------------------------------------------- flags
 CFLAGS ?=
+san := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
+       $(if $(findstring memory,$(SAN)),-fsanitize-memory-track-origins))
 variants := plain base $(filter avx2,$(patsubst x86_64-%,avx2,$(filter-out %x32,$(machine))))
 version := $(shell sed -n 's/^project.spherelu VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -DSPH_BUILD_SHARED -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
-         -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror) \
+         -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror) $(san) \
          $(if $(filter avx2,$(variants)),-DSPH_HAVE_AVX2)
 plain := -O2 -ffp-contract=off
 base  := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp-simd -DKERNELS_FAST $(if $(wasm),-msimd128)
@@ -80,7 +85,7 @@ else
 endif
 
 $(tests:%=$(core)/tests/%): %: %.o $(core)/tests/fault.o $(core)/internals.a
-	@$(CC) $(CFLAGS) -Wl,--wrap=mem_get -Wl,--wrap=mem_resize $^ $(LDLIBS) -lm -pthread -o $@
+	@$(CC) $(CFLAGS) $(san) -Wl,--wrap=mem_get -Wl,--wrap=mem_resize $^ $(LDLIBS) -lm -pthread -o $@
 
 # A test's log is there once it has passed; 77 says that there is nothing to test here.
 $(tests:%=$(core)/tests/%.log): $(core)/tests/%.log: $(core)/tests/%

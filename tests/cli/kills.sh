@@ -87,7 +87,7 @@ pause() {
     read -rt "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))" -u $never
 }
 
-kills=0 terms=0 late=0 rounds=0 limit=$((SECONDS + 60 + 10 * wanted))
+kills=0 terms=0 late=0 rounds=0 limit=$((SECONDS + 300 + 20 * wanted))
 declare -A killed_of
 while [ $((kills + terms)) -lt "$wanted" ] && [ $SECONDS -lt $limit ]; do
     subject=${subjects[rounds % ${#subjects[@]}]}

@@ -123,12 +123,11 @@ walk() {
     cp -r try after
     cp out expected
     for how in "${hows[@]}"; do
-        [ -n "${SPH_SAN:-}" ] && [ "${how%%:*}" = memory ] && continue # the sanitizer's own allocator
         rm -rf try
         cp -r before try
         under "$how:0" "$@"
         count=$calls
-        part=$((count / ${FAULTS_EACH:-count + 1} + 1)) # FAULTS_EACH of each kind, about
+        part=$((FAULTS_EACH ? count / FAULTS_EACH + 1 : 1)) # FAULTS_EACH of each kind, about; all
         first=$((RANDOM % part + 1))
         for ((n = first; n <= count; n += part)); do
             one "$how:$n" "$@" || break
