@@ -12,6 +12,7 @@
 #include "file/file.h"
 #include "report/gnuplot.h"
 #include "skip.h"
+#include "spherelu/report.h"
 
 static char home[64];
 
@@ -75,6 +76,12 @@ SUPPORT int same_files(const char *a, const char *b)
     mem_free(bytes_a);
     mem_free(bytes_b);
     return same;
+}
+
+SUPPORT int gnuplot_found(void)
+{
+    char path[4096];
+    return sph_gnuplot(path, sizeof path) != NULL;
 }
 
 #define NEEDS_GNUPLOT()                                                                                      \

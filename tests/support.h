@@ -278,4 +278,17 @@ SUPPORT struct source memory_source(struct memory_table *table, size_t rows)
     return (struct source){.self = table, .rows = rows, .targets = table->targets, .fetch = memory_fetch};
 }
 
+/* A net that returns its input: a plain layer with the unit matrix. */
+SUPPORT sph_net *mirror(sph_dtype dtype, size_t n)
+{
+    sph_net *net = open_net(dtype, KERNELS_FASTEST);
+    ready(net, dense(net, sph_net_input(net, n), n, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 1);
+    double *unit = numbers(n * n);
+    for (size_t i = 0; i < n; i++)
+        unit[i * n + i] = 1;
+    assert_int_equal(sph_net_set(net, "layers.0.weight", unit, n * n), 0);
+    free(unit);
+    return net;
+}
+
 #endif

@@ -5,19 +5,6 @@
 
 #include "train/evaluate.h"
 
-/* A net that returns its input: a plain layer with the unit matrix. */
-static sph_net *mirror(sph_dtype dtype, size_t n)
-{
-    sph_net *net = open_net(dtype, KERNELS_FASTEST);
-    ready(net, dense(net, sph_net_input(net, n), n, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 1);
-    double *unit = numbers(n * n);
-    for (size_t i = 0; i < n; i++)
-        unit[i * n + i] = 1;
-    assert_int_equal(sph_net_set(net, "layers.0.weight", unit, n * n), 0);
-    free(unit);
-    return net;
-}
-
 static sph_scores score(sph_net *net, sph_loss loss, const double *y_scale, const double *x, const double *y,
                         size_t rows, size_t batch)
 {

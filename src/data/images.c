@@ -32,18 +32,8 @@ void images_free(struct images_source *source)
 /* dir/name or dir/name.gz if it is there. 1: *out holds it. */
 static int look(char **out, const char *dir, const char *name)
 {
-    static const char *const ends[] = {"", ".gz"};
-    for (int i = 0; i < 2; i++) {
-        char *path = mem_format("%s/%s%s", dir, name, ends[i]);
-        if (!path)
-            return SPH_EMEMORY;
-        if (file_exists(path)) {
-            *out = path;
-            return 1;
-        }
-        mem_free(path);
-    }
-    return 0;
+    int found = registry_file(out, dir, name, "");
+    return found ? found : registry_file(out, dir, name, ".gz");
 }
 
 static int add_file(struct images_source *out, const char *name)
@@ -274,17 +264,6 @@ static int read_names(sph_data *data, const struct images_source *source)
     return err;
 }
 
-static int number_labels(sph_data *data, size_t classes)
-{
-    data->labels = mem_get(classes, sizeof *data->labels);
-    if (!data->labels)
-        return SPH_EMEMORY;
-    for (; data->classes < classes; data->classes++)
-        if (!(data->labels[data->classes] = mem_format("%zu", data->classes)))
-            return SPH_EMEMORY;
-    return 0;
-}
-
 static size_t count_classes(const sph_data *data)
 {
     double most = 0;
@@ -328,7 +307,7 @@ static int build(sph_data *data, const struct images_source *source)
         if ((err = read_files(&images, source, source->test_at, source->count)) < 0)
             return err;
     }
-    return data->labels ? 0 : number_labels(data, images.limit);
+    return data->labels ? 0 : data_number_labels(data, images.limit);
 }
 
 int images_open(sph_data **out, const struct images_source *source, const sph_data_opts *opts)

@@ -29,8 +29,7 @@ int registry_cache(char **out)
     return folder && !*out ? SPH_EMEMORY : 0;
 }
 
-/* 1: there, *out holds the path. */
-static int is_there(char **out, const char *folder, const char *file, const char *end)
+int registry_file(char **out, const char *folder, const char *file, const char *end)
 {
     char *path = mem_format("%s/%s%s", folder, file, end);
     if (!path)
@@ -46,11 +45,11 @@ static int is_there(char **out, const char *folder, const char *file, const char
 /* 1: there; *out holds the path. 0: not there, and looked[] says so. */
 static int look(char **out, struct text *looked, const char *folder, const sph_data_set *set)
 {
-    int found = is_there(out, folder, set->file, "");
+    int found = registry_file(out, folder, set->file, "");
     if (!found && !set->images)
-        found = is_there(out, folder, set->file, ".gz");
+        found = registry_file(out, folder, set->file, ".gz");
     if (!found && set->stand_in)
-        found = is_there(out, folder, set->stand_in, "");
+        found = registry_file(out, folder, set->stand_in, "");
     if (found)
         return found;
     text_add(looked, "%s%s", looked->length ? ", " : "", folder);

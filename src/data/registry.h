@@ -62,6 +62,9 @@ const sph_data_set *registry_find(const char *name); /* NULL: none */
 int registry_path(char **out, const sph_data_set *set);
 int registry_cache(char **out); /* the cache; *out stays NULL when the environment names none; caller frees */
 
+/* 1: FOLDER/FILEEND is there, and *out holds its path, which the caller frees. */
+int registry_file(char **out, const char *folder, const char *file, const char *end);
+
 /* The failure for a source that is neither file nor set. */
 int registry_unknown(const char *source);
 

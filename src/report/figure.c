@@ -141,13 +141,6 @@ void figure_row(struct figure *figure, const double *values, size_t count)
     }
 }
 
-void figure_words(struct figure *figure, const char *line)
-{
-    struct text *data = data_of(figure);
-    if (data)
-        text_add(data, "%s\n", line);
-}
-
 void figure_gap(struct figure *figure, int lines)
 {
     struct text *data = data_of(figure);

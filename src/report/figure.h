@@ -34,7 +34,6 @@ void figure_text(struct figure *figure, const char *key, const char *value);
  * begun last. */
 void figure_columns(struct figure *figure, const char *part, const char *header);
 void figure_row(struct figure *figure, const double *values, size_t count); /* what is not finite is a gap */
-void figure_words(struct figure *figure, const char *line);                 /* a line as it stands */
 void figure_gap(struct figure *figure, int lines); /* 1: a new block; 2: a new data set (index) */
 
 /* FIGURE_NO_GNUPLOT: data and script are there, sph_error() says how to get gnuplot. */

@@ -33,8 +33,9 @@ static double seconds_most(void)
     return text && text_to_double(text, &seconds) && seconds > 0 && seconds < 1e6 ? seconds : SECONDS_MOST;
 }
 
-/* Only folders that begin with a slash: "." and "" on PATH would start what lies beside the figures. */
-int gnuplot_path(char *out, size_t size)
+/* out <- the first gnuplot in those folders of PATH that begin with a slash: "." and "" would start what lies beside the
+ * figures. 1: there is one. */
+static int gnuplot_path(char *out, size_t size)
 {
     const char *path = getenv("PATH");
     if (!path)
@@ -46,12 +47,6 @@ int gnuplot_path(char *out, size_t size)
             return 1;
     }
     return 0;
-}
-
-int gnuplot_found(void)
-{
-    char path[PATH_MAX];
-    return gnuplot_path(path, sizeof path);
 }
 
 const char *sph_gnuplot(char *out, size_t size)

@@ -10,8 +10,4 @@
  * minutes at most (or the seconds that SPHERELU_GNUPLOT_SECONDS says). 0; 1 when there is no gnuplot; SPH_EIO with "dir/script: what gnuplot said". */
 int gnuplot_run(const char *dir, const char *script, const char *commands);
 
-/* out <- the first gnuplot in those folders of PATH that begin with a slash. 1: there is one. */
-int gnuplot_path(char *out, size_t size);
-int gnuplot_found(void);
-
 #endif

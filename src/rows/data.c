@@ -61,6 +61,17 @@ static int check_arrays(sph_data *data)
     return 0;
 }
 
+int data_number_labels(sph_data *data, size_t classes)
+{
+    data->labels = mem_get(classes, sizeof *data->labels);
+    if (!data->labels)
+        return SPH_EMEMORY;
+    for (; data->classes < classes; data->classes++)
+        if (!(data->labels[data->classes] = mem_format("%zu", data->classes)))
+            return SPH_EMEMORY;
+    return 0;
+}
+
 static int name_arrays(sph_data *data)
 {
     size_t classes = data->classes;
@@ -76,15 +87,7 @@ static int name_arrays(sph_data *data)
         if (!(column->name = mem_format("%zu", i)))
             return SPH_EMEMORY;
     }
-    if (!classes)
-        return 0;
-    data->labels = mem_get(classes, sizeof *data->labels);
-    if (!data->labels)
-        return SPH_EMEMORY;
-    for (; data->classes < classes; data->classes++)
-        if (!(data->labels[data->classes] = mem_format("%zu", data->classes)))
-            return SPH_EMEMORY;
-    return 0;
+    return classes ? data_number_labels(data, classes) : 0;
 }
 
 int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows, size_t features,

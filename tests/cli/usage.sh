@@ -140,10 +140,12 @@ if [ -e /dev/full ]; then
     [ $? -eq 1 ] || wrong "--help into a full disk does not fail"
 fi
 
-# ---- the document is what the help says
-checks=$((checks + 1))
+# ---- the document and the manual page are what the help says
+checks=$((checks + 2))
 SPHERELU=$SPHERELU sh "$root/scripts/make-cli-docs" >out 2>err
 cmp -s out "$root/docs/cli.md" || wrong "docs/cli.md is old: run scripts/make-cli-docs > docs/cli.md"
+SPHERELU=$SPHERELU sh "$root/scripts/make-man" >out 2>err
+cmp -s out "$root/man/spherelu.1" || wrong "man/spherelu.1 is old: run scripts/make-man > man/spherelu.1"
 
 echo "$checks checks, $failed failed"
 [ $failed -eq 0 ]
