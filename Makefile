@@ -4,7 +4,7 @@
 #   make figures   the papers' figures, made by experiments/, in build/figures
 #   make test      build, all tests but the long ones        make check       the quick ones, in seconds
 #   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
-#   make fuzz      the file readers, FUZZ_SECONDS=60 each
+#   make fuzz      the file readers, FUZZ_SECONDS=60 each; make fuzz-coverage: the share of their lines that ran
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
 #   make release   -O3 -DNDEBUG -flto, in build-release; other targets do with RELEASE=1: make install RELEASE=1
@@ -26,7 +26,7 @@ sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*
 options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
            $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test check test-long bench install release clean format tidy fuzz deps core wasm
+.PHONY: all tool configure run figures test check test-long bench install release clean format tidy fuzz fuzz-coverage deps core wasm
 
 all: configure
 	$(build)
@@ -97,6 +97,16 @@ fuzz:
 	        -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON -DSPH_ONEDNN=OFF -DSPH_BLAS=OFF
 	@scripts/stage build-fuzz/build.log "build     " cmake --build build-fuzz -j$(JOBS) $(FUZZED:%=--target fuzz_%)
 	@scripts/fuzz build-fuzz $(FUZZ_SECONDS) $(FUZZED)
+
+# The lines of each reader that the seeds and what make fuzz found run.
+fuzz-coverage:
+	@scripts/install-deps build clang coverage
+	@scripts/stage build-coverage/configure.log "configure " \
+	    cmake -S . -B build-coverage $(if $(wildcard build-coverage/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
+	        -DCMAKE_C_COMPILER=clang -DSPH_FUZZ=ON -DSPH_COVERAGE=ON -DCMAKE_BUILD_TYPE=Debug \
+	        -DSPH_ONEDNN=OFF -DSPH_BLAS=OFF -DSPH_SLEEF=OFF
+	@scripts/stage build-coverage/build.log "build     " cmake --build build-coverage -j$(JOBS) $(FUZZED:%=--target fuzz_%)
+	@scripts/fuzz-coverage build-coverage build-fuzz/corpus $(FUZZED)
 
 core:
 	@$(MAKE) --no-print-directory -f core.mk $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))

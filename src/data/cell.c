@@ -241,8 +241,8 @@ static int short_number(const char *text, double *out)
         mantissa = mantissa * (uint64_t)ten_to[part] + value_of(signs, part);
         text += part;
     }
-    double value = (double)mantissa / ten_to[part];
-    *out = negative ? -value : value;
+    static const double sign[] = {1, -1}; /* either is as likely: no branch */
+    *out = (double)mantissa / ten_to[part] * sign[negative];
     return !*text;
 }
 
