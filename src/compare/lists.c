@@ -2,6 +2,7 @@
  *
  * The lists of an experiment file: methods, seeds, the grid. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -127,6 +128,37 @@ static int read_seed(uint64_t *out, struct node node)
     return err;
 }
 
+struct placed_seed {
+    uint64_t seed;
+    size_t place;
+};
+
+static int by_seed(const void *a, const void *b)
+{
+    const struct placed_seed *x = a, *y = b;
+    return x->seed != y->seed ? (x->seed > y->seed) - (x->seed < y->seed)
+                              : (x->place > y->place) - (x->place < y->place);
+}
+
+/* Sorted: a list may have a great many. */
+static int check_distinct(const uint64_t *seeds, size_t count, struct node list)
+{
+    struct placed_seed *sorted = mem_get(count, sizeof *sorted);
+    size_t again = count;
+    if (!sorted)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct placed_seed){seeds[i], i};
+    qsort(sorted, count, sizeof *sorted, by_seed);
+    for (size_t i = 1; i < count; i++)
+        if (sorted[i].seed == sorted[i - 1].seed && sorted[i].place < again)
+            again = sorted[i].place;
+    mem_free(sorted);
+    return again == count ? 0
+                          : node_fail(node_item(list, again), "seeds", "%llu stands twice in the list",
+                                      (unsigned long long)seeds[again]);
+}
+
 /* A list of them, or how many. */
 static int fill_seeds(uint64_t **out, size_t *count, struct node node)
 {
@@ -146,12 +178,8 @@ static int fill_seeds(uint64_t **out, size_t *count, struct node node)
         seeds[i] = i;
         if (node_is_list(node))
             err = read_seed(&seeds[i], node_item(node, i));
-        for (size_t j = 0; j < i && !err && node_is_list(node); j++)
-            if (seeds[j] == seeds[i])
-                err = node_fail(node_item(node, i), "seeds", "%llu stands twice in the list",
-                                (unsigned long long)seeds[i]);
     }
-    return err;
+    return err || !node_is_list(node) ? err : check_distinct(seeds, *count, node);
 }
 
 int experiment_read_seeds(struct sph_experiment *e, struct node node)

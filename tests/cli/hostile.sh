@@ -103,14 +103,20 @@ awk 'BEGIN { for (row = 0; row < 4; row++) for (i = 0; i < 100000; i++)
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "["; print "" }' >deep.yaml
 cp -r run deep
 cp deep.yaml deep/config.yaml
+{
+    experiment many
+    seq -s, 0 300000 | sed 's/.*/seeds: [&,77]/'
+} >many.yaml
 begun=$SECONDS
+run 1 run many.yaml --out refused
+says "many.yaml:5: seeds: 77 stands twice in the list"
 run 1 train --data wide.csv --out refused
 says "wide.csv: column 'name0' is text with 3 different values in 3 rows"
 run 1 run deep.yaml
 says "deep.yaml:1: lists or mappings more than 32 deep in one another"
 run 1 eval deep --data ok.csv
 says "deep/config.yaml:1: lists or mappings more than 32 deep in one another"
-check "$((SECONDS - begun)) seconds for three files of less than 3 MB" [ $((SECONDS - begun)) -lt 30 ]
+check "$((SECONDS - begun)) seconds for four files of less than 3 MB" [ $((SECONDS - begun)) -lt 30 ]
 
 # ---- more memory than is allowed
 refuses() { # TEXT COMMAND...: exit 1, TEXT, and no gigabytes on the way

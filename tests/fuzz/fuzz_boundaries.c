@@ -8,6 +8,7 @@
 
 static sph_experiment *experiment;
 static struct experiment_job job;
+static struct experiment_outcome outcome;
 static size_t final;
 
 /* A run folder that has its options; boundaries.npz is to come. */
@@ -25,7 +26,7 @@ static void make_run(const char *name, const char *table, const char *task)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static const char text[] = "name: e\ndata: {name: levy}\nmethods: [{name: A, param: sp}]\nseeds: 1\n"
-                               "record: {boundaries: epoch}\n";
+                               "record: {boundaries: epoch}\npapers: {max_move: {A: '1'}, rmse: {A: '2'}}\n";
     (void)argc, (void)argv;
     make_run("line", "a,y\n1,1\n2,3\n3,2\n4,5\n5,4\n6,7\n7,6\n8,9\n9,8\n", "regression");
     make_run("plane", "a,b,y\n1,2,0\n2,1,1\n3,2,0\n1,1,1\n2,2,0\n4,1,1\n3,1,0\n1,3,1\n2,4,0\n5,1,1\n",
@@ -47,8 +48,12 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsig
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    struct results results = {
-        .experiment = experiment, .dir = fuzz_home(), .jobs = &job, .count = 1, .final = &final};
+    struct results results = {.experiment = experiment,
+                              .dir = fuzz_home(),
+                              .jobs = &job,
+                              .outcomes = &outcome,
+                              .count = 1,
+                              .final = &final};
     fuzz_file("line/boundaries.npz", bytes, length);
     fuzz_file("plane/boundaries.npz", bytes, length);
     fuzz_fill_figures(fuzz_path("line"), FIGURE_BOUNDARIES | FIGURE_PATTERNS);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * libFuzzer target: the results of an experiment whose results.json holds these bytes, its motion.json too, and the page
- * of a run whose result.json does. */
+ * libFuzzer target: the results of an experiment whose results.json and motion.json are these members, or all of the
+ * bytes, and the page of a run whose result.json they are. */
+#include <jansson.h>
+
 #include "compare/results.h"
 #include "fuzz.h"
 #include "report/pages.h"
@@ -11,11 +13,22 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsig
     return fuzz_mutate_json(bytes, length, most, seed);
 }
 
+/* A file of the JSON under this key, or of all the bytes where there is none. */
+static void put_member(const char *name, const char *key, const uint8_t *bytes, size_t length)
+{
+    json_t *both = json_loadb((const char *)bytes, length, 0, NULL), *member = json_object_get(both, key);
+    char *text = member ? json_dumps(member, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    fuzz_file(name, text ? (const void *)text : bytes, text ? strlen(text) : length);
+    free(text);
+    json_decref(both);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     static const char text[] =
         "name: e\ndata: {name: crescents}\nmethods: [{name: A, param: sp}, {name: B}]\n"
-        "seeds: 2\ngrid: {lr: [0.1, 0.01]}\nrecord: {boundaries: epoch}\n";
+        "seeds: 2\ngrid: {lr: [0.1, 0.01]}\nrecord: {boundaries: epoch}\n"
+        "papers: {max_turn: {A: '5'}, accuracy: {B: '0.9'}}\n";
     static const char config[] = "data:\n  name: crescents\n";
     static sph_experiment *e;
     struct results results = {0};
@@ -26,9 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         if (sph_experiment_open(&e, fuzz_file("e/experiment.yaml", text, sizeof text - 1)) < 0)
             abort();
     }
-    fuzz_file("e/results.json", bytes, length);
-    fuzz_file("e/motion.json", bytes, length);
-    results_read(&results, e, fuzz_path("e"));
+    put_member("e/results.json", "results", bytes, length);
+    put_member("e/motion.json", "motion", bytes, length);
+    if (results_read(&results, e, fuzz_path("e")) == 0 && results_write(&results) < 0)
+        abort();
     results_free(&results);
     fuzz_file("r/result.json", bytes, length);
     run_write_page(fuzz_path("r"));
