@@ -9,10 +9,12 @@
 
 enum { PATH_MOST = 4096, NAMES_MOST = 100 };
 
-/* Where it lies; "" for one that is made, NULL where it is not found. */
-static const char *path_of(const sph_data_set *set, char *buffer)
+/* *out: where it lies; "" for one that is made, NULL where it is not found. 0, or an exit code after a message. */
+static int find_path(const struct args *args, const sph_data_set *set, char *buffer, const char **out)
 {
-    return sph_data_set_path(set, buffer, PATH_MOST) < 0 ? NULL : buffer;
+    int err = sph_data_set_path(set, buffer, PATH_MOST);
+    *out = err < 0 ? NULL : buffer;
+    return err == SPH_EMEMORY ? cli_fail_with(args->command, err) : 0;
 }
 
 static const char *task_of(const sph_data_set *set)
@@ -39,9 +41,8 @@ static json_t *files_array(const sph_data_set *set)
     return list;
 }
 
-static json_t *set_object(const sph_data_set *set)
+static json_t *set_object(const sph_data_set *set, const char *path)
 {
-    char buffer[PATH_MOST];
     json_t *object = json_object();
     put_text(object, "name", set->name);
     put_text(object, "task", task_of(set));
@@ -55,7 +56,7 @@ static json_t *set_object(const sph_data_set *set)
     put_text(object, "target", set->target);
     put_text(object, "from", set->from);
     json_object_set_new(object, "sources", files_array(set));
-    put_text(object, "path", path_of(set, buffer));
+    put_text(object, "path", path);
     return object;
 }
 
@@ -64,21 +65,24 @@ static int list_sets(const struct args *args)
     const sph_data_set *sets;
     size_t count = sph_data_sets(&sets);
     char buffer[PATH_MOST];
+    const char *path;
+    int code = 0;
     if (args_on(args, "json")) {
         json_t *list = json_array();
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(list, set_object(&sets[i]));
-        return cli_print_json(args->command, list, 17);
+        for (size_t i = 0; i < count && !(code = find_path(args, &sets[i], buffer, &path)); i++)
+            json_array_append_new(list, set_object(&sets[i], path));
+        if (!code)
+            return cli_print_json(args->command, list, 17);
+        json_decref(list);
+        return code;
     }
     printf("%-14s %-10s %9s %8s  %s\n", "name", "task", "rows", "features", "where");
-    for (size_t i = 0; i < count; i++) {
-        const char *path = path_of(&sets[i], buffer);
+    for (size_t i = 0; i < count && !(code = find_path(args, &sets[i], buffer, &path)); i++)
         printf("%-14s %-10s %9zu %8zu  %s\n", sets[i].name, task_of(&sets[i]), sets[i].rows, sets[i].features,
                !path   ? "not found"
                : *path ? path
                        : "made by the seed");
-    }
-    return EXIT_DONE;
+    return code;
 }
 
 static void put_line(const char *key, const char *text)
@@ -90,9 +94,12 @@ static void put_line(const char *key, const char *text)
 static int show_set(const struct args *args, const sph_data_set *set)
 {
     char buffer[PATH_MOST];
+    const char *path;
+    int code = find_path(args, set, buffer, &path);
+    if (code)
+        return code;
     if (args_on(args, "json"))
-        return cli_print_json(args->command, set_object(set), 17);
-    const char *path = path_of(set, buffer);
+        return cli_print_json(args->command, set_object(set, path), 17);
     put_line("name", set->name);
     put_line("from", set->from);
     put_line("task", task_of(set));
@@ -124,8 +131,11 @@ static int see(void *self, const sph_progress *view)
 static int get_set(const struct args *args, const sph_data_set *set)
 {
     struct progress progress;
-    char there[PATH_MOST], path[PATH_MOST];
-    int was = path_of(set, there) != NULL;
+    char path[PATH_MOST];
+    const char *was;
+    int code = find_path(args, set, path, &was);
+    if (code)
+        return code;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     int err = sph_data_get(set, args_value(args, "from"), see, &progress);
     progress_clear(&progress);
@@ -134,7 +144,7 @@ static int get_set(const struct args *args, const sph_data_set *set)
     if (err)
         return cli_fail_with(args->command, err);
     if (args_on(args, "json"))
-        return cli_print_json(args->command, set_object(set), 17);
+        return cli_print_json(args->command, set_object(set, path), 17);
     printf("%-14s %s%s\n", set->name, *path ? path : "made by the seed", was && *path ? ", as before" : "");
     return EXIT_DONE;
 }
@@ -147,10 +157,19 @@ static int verify_sets(const struct args *args, const sph_data_set *sets, size_t
     int code = EXIT_DONE;
     for (size_t i = 0; i < count; i++) {
         size_t files = 0;
-        const char *path = path_of(&sets[i], buffer);
+        const char *path;
+        int unknown = find_path(args, &sets[i], buffer, &path);
+        if (unknown) {
+            code = unknown;
+            break;
+        }
         if (count > 1 && (!path || !*path))
             continue;
         int err = sph_data_verify(&sets[i], &files);
+        if (err == SPH_EMEMORY) {
+            code = cli_fail_with(args->command, err);
+            break;
+        }
         if (err < 0) {
             cli_fail_with(args->command, err);
             code = EXIT_FAILED;

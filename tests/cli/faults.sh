@@ -78,6 +78,7 @@ walk parts run x.yaml --quiet --resume --jobs 2 --out x
 walk reads run x.yaml --dry-run --json
 walk reads data list --json
 walk reads data info crescents
+walk reads data verify banana
 walk reads help train
 walk reads --version
 

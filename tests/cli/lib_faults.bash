@@ -29,11 +29,13 @@ under() {
     local fault=$1 line code
     shift
     rm -f note
-    (
-        cd try && exec timeout -s KILL 60 env LD_PRELOAD="$FAULTS_LIBRARY" FAULT="$fault" FAULT_NOTE=../note \
-            "$SPHERELU" "$@" >../out 2>../err </dev/null
-    ) 2>/dev/null
-    code=$?
+    {
+        (
+            cd try && exec timeout -s KILL 60 env LD_PRELOAD="$FAULTS_LIBRARY" FAULT="$fault" FAULT_NOTE=../note \
+                "$SPHERELU" "$@" >../out 2>../err </dev/null
+        )
+        code=$?
+    } 2>/dev/null # bash tells of crashes
     hit='' calls=0 said=()
     [ -e note ] && while read -r line; do
         case $line in hit:*) hit=${line#hit: } ;; calls:*) calls=${line#calls: } ;; esac
@@ -45,11 +47,11 @@ under() {
 }
 
 # Two libraries end the program themselves when they find no memory, with a line of their own: libgomp and libarchive.
-# Two follow a null pointer: libarchive and oneDNN. Files stay old or new all the same, as after a kill.
+# Three follow a null pointer: libarchive, oneDNN and OpenSSL's libcrypto. Files stay old or new all the same, as after a kill.
 ends_itself() {
     case ${said[0]} in
     'libgomp: Out of memory'* | 'Fatal Internal Error in libarchive: Out of memory'*) [ "$1" -eq 1 ] ;;
-    'spherelu: a crash'*) [ "$1" -eq 139 ] && [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* ]] ;;
+    'spherelu: a crash'*) [ "$1" -eq 139 ] && [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* || $hit == *'/libcrypto.'* ]] ;;
     *) false ;;
     esac
 }
