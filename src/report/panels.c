@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/data.h"
+#include "job/reference.h"
 #include "report/figures.h"
 
 /* ---------------------------------------------------------------- one at a time */
@@ -194,12 +195,13 @@ static int shows_all(const struct figure_kind *kind)
 /* What saw the test rows; NULL: nothing did. */
 static const char *leak_of(const struct panels *panels)
 {
-    const struct sph_job *job = panels->e ? panels->e->base : panels->open.run.job;
-    if (job->options.protocol != PROTOCOL_REFERENCE)
+    const struct sph_experiment *e = panels->e;
+    if (e ? !experiment_warning(e) : !reference_leaks(panels->open.run.job))
         return NULL;
-    return panels->e && panels->e->axis_count && !panels->e->all_points
-               ? "leak: the test part chose the epoch and the point of the grid"
-               : "leak: the test part chose the epoch";
+    if (!e || !e->axis_count || e->all_points)
+        return "leak: the test part chose the epoch";
+    return reference_leaks(e->base) ? "leak: the test part chose the epoch and the point of the grid"
+                                    : "leak: the test part chose the point of the grid";
 }
 
 int panels_foot(struct figure *figure, struct panels *panels, char **caption)
@@ -237,7 +239,7 @@ void panels_score(struct figure *figure, const struct panel *panel, size_t numbe
 {
     if (panel->run.last && !isnan(panel->run.score))
         panels_text(figure, "score", number, "test %s %.3f%s", panel->run.metric, panel->run.score,
-                    panel->run.job->options.protocol == PROTOCOL_REFERENCE ? " (leak)" : "");
+                    reference_leaks(panel->run.job) ? " (leak)" : "");
     else
         panels_text(figure, "score", number, "%s", panel->run.last ? "" : panel_without_model(panel));
 }

@@ -428,8 +428,8 @@ int architecture_same_angles(const json_t *architecture, const sph_net *net, con
             if (layer->ops->tensor[0].extent == PARAM_ANGLES && layer->shape.area > 1 &&
                 !strcmp(layer->path, name) && strcmp(here, there) != 0)
                 return sph_fail_of(SPH_EARG, path, 0, layer->path,
-                                   "its angles run in the order %s there, %s here; say --angle-order %s",
-                                   there, here, there);
+                                   "%s: its angles run in the order %s there, %s here; say --angle-order %s",
+                                   layer->path, there, here, there);
         }
     }
     return 0;

@@ -33,6 +33,13 @@ check "draw 0 is not the authors'" [ "$(results authors 1)" = "$(results 0 1)" ]
 check "draw 1 is the authors'" [ "$(results authors 1)" != "$(results 1 1)" ]
 check "the table warns" [ -z "$(grep WARNING draws/table.txt)" ]
 
+if command -v gnuplot >/dev/null; then
+    run 0 run "$experiments/levy.yaml" --set epochs=3 --set seeds=1 --set figures=[moves] --out shown
+    check "a figure says that the test part chose" [ -z "$(grep "test part" shown/figures/moves.caption shown/figures/moves.gp)" ]
+    run 0 run "$experiments/levy.yaml" --set epochs=3 --set seeds=1 --set figures=[moves] --set monitor=val_loss --out leaks
+    check "a figure does not say that it chose" grep -q "the test part chose" leaks/figures/moves.caption
+fi
+
 # ---- both in one table, beside the notebook's numbers
 run 0 run "$experiments/banana-both.yaml" --set epochs=2 --set seeds=2 --out both
 shows "GmP paper" "0.885: notebook" "median"
@@ -44,5 +51,5 @@ says "--draw: found 'theirs', expected seed, authors, or a whole number below 2^
 run 2 train --data crescents --draw 3 --out x
 says "draw: the papers' notebook drew levy; crescents is drawn by the seed"
 run 2 train --data levy --optimizer sgd --adam-form keras --out x
-says "adam_form: sgd has none"
+says "adam_form: not read by sgd"
 finish

@@ -122,7 +122,7 @@ def boston():
 
 
 class Own(keras.layers.Layer):
-    """values: first values of its variables, by name; apply(variables, x) is the product."""
+    """values: first values of its variables, by name; product(x, w) is that of a dense layer or a convolution."""
 
     def __init__(self, product, values, relu):
         super().__init__()
