@@ -18,6 +18,8 @@ RANDOM=$seed
 FAULTS_EACH=${FAULTS_EACH-1}
 echo "calls drawn with FAULTS_SEED=$seed"
 
+export SPHERELU_DATA=${SOURCE_DIR:?set SOURCE_DIR to the sources}/data
+
 # ---- what the commands work on, in `before`
 stand_in_gnuplot "$PWD/path"
 export PATH=$PWD/path:$PATH

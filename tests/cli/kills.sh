@@ -15,8 +15,8 @@ echo "moments drawn with KILL_SEED=$seed"
 
 stand_in_gnuplot "$PWD/path"
 export PATH=$PWD/path:$PATH
-table 4000 >t.csv
 table 600 >small.csv
+classes 20000 0 1 | sed '1s/u,v/x1,x2/' >points.csv
 cat >x.yaml <<'YAML'
 name: x
 data: {name: crescents, rows: 200, noise: 0.3}
@@ -36,7 +36,7 @@ declare -A does=(
         --schedule plateau:3:0.7:0.001 --seed 5 --checkpoint-seconds 0.01 --record boundaries+patterns:0,100,1000 --out FOLDER/run'
     [run]='run x.yaml --quiet --resume --jobs 2 --out FOLDER/x'
     [convert]='convert base/wide/model.safetensors FOLDER/new.safetensors --to gmp'
-    [predict]='predict base/wide --data t.csv --out FOLDER/p.csv'
+    [predict]='predict base/drawn --data points.csv --out FOLDER/p.csv'
     [figures]='figures FOLDER/drawn convergence turns moves decision'
 )
 subjects=(train run convert predict figures)
@@ -70,7 +70,7 @@ old_or_new() {
 }
 
 mkdir base
-run 0 train --quiet --data t.csv --target y --hidden 1200,1200 --batch full --epochs 1 --out base/wide
+run 0 train --quiet --data small.csv --target y --hidden 1000,1000 --batch full --epochs 1 --out base/wide
 run 0 train --quiet --data crescents --hidden 6 --epochs 20 --record boundaries --out base/drawn
 begin whole
 declare -A takes
