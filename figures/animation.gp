@@ -22,7 +22,7 @@ set xrange [x_low:x_high]
 if (features == 2) { set size ratio panel_ratio(x_high - x_low, y_high - y_low); set yrange [y_low:y_high] } else { set yrange [0:x_most] }
 if (features == 1) { set ytics tic_step(x_most) }
 set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, label_up
-set xtics tic_step(x_high - x_low) offset 0, tics_up
+set xtics plane_step(x_high - x_low) offset 0, tics_up
 set border 15
 do for [k = 1:frames] {
     if (shown(k)) {

@@ -47,7 +47,7 @@ unset grid
 set cbrange [0:1]
 set palette defined (0 '#CFC3E6', 0.499 '#ECE6F5', 0.501 '#FFFCDD', 1 '#F9F3B0')
 set xlabel x_name noenhanced offset 0, label_up
-set xtics tic_step(x_high - x_low) offset 0, tics_up
+set xtics plane_step(x_high - x_low) offset 0, tics_up
 rgb(c) = class_colour(c, classes)
 tint(v) = 255 - 0.22 * (255 - int(v))                # a channel, paler
 red(c) = tint(rgb(c) / 65536); green_of(c) = tint(rgb(c) / 256 % 256); blue_of(c) = tint(rgb(c) % 256)

@@ -12,7 +12,7 @@ eval key_begin
 do for [c = 0:across - 1] { eval key_add('label_'.c, method_line(value('method_'.c), c + 1).' linewidth 1', method_point(value('method_'.c), c + 1), '') }
 eval key_measure(width)
 foot = foot_room(width)
-top = key_room + (title_0 eq '' && letters eq '' ? 0.3 : 0.9)
+top = key_room + (title_0 eq '' && letters eq '' ? 0.5 : 0.9)
 height = 7.2 * high - 0.6 + top + foot
 eval page(width, height)
 

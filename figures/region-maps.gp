@@ -41,7 +41,7 @@ set border 15
 set xrange [x_low:x_high]; set yrange [y_low:y_high]
 set palette defined (0 '#FFFFFF', 0.35 '#D6EAF5', 0.7 '#8CC3E3', 1 '#3C93C7')
 set xlabel x_name noenhanced offset 0, label_up
-set xtics tic_step(1.2 * (x_high - x_low)) offset 0, tics_up
+set xtics plane_step(1.2 * (x_high - x_low)) offset 0, tics_up
 edge = most > 20000 ? 0.08 : most > 3000 ? 0.2 : most > 500 ? 0.35 : 0.6
 set cblabel 'active units' offset (format eq 'svg' ? 0 : 0.5), 0
 set cbtics scale 0.3 offset -0.5, 0
@@ -53,7 +53,7 @@ eval foot_draw(width, height)
 set multiplot layout down, across margins screen left / width, 1 - (0.4 + bar) / width, (1.2 + foot) / height, 1 - (key_room + 1.1) / height \
     spacing screen 1.0 / width, 2.4 / height
 do for [i = 0:down * across - 1] {
-    if (i % across == 0) { set ylabel y_name noenhanced offset (format eq 'svg' ? 1.0 : 0.5), 0 } else { unset ylabel }
+    if (i % across == 0) { set ylabel y_name noenhanced offset (format eq 'svg' ? 1.0 : 0.5), 0; set format y } else { unset ylabel; set format y '' }
     set title lettered(i, value('title_'.i))."\n".value('count_'.i) noenhanced offset 0, -0.6
     if (value('model_'.i)) {
         if (shaded) { eval scale; shaded = 0 } else { unset colorbox }

@@ -8,16 +8,18 @@ if (!exists('format')) format = 'png'               # png, svg, pdf; animations 
 if (!exists('output')) output = name.'.'.format
 if (!exists('frames')) frames = 1
 if (!exists('seconds')) seconds = 0.1
+if (!exists('dots')) dots = 200                     # per inch, of png
 part(p) = name.'.'.p.'.dat'                         # a data file of this figure
 
 set encoding utf8
 set loadpath '.'
 
 # ---------------------------------------------------------------- pages
-# 10 pt in all formats, so that a figure of this width stands in a paper at its own size. PNG has 200 dots per inch.
+# 10 pt in all formats, so that a figure of this width stands in a paper at its own size.
 font = 'Helvetica'
-page_png(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded pointscale 2.8 linewidth 1.9 ".\
-                         "font '%s,20' background '#ffffff'", w / 2.54 * 200, h / 2.54 * 200, font)
+page_png(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded pointscale %g linewidth %g ".\
+                         "font '%s,%g' background '#ffffff'", w / 2.54 * dots, h / 2.54 * dots, 0.014 * dots, 0.0095 * dots, \
+                         font, 0.1 * dots)
 page_svg(w, h) = sprintf("set terminal svg size %d,%d enhanced rounded dashlength 0.6 linewidth 0.9 font 'sans-serif,12' ".\
                          "background '#ffffff'", w / 2.54 * 96, h / 2.54 * 96)    # a family that every browser has
 page_pdf(w, h) = sprintf("set terminal pdfcairo size %fcm,%fcm enhanced color rounded fontscale 1 linewidth 1.25 font '%s,7'", \
@@ -35,7 +37,7 @@ frame(k) = format eq 'frames' ? sprintf("set output '%s.frame%05d.png'", output,
 shown(k) = k == frames || format eq 'gif' || format eq 'frames'
 
 # Fonts for labels: a share of the page's own.
-points_of = format eq 'png' ? 20 : format eq 'svg' ? 12 : format eq 'pdf' ? 7 : 11
+points_of = format eq 'png' ? 0.1 * dots : format eq 'svg' ? 12 : format eq 'pdf' ? 7 : 11
 label_font(share) = sprintf(',%.1f', share * points_of)
 small_font = label_font(0.65); tiny_font = label_font(0.55)
 # How far up numbers and names below an axis go, in gnuplot's characters: those of its SVG are half as high again.
@@ -46,6 +48,8 @@ tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3
                x / 5.0 / power(x / 5.0) < 7.5 ? 5 : 10) * power(x / 5.0)
 # The same where an axis is one of this many side by side: fewer where tics would run into each other.
 wide_step(x, across) = tic_step(across > 4 ? 2.0 * x : x)
+# The same in a plane's panel: fewer where they are long.
+plane_step(x) = tic_step(strlen(sprintf('%g', tic_step(x))) > 3 ? 2.0 * x : x)
 # A key over the whole width of a page, in as many rows as its names need. What it explains is added piece by piece:
 #   eval key_begin
 #   eval key_add('label_0', 'linestyle 3', '', '')     the variable that has its name; then what stands before it, of

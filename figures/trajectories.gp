@@ -23,7 +23,7 @@ set xrange [x_low:x_high]
 if (features == 2) { set size ratio panel_ratio(x_high - x_low, y_high - y_low); set yrange [y_low:y_high] }
 if (features == 1) { set yrange [0:x_most]; set ytics tic_step(x_most) }
 set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, label_up
-set xtics tic_step(x_high - x_low) offset 0, tics_up
+set xtics plane_step(x_high - x_low) offset 0, tics_up
 set border 15
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)

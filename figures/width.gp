@@ -4,7 +4,7 @@
 # standard error over seeds. A column for each hidden layer, a line for each method; axes are shared along a row.
 #   pK      K from 0, hidden layers: blocks of one method each: width, then mean and error of the gradient at the start, the
 #           gradient later, the active share at the start and at the end; runs
-width = 7.2 * down + 1.6
+width = 7.2 * down + 2.1
 k_bar = 'standard error'
 eval key_begin
 do for [c = 0:across - 1] { eval key_add('label_'.c, method_line(value('method_'.c), c + 1).' linewidth 1', method_point(value('method_'.c), c + 1), '') }
@@ -34,12 +34,12 @@ name_2 = "active share\nat the start"; name_3 = "active share\nat the end"
 stats part('p0') using 1 nooutput
 set logscale x
 set xrange [STATS_min / 1.2:STATS_max * 1.2]
-set multiplot layout 4, down margins screen 2.5 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (head + 0.8) / height \
+set multiplot layout 4, down margins screen 3.0 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (head + 0.8) / height \
     spacing screen 0.9 / width, 0.45 / height
 do for [n = 0:3] {
     do for [l = 0:down - 1] {
         if (n == 0) { set title lettered(l, value('title_'.l)) offset 0, -0.6 } else { unset title }
-        if (l == 0) { set ylabel value('name_'.n) offset 0.3, 0 } else { unset ylabel }
+        if (l == 0) { set ylabel value('name_'.n) offset -0.4, 0 } else { unset ylabel }
         if (n == 3) { set xlabel 'units of the layer' offset 0, label_up; set format x '10^{%L}' } \
         else { unset xlabel; set format x '' }
         if (n < 2) { set logscale y; set yrange [value('least_'.(2 * n + 2)) / 1.6 : value('most_'.(2 * n + 2)) * 1.6]; set ytics auto } \
