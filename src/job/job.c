@@ -37,7 +37,8 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them", word);
     if (!image_net && job->given[OPTION_WIDTH])
         return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
-    if (job->given[OPTION_STEM] && !kind_of(o)->stems)
+    /* an experiment that was written down names it whatever the net */
+    if (job->named[OPTION_STEM] && !kind_of(o)->stems)
         return sph_fail_key(SPH_EARG, "stem", "%s has no stem to choose; the resnets have", word);
     if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
         return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);

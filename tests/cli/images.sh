@@ -152,7 +152,7 @@ no 2 "augment: t.csv is a table" train --data t.csv --target y --augment flip
 no 2 "width: an mlp has the widths" train --data ten --width 2
 no 2 "hidden: vgg6 has layers of its own" train --data ten --net vgg6 --hidden 5
 no 2 "stem: vgg6 has no stem to choose" train --data ten --net vgg6 --stem small
-no 2 "scale: width scale 0.001 leaves" train --data ten --net resnet18 --width 0.001
+no 2 "width scale 0.001 leaves" train --data ten --net resnet18 --width 0.001
 no 2 "target: ten is a set of images" train --data ten --net vgg6 --target 3
 no 2 "task: ten is a set of images with classes" train --data ten --net vgg6 --task regression
 no 2 "--augment: unknown word 'flop', did you mean 'flip'" train --data ten --net vgg6 --augment flop
