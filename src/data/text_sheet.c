@@ -406,14 +406,12 @@ static int take_one(void *user, size_t line, const struct cell *cells)
     return one->left-- ? 0 : one->row(one->user, line, cells);
 }
 
-static struct cell cell_of(const struct levels *words, double value)
+/* value: no number. */
+static void set_word(struct cell *cell, const struct levels *words, double value)
 {
-    if (!isnan(value))
-        return (struct cell){.kind = CELL_NUMBER, .value = value};
     size_t word = as_word(value);
-    if (!word)
-        return (struct cell){.kind = CELL_MISSING, .text = ""};
-    return (struct cell){.kind = CELL_TEXT, .text = word <= words->count ? words->text[word - 1] : ""};
+    cell->kind = word ? CELL_TEXT : CELL_MISSING;
+    cell->text = word && word <= words->count ? words->text[word - 1] : "";
 }
 
 /* A row that is refused is looked up in the text, for its line and its words. */
@@ -421,8 +419,12 @@ static int scan_parsed(const struct sheet *sheet, sheet_row *row, void *user, st
 {
     const double *value = sheet->parsed;
     for (size_t i = 0; i < sheet->rows; i++) {
-        for (size_t j = 0; j < sheet->columns; j++)
-            cells[j] = cell_of(&sheet->words[j], *value++);
+        for (size_t j = 0; j < sheet->columns; j++) {
+            cells[j] = (struct cell){.kind = CELL_NUMBER, .value = value[j]};
+            if (isnan(value[j]))
+                set_word(&cells[j], &sheet->words[j], value[j]);
+        }
+        value += sheet->columns;
         int err = row(user, 0, cells);
         if (err == SPH_EFORMAT) {
             struct one_row one = {.row = row, .user = user, .left = i};
