@@ -148,7 +148,7 @@ int job_settle(struct sph_job *job, const sph_data *data)
     int err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
-    if (!err && job->options.protocol == PROTOCOL_REFERENCE)
+    if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
         err = reference_settle(job, data->task);
     sph_train_defaults(&defaults, data->task);
     sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);

@@ -235,9 +235,10 @@ struct sph_job {
     unsigned char set[OPTION_COUNT];   /* it has a value                        */
     unsigned char given[OPTION_COUNT]; /* by sph_job_set or a file              */
     unsigned char
-        named[OPTION_COUNT];  /* for this job alone: by sph_job_set, or by an experiment's method or grid */
-    struct data_cache *cache; /* where its data are kept for others, borrowed; NULL: nowhere */
-    char **shown;             /* (OPTION_COUNT) what options_text lent */
+        named[OPTION_COUNT]; /* for this job alone: by sph_job_set, or by an experiment's method or grid */
+    int settled;             /* its values are those that a run settled: a protocol sets none of them again */
+    struct data_cache *cache;    /* where its data are kept for others, borrowed; NULL: nowhere */
+    char **shown;                /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size; /* of the run it is at                   */
 };
 

@@ -82,6 +82,7 @@ static int open_parts(struct recorded *r, const char *config, const char *model,
                            "data has no task, expected regression, binary or classes: a run writes it");
     r->job->cache = cache;
     memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
+    r->job->settled = 1;
     if (((parts & (RECORDED_DATA | RECORDED_FIRST)) && (err = open_data(r)) < 0) ||
         ((parts & RECORDED_FIRST) && (err = make_first(r)) < 0) ||
         ((parts & RECORDED_LAST) && file_exists(model) && (err = open_last(r, model)) < 0))

@@ -119,6 +119,17 @@ says "no seed 0; this run has 1"
 run 2 figures seeds --seed first
 says "--seed: found 'first', expected a seed of DIR or median"
 
+# ---- a run under protocol reference is drawn with the options that it had, and leaks only where the test part chose
+before() { grep -v '^#' "$1/figures/predictions.p0.dat" | cut -d' ' -f1,2; }
+own="--data levy --val 0 --standardize off --init glorot --dtype f64 --hidden 5 --epochs 3 --batch full --monitor train_loss"
+run 0 train $own --protocol reference --out apart
+run 0 train $own --out same
+for name in apart same; do
+    run 0 figures $name predictions
+    check "$name: a leak where there is none" grep -Eq "^score_0 = 'test rmse [0-9.]+'" $name/figures/predictions.gp
+done
+check "another net before training" [ "$(before apart | md5sum)" = "$(before same | md5sum)" ]
+
 # ---- again, by --resume and by name; the same run gives the same data
 cp -r plane-0/figures before
 rm -r plane-0/figures
