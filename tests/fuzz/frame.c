@@ -5,6 +5,15 @@
 
 enum { DATA_MOST = 1 << 20 };
 
+/* Real files to begin with: as text for fuzz_safetensors, their tensors, their numbers. */
+static struct {
+    uint8_t *text;
+    size_t length;
+    json_t *tensors;
+    uint8_t *data;
+} seeds[8];
+static size_t seed_count;
+
 /* Where the last of the tensors says that it ends. */
 static size_t data_length(const json_t *tensors)
 {
@@ -33,6 +42,29 @@ static void fill(uint8_t *data, size_t length)
         data[i] = (uint8_t)(i % 4 == 3 ? 0x3f : i * 37);
 }
 
+static size_t offset(const json_t *tensor, size_t i)
+{
+    json_int_t at = json_integer_value(json_array_get(json_object_get(tensor, "data_offsets"), i));
+    return at < 0 || at > DATA_MOST ? 0 : (size_t)at;
+}
+
+/* Tensors that a real file has too, of as many bytes, have its numbers: counts and states are refused otherwise. */
+static void fill_as_real(uint8_t *data, size_t length, const json_t *tensors)
+{
+    const char *name;
+    json_t *tensor;
+    json_object_foreach((json_t *)(uintptr_t)tensors, name, tensor)
+    {
+        size_t begin = offset(tensor, 0), end = offset(tensor, 1);
+        for (size_t k = 0; k < seed_count; k++) {
+            const json_t *real = json_object_get(seeds[k].tensors, name);
+            size_t from = offset(real, 0), to = offset(real, 1);
+            if (real && begin < end && end <= length && to - from == end - begin)
+                memcpy(data + begin, seeds[k].data + from, end - begin);
+        }
+    }
+}
+
 uint8_t *fuzz_safetensors(const uint8_t *bytes, size_t length, size_t *out)
 {
     const uint8_t *line = memchr(bytes, '\n', length);
@@ -47,7 +79,6 @@ uint8_t *fuzz_safetensors(const uint8_t *bytes, size_t length, size_t *out)
     if (text)
         json_object_set_new(tensors, "__metadata__", json_pack("{s:o}", "spherelu", text));
     char *header = json_dumps(tensors, JSON_COMPACT);
-    json_decref(tensors);
     size_t header_length = header ? strlen(header) : 0;
     uint8_t *file = calloc(8 + header_length + data, 1);
     if (!file)
@@ -56,18 +87,15 @@ uint8_t *fuzz_safetensors(const uint8_t *bytes, size_t length, size_t *out)
     if (header)
         memcpy(file + 8, header, header_length);
     fill(file + 8 + header_length, data);
+    if (first % 8) /* the others have numbers about 1 */
+        fill_as_real(file + 8 + header_length, data, tensors);
+    json_decref(tensors);
     free(header);
     *out = 8 + header_length + data;
     return file;
 }
 
 /* ---------------------------------------------------------------- a real file to begin with */
-
-static struct {
-    uint8_t *text;
-    size_t length;
-} seeds[8];
-static size_t seed_count;
 
 void fuzz_seed(const char *path)
 {
@@ -90,8 +118,11 @@ void fuzz_seed(const char *path)
         abort();
     snprintf((char *)text, length + 1, "%s\n%s", first, rest);
     seeds[seed_count].text = text;
-    seeds[seed_count++].length = length;
-    json_decref(tensors);
+    seeds[seed_count].length = length;
+    seeds[seed_count].tensors = tensors;
+    if (!(seeds[seed_count].data = malloc(sizeof bytes)))
+        abort();
+    memcpy(seeds[seed_count++].data, bytes + 8 + header, got - 8 - header);
     free(first);
     free(rest);
     fclose(file);
