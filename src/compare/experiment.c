@@ -201,9 +201,13 @@ static int resolved_base(const struct sph_experiment *e, struct sph_job **out)
         return err;
     for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
         options_unset(job, not_here[i]);
+    /* reference gives each method constants of its own where the file says nothing: it goes on saying nothing */
+    for (int id = 0; id < OPTION_COUNT && e->base->options.protocol == PROTOCOL_REFERENCE; id++)
+        if (!e->base->given[id])
+            options_unset(job, (enum option_id)id);
     if (e->base->options.protocol != PROTOCOL_HOLDOUT && !e->base->given[OPTION_VAL])
         options_set_real(job, OPTION_VAL, 0);
-    int image_net = net_kind((sph_net_kind)job->options.net)->make || sets(e, OPTION_NET);
+    int image_net = net_kind((sph_net_kind)e->base->options.net)->make || sets(e, OPTION_NET);
     if (!e->base->given[OPTION_WIDTH])
         options_unset(job, OPTION_WIDTH);
     if (image_net && !e->base->given[OPTION_HIDDEN])

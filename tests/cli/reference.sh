@@ -44,6 +44,9 @@ fi
 run 0 run "$experiments/banana-both.yaml" --set epochs=2 --set seeds=2 --out both
 shows "GmP paper" "0.885: notebook" "median"
 check "no warning of the leak" grep -q WARNING both/table.txt
+run 0 run both/experiment.yaml --out repeated
+check "what was written down gives another table" cmp both/table.csv repeated/table.csv
+check "and other constants" cmp both/jobs/BN_code/seed-1/config.yaml repeated/jobs/BN_code/seed-1/config.yaml
 
 # ---- what is wrong is said
 run 2 train --data levy --draw theirs --out x
