@@ -24,7 +24,7 @@ set xtics wide_step(x_most, wide)
 unset key
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
-set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - top / height \
+set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.9 / width, (1.3 + foot) / height, 1 - top / height \
     spacing screen 2.0 / width, 2.4 / height
 do for [r = 0:down - 1] {
     set title lettered(r, value('title_'.r)) noenhanced

@@ -24,7 +24,7 @@ set xtics wide_step(x_most, wide)
 unset key
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
-set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - top / height \
+set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.9 / width, (1.3 + foot) / height, 1 - top / height \
     spacing screen 2.6 / width, 2.4 / height
 do for [cell = 0:high * wide - 1] {
     r = per_row > 1 ? cell / wide / 2 * wide + cell % wide : cell / 2   # the panel
