@@ -37,7 +37,7 @@ SMALLER = [
 ]
 
 # ---- runs and files that a page takes for granted, and the command that makes them
-RESNET = "--data flowers --net resnet18 --param sp --norm bn"
+RESNET = "--data flowers --net resnet18 --stem large --param sp --norm bn"
 NEEDS = {
     "runs/first": "spherelu train --data crescents --out runs/first",
     "runs/prices": "spherelu train --data prices.csv --target price --epochs 200 --out runs/prices",

@@ -366,8 +366,19 @@ static void only_an_sp_resnet_with_bn_is_written_so(void **context)
                           .classes = 2,
                           .scale = 1.0 / 32,
                           .norm = SPH_NORM_BN,
-                          .act = SPH_ACT_RELU};
+                          .act = SPH_ACT_RELU,
+                          .stem = SPH_STEM_LARGE};
     sph_net *net = NULL, *other = NULL;
+    assert_int_equal(sph_net_resnet18(&net, &spec), 0); /* of small images too */
+    assert_int_equal(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), 0);
+    assert_int_equal(unlink(back_path), 0);
+    sph_net_free(net);
+    spec.stem = SPH_STEM_SMALL;
+    assert_int_equal(sph_net_resnet18(&net, &spec), 0);
+    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .path = back_path);
+    sph_net_free(net);
+    spec.stem = SPH_STEM_LARGE;
+
     assert_int_equal(sph_net_vgg6(&net, &spec), 0);
     assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .key = "layer1.0.conv2",
                  .path = back_path);

@@ -125,7 +125,8 @@ int torchvision_open(sph_net **out, const struct safetensors *file)
                           .classes = last->shape[0],
                           .scale = find_scale(width),
                           .norm = SPH_NORM_BN,
-                          .act = SPH_ACT_RELU};
+                          .act = SPH_ACT_RELU,
+                          .stem = SPH_STEM_LARGE}; /* torchvision's, whatever the image */
     for (size_t i = 0; i < file->count; i++)
         if (file->tensor[i].dtype == ST_F64)
             spec.dtype = SPH_F64;
@@ -195,7 +196,8 @@ static int check_net(const char *path, const sph_net *net)
                           .classes = sph_net_outputs(net),
                           .scale = find_scale(width),
                           .norm = SPH_NORM_BN,
-                          .act = SPH_ACT_RELU};
+                          .act = SPH_ACT_RELU,
+                          .stem = SPH_STEM_LARGE}; /* torchvision's, whatever the image */
     sph_net *model = NULL;
     json_t *there = NULL, *here = NULL;
     char difference[256] = "";
