@@ -90,6 +90,7 @@ struct file_private {
     char name[40]; /* begins with a dot; letters, digits and dots */
     int parent, fd;
 };
+#define FILE_PRIVATE_NAME "picture" /* what the program is to call its file, or its first ones */
 int file_private_begin(struct file_private *out, const char *dir);
 void file_private_end(struct file_private *folder); /* after end or a failed begin it does nothing */
 

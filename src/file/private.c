@@ -31,7 +31,9 @@ static int is_ours(const char *name)
 static void remove_all(int parent, const char *name, int fd)
 {
     DIR *open = fdopendir(fd);
-    if (!open) {
+    if (!open) { /* no memory: the one file that most drawings have */
+        unlinkat(fd, FILE_PRIVATE_NAME, 0);
+        unlinkat(parent, name, AT_REMOVEDIR);
         close(fd);
         return;
     }

@@ -258,8 +258,8 @@ static int draw(const struct figure *figure, const char *format)
     int err = file_private_begin(&folder, figure->dir);
     if (err < 0)
         goto out;
-    part = file_join(folder.path, "picture");
-    commands = mem_format("format='%s'; output='%s/picture'", format, folder.name);
+    part = file_join(folder.path, FILE_PRIVATE_NAME);
+    commands = mem_format("format='%s'; output='%s/" FILE_PRIVATE_NAME "'", format, folder.name);
     err = SPH_EMEMORY;
     if (!part || !path || !script || !commands)
         goto out;

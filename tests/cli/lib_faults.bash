@@ -51,6 +51,7 @@ under() {
 ends_itself() {
     case ${said[0]} in
     'libgomp: Out of memory'* | 'Fatal Internal Error in libarchive: Out of memory'*) [ "$1" -eq 1 ] ;;
+    'spherelu: out of memory inside of a library'*) [ "$1" -eq 1 ] ;; # an exception of C++
     'spherelu: a crash'*) [ "$1" -eq 139 ] && [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* || $hit == *'/libcrypto.'* ]] ;;
     *) false ;;
     esac

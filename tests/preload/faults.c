@@ -152,6 +152,8 @@ void *mmap64(void *address, size_t length, int protection, int flags, int fd, of
 
 /* ---------------------------------------------------------------- files */
 
+/* Folders are made and read without waiting, and stdio's files are no fifos: no signal interrupts those calls. */
+
 static int open_at(int dir, const char *path, int flags, va_list more, int fails)
 {
     unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, unsigned) : 0;
@@ -175,7 +177,7 @@ OPENS(openat64, dir, (int dir, const char *path, int flags, ...))
 FILE *fopen(const char *path, const char *mode)
 {
     NEXT(fopen);
-    return FAILS(OPEN) ? NULL : next(path, mode);
+    return FAILS(OPEN) && reason != EINTR ? NULL : next(path, mode);
 }
 
 DIR *opendir(const char *path)
@@ -192,12 +194,12 @@ struct dirent *readdir(DIR *dir)
 
 int mkdir(const char *path, mode_t mode)
 {
-    return FAILS(OPEN) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    return FAILS(OPEN) && reason != EINTR ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int mkdirat(int dir, const char *path, mode_t mode)
 {
-    return FAILS(OPEN) ? -1 : (int)syscall(SYS_mkdirat, dir, path, mode);
+    return FAILS(OPEN) && reason != EINTR ? -1 : (int)syscall(SYS_mkdirat, dir, path, mode);
 }
 
 ssize_t read(int fd, void *bytes, size_t length)
