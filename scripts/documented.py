@@ -24,16 +24,16 @@ SMALLER = [
     (r"spherelu train .*--data (cifar10|flowers)", IMAGES),
     (r"spherelu train .*--data banana", "--epochs 30"),
     (r"spherelu run (?!.*--jobs).*\.yaml", "--jobs 1"),
-    (r"spherelu run .*(crescents|convergence|lr-sensitivity|patterns|width-init|width-gradients)\.yaml", "--set train.epochs=5 --set seeds=2"),
-    (r"spherelu run .*banana\.yaml", "--set train.epochs=8 --set seeds=2"),
-    (r"spherelu run .*levy\.yaml", "--set train.epochs=40 --set seeds=2"),
+    (r"spherelu run .*(crescents|convergence|fig4|lr-sensitivity|patterns|width-init|width-gradients)\.yaml", "--set train.epochs=5 --set seeds=2"),
+    (r"spherelu run .*banana(-both)?\.yaml", "--set train.epochs=8 --set seeds=2"),
+    (r"spherelu run .*levy(-draws)?\.yaml", "--set train.epochs=40 --set seeds=2"),
     (r"spherelu run (?!.*--figures-too).*banana\.yaml", "--set figures=[turns]"),  # all of them in the scene of experiments/
     (r"spherelu run .*width-init\.yaml", "--set grid.hidden=[10,30] --set grid.init_scale=[0.1,1]"),
     (r"spherelu run .*lr-sensitivity\.yaml", "--set grid.lr=[0.01,0.1,10]"),
     (r"spherelu perturb(?!.*--samples 0)", "--samples 100000"),
     (r"spherelu bench", "--repeats 3"),
     (r"spherelu bench( param|$| --json$)", "--units 64 --inputs 64"),
-    (r"spherelu bench (vgg6|resnet|mobile)", "--batch 2 --size 32 --width 0.125"),
+    (r"spherelu bench (vgg6|resnet|mobile|wrn)", "--batch 2 --size 32 --width 0.125"),
 ]
 
 # ---- runs and files that a page takes for granted, and the command that makes them
