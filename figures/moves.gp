@@ -2,7 +2,7 @@
 #
 # Figure 2(c): how far each step moves the boundaries, max |dphi|: the largest move of the units, on a log2 axis.
 # A panel for each point of the grid, a line for each method: the largest of all layers, then, where they are few, a panel
-# for each layer.
+# for each layer. Below 2^-20 nothing moves: the axis ends there at the latest.
 #   pK      K from 0: blocks of one method each: step, largest, median, 90 % of the units
 #   note_K  what an empty panel says
 wide = per_row > 1 ? per_row : down < 3 ? down : 3
@@ -30,7 +30,7 @@ do for [r = 0:down - 1] {
     set title lettered(r, value('title_'.r)) noenhanced
     if (r % wide == 0) { set ylabel 'max |Δφ|' } else { unset ylabel }
     set label 1 value('note_'.r) noenhanced at graph 0.5, 0.5 center textcolor rgb grey
-    if (value('note_'.r) eq '') { set yrange [*:*] } else { set yrange [0.5:2] }
+    if (value('note_'.r) eq '') { set yrange [2.0**-20 < *:*] } else { set yrange [0.5:2] }
     plot for [k = 0:across - 1] part('p'.r) index k using 1:($2 > 0 ? $2 : NaN) with linespoints \
          linestyle style(value('method_'.k), k + 1) linewidth 1 pointnumber 7 pointsize 0.45
     unset arrow; unset label
