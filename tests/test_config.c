@@ -20,21 +20,9 @@
 #include "file/file.h"
 #include "job/config.h"
 #include "job/options.h"
+#include "jobs.h"
 #include "short_memory.h"
 #include "spherelu.h"
-
-static sph_job *new_job(void)
-{
-    sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
-    return job;
-}
-
-static void set(sph_job *job, const char *name, const char *value)
-{
-    if (sph_job_set(job, name, value))
-        fail_msg("--%s %s: %s", name, value, sph_error());
-}
 
 static char folder[] = "/tmp/spherelu-options-XXXXXX", *config_path;
 

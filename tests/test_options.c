@@ -15,21 +15,9 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "failure.h"
+#include "jobs.h"
 #include "job/options.h"
 #include "spherelu.h"
-
-static sph_job *new_job(void)
-{
-    sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
-    return job;
-}
-
-static void set(sph_job *job, const char *name, const char *value)
-{
-    if (sph_job_set(job, name, value))
-        fail_msg("--%s %s: %s", name, value, sph_error());
-}
 
 /* ---------------------------------------------------------------- the table */
 

@@ -4,8 +4,6 @@
  * place side by side: then what a tap of the kernel adds to a row of outputs is one matrix product, with the
  * weights read where they lie, and what a tap sees of the padding is not computed at all. On maps of a few pixels
  * nothing else comes near it: there Winograd's tiles are mostly edge, and oneDNN has slow code or none. */
-#include <assert.h>
-
 #include "base/memory.h"
 #include "compute/conv_way.h"
 #include "compute/onednn.h"

@@ -127,8 +127,7 @@ int fetch_url(enum fetch_end *end, const struct fetch *fetch)
 int fetch_url(enum fetch_end *end, const struct fetch *fetch)
 {
     (void)end;
-    return sph_fail_at(SPH_EIO, fetch->url,
-                       "this build cannot download: libcurl or libcrypto was not there");
+    return sph_fail_at(SPH_EIO, fetch->url, "this build cannot download: libcurl or libcrypto was not there");
 }
 
 #endif
