@@ -13,4 +13,4 @@ set ylabel 'turn of the boundary, degrees'
 set key bottom right
 set title sprintf('%d inputs', inputs) offset 0, -0.6
 plot for [m = 0:words(names) - 1] part('turn') index m using 1:($2 > 0 ? $2 : NaN) with linespoints \
-         linestyle style(word(names, m + 1), m + 1) pointtype m % 7 + 4 pointsize 0.8 - 0.12 * m title word(names, m + 1)
+         linestyle style(word(names, m + 1), m + 1) pointtype mark(word(names, m + 1), m + 1) pointsize 0.9 - 0.12 * m title word(names, m + 1)
