@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -55,10 +56,10 @@ static void seconds_per_call(const struct pass *pass, size_t repeats, double bes
     for (size_t r = 0; r < repeats; r++)
         for (size_t i = 0; i < passes; i++)
             for (double took = 0; took < repetition_seconds / 4;) {
-                double begin = clock_seconds();
+                double begin = bench_seconds();
                 for (size_t k = 0; k < count[i]; k++)
                     calls[i](pass);
-                took = clock_seconds() - begin;
+                took = bench_seconds() - begin;
                 if (took < repetition_seconds / 4)
                     count[i] *= 2;
                 else
@@ -107,16 +108,31 @@ out:
 
 /* ---------------------------------------------------------------- a clock for steps */
 
+static size_t counted; /* threads whose processor time is counted; 0: the clock on the wall */
+
+void bench_clock(size_t processors)
+{
+    counted = processors;
+}
+
+double bench_seconds(void)
+{
+    struct timespec used;
+    if (!counted || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used))
+        return clock_seconds();
+    return ((double)used.tv_sec + 1e-9 * (double)used.tv_nsec) / (double)counted;
+}
+
 struct stopwatch stopwatch_start(double seconds, size_t repeats)
 {
     return (struct stopwatch){
-        .seconds = seconds, .left = repeats + 1, .begin = clock_seconds(), .best = INFINITY};
+        .seconds = seconds, .left = repeats + 1, .begin = bench_seconds(), .best = INFINITY};
 }
 
 int stopwatch_step(void *self, const sph_view *view)
 {
     struct stopwatch *watch = self;
-    double now = clock_seconds();
+    double now = bench_seconds();
     if (now - watch->begin < watch->seconds)
         return 0;
     if (watch->since)
@@ -125,7 +141,7 @@ int stopwatch_step(void *self, const sph_view *view)
         return 1;
     int err = watch->between ? watch->between(watch->self) : 0;
     watch->since = view->step;
-    watch->begin = clock_seconds();
+    watch->begin = bench_seconds();
     return err;
 }
 
@@ -248,7 +264,7 @@ static int turns_step(void *self, const sph_view *view)
 {
     struct turns *turns = self;
     int err = turns->recording ? turns->recorder.step(turns->recorder.self, view) : 0;
-    double now = clock_seconds(), took = now - turns->begin;
+    double now = bench_seconds(), took = now - turns->begin;
     if (err || took < turn_seconds)
         return err;
     double *best = &turns->best[turns->recording];
@@ -260,7 +276,7 @@ static int turns_step(void *self, const sph_view *view)
     if (turns->recording)
         err = turns->recorder.start(turns->recorder.self, view);
     turns->since = view->step;
-    turns->begin = clock_seconds();
+    turns->begin = bench_seconds();
     return err;
 }
 
@@ -280,7 +296,7 @@ int bench_record(const bench_mlp_opts *opts, const char *dir, double *us_per_ste
         size_t repeats = opts->repeats ? opts->repeats : 5;
         struct turns turns = {.recorder = record_observer(record),
                               .left = 2 * TURNS * repeats + 1,
-                              .begin = clock_seconds(),
+                              .begin = bench_seconds(),
                               .best = {INFINITY, INFINITY}};
         sph_observer observer = {.self = &turns, .step = turns_step};
         err = trainer_run(bench.trainer, &observer, 1);

@@ -17,6 +17,11 @@ struct stopwatch {
     uint64_t since;     /* the step at which the stretch began */
 };
 
+/* What all of this measures by: the clock on the wall, or (processors > 0) the processor's time of the whole process, shared
+ * out to so many. On a machine that others use too only that can be compared. */
+void bench_clock(size_t processors);
+double bench_seconds(void);
+
 struct stopwatch stopwatch_start(double seconds, size_t repeats);
 
 /* An observer's step over a struct stopwatch: stops the training after the last stretch. */
@@ -61,6 +66,7 @@ typedef struct bench_images_opts {
     sph_act act;
     sph_optimizer optimizer;
     sph_conv conv;
+    sph_memory memory;
     int steps_only; /* conv_only is not measured */
     int threads;
     size_t repeats;
@@ -76,6 +82,22 @@ typedef struct bench_images_result {
     size_t learned;    /* learned numbers of the net */
     double peak_bytes; /* most memory the process has held, before conv_only took some; NAN: not known */
 } bench_images_result;
+
+typedef struct bench_loader_opts {
+    const char *data; /* a folder of pictures */
+    size_t size;      /* that they are brought to */
+    size_t workers, repeats;
+} bench_loader_opts;
+
+typedef struct bench_loader_result {
+    double images_per_second; /* windows of the size, augmented as the papers say, by so many workers */
+    double
+        decode_only; /* the decoder alone, of files in memory, at the same part of their size, on one thread */
+    double per_processor_second, decode_per_processor_second; /* likewise, of the time of processors */
+    size_t images, size;
+} bench_loader_result;
+
+int bench_loader(const bench_loader_opts *opts, bench_loader_result *result);
 
 /* Best of repeats after a warm-up. */
 int bench_param(const bench_param_opts *opts, bench_param_result *result);

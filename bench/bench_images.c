@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/error.h"
-#include "file/file.h"
+#include "file/resident.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "compute/onednn.h"
@@ -91,22 +90,11 @@ static void limit_time(void *self, size_t worker)
     limit->best = fmin(limit->best, sum);
 }
 
-/* The process's high-water mark. getrusage would count what ran before an exec: the program that started us.
- */
 static double peak_bytes(void)
 {
-    char *text;
-    double kilobytes = NAN;
-    if (file_read(&text, NULL, "/proc/self/status") == 0) {
-        const char *at = strstr(text, "VmHWM:");
-        if (!at || sscanf(at + 6, "%lf", &kilobytes) != 1)
-            kilobytes = NAN;
-        mem_free(text);
-    }
-    struct rusage usage;
-    if (isnan(kilobytes) && !getrusage(RUSAGE_SELF, &usage))
-        kilobytes = (double)usage.ru_maxrss;
-    return kilobytes * 1024;
+    double now, most;
+    resident_bytes(&now, &most);
+    return most;
 }
 
 /* Between two stretches of steps. */
@@ -200,6 +188,7 @@ int bench_images(const bench_images_opts *given, bench_images_result *result)
     train.epochs = (size_t)1 << 40;
     train.patience = 0;
     train.threads = opts->threads ? opts->threads : 1;
+    train.memory = opts->memory;
     struct trainer_setup setup = {.net = net, .opts = &train, .train = &source};
     if ((err = trainer_new(&trainer, &setup)) < 0)
         goto out;

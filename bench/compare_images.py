@@ -3,11 +3,12 @@
 """spherelu against PyTorch on networks for images, in the same run, alternating, best of several rounds.
 
     compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50|mobile|wrn28-2] [--check]
-    compare_images.py --sizes [--rounds 3] [--only NET] [--python PYTHON] [--check]
+    compare_images.py --sizes [--rounds 3] [--only NET] [--at 16,32] [--threads 1|2] [--python PYTHON] [--check]
 
 Each measurement is a fresh process. PyTorch runs in every memory format that serves the method in the first round, and
 in the fastest of them from then on. Writes bench/results/images.csv; with --only the rows of that network alone.
 --sizes: each network at 16, 32, 64, 128 and 224 pixels instead, batch 32, one thread and two; bench/results/sizes.csv.
+With --only, --at or --threads what was not measured keeps its rows.
 --python: another interpreter whose PyTorch is taken, such as that of a virtual environment.
 --check fails when a bar is missed.
 """
@@ -46,6 +47,7 @@ SIZES_BAR = {1: 1.3, 2: 1.0}
 # The time of the first over that of the second, at most.
 OVER = [(GMP_IMN, BN, 1.05), (("gmp", "none"), ("sp", "none"), 1.02)]
 TWO_THREADS = 1.7
+KEYS = ("net", "size", "batch", "param", "norm", "threads")  # a row of the tables
 
 
 def run(command, threads):
@@ -56,7 +58,7 @@ def run(command, threads):
 
 def ours(tool, work):
     return run([tool, "bench", work.net, "--batch", work.batch, "--param", work.param, "--norm", work.norm,
-                "--optimizer", "sgd", "--threads", work.threads, "--json", *(["--size", work.size] if work.size else []),
+                "--optimizer", "sgd", "--threads", work.threads, "--clock", run.clock, "--json", *(["--size", work.size] if work.size else []),
                 *([] if work.torch else ["--steps-only"])],
                work.threads)
 
@@ -67,11 +69,12 @@ def method(work):
 
 def theirs(work, memory_format):
     return run([theirs.python, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
-                "--method", method(work), "--threads", work.threads, "--format", memory_format,
+                "--method", method(work), "--threads", work.threads, "--clock", run.clock, "--format",
+                memory_format,
                 *(["--size", work.size] if work.size else [])], work.threads)
 
 
-theirs.python = sys.executable
+theirs.python, run.clock = sys.executable, "wall"
 
 
 def formats(work):
@@ -162,11 +165,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=PYTORCH)
     parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--at", type=lambda text: [int(word) for word in text.split(",")], help="of --sizes, these alone")
+    parser.add_argument("--threads", type=int, choices=(1, 2))
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="processor: on a machine that others use too")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    theirs.python = args.python
-    works = [work for work in (SIZES if args.sizes else WORK) if args.only in (None, work.net)]
+    theirs.python, run.clock = args.python, args.clock
+    works = [work for work in (SIZES if args.sizes else WORK) if args.only in (None, work.net)
+             and args.threads in (None, work.threads) and (not args.at or work.size in args.at)]
     version = onednn(args.tool)
     mine, other = measure(args.tool, works, args.rounds)
     rows = []
@@ -177,7 +184,7 @@ def main():
         rate, limit, peer = said["images_per_second"], said["conv_only_images_per_second"], torch.get("images_per_second")
         print(f"{work.net:9s} {said['size']:4d} {work.batch:5d} {method(work):8s} {work.threads:7d} {rate:9.2f} {text(limit, 2) or '-':>10s}"
               f" {text(peer, 2) or '-':>8s} {text(peer and rate / peer, 2) or '-':>6s}")
-        rows.append({"machine": said["cpu"], "threads": work.threads, "dtype": said["dtype"], "spherelu": said["version"],
+        rows.append({"machine": said["cpu"], "threads": work.threads, "clock": args.clock, "dtype": said["dtype"], "spherelu": said["version"],
                      "onednn": version, "torch": torch.get("version", ""), "net": work.net, "size": said["size"],
                      "batch": work.batch, "param": work.param, "norm": work.norm, "optimizer": said["optimizer"],
                      "conv": said["conv"], "spherelu_images_per_second": text(rate),
@@ -186,7 +193,9 @@ def main():
                      "spherelu_peak_bytes": said["peak_bytes"], "torch_peak_bytes": torch.get("peak_bytes", ""),
                      "torch_import_bytes": torch.get("import_bytes", "")})
     table = "sizes.csv" if args.sizes else "images.csv"
-    write(table, [row for row in read(table) if args.only and row["net"] != args.only] + rows)
+    kept = [row for row in read(table) if args.only or args.at or args.threads]
+    measured = {tuple(str(row[key]) for key in KEYS) for row in rows}
+    write(table, [row for row in kept if tuple(row[key] for key in KEYS) not in measured] + rows)
     report(judge_sizes(mine, other) if args.sizes else judge(mine, other, version), args.check)
 
 

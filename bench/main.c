@@ -14,8 +14,8 @@ enum { HIDDEN_MAX = 16 };
 
 /* A layer's parameterization, or training steps of each kind of network. */
 #define NAME_OF(id, word, help) word,
-static const char *const names[] = {"param", SPH_NETS(NAME_OF)};
-enum { NAMES = sizeof names / sizeof *names, PARAM = 0, FIRST_NET = 1 };
+static const char *const names[] = {"param", SPH_NETS(NAME_OF) "loader"};
+enum { NAMES = sizeof names / sizeof *names, PARAM = 0, FIRST_NET = 1, LOADER = NAMES - 1 };
 
 static const char *word(sph_word_kind kind, int i)
 {
@@ -26,7 +26,7 @@ struct setup {
     size_t rows, units, inputs, batch, size, threads, repeats;
     size_t hidden[HIDDEN_MAX], depth;
     double width, natural;
-    int dtype, param, norm, act, optimizer, conv;
+    int dtype, param, norm, act, optimizer, conv, memory;
 };
 
 static int read_positive(const struct args *args, const char *name, double *out)
@@ -53,6 +53,7 @@ static int read_options(struct setup *bench, const struct args *args)
         (code = read_positive(args, "width", &bench->width)) ||
         (code = read_positive(args, "natural", &bench->natural)) ||
         (code = args_word(args, "conv", SPH_WORDS_CONV, &bench->conv)) ||
+        (code = args_word(args, "memory", SPH_WORDS_MEMORY, &bench->memory)) ||
         (code = args_size(args, "threads", 1, &bench->threads)) ||
         (code = args_size(args, "repeats", 3, &bench->repeats)) ||
         (code = args_sizes(args, "hidden", bench->hidden, HIDDEN_MAX, &bench->depth)) ||
@@ -65,6 +66,11 @@ static int read_options(struct setup *bench, const struct args *args)
     if (bench->threads > 1024)
         return cli_fail(args->command, EXIT_USAGE,
                         "--threads: found '%zu', expected a whole number from 1 to 1024", bench->threads);
+    const char *clock = args_value(args, "clock");
+    int processor = clock && !strcmp(clock, "processor");
+    if (clock && !processor && strcmp(clock, "wall"))
+        return cli_fail(args->command, EXIT_USAGE, "--clock: found '%s', expected wall or processor", clock);
+    bench_clock(processor ? bench->threads : 0);
     return 0;
 }
 
@@ -185,6 +191,7 @@ static int print_images(const struct args *args, const struct setup *bench, sph_
                               .act = (sph_act)bench->act,
                               .optimizer = (sph_optimizer)bench->optimizer,
                               .conv = (sph_conv)bench->conv,
+                              .memory = (sph_memory)bench->memory,
                               .steps_only = args_on(args, "steps-only"),
                               .threads = (int)bench->threads,
                               .repeats = bench->repeats};
@@ -219,6 +226,7 @@ static int print_images(const struct args *args, const struct setup *bench, sph_
     add_word(object, "activation", word(SPH_WORDS_ACT, bench->act));
     add_word(object, "optimizer", word(SPH_WORDS_OPTIMIZER, bench->optimizer));
     add_word(object, "conv", word(SPH_WORDS_CONV, bench->conv));
+    add_word(object, "memory", word(SPH_WORDS_MEMORY, bench->memory));
     json_object_set_new(object, "images_per_second", cli_number(result.images_per_second));
     json_object_set_new(object, "conv_only_images_per_second", cli_number(result.conv_only));
     add_count(object, "parameters", result.learned);
@@ -226,6 +234,45 @@ static int print_images(const struct args *args, const struct setup *bench, sph_
                         isfinite(result.peak_bytes) ? json_integer((json_int_t)result.peak_bytes)
                                                     : json_null());
     return print_bench(args, bench, bench->threads, object);
+}
+
+static int print_loader(const struct args *args)
+{
+    struct setup bench = {.threads = 1, .repeats = 3};
+    bench_loader_opts opts = {.data = args_value(args, "data"), .workers = 1};
+    int code;
+    if (!opts.data)
+        return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a folder of pictures");
+    if ((code = args_check_common(args)) || (code = args_size(args, "size", 1, &opts.size)) ||
+        (code = args_size(args, "workers", 1, &opts.workers)) ||
+        (code = args_size(args, "repeats", 3, &bench.repeats)))
+        return code;
+    opts.repeats = bench.repeats;
+    bench_loader_result result;
+    int err = bench_loader(&opts, &result);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (!args_on(args, "json")) {
+        printf(
+            "loader  %zu pictures, %zux%zu, %zu worker%s: %.4g pictures per second, the decoder alone on one "
+            "thread %.4g; for a second of processors %.4g and %.4g: %.2f\n",
+            result.images, result.size, result.size, opts.workers, cli_plural(opts.workers),
+            result.images_per_second, result.decode_only, result.per_processor_second,
+            result.decode_per_processor_second,
+            result.per_processor_second / result.decode_per_processor_second);
+        return EXIT_DONE;
+    }
+    json_t *object = json_object();
+    add_word(object, "what", "loader");
+    add_count(object, "images", result.images);
+    add_count(object, "size", result.size);
+    add_count(object, "workers", opts.workers);
+    json_object_set_new(object, "images_per_second", cli_number(result.images_per_second));
+    json_object_set_new(object, "decode_only_images_per_second", cli_number(result.decode_only));
+    json_object_set_new(object, "images_per_processor_second", cli_number(result.per_processor_second));
+    json_object_set_new(object, "decode_only_per_processor_second",
+                        cli_number(result.decode_per_processor_second));
+    return print_bench(args, &bench, opts.workers, object);
 }
 
 int bench_run(const struct args *args)
@@ -249,6 +296,8 @@ int bench_run(const struct args *args)
                         nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
                         args->command->words[0]);
     }
+    if (which == LOADER)
+        return print_loader(args);
     sph_net_kind net = (sph_net_kind)(which > PARAM ? which - FIRST_NET : 0);
     int images = which > PARAM && net_kind(net)->make;
     bench.optimizer = images ? SPH_OPTIMIZER_SGD : SPH_OPTIMIZER_ADAM;

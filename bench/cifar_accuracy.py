@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A ResNet-18 with the small stem on CIFAR-10, by the tool and by PyTorch under the same settings: do both learn the same?
+
+    bench/cifar_accuracy.py --tool build/spherelu [--width 1] [--epochs 5] [--seeds 0,1,2] [--check]
+
+Needs SPHERELU_DATA (cifar10: data_batch_1 trains, test_batch is scored once, at the end), PyTorch and torchvision, whose
+BasicBlock is PyTorch's side. Both: Glorot uniform weights, batch normalization, random flips left to right, pixels standardised
+by the training rows' mean and deviation of each channel, SGD with momentum and weight decay on the weights alone, a cosine
+over all steps, no validation part. Seeds draw what is random on each side; no two runs share a draw. One thread each.
+
+Writes bench/results/cifar_accuracy.csv after every run. --check fails when the means lie more than two standard errors of
+their difference apart.
+"""
+import argparse
+import csv
+import gzip
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+import torchvision
+from torch import nn
+from torch.nn import functional
+from torchvision.models.resnet import BasicBlock
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CLASSES, STAGES, DEPTH = 10, (64, 128, 256, 512), 2
+MOMENTUM, DECAY = 0.9, 5e-4
+
+
+# ---------------------------------------------------------------- PyTorch's side
+
+def read(folder, name):
+    with gzip.open(os.path.join(folder, "cifar10", name + ".bin.gz")) as file:
+        rows = torch.frombuffer(bytearray(file.read()), dtype=torch.uint8).view(-1, 3073)
+    return rows[:, 1:].reshape(-1, 3, 32, 32).float(), rows[:, 0].long()
+
+
+def resnet18(width):
+    """torchvision's blocks and order of layers; its stem is that of small images, its channels are scaled."""
+    channels = round(STAGES[0] * width)
+    layers = [nn.Conv2d(3, channels, 3, 1, 1, bias=False), nn.BatchNorm2d(channels), nn.ReLU(inplace=True)]
+    for stage, units in enumerate(STAGES):
+        units = round(units * width)
+        for i in range(DEPTH):
+            stride = 2 if stage and not i else 1
+            shortcut = None
+            if stride != 1 or channels != units:
+                shortcut = nn.Sequential(nn.Conv2d(channels, units, 1, stride, bias=False), nn.BatchNorm2d(units))
+            layers.append(BasicBlock(channels, units, stride, shortcut))
+            channels = units
+    model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, CLASSES))
+    for module in model.modules():
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    return model
+
+
+def theirs(args, folder, seed):
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    (x, y), (test_x, test_y) = read(folder, "data_batch_1"), read(folder, "test_batch")
+    deviation, mean = torch.std_mean(x, (0, 2, 3), keepdim=True, unbiased=False)
+    x, test_x = (x - mean) / deviation, (test_x - mean) / deviation
+    model = resnet18(args.width).to(memory_format=torch.channels_last)
+    weights = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() == 1]
+    optimizer = torch.optim.SGD([{"params": weights, "weight_decay": DECAY}, {"params": others, "weight_decay": 0}],
+                                lr=args.lr, momentum=MOMENTUM)
+    steps, step, loss_sum = args.epochs * -(-len(x) // args.batch), 0, 0
+    for _ in range(args.epochs):
+        model.train()
+        loss_sum = 0
+        for rows in torch.randperm(len(x)).split(args.batch):
+            for group in optimizer.param_groups:
+                group["lr"] = args.lr * 0.5 * (1 + math.cos(math.pi * step / steps))
+            batch = x[rows]
+            flips = torch.rand(len(rows)) < 0.5
+            batch[flips] = batch[flips].flip(3)
+            optimizer.zero_grad(set_to_none=True)
+            loss = functional.cross_entropy(model(batch.to(memory_format=torch.channels_last)), y[rows])
+            loss.backward()
+            optimizer.step()
+            loss_sum += loss.item() * len(rows)
+            step += 1
+    model.eval()
+    with torch.no_grad():
+        hits = sum((model(a).argmax(1) == b).sum().item() for a, b in zip(test_x.split(250), test_y.split(250)))
+    return hits / len(test_x), loss_sum / len(x)
+
+
+# ---------------------------------------------------------------- ours
+
+def ours(args, folder, seed):
+    with tempfile.TemporaryDirectory() as out:
+        command = [args.tool, "train", "--data", "cifar10", "--net", "resnet18", "--stem", "small", "--width", args.width, "--param",
+                   "sp", "--norm", "bn", "--init", "glorot", "--augment", "flip", "--optimizer", "sgd", "--lr", args.lr, "--momentum",
+                   MOMENTUM, "--weight-decay", DECAY, "--schedule", "cosine", "--batch", args.batch, "--epochs", args.epochs,
+                   "--patience", 0, "--val", 0, "--seed", seed, "--threads", 1, "--quiet", "--json", "--out", out + "/run"]
+        done = subprocess.run([*map(str, command)], env=dict(os.environ, SPHERELU_DATA=folder), text=True, stdout=subprocess.PIPE)
+        if done.returncode:
+            sys.exit(f"cifar_accuracy.py: failed: {' '.join(map(str, command))}")
+        with open(out + "/run/metrics.jsonl") as file:
+            epochs = [json.loads(line) for line in file]
+        result = json.loads(done.stdout)
+        assert result["best_epoch"] == args.epochs, "the last epoch's training loss is not the lowest"
+        return result["test"]["accuracy"], epochs[-1]["train_loss"]
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        return next(line.partition(": ")[2].strip() for line in file if line.startswith("model name"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=os.path.join(HERE, "..", "build", "spherelu"))
+    parser.add_argument("--width", type=float, default=1)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--lr", type=float, default=0.05)
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--out", default=os.path.join(HERE, "results", "cifar_accuracy.csv"))
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    folder = os.environ.get("SPHERELU_DATA") or sys.exit("cifar_accuracy.py: SPHERELU_DATA is not set")
+    version = subprocess.run([args.tool, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout.split()[1]
+    sides = {f"spherelu {version}": ours, f"torch {torch.__version__}, torchvision {torchvision.__version__}": theirs}
+    rows, reached = [], {name: [] for name in sides}
+    for seed in map(int, args.seeds.split(",")):
+        for name, train in sides.items():
+            begin = time.process_time() + sum(os.times()[2:4])
+            accuracy, loss = train(args, folder, seed)
+            reached[name].append(accuracy)
+            rows.append({"machine": machine(), "program": name, "net": "resnet18 small stem bn", "width": args.width, "rows": 10000,
+                         "epochs": args.epochs, "batch": args.batch, "lr": args.lr, "momentum": MOMENTUM, "weight_decay": DECAY,
+                         "seed": seed, "last_train_loss": f"{loss:.4f}", "test_accuracy": f"{accuracy:.4f}",
+                         "processor_seconds": round(time.process_time() + sum(os.times()[2:4]) - begin)})
+            print("  ".join(map(str, rows[-1].values())), flush=True)
+            with open(args.out, "w", newline="") as out:
+                table = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+                table.writeheader()
+                table.writerows(rows)
+    if min(map(len, reached.values())) > 1:
+        means = {name: statistics.mean(values) for name, values in reached.items()}
+        error = math.sqrt(sum(statistics.variance(values) / len(values) for values in reached.values()))
+        for name, values in reached.items():
+            print(f"{name}: {means[name]:.4f} of the test images")
+        apart = abs(means[list(sides)[0]] - means[list(sides)[1]])
+        print(f"{'met   ' if apart <= 2 * error else 'MISSED'}  {apart:.4f} apart; two standard errors: {2 * error:.4f}")
+        if args.check and apart > 2 * error:
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
