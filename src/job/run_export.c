@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A finished run as an ONNX graph: what it is told about its data becomes names and labels. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "job/run.h"
+#include "store/onnx.h"
+
+/* The columns of X, as data_feature_name has them: a text column is one for each of its levels. */
+static json_t *feature_names(const json_t *schema)
+{
+    json_t *names = json_array();
+    const json_t *column, *level;
+    size_t i, j;
+    json_array_foreach(json_object_get(schema, "columns"), i, column)
+    {
+        const char *name = json_string_value(json_object_get(column, "name"));
+        const char *role = json_string_value(json_object_get(column, "role"));
+        const json_t *levels = json_object_get(column, "levels");
+        if (!name || !role || strcmp(role, "feature"))
+            continue;
+        if (!levels)
+            json_array_append_new(names, json_string(name));
+        json_array_foreach(levels, j, level)
+            json_array_append_new(names, json_sprintf("%s=%s", name, json_string_value(level)));
+    }
+    return names;
+}
+
+/* The classes' names, borrowed from the schema; the array is the caller's. */
+static int read_labels(const json_t *schema, size_t outputs, struct onnx_face *face, char ***out)
+{
+    const json_t *classes = json_object_get(schema, "classes");
+    size_t count = json_array_size(classes), expected = face->link == LOSS_LOGISTIC ? 2 : outputs;
+    if (count != expected)
+        return sph_fail_of(SPH_EFORMAT, "data schema", 0, "classes",
+                           "%zu classes, and the net tells %zu apart", count, expected);
+    if (!(*out = mem_get(count, sizeof **out)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (!((*out)[i] = (char *)json_string_value(json_array_get(classes, i))))
+            return sph_fail_of(SPH_EFORMAT, "data schema", 0, "classes",
+                               "\"classes\" holds something that is not a string");
+    face->labels = *out;
+    face->classes = count;
+    return 0;
+}
+
+int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts)
+{
+    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
+    const char *missing = json_string_value(json_object_get(run->schema, "missing"));
+    struct onnx_face face = {.raw = (opts->flags & SPH_EXPORT_RAW) != 0,
+                             .link = loss->link,
+                             .fill = missing &&
+                                     !strcmp(missing, sph_word(SPH_WORDS_MISSING, SPH_MISSING_MEAN)->word)};
+    struct text data = {0}, features = {0};
+    json_t *names = feature_names(run->schema);
+    char **labels = NULL;
+    int err = names ? 0 : SPH_EMEMORY;
+    if (!err && loss->task != SPH_TASK_REGRESSION)
+        err = read_labels(run->schema, sph_net_outputs(run->net), &face, &labels);
+    if (!err && !(err = json_print(&data, run->schema, 0)) && !(err = json_print(&features, names, 0))) {
+        face.data = data.chars;
+        face.features = features.chars;
+        err = onnx_save(run->net, path, opts, &face);
+    }
+    mem_free(labels);
+    json_decref(names);
+    text_free(&data);
+    text_free(&features);
+    return err;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Constants beside values: they become part of the layer before, or of the standardisation; additions. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/onnx_build.h"
+#include "store/onnx_ops.h"
+
+/* x <- factor x + shift on the way in: (x - mean) / scale with another mean and scale. NULL: 1 or 0. */
+static int scale_input(struct import *import, const Onnx__Node *node, const double *factor,
+                       const double *shift)
+{
+    struct step *input = &import->step[0];
+    size_t count = step_features(input);
+    if (!input->mean) {
+        input->mean = mem_get(count, sizeof *input->mean);
+        input->scale = mem_get(count, sizeof *input->scale);
+        if (!input->mean || !input->scale)
+            return SPH_EMEMORY;
+        for (size_t i = 0; i < count; i++)
+            input->scale[i] = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (factor && factor[i] == 0)
+            return onnx_refuse(&import->file, node, "multiplies feature %zu by 0", i);
+        if (factor)
+            input->scale[i] /= factor[i];
+        if (shift) /* (x - mean) / scale + shift = (x - (mean - shift scale)) / scale */
+            input->mean[i] -= shift[i] * input->scale[i];
+        if (!isfinite(input->scale[i]) || !isfinite(input->mean[i]))
+            return onnx_refuse(&import->file, node, "the standardisation of feature %zu overflows", i);
+    }
+    return 0;
+}
+
+static void scale_layer(struct step *layer, size_t j, double factor, double shift)
+{
+    if (layer->norm[0]) {
+        layer->norm[0][j] *= factor;
+        layer->norm[1][j] = factor * layer->norm[1][j] + shift;
+        return;
+    }
+    for (size_t i = 0; i < layer->n; i++)
+        layer->w[j * layer->n + i] *= factor;
+    layer->b[j] = factor * layer->b[j] + shift;
+}
+
+/* Behind an activation a factor's size goes before it, its sign stays. */
+static int scale_behind(struct import *import, const Onnx__Node *node, struct step *layer,
+                        const double *factor)
+{
+    if (!act_ops(layer->act)->homogeneous)
+        return onnx_refuse(&import->file, node, "a factor behind %s", act_ops(layer->act)->name);
+    if (!layer->sign) {
+        if (!(layer->sign = mem_get(layer->channels, sizeof *layer->sign)))
+            return SPH_EMEMORY;
+        for (size_t j = 0; j < layer->channels; j++)
+            layer->sign[j] = 1;
+    }
+    for (size_t j = 0; j < layer->channels; j++) {
+        scale_layer(layer, j, fabs(factor[j]), 0);
+        if (factor[j] < 0)
+            layer->sign[j] = -layer->sign[j];
+    }
+    return 0;
+}
+
+/* The value times factor plus shift; either may be NULL. */
+static int affine(struct import *import, const Onnx__Node *node, int at, size_t reads, const double *factor,
+                  const double *shift)
+{
+    struct step *step = &import->step[at];
+    int plain = step->kind == STEP_LAYER && act_ops(step->act)->identity && !step->sign, err = 0;
+    if (reads != 1)
+        return onnx_refuse(&import->file, node, "a constant beside a value that others read too");
+    if (step->kind == STEP_INPUT)
+        err = scale_input(import, node, factor, shift);
+    else if (plain)
+        for (size_t j = 0; j < step->channels; j++)
+            scale_layer(step, j, factor ? factor[j] : 1, shift ? shift[j] : 0);
+    else if (step->kind == STEP_LAYER && factor && !shift)
+        err = scale_behind(import, node, step, factor);
+    else
+        return onnx_refuse(&import->file, node, "a constant behind %s, expected a layer without activation",
+                           step->kind == STEP_LAYER ? "an activation"
+                                                    : "an addition, an activation or a pool");
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, at);
+}
+
+/* Add, Sub, Mul and Div: of two values, or of one and a constant. */
+int take_arithmetic(struct import *import, const Onnx__Node *node)
+{
+    char op = node->op_type[0];
+    int swapped = reads_constant(import, node, 0), commutes = op == 'A' || op == 'M', at, err;
+    size_t reads = 0;
+    double *numbers = NULL;
+    if ((err = read_step(import, node, swapped ? 1 : 0, &at, &reads)) < 0)
+        return err;
+    if (swapped && !commutes)
+        return onnx_refuse(&import->file, node, "a constant is its first input, expected it as the second");
+    if ((err = read_spread(import, node, swapped ? 0 : 1, at, &numbers)) < 0)
+        return err;
+    size_t count =
+        import->step[at].kind == STEP_INPUT ? step_features(&import->step[at]) : import->step[at].channels;
+    for (size_t i = 0; i < count; i++)
+        if (op == 'D' && numbers[i] == 0) {
+            mem_free(numbers);
+            return onnx_refuse(&import->file, node, "divides by 0");
+        } else if (op == 'D' || op == 'S') {
+            numbers[i] = op == 'D' ? 1 / numbers[i] : -numbers[i];
+        }
+    int adds = op == 'A' || op == 'S';
+    err = affine(import, node, at, reads, adds ? NULL : numbers, adds ? numbers : NULL);
+    mem_free(numbers);
+    return err;
+}
+
+int take_sum(struct import *import, const Onnx__Node *node)
+{
+    if (reads_constant(import, node, 0) || reads_constant(import, node, 1))
+        return take_arithmetic(import, node);
+    int a, b, err;
+    if ((err = read_step(import, node, 0, &a, NULL)) < 0 || (err = read_step(import, node, 1, &b, NULL)) < 0)
+        return err;
+    struct step *step = import_step(import, STEP_SUM, a, b);
+    if (!step)
+        return SPH_EMEMORY;
+    const struct step *left = &import->step[a], *right = &import->step[b];
+    if (left->channels != right->channels || left->height != right->height || left->width != right->width)
+        return onnx_refuse(&import->file, node,
+                           "adds %zu x %zu x %zu and %zu x %zu x %zu, expected equal shapes", left->channels,
+                           left->height, left->width, right->channels, right->height, right->width);
+    step->channels = left->channels;
+    step->height = left->height;
+    step->width = left->width;
+    step->flat = left->flat;
+    return import_give(import, node, VALUE_STEP, (int)import->steps - 1);
+}
+
+/* skl2onnx's (x - offset) * scale */
+int take_scaler(struct import *import, const Onnx__Node *node)
+{
+    const char *const names[] = {"offset", "scale"};
+    int at, err = read_step(import, node, 0, &at, NULL);
+    for (size_t k = 0; !err && k < 2; k++) {
+        const Onnx__Attribute *attribute = onnx_attribute(node, names[k]);
+        size_t count = step_features(&import->step[0]), given = attribute ? attribute->n_floats : 0;
+        if (at || (given != 1 && given != count))
+            return onnx_refuse(&import->file, node, "'%s' has %zu numbers, expected 1 or %zu at the input",
+                               names[k], given, count);
+        double *numbers = mem_get(count, sizeof *numbers);
+        if (!numbers)
+            return SPH_EMEMORY;
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = (k ? 1.0 : -1.0) * (double)attribute->floats[given == 1 ? 0 : i];
+        err = scale_input(import, node, k ? numbers : NULL, k ? NULL : numbers);
+        mem_free(numbers);
+    }
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, 0);
+}
+
+/* IsNaN(X), then Where(that, fill, X): what stands for a missing feature. */
+int take_missing(struct import *import, const Onnx__Node *node)
+{
+    int at, err = read_step(import, node, 0, &at, NULL);
+    if (err < 0)
+        return err;
+    if (at || import->step[0].mean)
+        return onnx_refuse(&import->file, node, "expected at the input only");
+    struct value *value = import_value(import, node->input[0]);
+    value->reads--;
+    return import_give(import, node, VALUE_MISSING, 0);
+}
+
+int take_choice(struct import *import, const Onnx__Node *node)
+{
+    struct value which;
+    int at, err = read_value(import, node, 0, &which);
+    if (err < 0)
+        return err;
+    if (which.kind != VALUE_MISSING)
+        return onnx_refuse(&import->file, node, "is not one of the operators that a net is made of");
+    if ((err = read_step(import, node, 2, &at, NULL)) < 0)
+        return err;
+    struct step *input = &import->step[0];
+    if (at || input->fill)
+        return onnx_refuse(&import->file, node, "expected at the input only");
+    if ((err = read_spread(import, node, 1, 0, &input->fill)) < 0 ||
+        (err = scale_input(import, node, NULL, NULL)) < 0)
+        return err;
+    return import_give(import, node, VALUE_STEP, 0);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A net as an ONNX graph: X in the user's units, standardised inside; the nodes of the net; predictions. What goes out is
+ * called as skl2onnx calls it without ZipMap: variable, or label and probabilities. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "net/net.h"
+#include "store/onnx.h"
+#include "store/onnx_layers.h"
+
+static const char input_name[] = "X";
+
+/* ---------------------------------------------------------------- what goes in */
+
+static int any_above(const double *values, size_t count, double limit)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fabs(values[i]) > limit)
+            return 1;
+    return 0;
+}
+
+/* ((NaN -> fill) - mean) / scale. A large mean is taken off as f32 has it, and what that lacks is added in the end. */
+static const char *standardise(struct onnx_export *e, const char *x, int fill)
+{
+    struct onnx_build *build = &e->build;
+    const struct scaling *scaling = &e->net->scaling;
+    size_t n = scaling->features;
+    double *rounded = onnx_take(build, n, sizeof *rounded), *factor = onnx_take(build, n, sizeof *factor),
+           *rest = onnx_take(build, n, sizeof *rest);
+    if (!n || !rest)
+        return x;
+    for (size_t i = 0; i < n; i++) {
+        double mean = scaling->x_mean ? scaling->x_mean[i] : 0;
+        rounded[i] = (float)mean;
+        factor[i] = 1 / (scaling->x_scale ? scaling->x_scale[i] : 1);
+        rest[i] = (rounded[i] - mean) * factor[i];
+    }
+    if (fill && (scaling->x_fill || scaling->x_mean)) {
+        const char *missing = onnx_node(build, "IsNaN", "X.missing", x, NULL);
+        const char *instead = onnx_features(e, "X.fill", scaling->x_fill ? scaling->x_fill : scaling->x_mean);
+        x = onnx_node(build, "Where", "X.filled", missing, instead, x, NULL);
+    }
+    if (any_above(rounded, n, 0))
+        x = onnx_node(build, "Sub", "X.centred", x, onnx_features(e, "X.mean", rounded), NULL);
+    if (scaling->x_scale)
+        x = onnx_node(build, "Mul", "X.scaled", x, onnx_features(e, "X.factor", factor), NULL);
+    if (any_above(rest, n, 1e-7))
+        x = onnx_node(build, "Add", "X.corrected", x, onnx_features(e, "X.rest", rest), NULL);
+    return x;
+}
+
+static void add_input(struct onnx_export *e, int fill)
+{
+    const struct net_node *input = &e->net->nodes[0];
+    const size_t shape[] = {input->channels, input->height, input->width};
+    int image = node_pixels(input) > 1;
+    onnx_input(&e->build, input_name, ONNX_FLOAT, shape, image ? 3 : 1);
+    e->value[0] = (struct onnx_value){standardise(e, input_name, fill), image};
+}
+
+/* ---------------------------------------------------------------- what goes out */
+
+/* The last node's result under another name. */
+static void finish(struct onnx_build *build, const char *name, int type, size_t width)
+{
+    if (build->node)
+        build->node->name = build->node->output[0] = (char *)name;
+    onnx_output(build, name, type, &width, width ? 1 : 0);
+}
+
+static const char *unscale(struct onnx_export *e, const char *y)
+{
+    const struct scaling *scaling = &e->net->scaling;
+    if (scaling->y_scale)
+        y = onnx_node(&e->build, "Mul", "Y.scaled", y,
+                      onnx_floats(&e->build, "Y.scale", scaling->y_scale, &scaling->targets, 1), NULL);
+    if (scaling->y_mean)
+        y = onnx_node(&e->build, "Add", "Y.moved", y,
+                      onnx_floats(&e->build, "Y.mean", scaling->y_mean, &scaling->targets, 1), NULL);
+    return y;
+}
+
+/* 1: the text is how its number is written. */
+static int is_integer(const char *text, int64_t *out)
+{
+    char *end, *again;
+    *out = strtoll(text, &end, 10);
+    again = *text && !*end ? mem_format("%lld", (long long)*out) : NULL;
+    int same = again && !strcmp(again, text);
+    mem_free(again);
+    return same;
+}
+
+/* label <- what the class of this number is called, of type int64 where all are integers. */
+static void add_label(struct onnx_build *build, const struct onnx_face *face, const char *index)
+{
+    int64_t *numbers = onnx_take(build, face->classes, sizeof *numbers);
+    size_t integers = 0;
+    while (numbers && integers < face->classes && is_integer(face->labels[integers], &numbers[integers]))
+        integers++;
+    int whole = integers == face->classes;
+    const char *labels = whole ? onnx_ints(build, "labels", numbers, numbers ? face->classes : 0)
+                               : onnx_strings(build, "labels", face->labels, face->classes);
+    onnx_node(build, "Gather", "label", labels, index, NULL);
+    finish(build, "label", whole ? ONNX_INT64 : ONNX_STRING, 0);
+}
+
+static void add_logistic(struct onnx_build *build, const struct onnx_face *face, const char *logit)
+{
+    const int64_t flat[] = {-1};
+    const size_t one = 1;
+    const double zero = 0;
+    const char *is_second =
+        onnx_node(build, "Greater", "is_second", logit, onnx_floats(build, "zero", &zero, &one, 1), NULL);
+    const char *number = onnx_node(build, "Cast", "second", is_second, NULL);
+    onnx_set_int(build, "to", ONNX_INT64);
+    add_label(build, face,
+              onnx_node(build, "Reshape", "class", number, onnx_ints(build, "rows", flat, 1), NULL));
+    const char *second = onnx_node(build, "Sigmoid", "of_second", logit, NULL);
+    const char *first =
+        onnx_node(build, "Sigmoid", "of_first", onnx_node(build, "Neg", "less", logit, NULL), NULL);
+    onnx_node(build, "Concat", "probabilities", first, second, NULL);
+    onnx_set_int(build, "axis", 1);
+    finish(build, "probabilities", ONNX_FLOAT, 2);
+}
+
+static void add_softmax(struct onnx_build *build, const struct onnx_face *face, const char *logits)
+{
+    const char *top = onnx_node(build, "ArgMax", "class", logits, NULL);
+    onnx_set_int(build, "axis", 1);
+    onnx_set_int(build, "keepdims", 0);
+    add_label(build, face, top);
+    onnx_node(build, "Softmax", "probabilities", logits, NULL);
+    onnx_set_int(build, "axis", 1);
+    finish(build, "probabilities", ONNX_FLOAT, face->classes);
+}
+
+static void add_output(struct onnx_export *e, const struct onnx_face *face)
+{
+    struct onnx_build *build = &e->build;
+    size_t outputs = sph_net_outputs(e->net);
+    const char *y = unscale(e, onnx_as_vector(e, e->net->output));
+    if (!face->raw && face->labels && face->link == LOSS_LOGISTIC) {
+        add_logistic(build, face, y);
+        return;
+    }
+    if (!face->raw && face->labels && face->link == LOSS_SOFTMAX) {
+        add_softmax(build, face, y);
+        return;
+    }
+    if (!face->raw && face->link == LOSS_EXP)
+        onnx_node(build, "Exp", "Y.mean_of_counts", y, NULL);
+    finish(build, face->raw ? "scores" : "variable", ONNX_FLOAT, outputs);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+static void add_metadata(struct onnx_build *build, const struct onnx_face *face)
+{
+    onnx_metadata(build, "spherelu_version", sph_version());
+    if (face->features)
+        onnx_metadata(build, "features", face->features);
+    if (face->data)
+        onnx_metadata(build, "data", face->data);
+}
+
+static int check(const sph_net *net, const char *path, const sph_export_opts *opts)
+{
+    if (!net->ready)
+        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+    if (opts->opset && (opts->opset < ONNX_OPSET_LEAST || opts->opset > ONNX_OPSET_MOST))
+        return sph_fail_of(SPH_EARG, "", 0, "opset", "opset %d, expected %d to %d", opts->opset,
+                           ONNX_OPSET_LEAST, ONNX_OPSET_MOST);
+    for (size_t l = 0; l < net->layer_count; l++) {
+        const struct norm_ops *norm = net->layers[l].norm;
+        if (norm->per_sample && !norm->standardizes)
+            return sph_fail_of(SPH_EARG, path, 0, net->layers[l].path,
+                               "%s: norm %s cannot be written as ONNX", net->layers[l].path, norm->name);
+    }
+    return 0;
+}
+
+int onnx_save(const sph_net *net, const char *path, const sph_export_opts *opts, const struct onnx_face *face)
+{
+    int err = check(net, path, opts);
+    if (err < 0)
+        return err;
+    struct onnx_export e = {.net = net, .keep_norm = opts->flags & SPH_EXPORT_KEEP_BN};
+    onnx_begin(&e.build, opts->opset ? opts->opset : ONNX_OPSET);
+    e.value = onnx_take(&e.build, net->node_count, sizeof *e.value);
+    if (!e.value || (err = weights_new(&e.weights, (sph_net *)net, net->k, 0)) < 0) {
+        err = err ? err : e.build.err;
+        goto out;
+    }
+    weights_materialize(e.weights);
+    size_t bad = weights_first_bad(e.weights);
+    if (bad < net->layer_count) {
+        err = sph_fail_at(SPH_EARG, path, "%s has numbers that are not finite: there is nothing to export",
+                          net->layers[bad].path);
+        goto out;
+    }
+    add_input(&e, face->fill);
+    for (size_t i = 1; i < net->node_count; i++)
+        onnx_add_node(&e, i);
+    if (!e.build.err) {
+        add_output(&e, face);
+        add_metadata(&e.build, face);
+    }
+    err = onnx_write(&e.build, path);
+out:
+    weights_free(e.weights);
+    onnx_free(&e.build);
+    return err;
+}
+
+int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts)
+{
+    return onnx_save(net, path, opts, &(struct onnx_face){.raw = 1});
+}

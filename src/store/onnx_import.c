@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An ONNX file as a net: what goes in, the nodes, what comes out, and the net of the steps. */
+#include "store/onnx_import.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/model.h"
+#include "store/onnx_build.h"
+
+/* ---------------------------------------------------------------- names and steps */
+
+struct value *import_value(struct import *import, const char *name)
+{
+    size_t index = 0;
+    if (levels_place(&import->names, onnx_word(name), &index) < 0 ||
+        !mem_reserve((void **)&import->value, &import->value_capacity, import->names.count,
+                     sizeof *import->value))
+        return NULL;
+    if (import->values < import->names.count)
+        import->values = import->names.count;
+    return &import->value[index];
+}
+
+struct step *import_step(struct import *import, enum step_kind kind, int a, int b)
+{
+    if (!mem_reserve((void **)&import->step, &import->step_capacity, import->steps + 1, sizeof *import->step))
+        return NULL;
+    struct step *step = &import->step[import->steps++];
+    *step = (struct step){.kind = kind, .in = {a, b}, .node = -1};
+    return step;
+}
+
+int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step)
+{
+    for (size_t i = 0; i < node->n_output; i++) {
+        struct value *value = import_value(import, node->output[i]);
+        if (!value)
+            return SPH_EMEMORY;
+        if (*onnx_word(node->output[i]) && value->kind != VALUE_NONE)
+            return onnx_refuse(&import->file, node, "gives '%.80s' a second time", node->output[i]);
+        value->kind = kind;
+        value->step = step;
+    }
+    return 0;
+}
+
+static void import_free(struct import *import)
+{
+    for (size_t i = 0; i < import->steps; i++) {
+        struct step *step = &import->step[i];
+        double *owned[] = {step->w,       step->b,       step->sign, step->norm[0], step->norm[1],
+                           step->norm[2], step->norm[3], step->mean, step->scale,   step->fill};
+        for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
+            mem_free(owned[k]);
+    }
+    mem_free(import->step);
+    mem_free(import->value);
+    levels_free(&import->names);
+    onnx_close(&import->file);
+}
+
+/* ---------------------------------------------------------------- what goes in */
+
+static int add_constants(struct import *import)
+{
+    const Onnx__Graph *graph = import->file.graph;
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        struct value *value = import_value(import, graph->initializer[i]->name);
+        if (!value)
+            return SPH_EMEMORY;
+        *value = (struct value){.kind = VALUE_CONSTANT, .tensor = graph->initializer[i]};
+    }
+    for (size_t i = 0; i < graph->n_node; i++)
+        for (size_t k = 0; k < graph->node[i]->n_input; k++) {
+            struct value *value = import_value(import, graph->node[i]->input[k]);
+            if (!value)
+                return SPH_EMEMORY;
+            value->reads++;
+        }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        struct value *value = import_value(import, graph->output[i]->name);
+        if (!value)
+            return SPH_EMEMORY;
+        value->reads++;
+    }
+    return 0;
+}
+
+/* Dimensions of what goes in but for the first, which counts rows. */
+static int read_input_shape(const struct import *import, const Onnx__Value *input, struct step *step)
+{
+    const char *path = import->file.path, *name = onnx_word(input->name);
+    const Onnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
+    const Onnx__Shape *shape = type ? type->shape : NULL;
+    size_t size[3] = {1, 1, 1}, dims = shape ? shape->n_dim : 0, all;
+    if (dims != 2 && dims != 4)
+        return sph_fail_of(
+            SPH_EFORMAT, path, 0, name,
+            "input '%.80s' has %zu dimensions, expected (N, features) or (N, channels, height, width)", name,
+            dims);
+    if (type->elem_type != ONNX_FLOAT && type->elem_type != ONNX_DOUBLE)
+        return sph_fail_of(SPH_EFORMAT, path, 0, name,
+                           "input '%.80s' is of type %d, expected f32 (1) or f64 (11)", name,
+                           type->elem_type);
+    for (size_t i = 1; i < dims; i++) {
+        const Onnx__Dimension *dim = shape->dim[i];
+        if (!dim->has_dim_value || dim->dim_value < 1)
+            return sph_fail_of(SPH_EFORMAT, path, 0, name,
+                               "input '%.80s': dimension %zu is %s, expected a number of 1 or more: export "
+                               "it with that fixed",
+                               name, i, dim->has_dim_value ? "below 1" : "open");
+        size[i - 1] = (size_t)dim->dim_value;
+    }
+    if (!size_product(&all, size, 3) || all > SIZE_MAX / 1024 || !mem_allows(all * sizeof(double)))
+        return sph_fail_of(SPH_EFORMAT, path, 0, name, "input '%.80s' is larger than memory", name);
+    step->channels = size[0];
+    step->height = size[1];
+    step->width = size[2];
+    step->flat = dims == 2;
+    return 0;
+}
+
+static int add_input(struct import *import)
+{
+    const Onnx__Graph *graph = import->file.graph;
+    const Onnx__Value *input = NULL;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const struct value *value = import_value(import, graph->input[i]->name);
+        if (!value)
+            return SPH_EMEMORY;
+        if (value->kind == VALUE_CONSTANT) /* older files list constants as well */
+            continue;
+        if (input)
+            return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "input",
+                               "inputs '%.60s' and '%.60s', expected one", onnx_word(input->name),
+                               onnx_word(graph->input[i]->name));
+        input = graph->input[i];
+    }
+    if (!input)
+        return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "input", "the graph has no input");
+    struct step *step = import_step(import, STEP_INPUT, -1, -1);
+    struct value *value = step ? import_value(import, input->name) : NULL;
+    if (!value)
+        return SPH_EMEMORY;
+    value->kind = VALUE_STEP;
+    value->step = 0;
+    return read_input_shape(import, input, step);
+}
+
+/* ---------------------------------------------------------------- what comes out */
+
+/* The one step that all outputs come from, also by way of probabilities and labels. */
+static int find_output(struct import *import, int *out)
+{
+    const Onnx__Graph *graph = import->file.graph;
+    *out = -1;
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const char *name = onnx_word(graph->output[i]->name);
+        const struct value *value = import_value(import, name);
+        if (!value)
+            return SPH_EMEMORY;
+        if (value->kind != VALUE_STEP && value->kind != VALUE_HEAD)
+            return sph_fail_of(SPH_EFORMAT, import->file.path, 0, name, "output '%.80s' is given by no node",
+                               name);
+        if (*out >= 0 && *out != value->step)
+            return sph_fail_of(
+                SPH_EFORMAT, import->file.path, 0, name,
+                "output '%.80s' comes from another layer than the one before, expected one output", name);
+        *out = value->step;
+    }
+    if (*out < 0)
+        return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "output", "the graph has no output");
+    if (!*out)
+        return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "output", "the graph has no layer");
+    return 0;
+}
+
+static void mark_needed(struct import *import, int output)
+{
+    import->step[output].needed = 1;
+    for (int i = output; i >= 0; i--)
+        for (size_t k = 0; import->step[i].needed && k < 2; k++)
+            if (import->step[i].in[k] >= 0)
+                import->step[import->step[i].in[k]].needed = 1;
+}
+
+/* ---------------------------------------------------------------- the net */
+
+/* As ours are, so that `train --init` takes the result: torch's names in a net with additions, layers.K in a chain. */
+static int has_names(const struct import *import)
+{
+    int sums = 0;
+    for (size_t i = 0; i < import->steps; i++)
+        sums += import->step[i].needed && import->step[i].kind == STEP_SUM;
+    return sums > 0;
+}
+
+static int add_step(sph_net *net, struct step *step, const int in[2], int named)
+{
+    sph_layer layer = {.path = named && *step->path ? step->path : NULL,
+                       .units = step->channels,
+                       .act = step->act,
+                       .norm = step->norm[0] ? SPH_NORM_BN : SPH_NORM_NONE,
+                       .signs = step->sign != NULL,
+                       .details = {.norm_epsilon = step->epsilon}};
+    switch (step->kind) {
+    case STEP_INPUT:
+        return sph_net_image(net, step->channels, step->height, step->width);
+    case STEP_SUM:
+        return sph_net_add(net, in[0], in[1]);
+    case STEP_ACT:
+        return sph_net_act(net, in[0], step->act);
+    case STEP_POOL:
+        return step->whole ? sph_net_global_pool(net, in[0])
+               : step->pool == NODE_MAX_POOL
+                   ? sph_net_max_pool(net, in[0], step->kernel, step->stride, step->pad)
+                   : sph_net_avg_pool(net, in[0], step->kernel, step->stride, step->pad);
+    case STEP_LAYER:
+        if (!step->conv)
+            return sph_net_dense(net, in[0], &layer);
+        layer.kernel = step->kernel;
+        layer.stride = step->stride;
+        layer.pad = step->pad;
+        layer.groups = step->groups > 1 ? step->groups : 0;
+        return sph_net_conv(net, in[0], &layer);
+    }
+    return SPH_EARG;
+}
+
+static int set_tensor(sph_net *net, const char *layer, const char *what, const double *values, size_t count)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s.%s", layer, what);
+    return sph_net_set(net, name, values, count);
+}
+
+static int set_layer(sph_net *net, const struct step *step)
+{
+    static const char *const names[STEP_NORM] = {"norm.scale", "norm.shift", "norm.mean", "norm.var"};
+    const char *path = net->layers[net->nodes[step->node].layer].path;
+    int err = set_tensor(net, path, "weight", step->w, step->channels * step->n);
+    for (size_t t = 0; !err && step->norm[0] && t < STEP_NORM; t++)
+        err = set_tensor(net, path, names[t], step->norm[t], step->channels);
+    if (!err && !step->norm[0])
+        err = set_tensor(net, path, "bias", step->b, step->channels);
+    if (!err && step->sign)
+        err = set_tensor(net, path, "r", step->sign, step->channels);
+    return err;
+}
+
+/* Arrays change hands. */
+static void set_scaling(sph_net *net, struct step *input)
+{
+    if (!input->mean)
+        return;
+    net->scaling = (struct scaling){.features = sph_net_inputs(net),
+                                    .targets = sph_net_outputs(net),
+                                    .x_mean = input->mean,
+                                    .x_scale = input->scale,
+                                    .x_fill = input->fill};
+    input->mean = input->scale = input->fill = NULL;
+}
+
+/* A file of ours says what its data were. */
+static int keep_data(const struct import *import, sph_net *net)
+{
+    const Onnx__Model *model = import->file.model;
+    json_t *data = NULL;
+    int err = 0;
+    if (strcmp(onnx_word(model->producer_name), "spherelu"))
+        return 0;
+    for (size_t i = 0; !err && i < model->n_metadata_props; i++) {
+        const char *text = onnx_word(model->metadata_props[i]->value);
+        if (strcmp(onnx_word(model->metadata_props[i]->key), "data"))
+            continue;
+        err = json_parse(&data, import->file.path, text, strlen(text));
+        if (!err && json_is_object(data))
+            err = sph_net_set_note(net, text);
+        json_decref(data);
+    }
+    return err;
+}
+
+static int build(sph_net **out, struct import *import, int output)
+{
+    sph_net *net = NULL;
+    int err = sph_net_new(&net, import->is_double ? SPH_F64 : SPH_F32), named = has_names(import);
+    for (size_t i = 0; !err && i <= (size_t)output; i++) {
+        struct step *step = &import->step[i];
+        int in[2] = {-1, -1};
+        for (size_t k = 0; k < 2; k++)
+            if (step->in[k] >= 0)
+                in[k] = import->step[step->in[k]].node;
+        if (!step->needed)
+            continue;
+        step->node = add_step(net, step, in, named);
+        err = step->node < 0 ? step->node : 0;
+    }
+    if (!err)
+        err = net_finish(net, import->step[output].node);
+    for (size_t i = 0; !err && i <= (size_t)output; i++)
+        if (import->step[i].needed && import->step[i].kind == STEP_LAYER)
+            err = set_layer(net, &import->step[i]);
+    if (!err) {
+        set_scaling(net, &import->step[0]);
+        err = keep_data(import, net);
+    }
+    if (err < 0) {
+        err = err == SPH_EARG ? SPH_EFORMAT : err; /* what the file asks for */
+        sph_net_free(net);
+        return sph_fail_move(err, import->file.path, 0, 0);
+    }
+    *out = net;
+    return 0;
+}
+
+int sph_net_import(sph_net **out, const char *path, sph_imported *result)
+{
+    struct import import = {0};
+    int output = -1, err;
+    if ((err = onnx_open(&import.file, path)) < 0 || (err = add_constants(&import)) < 0 ||
+        (err = add_input(&import)) < 0)
+        goto out;
+    for (size_t i = 0; !err && i < import.file.graph->n_node; i++)
+        err = import_node(&import, import.file.graph->node[i]);
+    if (err < 0 || (err = find_output(&import, &output)) < 0)
+        goto out;
+    mark_needed(&import, output);
+    err = build(out, &import, output);
+    if (!err && result) {
+        const Onnx__Node *first = import.first_dropped;
+        *result = (sph_imported){.nodes = import.file.graph->n_node, .dropped = import.dropped};
+        if (first)
+            snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
+                     onnx_word(first->op_type));
+        sph_plain(result->first, strlen(result->first));
+    }
+out:
+    import_free(&import);
+    return err;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a node of a graph reads. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/onnx_build.h"
+#include "store/onnx_ops.h"
+
+const char *read_name(const Onnx__Node *node, size_t i)
+{
+    return i < node->n_input ? onnx_word(node->input[i]) : "";
+}
+
+int has_input(const Onnx__Node *node, size_t i)
+{
+    return *read_name(node, i) != '\0';
+}
+
+/* *out <- what the node's i-th input is. */
+int read_value(struct import *import, const Onnx__Node *node, size_t i, struct value *out)
+{
+    if (!has_input(node, i))
+        return onnx_refuse(&import->file, node, "input %zu is missing", i);
+    const struct value *value = import_value(import, node->input[i]);
+    if (!value)
+        return SPH_EMEMORY;
+    if (value->kind == VALUE_NONE)
+        return onnx_refuse(
+            &import->file, node,
+            "reads '%.80s', which nothing before it gives: the graph is out of order or goes round in a loop",
+            node->input[i]);
+    *out = *value;
+    return 0;
+}
+
+int read_constant(struct import *import, const Onnx__Node *node, size_t i, struct onnx_numbers *out)
+{
+    struct value value;
+    *out = (struct onnx_numbers){0};
+    int err = read_value(import, node, i, &value);
+    if (err < 0)
+        return err;
+    if (value.kind != VALUE_CONSTANT)
+        return onnx_refuse(&import->file, node, "input '%.80s' is computed, expected a constant",
+                           read_name(node, i));
+    err = onnx_tensor_read(&import->file, value.tensor, read_name(node, i), out);
+    for (size_t k = 0; !err && k < out->count; k++)
+        if (!isfinite(out->values[k])) {
+            mem_free(out->values);
+            out->values = NULL;
+            return onnx_refuse(&import->file, node, "input '%.80s' holds %g, expected finite numbers",
+                               read_name(node, i), NAN);
+        }
+    if (!err)
+        import->is_double |= out->is_double;
+    return err;
+}
+
+/* The step that the node's i-th input is; reads: how often the value is read in all. */
+int read_step(struct import *import, const Onnx__Node *node, size_t i, int *out, size_t *reads)
+{
+    struct value value = {0};
+    int err = read_value(import, node, i, &value);
+    if (err < 0)
+        return err;
+    if (value.kind == VALUE_HEAD)
+        return onnx_refuse(&import->file, node,
+                           "reads '%.80s', which lies behind probabilities or labels: expected the end there",
+                           read_name(node, i));
+    if (value.kind != VALUE_STEP)
+        return onnx_refuse(&import->file, node, "reads the constant '%.80s', expected what a layer gives",
+                           read_name(node, i));
+    *out = value.step;
+    if (reads)
+        *reads = value.reads;
+    return 0;
+}
+
+int reads_constant(struct import *import, const Onnx__Node *node, size_t i)
+{
+    const struct value *value = has_input(node, i) ? import_value(import, node->input[i]) : NULL;
+    return value && value->kind == VALUE_CONSTANT;
+}
+
+/* ---------------------------------------------------------------- constants beside values
+ * out (channels, or of the input features) <- the numbers as they broadcast over what the step gives. */
+
+static int spread(struct import *import, const Onnx__Node *node, const struct onnx_numbers *from,
+                  const struct step *step, double **out)
+{
+    size_t rank = step->flat ? 2 : 4, size[] = {1, step->channels, step->height, step->width},
+           stride[4] = {0}, length = 1;
+    if (step->flat)
+        size[1] = step_features(step);
+    int whole = step->kind == STEP_INPUT, fits = from->dims <= rank;
+    for (size_t k = from->dims; fits && k-- > 0;) {
+        size_t axis = rank - from->dims + k;
+        fits = from->shape[k] == 1 || (from->shape[k] == size[axis] && (axis == 1 || (whole && axis > 1)));
+        stride[axis] = from->shape[k] == 1 ? 0 : length;
+        length *= from->shape[k];
+    }
+    if (!fits || !from->count)
+        return onnx_refuse(&import->file, node,
+                           "its constant does not fit: expected a number, or one for each of %zu channels",
+                           size[1]);
+    size_t pixels = whole && !step->flat ? step->height * step->width : 1, count = size[1] * pixels;
+    if (!(*out = mem_get(count, sizeof **out)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++) {
+        size_t c = i / pixels, y = i % pixels / step->width, x = i % pixels % step->width;
+        (*out)[i] = from->values[c * stride[1] + y * stride[2] + x * stride[3]];
+    }
+    return 0;
+}
+
+int read_spread(struct import *import, const Onnx__Node *node, size_t i, int step, double **out)
+{
+    struct onnx_numbers numbers;
+    int err = read_constant(import, node, i, &numbers);
+    if (err < 0)
+        return err;
+    err = spread(import, node, &numbers, &import->step[step], out);
+    mem_free(numbers.values);
+    return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ONNX where the library was built without protobuf-c. */
+#include "base/error.h"
+#include "store/onnx.h"
+
+static int refuse(const char *path)
+{
+    return sph_fail_at(
+        SPH_EARG, path,
+        "this build knows no ONNX: install libprotobuf-c-dev and protobuf-c-compiler, and build again");
+}
+
+int onnx_save(const sph_net *net, const char *path, const sph_export_opts *opts, const struct onnx_face *face)
+{
+    (void)net;
+    (void)opts;
+    (void)face;
+    return refuse(path);
+}
+
+int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts)
+{
+    return onnx_save(net, path, opts, &(struct onnx_face){.raw = 1});
+}
+
+int sph_net_import(sph_net **out, const char *path, sph_imported *result)
+{
+    (void)out;
+    (void)result;
+    return refuse(path);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of operators, and those that take no doing: shapes, what nothing happens in, what comes behind the last layer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/onnx_build.h"
+#include "store/onnx_ops.h"
+
+/* The same numbers, in a row. */
+static int flatten(struct import *import, const Onnx__Node *node, int at)
+{
+    size_t reads = import_value(import, node->input[0])->reads;
+    struct step *step = &import->step[at];
+    if (!step->flat && reads != 1 && step->height * step->width > 1)
+        return onnx_refuse(&import->file, node, "flattens an image that others read too");
+    step->flat = 1;
+    return import_give(import, node, VALUE_STEP, at);
+}
+
+static int flat(struct import *import, const Onnx__Node *node)
+{
+    int at, err = read_step(import, node, 0, &at, NULL);
+    if (!err && onnx_int(node, "axis", 1) != 1)
+        return onnx_refuse(&import->file, node, "axis %lld, expected 1",
+                           (long long)onnx_int(node, "axis", 1));
+    return err < 0 ? err : flatten(import, node, at);
+}
+
+static int reshape(struct import *import, const Onnx__Node *node)
+{
+    struct onnx_numbers shape;
+    int at, err;
+    if ((err = read_step(import, node, 0, &at, NULL)) < 0 ||
+        (err = read_constant(import, node, 1, &shape)) < 0)
+        return err;
+    double features = (double)step_features(&import->step[at]), channels = (double)import->step[at].channels;
+    const double *to = shape.values;
+    int vector = shape.count == 2 && (to[1] == -1 || to[1] == features) && (to[0] != -1 || to[1] != -1);
+    int pixel = shape.count == 4 && to[1] == channels && to[2] == 1 && to[3] == 1 && features == channels;
+    mem_free(shape.values);
+    if (vector)
+        return flatten(import, node, at);
+    if (!pixel)
+        return onnx_refuse(&import->file, node, "expected (N, %.0f), a flat vector", features);
+    import->step[at].flat = 0;
+    return import_give(import, node, VALUE_STEP, at);
+}
+
+/* Nothing happens in evaluation. */
+static int pass(struct import *import, const Onnx__Node *node)
+{
+    struct value value;
+    int err = read_value(import, node, 0, &value);
+    int64_t to = onnx_int(node, "to", ONNX_FLOAT);
+    if (err < 0)
+        return err;
+    if (to != ONNX_FLOAT && to != ONNX_DOUBLE)
+        return onnx_refuse(&import->file, node, "casts to type %lld, expected f32 (1) or f64 (11)",
+                           (long long)to);
+    if (node->n_output && (err = import_give(import, node, value.kind, value.step)) == 0)
+        import_value(import, node->output[0])->tensor = value.tensor;
+    return err;
+}
+
+static int constant(struct import *import, const Onnx__Node *node)
+{
+    const Onnx__Attribute *attribute = onnx_attribute(node, "value");
+    if (!attribute || !attribute->t || !node->n_output)
+        return onnx_refuse(&import->file, node, "expected its numbers as a tensor");
+    int err = import_give(import, node, VALUE_CONSTANT, 0);
+    if (!err)
+        import_value(import, node->output[0])->tensor = attribute->t;
+    return err;
+}
+
+/* ---------------------------------------------------------------- behind the last layer */
+
+static int drop(struct import *import, const Onnx__Node *node, int step)
+{
+    if (!import->dropped++)
+        import->first_dropped = node;
+    return import_give(import, node, VALUE_HEAD, step);
+}
+
+static int head(struct import *import, const Onnx__Node *node)
+{
+    int at, err = read_step(import, node, 0, &at, NULL);
+    return err < 0 ? err : drop(import, node, at);
+}
+
+/* What is made of probabilities: the step behind which the node lies, or -1. */
+static int behind_head(struct import *import, const Onnx__Node *node)
+{
+    static const char *const may[] = {"ArgMax",   "Sub",        "Concat",    "Cast",
+                                      "Identity", "Reshape",    "ZipMap",    "ArrayFeatureExtractor",
+                                      "Gather",   "Mul",        "Greater",   "Neg",
+                                      "Where",    "Softmax",    "Sigmoid",   "Squeeze",
+                                      "Flatten",  "Normalizer", "Binarizer", "LabelEncoder",
+                                      "Less",     "Add",        "Div"};
+    size_t known = 0, count = sizeof may / sizeof *may;
+    int step = -1;
+    while (known < count && strcmp(may[known], onnx_word(node->op_type)))
+        known++;
+    for (size_t i = 0; known < count && i < node->n_input; i++) {
+        const struct value *value = has_input(node, i) ? import_value(import, node->input[i]) : NULL;
+        if (value && value->kind == VALUE_HEAD)
+            step = value->step;
+    }
+    return step;
+}
+
+int import_node(struct import *import, const Onnx__Node *node)
+{
+    static const struct {
+        const char *op;
+        int (*take)(struct import *import, const Onnx__Node *node);
+    } table[] = {
+        {"Gemm", take_dense},
+        {"MatMul", take_dense},
+        {"Conv", take_conv},
+        {"BatchNormalization", take_batch_norm},
+        {"Relu", take_activation},
+        {"LeakyRelu", take_activation},
+        {"Elu", take_activation},
+        {"MaxPool", take_pool},
+        {"AveragePool", take_pool},
+        {"GlobalAveragePool", take_pool},
+        {"ReduceMean", take_mean},
+        {"Add", take_sum},
+        {"Sub", take_arithmetic},
+        {"Mul", take_arithmetic},
+        {"Div", take_arithmetic},
+        {"Scaler", take_scaler},
+        {"IsNaN", take_missing},
+        {"Where", take_choice},
+        {"Flatten", flat},
+        {"Reshape", reshape},
+        {"Identity", pass},
+        {"Dropout", pass},
+        {"Cast", pass},
+        {"Constant", constant},
+        {"Softmax", head},
+        {"LogSoftmax", head},
+        {"Sigmoid", head},
+        {"Exp", head},
+        {"ArgMax", head},
+        {"Greater", head},
+        {"Neg", head},
+    };
+    const char *domain = onnx_word(node->domain);
+    int known = !*domain || !strcmp(domain, "ai.onnx") || !strcmp(domain, "ai.onnx.ml"),
+        step = behind_head(import, node);
+    if (known && step >= 0)
+        return drop(import, node, step);
+    for (size_t i = 0; known && i < sizeof table / sizeof *table; i++)
+        if (!strcmp(onnx_word(node->op_type), table[i].op))
+            return table[i].take(import, node);
+    return onnx_refuse(&import->file, node, "is not one of the operators that a net is made of");
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+#
+# Writes the graphs of this folder, each broken in one way, and expected.txt: the file, then "ok" or a part of the message
+# that it must give. Needs the Python package onnx.
+import os
+
+import numpy as np
+from onnx import TensorProto as T
+from onnx import helper as h
+from onnx import numpy_helper
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+expected = []
+
+
+def const(name, *shape, dtype="f4"):
+    return numpy_helper.from_array((np.arange(int(np.prod(shape))) % 7 / 7 - 0.4).reshape(shape).astype(dtype), name)
+
+
+def model(nodes, constants, shape=("N", 3), out="y", opset=13, kind=T.FLOAT, inputs=("x",), outputs=None):
+    graph = h.make_graph(nodes, "g", [h.make_tensor_value_info(i, kind, shape) for i in inputs],
+                         [h.make_tensor_value_info(o, T.FLOAT, None) for o in (outputs or [out])], constants)
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", opset)], ir_version=7)
+
+
+def save(name, what, message):
+    data = what if isinstance(what, bytes) else what.SerializeToString()
+    with open(name + ".onnx", "wb") as file:
+        file.write(data)
+    expected.append(f"{name}.onnx: {message}")
+
+
+w, b = const("w", 2, 3), const("b", 2)
+gemm = h.make_node("Gemm", ["x", "w", "b"], ["y"], name="last", transB=1)
+fine = model([gemm], [w, b])
+conv_w = const("w", 2, 3, 3, 3)
+image = ("N", 3, 5, 5)
+
+
+def conv(**more):
+    return model([h.make_node("Conv", ["x", "w"], ["c"], name="conv", **more), h.make_node("GlobalAveragePool", ["c"], ["y"])],
+                 [conv_w], image)
+
+
+save("ok-gemm", fine, "ok")
+save("ok-matmul-add", model([h.make_node("MatMul", ["x", "w"], ["m"]), h.make_node("Add", ["b", "m"], ["y"])], [const("w", 3, 2), b]), "ok")
+save("ok-f64", model([gemm], [const("w", 2, 3, dtype="f8"), const("b", 2, dtype="f8")], kind=T.DOUBLE), "ok")
+save("ok-whole-image", model([h.make_node("Flatten", ["x"], ["f"]), h.make_node("Gemm", ["f", "w", "b"], ["y"], transB=1)],
+                             [const("w", 2, 12), b], ("N", 3, 2, 2)), "ok")
+save("ok-constant-node", model([h.make_node("Constant", [], ["w"], value=w), gemm], [b]), "ok")
+
+save("empty", b"", "not an ONNX file: it has no graph")
+save("not-protobuf", b"a text, and no messages\n", "not an ONNX file, or cut short")
+save("truncated", fine.SerializeToString()[:-9], "not an ONNX file, or cut short")
+save("opset-too-new", model([gemm], [w, b], opset=99), "opset 99, this version reads 9 to 24")
+save("opset-too-old", model([gemm], [w, b], opset=6), "opset 6, this version reads 9 to 24")
+save("unknown-node", model([h.make_node("Tanh", ["x"], ["t"], name="bend"), h.make_node("Gemm", ["t", "w", "b"], ["y"], transB=1)],
+                           [w, b]), "node 'bend' (Tanh): is not one of the operators")
+save("unknown-domain", model([h.make_node("Gemm", ["x", "w"], ["y"], name="mine", domain="my.own")], [w]),
+     "node 'mine' (Gemm): is not one of the operators")
+body = h.make_graph([h.make_node("Identity", ["c"], ["d"])], "body", [], [])
+save("loop-node", model([h.make_node("Loop", ["x"], ["y"], name="again", body=body)], []), "node 'again' (Loop): is not one of the operators")
+save("goes-round", model([h.make_node("Add", ["x", "p"], ["q"], name="first"), h.make_node("Relu", ["q"], ["p"])], [], out="p"),
+     "node 'first' (Add): reads 'p', which nothing before it gives")
+save("out-of-order", model([h.make_node("Relu", ["h"], ["y"], name="early"), h.make_node("Gemm", ["x", "w", "b"], ["h"], transB=1)], [w, b]),
+     "node 'early' (Relu): reads 'h', which nothing before it gives")
+save("given-twice", model([gemm, gemm], [w, b]), "node 'last' (Gemm): gives 'y' a second time")
+
+
+def changed(tensor, **fields):
+    t = T()
+    t.CopyFrom(tensor)
+    for key, value in fields.items():
+        t.ClearField(key)
+        (getattr(t, key).extend if isinstance(value, list) else lambda v: setattr(t, key, v))(value)
+    return t
+
+
+outside = changed(w, data_location=T.EXTERNAL, raw_data=b"")
+outside.ClearField("raw_data")
+for name, place, message in [("external-missing", "gone.bin", "cannot"), ("external-absolute", "/etc/passwd", "expected a file beside the model"),
+                             ("external-above", "../safetensors/make.py", "expected a file beside the model"),
+                             ("external-short", "empty.onnx", "bytes from 0 on in 'empty.onnx', which has 0")]:
+    t = changed(outside)
+    t.external_data.add(key="location", value=place)
+    save(name, model([gemm], [t, b]), message)
+save("shape-too-large", model([gemm], [changed(w, dims=[2000000, 3]), b]), "tensor 'w' has 24 bytes")
+save("shape-overflows", model([gemm], [changed(w, dims=[1 << 40, 1 << 40]), b]), "the product of its shape overflows")
+save("shape-negative", model([gemm], [changed(w, dims=[-2, 3]), b]), "a dimension of -2")
+save("nine-dimensions", model([gemm], [changed(w, dims=[1] * 7 + [2, 3]), b]), "has 9 dimensions")
+save("type-int8", model([gemm], [changed(w, data_type=3), b]), "tensor 'w' is of type 3")
+save("not-finite", model([gemm], [numpy_helper.from_array(np.full((2, 3), np.nan, "f4"), "w"), b]), "expected finite numbers")
+save("weight-computed", model([h.make_node("Gemm", ["x", "x", "b"], ["y"], name="last")], [b]), "is computed, expected a constant")
+save("weight-does-not-fit", model([gemm], [const("w", 2, 4), b]), "node 'last' (Gemm): its weight does not fit: 3 features come in")
+save("bias-does-not-fit", model([gemm], [w, const("b", 5)]), "its constant does not fit")
+save("no-weight", model([h.make_node("Gemm", ["x"], ["y"], name="last")], []), "input 1 is missing")
+save("no-input", model([gemm], [w, b], inputs=()), "the graph has no input")
+save("two-inputs", model([gemm], [w, b], inputs=("x", "z")), "inputs 'x' and 'z', expected one")
+save("three-dimensions", model([gemm], [w, b], ("N", 3, 4)), "has 3 dimensions")
+save("open-size", conv(), "ok")
+save("image-open", model([h.make_node("Conv", ["x", "w"], ["y"])], [conv_w], ("N", 3, "H", "W")), "dimension 2 is open")
+save("image-huge", model([h.make_node("Conv", ["x", "w"], ["y"])], [conv_w], ("N", 3, 1 << 40, 1 << 40)), "is larger than memory")
+save("input-int", model([gemm], [w, b], kind=T.INT64), "input 'x' is of type 7")
+save("no-layer", model([h.make_node("Identity", ["x"], ["y"])], []), "the graph has no layer")
+save("no-output", model([gemm], [w, b], out="nobody"), "output 'nobody' is given by no node")
+save("two-outputs", model([h.make_node("Gemm", ["x", "w", "b"], ["h"], transB=1), h.make_node("Gemm", ["x", "w"], ["y"], transB=1)], [w, b],
+                          outputs=["h", "y"]), "expected one output")
+save("image-out", model([h.make_node("Conv", ["x", "w"], ["y"])], [conv_w], image), "expected a vector; pool it")
+save("conv-channels", model([h.make_node("Conv", ["x", "w"], ["y"], name="conv")], [const("w", 2, 4, 3, 3)], image), "its weight does not fit: 3 channels")
+save("conv-oblong", model([h.make_node("Conv", ["x", "w"], ["y"], name="conv")], [const("w", 2, 3, 3, 1)], image), "node 'conv' (Conv): its weight does not fit")
+save("conv-dilated", conv(dilations=[2, 2]), "node 'conv' (Conv): a dilated window")
+save("conv-pads", conv(pads=[1, 0, 1, 0]), "'pads' is not 4 equal numbers")
+save("conv-auto-pad", conv(auto_pad="SAME_UPPER"), "auto_pad, expected pads")
+save("conv-strides", conv(strides=[0, 0]), "a window of 3 every 0 pixels")
+save("conv-pads-huge", conv(pads=[1 << 62] * 4), "'pads' is not 4 equal numbers")
+save("conv-groups", conv(group=1 << 62), "its weight does not fit")
+save("kernel-too-large", model([h.make_node("Conv", ["x", "w"], ["y"], name="conv")], [const("w", 2, 3, 7, 7)], image), "a window of 7 over 5 x 5 pixels")
+save("variance-negative", model([h.make_node("MatMul", ["x", "w"], ["h"]), h.make_node("BatchNormalization", ["h", "b", "b", "b", "b"], ["y"], name="bn")],
+                                [const("w", 3, 2), b]), "node 'bn' (BatchNormalization): the variance of unit 0 is")
+save("bn-alone", model([h.make_node("BatchNormalization", ["x", "b", "b", "b", "b"], ["y"], name="bn")], [const("b", 3)]), "expected behind a layer")
+save("leaky-slope", model([gemm, h.make_node("LeakyRelu", ["y"], ["z"], name="leak", alpha=0.3)], [w, b], out="z"), "alpha is 0.3, expected 0.01")
+save("layer-behind-softmax", model([h.make_node("Gemm", ["x", "w", "b"], ["h"], transB=1), h.make_node("Softmax", ["h"], ["s"]),
+                                    h.make_node("Gemm", ["s", "v"], ["y"], name="late")], [w, b, const("v", 2, 2)]),
+     "node 'late' (Gemm): reads 's', which lies behind probabilities")
+save("divides-by-zero", model([h.make_node("Div", ["x", "z"], ["h"], name="over"), h.make_node("Gemm", ["h", "w", "b"], ["y"], transB=1)],
+                              [w, b, numpy_helper.from_array(np.zeros(3, "f4"), "z")]), "node 'over' (Div): divides by 0")
+with open("expected.txt", "w") as file:
+    print("\n".join(expected), file=file)

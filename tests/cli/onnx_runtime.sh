@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+#
+# What spherelu export writes, run by onnxruntime: the networks of onnx_nets, and runs of every task against predict.
+# Python with onnx and onnxruntime is $SPH_ONNX_PYTHON, or python3.
+. "$(dirname "$0")/lib.bash"
+python=${SPH_ONNX_PYTHON:-python3}
+if [ -z "${ONNX_NETS:-}" ]; then
+    skipped "graphs by onnxruntime (this build has no protobuf-c)"
+    exit 77
+fi
+if ! "$python" -c 'import onnx, onnxruntime' 2>/dev/null; then
+    skipped "graphs by onnxruntime ($python has none: pip install onnx onnxruntime; \$SPH_ONNX_PYTHON names another)"
+    exit 77
+fi
+compare() { "$python" "$SOURCE_DIR/tests/onnx_runtime.py" "$@"; }
+
+mkdir nets
+check "the nets are made" sh -c '"$ONNX_NETS" nets > nets.tsv'
+check "another result by onnxruntime" compare nets nets <nets.tsv
+
+# A table with text, empty cells and large numbers, and each kind of target.
+"$python" - <<'EOF'
+import random
+random.seed(3)
+with open("table.csv", "w") as file:
+    print("age,city,year,price,count,rich,size", file=file)
+    for i in range(300):
+        age, city, year = random.randint(18, 90), random.choice(["Paris", "Rome", "Oslo"]), random.randint(1990, 2024)
+        price = age / 10 + len(city) + (year - 2000) / 8 + random.random()
+        print(age if i % 17 else "", city, year, round(price, 4), int(price), "yes" if price > 11 else "no",
+              ["small", "middle", "large"][min(2, int(price / 6))], sep=",", file=file)
+EOF
+try() {
+    local target=$1 others
+    others=$(echo price count rich size | tr ' ' '\n' | grep -vx "${target%%,*}" | grep -vx "${target##*,}" | paste -sd,)
+    run 0 train --data table.csv --target "$target" --drop "$others" --epochs 5 --hidden 20,10 --out "$target" --quiet "${@:2}"
+    run 0 predict "$target" --data table.csv --out "$target.csv"
+    run 0 export "$target" "$target.onnx"
+    check "$target: not what predict says" compare run "$target.onnx" table.csv "$target.csv"
+}
+try price --norm ln
+try count --loss poisson --param sp
+try price,count --param wn --norm gn
+try rich --norm bn
+try size --param sphere --norm imn --activation srelu
+finish

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Event files: their sums, and what failures leave. That TensorBoard reads them is tests/cli/tensorboard.sh's business. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "fault.h"
+#include "file/file.h"
+#include "skip.h"
+#include "spherelu.h"
+#include "store/events.h"
+
+static char dir[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "test_events.%d", (int)getpid());
+    return file_make_directory(dir);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char **names = NULL;
+    size_t count = 0;
+    if (file_list(&names, &count, dir) == 0)
+        for (size_t i = 0; i < count; i++) {
+            char *path = file_join(dir, names[i]);
+            remove(path);
+            mem_free(path);
+        }
+    file_list_free(names, count);
+    return rmdir(dir);
+}
+
+static int write_some(void)
+{
+    static const char *const names[] = {"lr", "param"}, *const values[] = {"0.1", "gmp"};
+    const double numbers[] = {1, 2, NAN, 5};
+    struct events *events = NULL;
+    int err = events_begin(&events, dir, 7);
+    if (!err && !(err = events_settings(events, names, values, 2)) &&
+        !(err = events_scalar(events, 8, "loss", 0.5)) &&
+        !(err = events_histogram(events, 8, "r", numbers, 4)))
+        err = events_flush(events);
+    events_free(events);
+    return err;
+}
+
+static uint64_t little(const char *bytes, size_t count)
+{
+    uint64_t value = 0;
+    while (count--)
+        value = value << 8 | (unsigned char)bytes[count];
+    return value;
+}
+
+static void records_carry_the_sums_of_tfrecord(void **state)
+{
+    (void)state;
+    if (strstr(sph_features(), "onnx: none"))
+        skip_because("this build has no protobuf-c");
+    /* crc32c of "123456789" is e3069283 */
+    assert_int_equal(events_sum("123456789", 9),
+                     (uint32_t)((0xe3069283u >> 15 | 0xe3069283u << 17) + 0xa282ead8u));
+    char **names = NULL, *bytes = NULL;
+    size_t count = 0, length = 0, at = 0, records = 0;
+    assert_int_equal(write_some(), 0);
+    assert_int_equal(file_list(&names, &count, dir), 0);
+    assert_int_equal(count, 1);
+    char *path = file_join(dir, names[0]);
+    assert_int_equal(file_read(&bytes, &length, path), 0);
+    for (; at < length; records++) {
+        size_t size = (size_t)little(bytes + at, 8);
+        assert_int_equal(little(bytes + at + 8, 4), events_sum(bytes + at, 8));
+        assert_int_equal(little(bytes + at + 12 + size, 4), events_sum(bytes + at + 12, size));
+        at += size + 16;
+    }
+    assert_int_equal(at, length);
+    assert_int_equal(records, 5); /* version, start of a session, settings, scalar, histogram */
+    mem_free(path);
+    mem_free(bytes);
+    file_list_free(names, count);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    if (strstr(sph_features(), "onnx: none"))
+        skip_because("this build has no protobuf-c");
+    size_t held = mem_held();
+    for (size_t failures = 0;; failures++) {
+        fault_after(failures);
+        int err = write_some();
+        fault_off();
+        if (!fault_happened())
+            break;
+        assert_int_equal(err, SPH_EMEMORY);
+        assert_int_equal(mem_held(), held);
+    }
+}
+
+static void a_folder_that_is_not_there_is_named(void **state)
+{
+    (void)state;
+    struct events *events = NULL;
+    assert_true(events_begin(&events, "no/such/folder", 0) < 0);
+    assert_non_null(strstr(sph_error(), "no/such/folder"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_carry_the_sums_of_tfrecord),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_folder_that_is_not_there_is_named),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
