@@ -29,6 +29,11 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
  * that order; of images, training rows and test rows in proportion, each in the set's order. */
 int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t count, uint64_t seed);
 
+/* All rows in the order of numpy's RandomState(seed).permutation(rows); the same features from the last column to
+ * the first. *data is replaced. */
+int data_permute(sph_data **data, const char *path, uint32_t seed);
+int data_reverse(sph_data **data, const char *path);
+
 /* targets.c: settles the task (task -1: find out), numbers the classes, refuses targets from which nothing
  * can be learnt. */
 int targets_settle(sph_data *data, const char *path, int task);

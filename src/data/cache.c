@@ -34,6 +34,8 @@ static int same_text(const char *a, const char *b)
 static int same_rows(const struct data_kept *kept, const sph_data_opts *opts)
 {
     const sph_data_opts *own = &kept->opts;
+    if (own->permutes != opts->permutes || (own->permutes && own->permute != opts->permute))
+        return 0;
     if (!kept->data->made)
         return !own->rows == !opts->rows && !(opts->noise > 0) && !opts->by_numpy;
     if (own->by_numpy != opts->by_numpy || own->draw != opts->draw)
@@ -61,7 +63,9 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
         const struct data_kept *kept = &cache->list[i];
         if (!strcmp(kept->source, source) && same_text(kept->target, opts->target) &&
             same_text(kept->drop, opts->drop) && kept->opts.delimiter == opts->delimiter &&
-            kept->opts.missing == opts->missing && same_rows(kept, opts) && same_task(kept, opts))
+            kept->opts.missing == opts->missing && !kept->opts.gray == !opts->gray &&
+            kept->opts.size == opts->size && kept->opts.workers == opts->workers &&
+            !kept->opts.skip_bad == !opts->skip_bad && same_rows(kept, opts) && same_task(kept, opts))
             return kept;
     }
     return NULL;
@@ -71,7 +75,9 @@ static int keep(struct data_cache *cache, const char *source, const sph_data_opt
 {
     struct data_kept kept = {.opts = *opts};
     int err = data_read(&kept.data, &kept.path, source, opts);
-    if (!err && is_whole(kept.data, opts) && !kept.data->pixels)
+    if (!err && opts->permutes)
+        err = data_permute(&kept.data, kept.path, opts->permute);
+    if (!err && is_whole(kept.data, opts) && !data_is_images(kept.data))
         err = targets_settle(kept.data, kept.path, opts->task);
     if (!err &&
         (!(kept.source = mem_text(source)) || (opts->target && !(kept.target = mem_text(opts->target))) ||
@@ -94,14 +100,16 @@ int data_cache_open(struct data_cache *cache, sph_data **out, const char *source
         return err;
     if (!kept)
         kept = &cache->list[cache->count - 1];
-    if (is_whole(kept->data, opts)) {
-        *out = data_share(kept->data);
-        return 0;
-    }
     sph_data *chosen = NULL;
-    err = data_choose(&chosen, kept->data, kept->path, opts->rows, opts->seed);
-    if (!err && !chosen->pixels)
-        err = targets_settle(chosen, kept->path, opts->task);
+    if (is_whole(kept->data, opts)) {
+        chosen = data_share(kept->data);
+    } else {
+        err = data_choose(&chosen, kept->data, kept->path, opts->rows, opts->seed);
+        if (!err && !data_is_images(chosen))
+            err = targets_settle(chosen, kept->path, opts->task);
+    }
+    if (!err && opts->columns == SPH_COLUMNS_REVERSED)
+        err = data_reverse(&chosen, kept->path);
     if (err < 0)
         sph_data_free(chosen);
     else

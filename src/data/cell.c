@@ -8,36 +8,30 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "data/number.h"
 
-enum {
-    NUMBER_MAX = 400, /* longer than any sensible number                      */
-    PLAIN_DIGITS = 15 /* below 2^53: the mantissa is exact, one division rounds */
-};
-
-static const double ten_to[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+enum { NUMBER_MAX = 400 }; /* longer than any sensible number */
 
 static int is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* The whole of text[length] as an unsigned decimal number. Up to 2^53 times a power of ten up to 22 is exact
- * in one operation; the rest goes to strtod. */
+/* The whole of text[length] as an unsigned decimal number. What number_scale cannot tell goes to strtod. */
 static int decimal(const char *text, size_t length, double *out)
 {
     const char *p = text, *end = text + length;
     uint64_t mantissa = 0;
     int digits = 0, exponent = 0, seen = 0;
     for (; p < end && is_digit(*p); p++, seen = 1)
-        if (digits < 19 && (mantissa || *p != '0')) {
+        if (digits < NUMBER_DIGITS && (mantissa || *p != '0')) {
             mantissa = mantissa * 10 + (uint64_t)(*p - '0');
             digits++;
         } else if (mantissa)
             digits++;
     if (p < end && *p == '.')
         for (p++; p < end && is_digit(*p); p++, seen = 1) {
-            if (digits < 19) {
+            if (digits < NUMBER_DIGITS) {
                 mantissa = mantissa * 10 + (uint64_t)(*p - '0');
                 digits += mantissa != 0;
                 exponent--;
@@ -60,10 +54,8 @@ static int decimal(const char *text, size_t length, double *out)
     }
     if (p != end)
         return 0;
-    if (digits <= 19 && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
-        *out = exponent < 0 ? (double)mantissa / ten_to[-exponent] : (double)mantissa * ten_to[exponent];
+    if (digits <= NUMBER_DIGITS && number_scale(mantissa, exponent, out))
         return 1;
-    }
     char copy[NUMBER_MAX];
     if (length >= sizeof copy)
         return 0;
@@ -171,81 +163,6 @@ static int same(const char *text, size_t length, const char *word)
     return length == strlen(word) && !strncasecmp(text, word, length);
 }
 
-/* [-]123.456 and no more: nearly every cell. As decimal() does, in one go. */
-static int plain_number(const char *text, double *out)
-{
-    int negative = *text == '-', digits = 0, point = -1;
-    uint64_t mantissa = 0;
-    for (text += negative; *text; text++) {
-        if (*text == '.' && point < 0) {
-            point = digits;
-            continue;
-        }
-        if (!is_digit(*text) || ++digits > PLAIN_DIGITS)
-            return 0;
-        mantissa = mantissa * 10 + (uint64_t)(*text - '0');
-    }
-    if (!digits)
-        return 0;
-    double value = point < 0 ? (double)mantissa : (double)mantissa / ten_to[digits - point];
-    *out = negative ? -value : value;
-    return 1;
-}
-
-/* ---------------------------------------------------------------- eight signs at a time */
-
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-static uint64_t eight(const char *text)
-{
-    uint64_t signs;
-    memcpy(&signs, text, sizeof signs);
-    return signs ^ EACH('0'); /* digits are 0 to 9, the first sign in the lowest byte */
-}
-
-/* How many of them are digits before the first that is none: 0 to 8. */
-static unsigned digits_in(uint64_t signs)
-{
-    uint64_t others = ((signs + EACH(0x76)) | signs) & EACH(0x80);
-    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-}
-
-/* The number that the first count digits are, 1 to 7 of them. */
-static uint64_t value_of(uint64_t signs, unsigned count)
-{
-    signs <<= 8 * (8 - count);                                             /* zeroes before them */
-    signs = signs * 10 + (signs >> 8);                                     /* pairs, */
-    return ((signs & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) + /* and pairs of these */
-            (signs >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
-           32;
-}
-
-/* As plain_number, for one to seven digits on each side of the point. The same bits come out. */
-static int short_number(const char *text, double *out)
-{
-    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-        return 0;
-    unsigned negative = *text == '-', whole, part = 0;
-    text += negative;
-    uint64_t signs = eight(text), mantissa;
-    whole = digits_in(signs);
-    if (whole - 1 > 6)
-        return 0;
-    mantissa = value_of(signs, whole);
-    text += whole;
-    if (*text == '.') {
-        signs = eight(++text);
-        part = digits_in(signs);
-        if (part - 1 > 6)
-            return 0;
-        mantissa = mantissa * (uint64_t)ten_to[part] + value_of(signs, part);
-        text += part;
-    }
-    static const double sign[] = {1, -1}; /* either is as likely: no branch */
-    *out = (double)mantissa / ten_to[part] * sign[negative];
-    return !*text;
-}
-
 /* A letter with which no currency, no missing cell and no infinity begins. */
 static int begins_word(char c)
 {
@@ -257,13 +174,15 @@ void cell_read_padded(struct cell *out, const char *text)
 {
     out->kind = CELL_NUMBER;
     out->text = text;
-    if (!short_number(text, &out->value))
+    const char *behind = number_read(text, &out->value);
+    if (!behind || *behind)
         cell_read(out, text);
 }
 
 void cell_read(struct cell *out, const char *text)
 {
-    if (plain_number(text, &out->value)) {
+    const char *behind = number_read_long(text, &out->value);
+    if (behind && !*behind) { /* nearly every cell */
         out->kind = CELL_NUMBER;
         out->text = text;
         return;

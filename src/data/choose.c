@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Some of the rows of a set, drawn by a seed as numpy draws them. */
+ * Some of the rows of a set, drawn by a seed as numpy draws them; its rows and its columns in another order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +105,14 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
     data->labels = NULL;
     data->x = data->y = NULL;
     data->pixels = NULL;
+    data->pictures = NULL;
     data->column_count = data->holders = 0;
     int err = copy_columns(data, whole);
     if (!err && !(err = copy_rows(&data->x, whole->x, whole->features * sizeof *data->x, rows, count)) &&
         !(err = copy_rows(&data->y, whole->y, whole->targets * sizeof *data->y, rows, count)))
         err = copy_rows(&data->pixels, whole->pixels, whole->features, rows, count);
+    if (!err && whole->pictures)
+        err = whole->pictures->choose(whole->pictures, &data->pictures, rows, count);
     if (err < 0)
         sph_data_free(data);
     else
@@ -119,24 +122,84 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
 
 int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t count, uint64_t seed)
 {
-    size_t train = whole->pixels && whole->test_from ? whole->test_from : whole->rows, kept_test = 0;
+    size_t train = data_is_images(whole) && whole->test_from ? whole->test_from : whole->rows, kept_test = 0;
     if (count > train)
         return sph_fail_at(SPH_EARG, path,
-                           whole->pixels ? "%zu training images, fewer than the %zu asked for"
-                                         : "%zu rows, fewer than the %zu asked for",
+                           data_is_images(whole) ? "%zu training images, fewer than the %zu asked for"
+                                                 : "%zu rows, fewer than the %zu asked for",
                            train, count);
     if (seed > UINT32_MAX || whole->rows > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds and rows below 2^32");
     if (train < whole->rows)
         kept_test = (size_t)ceil((double)count * (double)(whole->rows - train) / (double)train);
     uint32_t *rows = mem_get(whole->rows, sizeof *rows);
-    int err = !rows           ? SPH_EMEMORY
-              : whole->pixels ? draw_images(rows, whole, train, count, kept_test, seed)
-                              : draw(rows, whole->rows, seed);
+    int err = !rows                   ? SPH_EMEMORY
+              : data_is_images(whole) ? draw_images(rows, whole, train, count, kept_test, seed)
+                                      : draw(rows, whole->rows, seed);
     if (!err)
         err = take_rows(out, whole, rows, count + kept_test);
     if (!err)
         (*out)->test_from = kept_test ? count : 0;
     mem_free(rows);
     return err;
+}
+
+/* ---------------------------------------------------------------- in another order */
+
+int data_permute(sph_data **data, const char *path, uint32_t seed)
+{
+    sph_data *permuted = NULL;
+    size_t count = (*data)->rows;
+    if ((*data)->test_from)
+        return sph_fail_of(SPH_EARG, path, 0, "permute",
+                           "permute: it has a test part of its own, which stays where it is");
+    if (count > UINT32_MAX)
+        return sph_fail_key(SPH_EARG, "permute", "numpy's permutation takes rows below 2^32");
+    uint32_t *rows = mem_get(count, sizeof *rows);
+    int err = rows ? draw(rows, count, seed) : SPH_EMEMORY;
+    if (!err)
+        err = take_rows(&permuted, *data, rows, count);
+    mem_free(rows);
+    if (err < 0)
+        return err;
+    sph_data_free(*data);
+    *data = permuted;
+    return 0;
+}
+
+/* Where the numbers of a column stand: levels keep their order. */
+static size_t width_of(const struct column *column)
+{
+    return column->role != COLUMN_FEATURE ? 0 : column->kind == COLUMN_TEXT ? column->level_count : 1;
+}
+
+int data_reverse(sph_data **data, const char *path)
+{
+    const sph_data *from = *data;
+    sph_data *turned = NULL;
+    if (from->pixels)
+        return sph_fail_of(SPH_EARG, path, 0, "columns", "columns: images have none");
+    if (from->rows > UINT32_MAX)
+        return sph_fail_key(SPH_EARG, "columns", "%zu rows, expected fewer than 2^32", from->rows);
+    uint32_t *rows = mem_get(from->rows, sizeof *rows);
+    for (size_t i = 0; rows && i < from->rows; i++)
+        rows[i] = (uint32_t)i;
+    int err = rows ? take_rows(&turned, from, rows, from->rows) : SPH_EMEMORY;
+    mem_free(rows);
+    if (err < 0)
+        return err;
+    turned->reversed = !from->reversed;
+    for (size_t i = 0; i < from->column_count; i++) {
+        struct column *to = &turned->columns[i];
+        size_t at = to->at, width = width_of(to);
+        if (!width)
+            continue;
+        to->at = from->features - at - width;
+        for (size_t row = 0; row < from->rows; row++)
+            memcpy(turned->x + row * from->features + to->at, from->x + row * from->features + at,
+                   width * sizeof *from->x);
+    }
+    sph_data_free(*data);
+    *data = turned;
+    return 0;
 }

@@ -286,7 +286,7 @@ int columns_place(sph_data *data, const struct sheet *sheet)
 {
     data->features = 0;
     for (size_t i = 0; i < data->column_count; i++) {
-        struct column *column = &data->columns[i];
+        struct column *column = &data->columns[data->reversed ? data->column_count - 1 - i : i];
         if (column->role != COLUMN_FEATURE)
             continue;
         column->at = data->features;

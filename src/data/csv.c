@@ -19,6 +19,7 @@ enum { CHUNK = 1 << 16, FIELD_MAX = 1 << 20, FIELD_START = 1 << 10 };
 struct reader {
     struct csv_parser parser;
     const char *path;
+    csv_line *offer;
     csv_row *row;
     void *user;
     char *chars; /* the fields of the row, each ended by NUL */
@@ -320,12 +321,24 @@ static int read_plain(struct reader *reader, const char *line, size_t length, in
     return reader->err;
 }
 
+/* As many lines as are taken. Returns where the first begins that is not. */
+static const char *offer_lines(struct reader *reader, const char *bytes, const char *end)
+{
+    for (const char *next; bytes < end && (next = reader->offer(reader->user, bytes, end)); bytes = next)
+        reader->line++;
+    return bytes;
+}
+
 /* Line by line; when libcsv has begun one it stays with it until a row ends. */
 static int read_lines(struct reader *reader, const char *bytes, size_t length)
 {
     const char *end = bytes + length, *quote = memchr(bytes, '"', length);
     reader->ended = 1;
     while (bytes < end) {
+        if (reader->offer && reader->ended && (bytes = offer_lines(reader, bytes, end)) == end)
+            break;
+        if (quote && quote < bytes)
+            quote = memchr(bytes, '"', (size_t)(end - bytes));
         const char *feed = memchr(bytes, '\n', (size_t)(end - bytes)), *next = feed ? feed + 1 : end;
         int slow = !reader->ended, quotes = quote && quote < next;
         if (!slow && (slow = read_plain(reader, bytes, (size_t)((feed ? feed : end) - bytes), feed != NULL,
@@ -337,8 +350,6 @@ static int read_lines(struct reader *reader, const char *bytes, size_t length)
             if (err < 0)
                 return err;
         }
-        if (quotes)
-            quote = memchr(next, '"', (size_t)(end - next));
         bytes = next;
     }
     return 0;
@@ -392,10 +403,12 @@ static int parse_all(struct reader *reader, const char *bytes, size_t length, st
     return reader->err;
 }
 
-int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_row *row, void *user)
+int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_line *offer,
+             csv_row *row, void *user)
 {
     int err = SPH_EMEMORY;
-    struct reader reader = {.path = path, .row = row, .user = user, .line = 1, .delimiter = delimiter};
+    struct reader reader = {
+        .path = path, .offer = offer, .row = row, .user = user, .line = 1, .delimiter = delimiter};
     struct squeezer *squeezer = NULL;
     struct buffer *buffer = mem_get(1, sizeof *buffer + FIELD_START);
     if (!buffer)

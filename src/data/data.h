@@ -20,7 +20,7 @@
  *    "delimiter": one character (only if the user gave it),
  *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text", "levels": [...] (text
  * features), "at": k (targets: column of y), "decimal_comma": true (only if so)}...]}
- * or, for images, {"images": {"channels", "height", "width"}, "classes": [label...]}. A new reference; the
+ * or, for images, {"images": {"channels", "height", "width", "gray": true (only if so)}, "classes": [label...]}. A new reference; the
  * caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
 
@@ -33,5 +33,9 @@ int data_schema(const sph_data *data, json_t **out);
  * carefully as the file: it comes from one. Of a set with its own test part, that part is read and no
  * more. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
+
+/* The same; how says with how many workers folders of pictures are read, and whether bad ones are left out. */
+int data_open_like(sph_data **out, const char *source, const json_t *schema, int need_targets,
+                   const sph_data_opts *how);
 
 #endif

@@ -16,9 +16,9 @@ static size_t side_of(size_t pixels)
     return 0;
 }
 
-static int take_arrays(struct images *images, const char *path, const struct sheet *sheet)
+int images_take_arrays(struct images *images, const char *path, const struct array *x,
+                       const struct array *labels)
 {
-    const struct array *x = &sheet->x, *labels = &sheet->y;
     size_t side = side_of(x->columns), count;
     uint8_t *pixels;
     double *y;
@@ -53,7 +53,7 @@ static int read_npz(struct images *images, const char *path)
     int err = sheet_open(&sheet, path, &opts, &(struct sheet_hints){.need_targets = images->with_labels});
     if (err < 0)
         return err;
-    err = take_arrays(images, path, &sheet);
+    err = images_take_arrays(images, path, &sheet.x, &sheet.y);
     sheet_free(&sheet);
     return err;
 }

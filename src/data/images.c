@@ -14,6 +14,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/levels.h"
+#include "data/picture.h"
+#include "data/pictures.h"
 #include "data/registry.h"
 
 enum { LABEL_MOST = 65536 };
@@ -114,9 +116,11 @@ int images_find(struct images_source *out, const char *source, int expected)
         found = SPH_EMEMORY;
     if (!found)
         found = set || S_ISDIR(info.st_mode) ? find_in_folder(out) : find_file(out, expected);
+    if (!found && (set ? set->images == 2 : S_ISDIR(info.st_mode) || picture_named(source)))
+        found = out->pictures = 1;
     if (set && !found)
         found = sph_fail_at(SPH_EIO, source, "no files of the set in %s", out->path);
-    if (found > 0)
+    if (found > 0 && !out->pictures)
         out->classes = set && set->classes ? set->classes : out->reader->classes;
     if (set && found > 0)
         out->names = set->names;
@@ -310,6 +314,57 @@ static int build(sph_data *data, const struct images_source *source)
     return data->labels ? 0 : data_number_labels(data, images.limit);
 }
 
+/* PIL's luma, of Rec. 601: rows of three channels become rows of one, in place. */
+void images_to_gray(sph_data *data)
+{
+    size_t pixels = data->height * data->width;
+    if (data->channels != 3)
+        return;
+    for (size_t i = 0; i < data->rows; i++) {
+        const uint8_t *red = data->pixels + i * data->features, *green = red + pixels, *blue = green + pixels;
+        uint8_t *to = data->pixels + i * pixels;
+        for (size_t p = 0; p < pixels; p++)
+            to[p] = (uint8_t)((19595u * red[p] + 38470u * green[p] + 7471u * blue[p] + 0x8000u) >> 16);
+    }
+    data->channels = 1;
+    data->features = pixels;
+}
+
+/* Pictures that stay files. is_like: data say already what a model takes. */
+static int open_pictures(sph_data *data, const char *path, const sph_data_opts *opts, int is_like,
+                         int need_targets)
+{
+    struct folder *folder = NULL;
+    if (!is_like) {
+        data->channels = data->gray ? 1 : 3;
+        data->height = data->width = opts->size ? opts->size : PICTURES_SIZE;
+        data->features = data->channels * data->height * data->width;
+    }
+    if (data->height > PICTURES_SIZE_MOST)
+        return sph_fail_key(SPH_EARG, "size", "%zu, expected at most %d", data->height, PICTURES_SIZE_MOST);
+    if (opts->workers > PICTURES_WORKERS_MOST)
+        return sph_fail_key(SPH_EARG, "workers", "%zu, expected at most %d", opts->workers,
+                            PICTURES_WORKERS_MOST);
+    if (data->height != data->width || (data->channels != 1 && data->channels != 3))
+        return sph_fail_at(SPH_EFORMAT, path,
+                           "pictures become squares of 1 or 3 channels, and the model takes %zu x %zu x %zu",
+                           data->channels, data->height, data->width);
+    int err = is_like ? folder_open_like(&folder, path, data->labels, data->classes, need_targets)
+                      : folder_open(&folder, path);
+    if (!err)
+        err = pictures_fill(data, folder, opts, need_targets);
+    if (!err && !is_like && !(data->labels = mem_get(folder->class_count, sizeof *data->labels)))
+        err = SPH_EMEMORY;
+    for (; !err && !is_like && data->classes < folder->class_count; data->classes++)
+        if (!(data->labels[data->classes] = mem_text(folder->classes[data->classes])))
+            err = SPH_EMEMORY;
+    for (size_t i = 0; !err && i < data->classes; i++)
+        if (!text_is_utf8(data->labels[i]))
+            err = sph_fail_at(SPH_EFORMAT, path, "the name of a class is not UTF-8");
+    folder_free(folder);
+    return err;
+}
+
 int images_open(sph_data **out, const struct images_source *source, const sph_data_opts *opts)
 {
     int err = check_opts(source, opts);
@@ -321,17 +376,36 @@ int images_open(sph_data **out, const struct images_source *source, const sph_da
     data->task = SPH_TASK_CLASSES;
     data->targets = 1;
     data->missing = opts->missing;
-    if ((err = build(data, source)) < 0) {
+    data->gray = opts->gray != 0;
+    err = source->pictures ? open_pictures(data, source->path, opts, 0, 1) : build(data, source);
+    if (err < 0) {
         sph_data_free(data);
         return err;
     }
+    if (data->gray && data->pixels)
+        images_to_gray(data);
     *out = data;
     return 0;
 }
 
-int images_open_like(sph_data *like, const struct images_source *source, int need_targets)
+int images_open_like(sph_data *like, const struct images_source *source, int need_targets,
+                     const sph_data_opts *how)
 {
+    if (source->pictures)
+        return open_pictures(like, source->path, how, 1, need_targets);
     struct images images = {.data = like, .limit = like->classes, .with_labels = need_targets};
-    size_t from = source->test_at < source->count ? source->test_at : 0;
-    return read_files(&images, source, from, source->count);
+    size_t from = source->test_at < source->count ? source->test_at : 0, height = like->height,
+           width = like->width;
+    if (like->gray)
+        like->channels = 0; /* what is read may have three */
+    int err = read_files(&images, source, from, source->count);
+    if (err < 0 || !like->gray)
+        return err;
+    images_to_gray(like);
+    if (like->channels != 1 || like->height != height || like->width != width)
+        return sph_fail_at(SPH_EFORMAT, source->path,
+                           "images of %zu x %zu x %zu, expected %zu x %zu in one or "
+                           "three channels",
+                           like->channels, like->height, like->width, height, width);
+    return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Image sets: CIFAR-10 and CIFAR-100 binary, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz, from a file or a
+ * Image sets: folders of pictures, which stay files (pictures.h); CIFAR-10 and CIFAR-100 binary, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz and pickles, from a file or a
  * folder as distributed, gzip or not, into bytes in memory (rows/data.h: pixels). images.c finds the files and
  * puts a set together, each format reads one file (registry.h), bytes.c gives its bytes whether it is gzip or
  * not. */
@@ -25,6 +25,7 @@ struct images_source {
     char *names_file;  /* names of the classes, or NULL                            */
     const char *names; /* likewise, of a known set: comma-separated, or NULL       */
     size_t classes;    /* that labels must stay below; 0: found out                */
+    int pictures;      /* path is a folder of pictures, or one of them: no more is known here */
 };
 
 /* source: a known set, a folder or a file. 1: a set of images. 0: something else. expected: what is no table
@@ -38,7 +39,11 @@ int images_open(sph_data **out, const struct images_source *source, const sph_da
 /* Reads the test part, or all where there is none, as images and classes of like (which comes from a schema
  * and stays as it is). need_targets 0: labels are not read, and may be absent where they are a file or an
  * array of their own. */
-int images_open_like(sph_data *like, const struct images_source *source, int need_targets);
+int images_open_like(sph_data *like, const struct images_source *source, int need_targets,
+                     const sph_data_opts *how);
+
+/* Rows of three channels become rows of one, in place: PIL's luma. Other rows stay. */
+void images_to_gray(sph_data *data);
 
 /* ---------------------------------------------------------------- a set in the making */
 
@@ -54,6 +59,11 @@ struct images {
  * without labels) are where they go. The caller fills all of it. */
 int images_add(struct images *images, const char *path, size_t rows, size_t channels, size_t height,
                size_t width, uint8_t **pixels, double **y);
+
+/* image_npz.c: images of ImageNet32's arrays, data (N, 3 s s) and, where they are wanted, labels (N). */
+struct array;
+int images_take_arrays(struct images *images, const char *path, const struct array *x,
+                       const struct array *labels);
 
 /* Checks a label (row counts from 0 in path, first is the lowest label of the format) and keeps it. */
 int images_label(const struct images *images, const char *path, size_t row, double label, double first,

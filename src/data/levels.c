@@ -71,6 +71,11 @@ int levels_place(struct levels *levels, const char *text, size_t *index)
     return 0;
 }
 
+size_t levels_seen(const struct levels *levels, const char *text)
+{
+    return levels->slots ? levels->slot[find_slot(levels, text)] - 1 : SIZE_MAX;
+}
+
 void levels_free(struct levels *levels)
 {
     mem_free_texts(levels->text, levels->count);

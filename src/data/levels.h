@@ -19,6 +19,9 @@ int levels_add(struct levels *levels, const char *text); /* limit 0: none */
 
 /* The same; *index <- the text's place in levels->text, or SIZE_MAX where there were too many before it. */
 int levels_place(struct levels *levels, const char *text, size_t *index);
+
+/* The text's place, or SIZE_MAX: it was not added. */
+size_t levels_seen(const struct levels *levels, const char *text);
 void levels_free(struct levels *levels);
 
 /* Sorts bytewise; levels_add must not follow. */

@@ -9,8 +9,8 @@
 /* ---------------------------------------------------------------- formats */
 
 static const struct reader *const readers[] = {
-    &reader_cifar10, &reader_cifar100,   &reader_idx,  &reader_npy,
-    &reader_npz,     &reader_imagenet32, &reader_text,
+    &reader_cifar10,    &reader_cifar100,          &reader_idx,  &reader_npy, &reader_npz,
+    &reader_imagenet32, &reader_imagenet32_pickle, &reader_text,
 };
 
 enum { READERS = sizeof readers / sizeof *readers };

@@ -50,6 +50,7 @@ extern const struct reader reader_idx;                      /* idx.c       */
 extern const struct reader reader_npy;                      /* npy.c       */
 extern const struct reader reader_npz;                      /* npz.c       */
 extern const struct reader reader_imagenet32;               /* image_npz.c */
+extern const struct reader reader_imagenet32_pickle;        /* pickle.c    */
 extern const struct reader reader_text;                     /* text_sheet.c, last: it takes any file */
 
 /* ---------------------------------------------------------------- sets */

@@ -58,12 +58,16 @@ static int images_schema(const sph_data *data, json_t **out)
     *out = json_pack("{s:{s:I, s:I, s:I}, s:o}", "images", "channels", (json_int_t)data->channels, "height",
                      (json_int_t)data->height, "width", (json_int_t)data->width, "classes",
                      text_array(data->labels, data->classes));
+    if (*out && data->gray && json_object_set_new(json_object_get(*out, "images"), "gray", json_true())) {
+        json_decref(*out);
+        *out = NULL;
+    }
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
 }
 
 int data_schema(const sph_data *data, json_t **out)
 {
-    if (data->pixels)
+    if (data_is_images(data))
         return images_schema(data, out);
     json_t *schema = json_object(), *columns = json_array();
     int bad =
@@ -73,6 +77,8 @@ int data_schema(const sph_data *data, json_t **out)
         json_object_set_new(schema, "task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word));
     if (data->delimiter)
         bad |= json_object_set_new(schema, "delimiter", json_stringn(&data->delimiter, 1));
+    if (data->reversed)
+        bad |= json_object_set_new(schema, "reversed", json_true());
     if (data->labels)
         bad |= json_object_set_new(schema, "classes", text_array(data->labels, data->classes));
     for (size_t i = 0; i < data->column_count && !bad; i++)
@@ -222,6 +228,7 @@ static int read_schema(sph_data *data, const json_t *schema)
         return err;
     data->missing = (sph_missing)missing;
     data->task = (sph_task)task;
+    data->reversed = json_is_true(json_object_get(schema, "reversed")); /* absent in older files */
     if (data->task != SPH_TASK_REGRESSION) {
         if ((err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
             return err;
@@ -257,6 +264,9 @@ static int read_images_schema(sph_data *data, const json_t *schema)
         data->height > IMAGES_SIDE || data->width > IMAGES_SIDE)
         return sph_fail_at(SPH_EFORMAT, where, "images of %zu x %zu x %zu, expected sizes from 1 to %d",
                            data->channels, data->height, data->width, IMAGES_SIDE);
+    data->gray = json_is_true(json_object_get(images, "gray"));
+    if (data->gray && data->channels != 1)
+        return sph_fail_at(SPH_EFORMAT, where, "gray images of %zu channels", data->channels);
     if (data->classes < 2)
         return sph_fail_at(SPH_EFORMAT, where, "%zu classes of images", data->classes);
     data->features = data->channels * data->height * data->width;
@@ -265,7 +275,8 @@ static int read_images_schema(sph_data *data, const json_t *schema)
     return 0;
 }
 
-static int open_images(sph_data *data, const char *source, const json_t *schema, int need_targets)
+static int open_images(sph_data *data, const char *source, const json_t *schema, int need_targets,
+                       const sph_data_opts *how)
 {
     struct images_source images = {0};
     int err = read_images_schema(data, schema);
@@ -278,7 +289,7 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
                                 data->channels, data->height, data->width)
                   : sph_fail_at(SPH_EIO, source, "no such file or folder, nor a known set");
     if (err > 0)
-        err = images_open_like(data, &images, need_targets);
+        err = images_open_like(data, &images, need_targets, how);
     images_free(&images);
     return err;
 }
@@ -453,11 +464,19 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
 
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets)
 {
+    sph_data_opts how;
+    sph_data_defaults(&how);
+    return data_open_like(out, source, schema, need_targets, &how);
+}
+
+int data_open_like(sph_data **out, const char *source, const json_t *schema, int need_targets,
+                   const sph_data_opts *how)
+{
     *out = NULL;
     sph_data *data = mem_get(1, sizeof *data);
     if (!data)
         return SPH_EMEMORY;
-    int err = json_object_get(schema, "images") ? open_images(data, source, schema, need_targets)
+    int err = json_object_get(schema, "images") ? open_images(data, source, schema, need_targets, how)
                                                 : open_sheet(data, source, schema, need_targets);
     if (err < 0) {
         sph_data_free(data);

@@ -231,6 +231,29 @@ static const sph_data_set sets[] = {
      .features = 3072,
      .classes = 0, /* the stand-in has fewer than 1,000 */
      .images = 1},
+    {.name = "flowers",
+     .file = "imagefolder",
+     .from =
+         "200 photographs of five flowers, of TensorFlow's flower_photos; CC BY 2.0, authors named beside",
+     .how = "download.tensorflow.org/example_images/flower_photos.tgz has all 3,670; the folder holds train "
+            "and val "
+            "with a folder for each flower",
+     .task = SPH_TASK_CLASSES,
+     .rows = 3670,
+     .features = 150528,
+     .classes = 5,
+     .images = 2},
+    {.name = "imagenet",
+     .file = "imagenet",
+     .from = "ILSVRC 2012, Russakovsky and others; for non-commercial research",
+     .how = "image-net.org gives it to who signs its terms; the folder holds train and val with a folder for "
+            "each "
+            "of the 1,000 classes",
+     .task = SPH_TASK_CLASSES,
+     .rows = 1331167,
+     .features = 150528,
+     .classes = 1000,
+     .images = 2},
 };
 
 enum { SETS = sizeof sets / sizeof *sets };

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "data/csv.h"
 #include "data/levels.h"
+#include "data/plain.h"
 
 /* ---------------------------------------------------------------- the first pass */
 
@@ -27,27 +28,12 @@ struct first_pass {
     /* (rows, width) of the rows but the first, whose place is kept; NULL: there is no room for them */
     double *cells;
     size_t capacity; /* rows */
+    struct plain plain;
 };
 
 /* ---------------------------------------------------------------- cells, kept */
 
-enum { WORDS_MOST = 1 << 12 }; /* of a column */
-
-/* A NaN that stands for a word of the column: 0 is a missing cell, 1 the first word, WORDS_MOST + 1 one too many. */
-static double as_number(size_t word)
-{
-    uint64_t bits = UINT64_C(0x7ff8) << 48 | word;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static size_t as_word(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (size_t)(bits & UINT32_MAX);
-}
+enum { WORDS_MOST = 1 << 12 }; /* of a column; a word beyond them is kept as number WORDS_MOST + 1 */
 
 void text_sheet_forget(struct sheet *sheet)
 {
@@ -84,11 +70,13 @@ static int expect_cells(struct first_pass *pass)
         !mem_allows(bytes))
         return 0;
     sheet->words = mem_get(pass->width, sizeof *sheet->words);
-    pass->cells = mem_get(count, sizeof *pass->cells);
+    pass->cells = mem_get_large(count, sizeof *pass->cells);
     pass->capacity = rows;
     for (size_t i = 0; sheet->words && i < pass->width; i++)
         sheet->words[i].limit = WORDS_MOST;
-    return sheet->words && pass->cells ? 0 : SPH_EMEMORY;
+    if (!sheet->words || !pass->cells)
+        return SPH_EMEMORY;
+    return plain_begin(&pass->plain, sheet->delimiter, pass->width, sheet->profile, sheet->words);
 }
 
 /* row: among all of the file. */
@@ -106,9 +94,9 @@ static int keep_cell(struct first_pass *pass, size_t row, size_t column, const s
         int err = levels_place(&pass->sheet->words[column], cell->text, &word);
         if (err < 0)
             return err;
-        value = as_number(word < WORDS_MOST ? word + 1 : WORDS_MOST + 1);
+        value = kept_word(word < WORDS_MOST ? word + 1 : WORDS_MOST + 1);
     } else if (cell->kind == CELL_MISSING) {
-        value = as_number(0);
+        value = kept_word(0);
     }
     pass->cells[row * pass->width + column] = value;
     return 0;
@@ -131,7 +119,7 @@ static int add_to_profile(struct profile *profile, size_t line, const struct cel
     enum comma comma = commas ? cell_comma(cell->text) : COMMA_NONE;
     profile->unclear += comma == COMMA_UNCLEAR;
     profile->other += comma == COMMA_OTHER;
-    profile->points += commas && !comma && cell->kind == CELL_NUMBER && strchr(cell->text, '.');
+    profile->points |= commas && !comma && cell->kind == CELL_NUMBER && strchr(cell->text, '.');
     if ((comma == COMMA_DECIMAL && (!profile->decimal || line < profile->comma_line)) ||
         (comma == COMMA_UNCLEAR && !profile->decimal &&
          (!profile->comma_example || line < profile->comma_line))) {
@@ -196,6 +184,16 @@ static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
 {
     return sheet_fail(sheet, line, "", "%zu column%s, expected %zu as in the first row", count,
                       count == 1 ? "" : "s", sheet->columns);
+}
+
+static const char *first_line(void *user, const char *line, const char *end)
+{
+    struct first_pass *pass = user;
+    if (!pass->cells || pass->rows >= pass->capacity)
+        return NULL;
+    const char *next = plain_row(&pass->plain, line, end, pass->cells + pass->rows * pass->width);
+    pass->rows += next != NULL;
+    return next;
 }
 
 static int first_row(void *user, size_t line, const char *const *fields, size_t count)
@@ -277,6 +275,7 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
     struct sheet *sheet = pass->sheet;
     if (!pass->rows)
         return sph_fail_at(SPH_EFORMAT, sheet->path, "no rows, only empty lines");
+    plain_end(&pass->plain);
     const char **sorted = sort_texts(expected, expected_count);
     int header = sorted ? has_header(pass, sorted, expected_count) : SPH_EMEMORY;
     mem_free(sorted);
@@ -344,7 +343,7 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
     sheet->is_text = 1;
     sheet->delimiter =
         delimiter && !hints->expected ? delimiter : csv_sniff(sheet->bytes, sheet->length, delimiter);
-    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_row, &pass);
+    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_line, first_row, &pass);
     if (!err)
         err = finish(&pass, hints->expected, hints->expected_count);
     for (size_t i = 0; i < pass.width && pass.first; i++)
@@ -352,6 +351,7 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
     mem_free(pass.first);
     mem_free(pass.again);
     mem_free(pass.cells);
+    plain_free(&pass.plain);
     return err;
 }
 
@@ -388,10 +388,10 @@ static int later_row(void *user, size_t line, const char *const *fields, size_t 
     return pass->row(pass->user, line, pass->cells);
 }
 
-static int scan_text(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
+static int scan_with(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
 {
     struct later_pass pass = {.sheet = sheet, .row = row, .user = user, .cells = cells};
-    return csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, later_row, &pass);
+    return csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, NULL, later_row, &pass);
 }
 
 struct one_row {
@@ -409,41 +409,49 @@ static int take_one(void *user, size_t line, const struct cell *cells)
 /* value: no number. */
 static void set_word(struct cell *cell, const struct levels *words, double value)
 {
-    size_t word = as_word(value);
+    size_t word = kept_word_of(value);
     cell->kind = word ? CELL_TEXT : CELL_MISSING;
     cell->text = word && word <= words->count ? words->text[word - 1] : "";
 }
 
-/* A row that is refused is looked up in the text, for its line and its words. */
-static int scan_parsed(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
+static void set_cells(const struct sheet *sheet, const double *value, struct cell *cells)
 {
-    const double *value = sheet->parsed;
-    for (size_t i = 0; i < sheet->rows; i++) {
-        for (size_t j = 0; j < sheet->columns; j++) {
-            cells[j] = (struct cell){.kind = CELL_NUMBER, .value = value[j]};
-            if (isnan(value[j]))
-                set_word(&cells[j], &sheet->words[j], value[j]);
-        }
-        value += sheet->columns;
-        int err = row(user, 0, cells);
-        if (err == SPH_EFORMAT) {
-            struct one_row one = {.row = row, .user = user, .left = i};
-            int found = scan_text(sheet, take_one, &one, cells);
-            return found < 0 ? found : err;
-        }
-        if (err < 0)
-            return err;
+    for (size_t i = 0; i < sheet->columns; i++) {
+        cells[i] = (struct cell){.kind = CELL_NUMBER, .value = value[i]};
+        if (isnan(value[i]))
+            set_word(&cells[i], &sheet->words[i], value[i]);
     }
-    return 0;
 }
 
-int text_sheet_scan(const struct sheet *sheet, int with_text, sheet_row *row, void *user)
+/* A row that is refused is looked up in the text, for its line and its words. */
+int text_sheet_scan_parsed(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user)
+{
+    int err = 0;
+    struct cell *cells = mem_get(sheet->columns, sizeof *cells);
+    if (!cells)
+        return SPH_EMEMORY;
+    const double *value = sheet->parsed;
+    for (size_t i = 0; i < sheet->rows && !err; i++, value += sheet->columns) {
+        if (offer && offer(user, value))
+            continue;
+        set_cells(sheet, value, cells);
+        err = row(user, 0, cells);
+        if (err == SPH_EFORMAT) {
+            struct one_row one = {.row = row, .user = user, .left = i};
+            int found = scan_with(sheet, take_one, &one, cells);
+            err = found < 0 ? found : err;
+        }
+    }
+    mem_free(cells);
+    return err;
+}
+
+int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
     struct cell *cells = mem_get(sheet->columns, sizeof *cells);
     if (!cells)
         return SPH_EMEMORY;
-    int err = sheet->parsed && !with_text ? scan_parsed(sheet, row, user, cells)
-                                          : scan_text(sheet, row, user, cells);
+    int err = scan_with(sheet, row, user, cells);
     mem_free(cells);
     return err;
 }

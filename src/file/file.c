@@ -196,6 +196,15 @@ int file_is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+int file_time(const char *path, double *seconds)
+{
+    struct stat info;
+    if (stat(path, &info) < 0)
+        return 0;
+    *seconds = (double)info.st_mtime;
+    return 1;
+}
+
 int file_is_own(const char *path)
 {
     struct stat info;

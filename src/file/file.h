@@ -29,6 +29,8 @@ void file_map_done(const struct file_map *map, const void *from, size_t length);
 
 int file_exists(const char *path);
 int file_is_directory(const char *path);
+/* When it was last written, in seconds since 1970; 0: it is not there. */
+int file_time(const char *path, double *seconds);
 /* 1: this user's or root's, and nobody else may write it. */
 int file_is_own(const char *path);
 int file_make_directory(const char *path); /* with parents, each on the disk; existing is fine */

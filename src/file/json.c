@@ -183,20 +183,14 @@ int json_member_text(const json_t *object, const char *where, const char *key, c
 
 int json_member_array(const json_t *object, const char *where, const char *key, const json_t **out)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_array(value))
-        return refuse(value, where, key, "an array");
-    *out = value;
-    return 0;
+    *out = json_object_get(object, key);
+    return json_is_array(*out) ? 0 : refuse(*out, where, key, "an array");
 }
 
 int json_member_object(const json_t *object, const char *where, const char *key, const json_t **out)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_object(value))
-        return refuse(value, where, key, "an object");
-    *out = value;
-    return 0;
+    *out = json_object_get(object, key);
+    return json_is_object(*out) ? 0 : refuse(*out, where, key, "an object");
 }
 
 int json_member_reals(const json_t *object, const char *where, const char *key, double **out, size_t *count)

@@ -23,6 +23,8 @@ void sph_data_free(sph_data *data)
     mem_free(data->x);
     mem_free(data->y);
     mem_free(data->pixels);
+    if (data->pictures)
+        data->pictures->release(data->pictures);
     mem_free(data);
 }
 
@@ -177,7 +179,7 @@ const double *sph_data_y(const sph_data *data)
 
 char *data_feature_name(const sph_data *data, size_t feature)
 {
-    if (data->pixels) {
+    if (data_is_images(data)) {
         size_t pixels = data->height * data->width, pixel = feature % pixels;
         return mem_format("pixel_%zu_%zu_%zu", feature / pixels, pixel / data->width, pixel % data->width);
     }

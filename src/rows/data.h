@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "net/scaling.h"
+#include "rows/pictures.h"
 #include "spherelu/core.h"
 
 enum column_role { COLUMN_FEATURE, COLUMN_TARGET, COLUMN_DROPPED };
@@ -40,14 +41,23 @@ struct sph_data {
 
     struct column *columns; /* (column_count) in the source's order */
     size_t column_count;
-    int named; /* the names mean something: they came from a header or a known set */
+    int reversed; /* the features lie in x from the last column to the first */
+    int named;    /* the names mean something: they came from a header or a known set */
     sph_missing missing;
     char delimiter; /* the user's, 0: none given */
 
-    uint8_t *pixels; /* (rows, channels, height, width) images; NULL: a table, and x holds its numbers */
-    size_t channels, height, width; /* features is their product */
+    uint8_t *pixels;                /* (rows, channels, height, width) images in memory, or NULL */
+    struct pictures *pictures;      /* images that are brought when they are needed, or NULL */
+    size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
+    int gray;                       /* one channel, the luma of what was read */
     size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
 };
+
+/* Whether rows are images, in memory or not. */
+static inline int data_is_images(const sph_data *data)
+{
+    return data->channels > 0;
+}
 
 /* The same data once more, each to be freed. They are not to be changed from here on. */
 sph_data *data_share(sph_data *data);
@@ -64,7 +74,10 @@ int data_number_labels(sph_data *data, size_t classes);
 /* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
  * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
  * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
- * standard deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone. */
+ * standard deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone, MEAN
+ * subtracts the mean and divides by 255; of images that are not in memory at most SCALING_PICTURES of these rows are
+ * looked at, evenly spaced. Of a table MEAN divides by nothing. */
+enum { SCALING_PICTURES = 1024 };
 int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                 sph_standardize kind);
 

@@ -75,7 +75,7 @@ fail:
 int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
                        const sph_net *net, sph_augment augment, uint64_t seed)
 {
-    if (data->pixels)
+    if (data_is_images(data))
         return image_feed_new(out, data, index, count, net, augment, seed);
     if (augment != SPH_AUGMENT_NONE)
         return sph_fail_key(SPH_EARG, "augment", "the data are a table, and only images can be augmented");

@@ -18,6 +18,7 @@ struct image_feed {
     sph_augment augment;
     uint64_t seed;
     size_t epoch;
+    struct picture_stream *stream; /* of images that are not in memory, which it varies itself; or NULL */
 };
 
 /* One image of either dtype. Flipped, a line is read from its end. */
@@ -40,7 +41,7 @@ WRITE_IMAGE(write_f64, double)
 
 static int is_flipped(const struct image_feed *feed, uint32_t row)
 {
-    if (feed->augment != SPH_AUGMENT_FLIP)
+    if (feed->augment != SPH_AUGMENT_FLIP || feed->stream)
         return 0;
     struct rng rng = rng_stream(feed->seed, RNG_AUGMENT, (uint32_t)feed->epoch);
     rng.drawn = row; /* one word a row, whatever the order of asking */
@@ -55,7 +56,10 @@ static int image_fetch(void *self, const uint32_t *index, size_t count, void *x,
     size_t size = feed->k->size;
     for (size_t i = 0; i < count; i++) {
         uint32_t row = feed->index[index[i]];
-        const uint8_t *from = data->pixels + row * data->features;
+        const uint8_t *from = feed->stream ? NULL : data->pixels + row * data->features;
+        int err = feed->stream ? feed->stream->take(feed->stream, row, &from) : 0;
+        if (err < 0)
+            return err;
         void *to = (char *)x + i * ldx * size;
         if (feed->dtype == SPH_F32)
             write_f32(feed, from, is_flipped(feed, row), to);
@@ -69,12 +73,30 @@ static int image_fetch(void *self, const uint32_t *index, size_t count, void *x,
 
 static void image_epoch(void *self, size_t epoch)
 {
-    ((struct image_feed *)self)->epoch = epoch;
+    struct image_feed *feed = self;
+    feed->epoch = epoch;
+    if (feed->stream) /* nothing is ahead, which cannot fail */
+        feed->stream->begin(feed->stream, epoch, NULL, NULL, 0);
+}
+
+static int image_ahead(void *self, const uint32_t *index, size_t first, size_t count)
+{
+    struct image_feed *feed = self;
+    const uint32_t *rows = index ? feed->index : feed->index + first;
+    return feed->stream->begin(feed->stream, feed->epoch, rows, index, count);
+}
+
+static double image_waited(void *self)
+{
+    struct image_feed *feed = self;
+    return feed->stream->waited(feed->stream);
 }
 
 static void image_release(struct feed *feed)
 {
     struct image_feed *images = (struct image_feed *)feed;
+    if (images->stream)
+        images->stream->release(images->stream);
     mem_free(images->index);
     mem_free(images->shades);
     mem_free(images);
@@ -121,9 +143,21 @@ static int place_pixels(struct image_feed *feed, const sph_net *net)
     return 0;
 }
 
+static int open_stream(struct image_feed *feed, size_t count)
+{
+    const struct pictures *pictures = feed->data->pictures;
+    int err = pictures->stream(pictures, &feed->stream, feed->augment, feed->seed, feed->index, count);
+    feed->feed.source.ahead = image_ahead;
+    feed->feed.source.waited = image_waited;
+    return err;
+}
+
 int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
                    const sph_net *net, sph_augment augment, uint64_t seed)
 {
+    if (augment > SPH_AUGMENT_FLIP && !data->pictures)
+        return sph_fail_key(SPH_EARG, "augment",
+                            "only the pictures of a folder have sizes of their own to choose from");
     struct image_feed *feed = mem_get(1, sizeof *feed);
     if (!feed)
         return SPH_EMEMORY;
@@ -145,12 +179,14 @@ int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *inde
         err = SPH_EMEMORY;
     if (!err)
         err = fill_shades(feed, &net->scaling);
+    for (size_t i = 0; i < count && !err; i++)
+        feed->index[i] = index ? index[i] : (uint32_t)i;
+    if (!err && data->pictures)
+        err = open_stream(feed, count);
     if (err < 0) {
         image_release(&feed->feed);
         return err;
     }
-    for (size_t i = 0; i < count; i++)
-        feed->index[i] = index ? index[i] : (uint32_t)i;
     *out = &feed->feed;
     return 0;
 }

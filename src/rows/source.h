@@ -17,6 +17,11 @@ struct source {
     /* or NULL: called before the first fetch of an epoch (from 0), also when a run is resumed in the middle
      * of one, so that what varies depends on the epoch and not on how often rows were fetched before */
     void (*epoch)(void *self, size_t epoch);
+    /* or NULL: the rows that will be fetched next, in this order (index NULL: first, first + 1, ...), so that they
+     * can be made ready. index is borrowed until the next call; count 0: none. */
+    int (*ahead)(void *self, const uint32_t *index, size_t first, size_t count);
+    /* or NULL: the seconds that fetch spent waiting for what was not ready */
+    double (*waited)(void *self);
 };
 
 #endif

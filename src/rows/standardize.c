@@ -58,18 +58,48 @@ static int fail_too_large(char *name)
     return SPH_EFORMAT;
 }
 
-/* Counts of each byte give both moments exactly, up to one rounding. */
-static void channel_moments(const sph_data *data, size_t channel, const uint32_t *rows, size_t count,
-                            double *mean, double *scale)
+static void count_bytes(uint64_t (*seen)[256], const sph_data *data, const uint8_t *image)
 {
     size_t pixels = data->height * data->width;
-    uint64_t seen[256] = {0};
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *plane = data->pixels + rows[i] * data->features + channel * pixels;
+    for (size_t c = 0; c < data->channels; c++)
         for (size_t p = 0; p < pixels; p++)
-            seen[plane[p]]++;
+            seen[c][*image++]++;
+}
+
+/* seen (channels, 256) <- how often each byte comes in these rows; *looked <- how many of them were looked at. */
+static int count_images(uint64_t (*seen)[256], const sph_data *data, const uint32_t *rows, size_t count,
+                        size_t *looked)
+{
+    *looked = count;
+    for (size_t i = 0; i < count && data->pixels; i++)
+        count_bytes(seen, data, data->pixels + rows[i] * data->features);
+    if (data->pixels)
+        return 0;
+    size_t some = count < SCALING_PICTURES ? count : SCALING_PICTURES;
+    uint32_t *index = mem_get(some, sizeof *index);
+    struct picture_stream *stream = NULL;
+    int err =
+        index ? data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0) : SPH_EMEMORY;
+    for (size_t i = 0; i < some && !err; i++)
+        index[i] = rows[i * count / some];
+    if (!err)
+        err = stream->begin(stream, 0, index, NULL, some);
+    for (size_t i = 0; i < some && !err; i++) {
+        const uint8_t *image;
+        if (!(err = stream->take(stream, index[i], &image)))
+            count_bytes(seen, data, image);
     }
-    double n = (double)count * (double)pixels, sum = 0.0, squares = 0.0;
+    if (stream)
+        stream->release(stream);
+    mem_free(index);
+    *looked = some;
+    return err;
+}
+
+/* Counts of each byte give both moments exactly, up to one rounding. */
+static void channel_moments(const uint64_t seen[256], double n, double *mean, double *scale)
+{
+    double sum = 0.0, squares = 0.0;
     for (int v = 0; v < 256; v++)
         sum += v * (double)seen[v];
     *mean = sum / n;
@@ -81,21 +111,31 @@ static void channel_moments(const sph_data *data, size_t channel, const uint32_t
 static int fit_images(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                       sph_standardize kind)
 {
-    size_t pixels = data->height * data->width;
-    if (!(out->x_mean = mem_get(data->features, sizeof *out->x_mean)) ||
-        !(out->x_scale = mem_get(data->features, sizeof *out->x_scale))) {
+    size_t pixels = data->height * data->width, looked = 0;
+    uint64_t(*seen)[256] = mem_get(data->channels, sizeof *seen);
+    int err = seen ? 0 : SPH_EMEMORY;
+    if (!err && kind != SPH_STANDARDIZE_OFF)
+        err = count_images(seen, data, rows, count, &looked);
+    if (!err && (!(out->x_mean = mem_get(data->features, sizeof *out->x_mean)) ||
+                 !(out->x_scale = mem_get(data->features, sizeof *out->x_scale))))
+        err = SPH_EMEMORY;
+    if (err < 0) {
+        mem_free(seen);
         scaling_free(out);
-        return SPH_EMEMORY;
+        return err;
     }
     for (size_t c = 0; c < data->channels; c++) {
         double mean = 0.0, scale = 255.0;
         if (kind != SPH_STANDARDIZE_OFF)
-            channel_moments(data, c, rows, count, &mean, &scale);
+            channel_moments(seen[c], (double)looked * (double)pixels, &mean, &scale);
+        if (kind == SPH_STANDARDIZE_MEAN)
+            scale = 255.0;
         for (size_t p = 0; p < pixels; p++) {
             out->x_mean[c * pixels + p] = mean;
             out->x_scale[c * pixels + p] = scale;
         }
     }
+    mem_free(seen);
     return 0;
 }
 
@@ -107,7 +147,7 @@ int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows,
     *out = (struct scaling){.features = data->features, .targets = data->targets};
     if (!count)
         return sph_fail_key(SPH_EARG, "standardize", "no training rows");
-    if (data->pixels)
+    if (data_is_images(data))
         return fit_images(out, data, rows, count, kind);
     int err = SPH_EMEMORY, bad;
     double *scale = NULL;
@@ -121,8 +161,10 @@ int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows,
     if (kind != SPH_STANDARDIZE_OFF) {
         if (!(out->x_mean = mem_get(data->features, sizeof *out->x_mean)))
             goto out;
-        for (size_t j = 0; j < data->features; j++)
+        for (size_t j = 0; j < data->features; j++) {
             out->x_mean[j] = out->x_fill[j];
+            scale[j] = kind == SPH_STANDARDIZE_MEAN ? 1.0 : scale[j];
+        }
         out->x_scale = scale;
         scale = NULL;
     }

@@ -59,9 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     length--;
     csv_sniff(text, length, delimiter);
     if (bytes[0] & 4)
-        csv_read("t", text, length, ' ', our_row, &ours);
+        csv_read("t", text, length, ' ', NULL, our_row, &ours);
     ours = 0;
-    int err = csv_read("t", text, length, delimiter, our_row, &ours);
+    int err = csv_read("t", text, length, delimiter, NULL, our_row, &ours);
     for (size_t i = 0; i < length; i++)
         if (bytes[1 + i] >= 0x80) /* fields are made UTF-8, theirs are not */
             return 0;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JPEG by TurboJPEG. Its markers are walked here before: the way the picture was held (EXIF), whether its inks are
+ * stored inverted (Adobe), and how much memory the decoder will take. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/picture.h"
+
+struct notes {
+    int orientation; /* of EXIF, 1 to 8 */
+    int adobe;       /* an Adobe marker: CMYK is stored inverted */
+    int components;  /* of the frame */
+    int buffered;    /* progressive, or a scan for each component: all coefficients are held */
+};
+
+/* ---------------------------------------------------------------- markers */
+
+enum {
+    START = 0xd8,
+    END = 0xd9,
+    SCAN = 0xda,
+    RESTART_FIRST = 0xd0,
+    RESTART_LAST = 0xd7,
+    EXIF = 0xe1,
+    ADOBE = 0xee,
+    ORIENTATION = 0x0112
+};
+
+static uint64_t number(struct cursor *in, size_t bytes, int big)
+{
+    return big ? cursor_big(in, bytes) : cursor_little(in, bytes);
+}
+
+/* The orientation of a TIFF header and its first directory; 1 where it has none. */
+static int exif_orientation(struct cursor in)
+{
+    if (!cursor_passes(&in, "Exif\0\0", 6))
+        return 1;
+    struct cursor start = in;
+    int big = cursor_passes(&in, "MM\0*", 4);
+    if (!big && !cursor_passes(&in, "II*\0", 4))
+        return 1;
+    size_t offset = (size_t)number(&in, 4, big);
+    in = start;
+    if (!cursor_take(&in, offset))
+        return 1;
+    size_t entries = (size_t)number(&in, 2, big);
+    for (size_t i = 0; i < entries && !in.spent; i++) {
+        uint64_t tag = number(&in, 2, big);
+        cursor_take(&in, 6); /* type and count */
+        uint64_t value = number(&in, 2, big);
+        cursor_take(&in, 2);
+        if (tag == ORIENTATION && !in.spent)
+            return value >= 1 && value <= 8 ? (int)value : 1;
+    }
+    return 1;
+}
+
+static int is_frame(unsigned marker)
+{
+    return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+}
+
+/* What the markers before the first scan say; those that make no sense are the decoder's business. */
+static void read_notes(struct notes *out, const void *bytes, size_t length)
+{
+    struct cursor in = cursor_over(bytes, length);
+    *out = (struct notes){.orientation = 1};
+    cursor_take(&in, 2);
+    while (!in.spent) {
+        unsigned marker = 0xff;
+        if (cursor_big(&in, 1) != 0xff)
+            return;
+        while (marker == 0xff && !in.spent)
+            marker = (unsigned)cursor_big(&in, 1);
+        if (marker == START || (marker >= RESTART_FIRST && marker <= RESTART_LAST))
+            continue;
+        size_t size = (size_t)cursor_big(&in, 2);
+        const unsigned char *body = size >= 2 ? cursor_take(&in, size - 2) : NULL;
+        if (!body || marker == END)
+            return;
+        struct cursor part = cursor_over(body, size - 2);
+        if (marker == EXIF && out->orientation == 1) {
+            out->orientation = exif_orientation(part);
+        } else if (marker == ADOBE) {
+            out->adobe |= cursor_passes(&part, "Adobe", 5);
+        } else if (is_frame(marker)) {
+            out->buffered = marker != 0xc0 && marker != 0xc1;
+            cursor_take(&part, 5);
+            out->components = (int)cursor_big(&part, 1);
+        } else if (marker == SCAN) {
+            out->buffered |= (int)cursor_big(&part, 1) < out->components;
+            return;
+        }
+    }
+}
+
+static int knows(const unsigned char *bytes, size_t length)
+{
+    return length >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
+}
+
+/* ---------------------------------------------------------------- decoding */
+
+#ifdef SPH_TURBOJPEG
+#include <turbojpeg.h>
+
+/* A block of 8 x 8 takes two bits at least, an eighth of a byte where coefficients come in many scans; chroma may be a
+ * quarter of the blocks. */
+enum { SHARE = 1024, COEFFICIENT = 2 };
+
+static void release(struct picture_desk *desk)
+{
+    if (desk->jpeg)
+        tjDestroy(desk->jpeg);
+    desk->jpeg = NULL;
+}
+
+/* A handle that has failed may be in the middle of something: the next file would suffer for it. */
+static int fail_turbo(struct picture_desk *desk, const char *path)
+{
+    int err = sph_fail_at(SPH_EFORMAT, path, "not a whole JPEG: %s", tjGetErrorStr2(desk->jpeg));
+    release(desk);
+    return err;
+}
+
+/* Halves, quarters and eighths are made by the decoder's own transform, at a part of the cost; other parts it makes
+ * at more than the cost of all. */
+static tjscalingfactor factor_for(size_t shorter, size_t least)
+{
+    tjscalingfactor factor = {1, 1};
+    while (least && factor.denom < 8 && shorter / (size_t)(2 * factor.denom) >= least)
+        factor.denom *= 2;
+    return factor;
+}
+
+/* Inks to colours, in place. */
+static void mix_inks(struct picture *picture, size_t channels, int inverted)
+{
+    const uint8_t *from = picture->bytes;
+    uint8_t *to = picture->bytes;
+    for (size_t i = 0; i < picture->width * picture->height; i++, from += 4) {
+        unsigned colour[3], black = inverted ? from[3] : 255u - from[3];
+        for (int c = 0; c < 3; c++)
+            colour[c] = ((inverted ? from[c] : 255u - from[c]) * black + 127) / 255;
+        if (channels == 1) {
+            *to++ = (uint8_t)((19595u * colour[0] + 38470u * colour[1] + 7471u * colour[2] + 0x8000u) >> 16);
+            continue;
+        }
+        for (int c = 0; c < 3; c++)
+            *to++ = (uint8_t)colour[c];
+        *to++ = 0;
+    }
+    picture->channels = channels;
+    picture->step = channels == 3 ? 4 : 1;
+}
+
+static int decode(struct picture_desk *desk, const char *path, size_t channels, size_t least)
+{
+    struct notes notes;
+    int width = 0, height = 0, sampling, space;
+    const unsigned char *bytes = (const unsigned char *)desk->file;
+    if (!desk->jpeg && !(desk->jpeg = tjInitDecompress()))
+        return sph_fail(SPH_EMEMORY, "out of memory: a decoder of JPEG");
+    if (tjDecompressHeader3(desk->jpeg, bytes, desk->length, &width, &height, &sampling, &space) < 0)
+        return fail_turbo(desk, path);
+    if (width <= 0 || height <= 0) { /* tables alone are fine with it */
+        release(desk);
+        return sph_fail_at(SPH_EFORMAT, path, "not a whole JPEG: it ends before its size is said");
+    }
+    size_t w = (size_t)width, h = (size_t)height, coefficients = 0;
+    int err = picture_plausible(path, w, h, desk->length, SHARE);
+    if (err < 0)
+        return err;
+    read_notes(&notes, bytes, desk->length);
+    if (notes.buffered &&
+        (!size_product(&coefficients, (size_t[]){w, h, (size_t)notes.components, COEFFICIENT}, 4) ||
+         !mem_allows(coefficients)))
+        return sph_fail_in(SPH_EMEMORY, "%s: %zu x %zu pixels in several scans", path, w, h);
+    tjscalingfactor factor = factor_for(w < h ? w : h, least);
+    int inks = space == TJCS_CMYK || space == TJCS_YCCK;
+    err = picture_shape(&desk->picture, path, (size_t)TJSCALED(width, factor),
+                        (size_t)TJSCALED(height, factor), inks ? 4 : channels);
+    if (err < 0)
+        return err;
+    struct picture *picture = &desk->picture;
+    picture->full_width = w;
+    picture->full_height = h;
+    if (tjDecompress2(desk->jpeg, bytes, desk->length, picture->bytes, (int)picture->width, 0,
+                      (int)picture->height,
+                      inks            ? TJPF_CMYK
+                      : channels == 1 ? TJPF_GRAY
+                                      : TJPF_RGBX,
+                      TJFLAG_ACCURATEDCT) < 0)
+        return fail_turbo(desk, path);
+    if (inks)
+        mix_inks(picture, channels, notes.adobe);
+    return picture_turn(desk, path, notes.orientation);
+}
+
+#else
+
+static void release(struct picture_desk *desk)
+{
+    (void)desk;
+}
+
+static int decode(struct picture_desk *desk, const char *path, size_t channels, size_t least)
+{
+    struct notes notes;
+    read_notes(&notes, desk->file, desk->length);
+    (void)channels;
+    (void)least;
+    return sph_fail_at(SPH_EARG, path, "a JPEG, and this build has no TurboJPEG to decode it");
+}
+
+#endif
+
+const struct picture_format picture_jpeg = {"jpeg", knows, decode, release};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows brought ahead by threads, handed out in the order they were asked for. What a row is depends on nothing that
+ * threads decide; how many lie ready is bounded. */
+#ifndef SPH_DATA_LOADER_H
+#define SPH_DATA_LOADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Who brings a row. A desk is what one thread works with. */
+struct loader_maker {
+    void *self;
+    size_t bytes; /* of a row */
+    int (*bring)(void *self, void *desk, size_t epoch, uint32_t row, uint8_t *to);
+    void *(*desk)(void *self); /* NULL: out of memory */
+    void (*desk_free)(void *self, void *desk);
+};
+
+struct loader;
+
+/* workers 0: rows are brought at the time of asking. */
+int loader_new(struct loader **out, const struct loader_maker *maker, size_t workers);
+void loader_free(struct loader *loader); /* NULL is fine */
+
+/* As struct picture_stream's, rows/pictures.h. */
+int loader_begin(struct loader *loader, size_t epoch, const uint32_t *rows, const uint32_t *order,
+                 size_t count);
+int loader_take(struct loader *loader, uint32_t row, const uint8_t **bytes);
+double loader_waited(const struct loader *loader);
+
+#endif

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Folders of pictures, end to end: trained on, scored, predicted; the same bits for any number of workers and after a stop.
+. "$(dirname "$0")/lib.bash"
+from=${SOURCE_DIR:-$(dirname "$0")/../..}/tests/golden/pictures
+if ! "$SPHERELU" --version | grep -q "pictures: TurboJPEG, libpng"; then
+    skipped "this build decodes no JPEG or no PNG"
+    finish
+    exit
+fi
+
+# photos DIR COUNT: classes of each kind of picture there is
+photos() {
+    local class i
+    for class in large plain scans small tall; do
+        mkdir -p "$1/$class"
+        for ((i = 0; i < $2; i++)); do
+            cp "$from/$class".* "$1/$class/$((100 + i)).$(basename "$from/$class".* | cut -d. -f2)"
+        done
+    done
+}
+photos set/train 16
+photos set/val 2
+small=(--net resnet18 --width 0.0625 --param sp --norm bn --size 32 --batch 16)
+
+# ---- training, scores and predictions
+run 0 train --quiet --data set "${small[@]}" --augment colour --epochs 6 --patience 0 --lr 0.01 --out a
+shows "set: 90 rows, 3072 features" "resnet18 sp+bn" "train     64 rows" "val       16 rows" "test      10 rows" "waiting for pictures"
+check "training taught nothing: $(json a/result.json test accuracy)" \
+    awk -v a="$(json a/result.json test accuracy)" 'BEGIN { exit !(a > 0.5) }'
+check "the options are not in the config" [ "$(grep -cE 'augment: colour|size: 32' a/config.yaml)" -eq 2 ]
+run 0 eval a --data set --json
+shows '"rows": 10'
+check "eval on the set is not the result's test loss" \
+    awk -v a="$(json out loss)" -v b="$(json a/result.json test loss)" 'BEGIN { exit !(a - b < 1e-6 && b - a < 1e-6) }'
+accuracy=$(json out accuracy)
+run 0 predict a --data set --out p.csv
+check "another header" grep -qxF "file,class,p_large,p_plain,p_scans,p_small,p_tall" p.csv
+check "files are not named" grep -q "^val/tall/101.jpg," p.csv
+check "predictions and scores disagree" awk -F, -v a="$accuracy" 'NR > 1 { split($1, path, "/"); hits += path[2] == $2 }
+    END { exit !(NR == 11 && hits / 10 - a < 1e-9 && a - hits / 10 < 1e-9) }' p.csv
+mkdir flat && cp set/val/tall/100.jpg flat/one.jpg && cp set/val/plain/100.png flat/two.png
+run 0 predict a --data flat
+check "not a line a picture" [ "$(cut -d, -f1 out | tr '\n' ' ')" = "file one.jpg two.png " ]
+sed -n 2p out >alone; grep '^val/tall/100' p.csv >among # f32: products of other sizes round differently
+check "another prediction of the same file" awk -F, 'NR == 1 { for (i = 2; i <= NF; i++) was[i] = $i; next }
+    { for (i = 3; i <= NF; i++) if ($i - was[i] > 1e-4 || was[i] - $i > 1e-4) exit 1; exit $2 != was[2] }' alone among
+run 0 predict a --data flat/one.jpg
+check "one picture is not one line" [ "$(wc -l <out)" -eq 2 ]
+run 1 eval a --data flat
+says "flat: no folders in it"
+
+# ---- one folder that is split; one channel; no change of pictures; an mlp; size 224 if not given
+run 0 train --quiet --data set/train "${small[@]}" --gray --augment flip --epochs 1 --out gray
+shows "set/train: 80 rows, 1024 features" "test      16 rows"
+run 0 eval gray --data set/val
+run 0 train --quiet --data set/train --size 8 --hidden 5 --epochs 1 --augment none --rows 40 --out flatnet
+shows "set/train: 40 rows, 192 features"
+run 0 train --quiet --data set --net mobile --width 0.1 --param sp --norm bn --rows 10 --epochs 1 --batch 5 --out usual
+shows "150528 features"
+check "crop is not the default" grep -q "augment: crop" usual/config.yaml
+
+# ---- the same bits for any number of workers, and after stops in the middle of an epoch
+for workers in 1 2 4; do
+    run 0 train --quiet --data set "${small[@]}" --augment crop --batch 8 --epochs 4 --patience 0 --workers $workers --out w$workers
+done
+sed -i 's/workers: [0-9]*/workers: n/' w?/config.yaml
+same_run w1 w2
+same_run w1 w4
+longer=(--data set "${small[@]}" --augment colour --batch 4 --epochs 8 --patience 0 --workers 2)
+run 0 train --quiet "${longer[@]}" --out whole
+for turn in 1 2 3; do
+    old=$(cat parts/metrics.jsonl 2>/dev/null | wc -l) waited=0
+    "$SPHERELU" train --resume "${longer[@]}" --checkpoint-seconds 0.02 --out parts >out 2>err &
+    child=$!
+    until [ "$(cat parts/metrics.jsonl 2>/dev/null | wc -l)" -gt "$old" ] || [ $waited -ge 1500 ]; do
+        sleep 0.02
+        waited=$((waited + 1))
+    done
+    kill -KILL $child 2>/dev/null
+    wait $child 2>/dev/null
+done
+run 0 train --resume --out parts
+sed -i '/checkpoint_seconds/d' whole/config.yaml parts/config.yaml
+same_run whole parts
+
+# ---- bad files: refused by name, or left out and counted
+head -c 500 "$from/small.jpg" >set/train/small/150.jpg
+echo text >set/val/tall/150.png
+run 1 train --quiet --data set "${small[@]}" --augment none --epochs 1 --test 0 --val 0 --out no
+says "small/150.jpg: not a whole JPEG"
+run 0 train --data set "${small[@]}" --augment none --epochs 1 --skip-bad --out skipped
+check "the bad ones are not counted" grep -q "note: 2 files could not be decoded and were left out" err
+check "the bad ones are not left out" grep -q "set: 90 rows" out
+run 1 eval a --data set
+says "set/val/tall/150.png: neither JPEG nor PNG by its first bytes"
+run 0 eval a --data set --skip-bad --json
+check "the bad one is not counted" grep -q "note: 1 file could not be decoded and was left out" err
+check "the bad one is not left out" grep -q '"rows": 10' out
+if [ "$(id -u)" -ne 0 ]; then
+    chmod 0 set/train/tall/100.jpg
+    run 1 train --quiet --data set/train "${small[@]}" --augment none --epochs 1 --test 0 --val 0 --out no2
+    says "set/train/tall/100.jpg: cannot"
+    chmod 644 set/train/tall/100.jpg
+fi
+
+# ---- what does not go together
+no() {
+    run "$1" "${@:3}" --out never
+    says "$2"
+    absent never
+}
+mkdir -p empty one/a nothing/{a,b} differ/{train,val}/{a,b} differ/val/c loop/{a,b}
+cp "$from/small.jpg" one/a; cp "$from/small.jpg" nothing/a
+for part in train/a train/b val/a val/b val/c; do cp "$from/small.jpg" differ/$part; done
+cp "$from/small.jpg" loop/a; cp "$from/small.jpg" loop/b; ln -s .. loop/b/again
+no 1 "empty: no folders in it; expected one of .jpg or .png pictures for each class" train --data empty "${small[@]}"
+no 1 "one: one class, 'a': nothing to learn" train --data one "${small[@]}"
+no 1 "nothing/b: a class without pictures" train --data nothing "${small[@]}"
+no 1 "differ/val: class 'c' is none of those of differ/train" train --data differ "${small[@]}"
+no 1 "loop/b/again/b: a link to a folder that it lies in" train --data loop "${small[@]}"
+no 2 "size: 5000, expected at most 4096" train --data set "${small[@]}" --size 5000
+no 2 "augment: colour, and the pictures are gray" train --data set "${small[@]}" --skip-bad --gray --augment colour
+no 2 "size: crescents is no folder of pictures" train --data crescents --size 32
+no 2 "skip_bad: crescents is no folder of pictures" train --data crescents --skip-bad
+no 2 "target: set is a set of images" train --data set "${small[@]}" --target 3
+run 2 eval a --data set --workers 0
+says "--workers: found '0'"
+finish

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pictures as bytes: every kind of file, broken ones, and the part of them that a net gets to see. */
+#include "image_files.h"
+
+#include <jansson.h>
+
+#include "data/names.h"
+#include "data/picture.h"
+#include "data/view.h"
+#include "skip.h"
+
+/* ---------------------------------------------------------------- against PIL and numpy */
+
+static struct picture_desk desk;
+static struct resample resample;
+
+static int give_back(void **state)
+{
+    picture_desk_free(&desk);
+    resample_free(&resample);
+    return remove_folder(state);
+}
+
+/* The same as tests/golden/make_pictures.py has. */
+static const struct view_colours colours = {{{14, 13, 12}, {-1.5, 0.2, 1.4}, {0.3, -0.6, 0.3}}};
+
+static void windows_are_what_pil_and_numpy_make_of_the_same_choices(void **state)
+{
+    (void)state;
+    FILE *file = fopen(SPH_TESTS_DIR "/golden/pictures.csv", "r");
+    static char line[16384], pixels[8192];
+    char name[64];
+    int cases = 0;
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    for (; fgets(line, sizeof line, file); cases++) {
+        struct view_choice choice;
+        struct picture_window window;
+        size_t size;
+        assert_int_equal(sscanf(line, "%63[^,],%zu,%zu,%lf,%lf,%d,%lf,%lf,%lf,%8191s", name, &size,
+                                &choice.shorter, &choice.x, &choice.y, &choice.flip, &choice.alpha[0],
+                                &choice.alpha[1], &choice.alpha[2], pixels),
+                         10);
+        assert_int_equal(strlen(pixels), 2 * 3 * size * size);
+        char path[1024];
+        snprintf(path, sizeof path, SPH_TESTS_DIR "/golden/pictures/%s", name);
+        if (picture_read(&desk, path, 3, choice.shorter) < 0)
+            fail_msg("%s", sph_error());
+        view_place(&window, &choice, desk.picture.full_width, desk.picture.full_height, size);
+        uint8_t *got = mem_get(3 * size * size, 1);
+        assert_int_equal(resample_window(&resample, &desk.picture, &window, got), 0);
+        view_recolour(got, size, &choice, &colours);
+        double apart = 0;
+        for (size_t p = 0; p < 3 * size * size; p++) {
+            unsigned expected;
+            assert_int_equal(sscanf(pixels + 2 * p, "%2x", &expected), 1);
+            apart += fabs((double)got[p] - expected) / (double)(3 * size * size);
+        }
+        mem_free(got);
+        /* Without scaling in the transform only rounding differs. With it, the filters do. */
+        double most = desk.picture.width == desk.picture.full_width ? 0.6 : 2;
+        if (!(apart < most))
+            fail_msg("%s, shorter side %zu: %g levels apart", name, choice.shorter, apart);
+    }
+    assert_int_equal(cases, 15);
+    fclose(file);
+}
+
+static void a_large_jpeg_is_decoded_small_but_not_below_what_is_needed(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t least, height;
+    } cases[] = {{0, 300}, {151, 300}, {150, 150}, {75, 75}, {37, 38}, {1, 38}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(picture_read(&desk, SPH_TESTS_DIR "/golden/pictures/large.jpg", 3, cases[i].least),
+                         0);
+        assert_int_equal(desk.picture.height, cases[i].height);
+        assert_int_equal(desk.picture.full_width, 400);
+        assert_int_equal(desk.picture.full_height, 300);
+    }
+}
+
+static void choices_depend_on_seed_epoch_and_row_and_cover_their_ranges(void **state)
+{
+    (void)state;
+    size_t least = SIZE_MAX, most = 0, flips = 0;
+    double sum = 0, squares = 0;
+    struct view_choice choice, again;
+    enum { ROWS = 4000 };
+    for (uint32_t row = 0; row < ROWS; row++) {
+        view_choose(&choice, SPH_AUGMENT_COLOUR, 3, 2, row, 224);
+        view_choose(&again, SPH_AUGMENT_COLOUR, 3, 2, row, 224);
+        assert_memory_equal(&choice, &again, sizeof choice);
+        least = choice.shorter < least ? choice.shorter : least;
+        most = choice.shorter > most ? choice.shorter : most;
+        flips += (size_t)choice.flip;
+        assert_true(choice.x >= 0 && choice.x < 1 && choice.y >= 0 && choice.y < 1);
+        for (int i = 0; i < 3; i++) {
+            sum += choice.alpha[i];
+            squares += choice.alpha[i] * choice.alpha[i];
+        }
+        struct picture_window window;
+        view_place(&window, &choice, 500, 375, 224);
+        assert_true(window.left + 224 <= window.width && window.top + 224 <= window.height);
+        assert_int_equal(window.height, choice.shorter);
+    }
+    assert_int_equal(least, 256); /* missed with a chance of (224/225)^4000 = 2e-8 */
+    assert_int_equal(most, 480);
+    assert_true(flips > ROWS / 2 - 160 && flips < ROWS / 2 + 160); /* five deviations */
+    assert_true(fabs(sum / (3 * ROWS)) < 0.05 && fabs(squares / (3 * ROWS) - 1) < 0.07);
+    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224);
+    view_choose(&again, SPH_AUGMENT_CROP, 3, 3, 7, 224);
+    assert_true(choice.x != again.x);
+    view_choose(&again, SPH_AUGMENT_CROP, 4, 2, 7, 224);
+    assert_true(choice.x != again.x);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224);
+    assert_true(choice.shorter == 256 && !choice.flip && isnan(choice.x));
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 32);
+    assert_int_equal(choice.shorter, 37); /* torchvision's 256 of 224, rounded */
+}
+
+static void colour_axes_are_the_eigenvectors_of_the_covariance(void **state)
+{
+    (void)state;
+    /* Colours that vary along (2, 1, 2)/3 with variance 0.04, along (1, 2, -2)/3 with 0.01, not along the third. */
+    static const double axis[2][3] = {{2 / 3., 1 / 3., 2 / 3.}, {1 / 3., 2 / 3., -2 / 3.}};
+    double sum[3] = {0}, product[3][3] = {{0}}, count = 4;
+    for (int i = 0; i < 4; i++) {
+        double a = (i & 1 ? 1 : -1) * 0.2, b = (i & 2 ? 1 : -1) * 0.1, value[3];
+        for (int c = 0; c < 3; c++)
+            value[c] = 255 * (0.5 + a * axis[0][c] + b * axis[1][c]);
+        for (int c = 0; c < 3; c++) {
+            sum[c] += value[c];
+            for (int k = 0; k < 3; k++)
+                product[c][k] += value[c] * value[k];
+        }
+    }
+    struct view_colours out;
+    view_axes(&out, count, sum, (const double(*)[3])product);
+    int found = 0;
+    for (int i = 0; i < 3; i++) {
+        double length = sqrt(out.shift[i][0] * out.shift[i][0] + out.shift[i][1] * out.shift[i][1] +
+                             out.shift[i][2] * out.shift[i][2]) /
+                        255;
+        for (int k = 0; k < 2; k++) {
+            double along = 0;
+            for (int c = 0; c < 3; c++)
+                along += out.shift[i][c] / 255 * axis[k][c];
+            double variance = k ? 0.01 : 0.04;
+            found += fabs(fabs(along) - variance) < 1e-12 && fabs(length - variance) < 1e-12;
+        }
+    }
+    assert_int_equal(found, 2);
+}
+
+/* ---------------------------------------------------------------- every kind of JPEG */
+
+static char *shared_file(const char *name)
+{
+    const char *folders = getenv("SPHERELU_DATA");
+    char *path = folders ? mem_format("%.*s/%s", (int)strcspn(folders, ":"), folders, name) : NULL;
+    if (path && access(path, R_OK)) {
+        mem_free(path);
+        path = NULL;
+    }
+    return path;
+}
+
+static void means_are_those_of_expected_json_within_a_level(void **state)
+{
+    (void)state;
+    char *list = shared_file("jpeg-variants/expected.json");
+    if (!list)
+        skip_because("jpeg-variants is not in SPHERELU_DATA");
+    json_t *root = json_load_file(list, 0, NULL), *about;
+    const char *name;
+    size_t good = 0, bad = 0;
+    json_object_foreach(json_object_get(root, "files"), name, about)
+    {
+        char *path = mem_format("%.*s/%s", (int)(strrchr(list, '/') - list), list, name);
+        int err = picture_read(&desk, path, 3, 0);
+        if (!json_is_true(json_object_get(about, "decodes"))) {
+            assert_int_equal(err, SPH_EFORMAT);
+            assert_string_equal(sph_failure()->path, path);
+            bad++;
+            mem_free(path);
+            continue;
+        }
+        if (err < 0)
+            fail_msg("%s", sph_error());
+        const json_t *upright = json_object_get(about, "width_upright");
+        json_int_t width = json_integer_value(upright ? upright : json_object_get(about, "width"));
+        assert_int_equal(desk.picture.width, width);
+        for (size_t c = 0; c < 3; c++) {
+            double sum = 0, pixels = (double)(desk.picture.width * desk.picture.height),
+                   mean = json_number_value(json_array_get(json_object_get(about, "mean_rgb"), c));
+            for (size_t p = 0; p < desk.picture.width * desk.picture.height; p++)
+                sum += desk.picture.bytes[4 * p + c];
+            if (!(fabs(sum / pixels - mean) < 1))
+                fail_msg("%s: mean %zu is %g, expected %g", name, c, sum / pixels, mean);
+        }
+        assert_int_equal(picture_read(&desk, path, 1, 0), 0);
+        assert_int_equal(desk.picture.channels, 1);
+        good++;
+        mem_free(path);
+    }
+    assert_true(good == 34 && bad == 4);
+    json_decref(root);
+    mem_free(list);
+}
+
+static void exif_turns_a_picture_upright(void **state)
+{
+    (void)state;
+    char *turned = shared_file("jpeg-variants/exif6-be-tulip2.jpg"),
+         *plain = shared_file("jpeg-variants/base420-tulip2.jpg");
+    if (!turned || !plain)
+        skip_because("jpeg-variants is not in SPHERELU_DATA");
+    assert_int_equal(picture_read(&desk, plain, 3, 0), 0);
+    size_t count = desk.picture.width * desk.picture.height * 4, width = desk.picture.width;
+    uint8_t *upright = mem_copy(desk.picture.bytes, count, 1);
+    assert_int_equal(picture_read(&desk, turned, 3, 0), 0);
+    assert_int_equal(desk.picture.width, width);
+    double apart = 0;
+    for (size_t p = 0; p < count; p++)
+        apart += fabs((double)desk.picture.bytes[p] - upright[p]) / (0.75 * (double)count);
+    assert_true(apart < 4); /* it was encoded again after it was turned */
+    mem_free(upright);
+    mem_free(turned);
+    mem_free(plain);
+}
+
+static void all_eight_orientations_turn_as_exif_says(void **state)
+{
+    (void)state;
+    /* abc   where the six pixels of a 3 x 2 picture end, read line by line
+     * def */
+    static const char *const expected[] = {"",       "abcdef", "cbafed", "fedcba", "defabc",
+                                           "adbecf", "daebfc", "fcebda", "cfbead"};
+    for (int i = 1; i <= 8; i++) {
+        assert_int_equal(picture_shape(&desk.picture, "p", 3, 2, 1), 0);
+        memcpy(desk.picture.bytes, "abcdef", 6);
+        assert_int_equal(picture_turn(&desk, "p", i), 0);
+        assert_int_equal(desk.picture.width, i < 5 ? 3 : 2);
+        assert_memory_equal(desk.picture.bytes, expected[i], 6);
+    }
+}
+
+/* ---------------------------------------------------------------- broken ones */
+
+static size_t copy_file(const char *name, uint8_t *bytes, size_t size)
+{
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    size_t got = fread(bytes, 1, size, file);
+    fclose(file);
+    return got;
+}
+
+static void assert_bad(const char *name, const void *bytes, size_t length, const char *says)
+{
+    write_file(name, bytes, length);
+    const char *path = at(name);
+    assert_fails(picture_read(&desk, path, 3, 64), SPH_EFORMAT, .path = path);
+    if (!strstr(sph_error(), says))
+        fail_msg("%s: '%s' lacks '%s'", name, sph_error(), says);
+}
+
+static void broken_files_are_refused_by_name(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536];
+    size_t length = copy_file(SPH_TESTS_DIR "/golden/pictures/small.jpg", bytes, sizeof bytes);
+    assert_bad("empty.jpg", bytes, 0, "an empty file");
+    assert_bad("text.jpg", "this is text", 12, "neither JPEG nor PNG");
+    assert_bad("cut.jpg", bytes, length / 2, "not a whole JPEG");
+    assert_bad("head.jpg", bytes, 20, "not a whole JPEG");
+    size_t frame = 0;
+    while (!(bytes[frame] == 0xff && bytes[frame + 1] == 0xc0))
+        frame++;
+    memset(bytes + frame + 5, 0xff, 4); /* 65,535 is more than a side may have */
+    assert_bad("huge.jpg", bytes, length, "not a whole JPEG");
+    bytes[frame + 6] = bytes[frame + 8] = 0xdc; /* 65,500 x 65,500 */
+    assert_bad("large.jpg", bytes, length, "65500 x 65500 pixels, too many for a file of");
+    length = copy_file(SPH_TESTS_DIR "/golden/pictures/plain.png", bytes, sizeof bytes);
+    assert_bad("cut.png", bytes, length / 2, "not a whole PNG");
+    bytes[length / 2] ^= 0x55;
+    assert_bad("changed.png", bytes, length, "not a whole PNG");
+    assert_bad("head.png", bytes, 8, "not a whole PNG");
+    /* none of which keeps the next one from being read */
+    assert_int_equal(picture_read(&desk, SPH_TESTS_DIR "/golden/pictures/small.jpg", 3, 0), 0);
+    assert_fails(picture_read(&desk, at("absent.jpg"), 3, 0), SPH_EIO, .path = at("absent.jpg"));
+}
+
+static void a_picture_beyond_the_memory_that_is_allowed_is_refused(void **state)
+{
+    (void)state;
+    picture_desk_free(&desk);
+    for (int i = 0; i < 2; i++) { /* its pixels; what a progressive one needs to be decoded */
+        const char *path =
+            i ? SPH_TESTS_DIR "/golden/pictures/scans.jpg" : SPH_TESTS_DIR "/golden/pictures/large.jpg";
+        sph_set_max_memory(mem_held() + 50000);
+        int err = picture_read(&desk, path, 3, i ? 1 : 0);
+        sph_set_max_memory(0);
+        assert_int_equal(err, SPH_EMEMORY);
+        assert_non_null(strstr(sph_error(), i ? "scans.jpg: 120 x 90" : "large.jpg: 400 x 300"));
+    }
+}
+
+/* ---------------------------------------------------------------- names */
+
+static void names_come_back_and_take_few_bytes(void **state)
+{
+    (void)state;
+    struct names names = {0};
+    char name[NAMES_LONGEST + 2], out[NAMES_LONGEST + 1];
+    enum { MANY = 200000 };
+    size_t before = mem_held();
+    for (size_t i = 0; i < MANY; i++) { /* as ImageNet's: every seventh number of a class */
+        snprintf(name, sizeof name, "n%08zu_%zu.JPEG", i / 1300, i % 1300 * 7);
+        assert_int_equal(names_add(&names, name), 0);
+    }
+    assert_int_equal(names_end(&names), 0);
+    assert_true((double)(mem_held() - before) / MANY < 8);
+    for (size_t i = 0; i < MANY; i += 37) {
+        snprintf(name, sizeof name, "n%08zu_%zu.JPEG", i / 1300, i % 1300 * 7);
+        names_at(&names, i, out);
+        assert_string_equal(out, name);
+    }
+    names_free(&names);
+    static const char *const odd[] = {"", "a", "aa", "a", "", "abcabc", "abcabcabc", "bc", "c"};
+    for (size_t round = 0; round < 20; round++)
+        for (size_t i = 0; i < 9; i++)
+            assert_int_equal(names_add(&names, odd[i]), 0);
+    for (size_t length = 250; length < 260; length++) {
+        memset(name, 'x', length);
+        name[0] = (char)length;
+        name[length] = '\0';
+        assert_int_equal(names_add(&names, name), 0);
+    }
+    memset(name, 'y', NAMES_LONGEST + 1);
+    name[NAMES_LONGEST + 1] = '\0';
+    assert_fails(names_add(&names, name), SPH_EFORMAT);
+    name[NAMES_LONGEST] = '\0';
+    assert_int_equal(names_add(&names, name), 0);
+    for (size_t i = 0; i < 180; i++) {
+        names_at(&names, i, out);
+        assert_string_equal(out, odd[i % 9]);
+    }
+    names_at(&names, 185, out);
+    assert_int_equal(strlen(out), 255);
+    names_at(&names, 190, out);
+    assert_int_equal(strlen(out), NAMES_LONGEST);
+    names_free(&names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_are_what_pil_and_numpy_make_of_the_same_choices),
+        cmocka_unit_test(a_large_jpeg_is_decoded_small_but_not_below_what_is_needed),
+        cmocka_unit_test(choices_depend_on_seed_epoch_and_row_and_cover_their_ranges),
+        cmocka_unit_test(colour_axes_are_the_eigenvectors_of_the_covariance),
+        cmocka_unit_test(means_are_those_of_expected_json_within_a_level),
+        cmocka_unit_test(exif_turns_a_picture_upright),
+        cmocka_unit_test(all_eight_orientations_turn_as_exif_says),
+        cmocka_unit_test(broken_files_are_refused_by_name),
+        cmocka_unit_test(a_picture_beyond_the_memory_that_is_allowed_is_refused),
+        cmocka_unit_test(names_come_back_and_take_few_bytes),
+    };
+    return cmocka_run_group_tests(tests, make_folder, give_back);
+}
