@@ -112,10 +112,12 @@ static void verdicts_say_what_the_splits_can_show(void **state)
     }
     assert_verdict(
         up, zero, 5, 0,
-        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more");
+        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more; "
+        "but the interval leaves out 0");
     assert_verdict(
         up, zero, 5, 1,
-        "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more");
+        "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more; "
+        "but the interval leaves out 0");
     assert_verdict(up, zero, 1, 0,
                    "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): 1 split can not show more");
     assert_verdict(up, zero, 6, 0,
@@ -145,11 +147,12 @@ static void ties_do_not_make_five_splits_significant(void **state)
     assert_true(test.p < 0.05);
     assert_verdict(
         ones, zero, 5, 0,
-        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, approximate): 5 splits can not show more");
+        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, approximate): 5 splits can not show more; "
+        "but the interval leaves out 0");
     assert_verdict(
         ones, zero, 7, 0,
         "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out: a job gave no number), p = 0.062 "
-        "(Wilcoxon, approximate): 5 splits that differ can not show more");
+        "(Wilcoxon, approximate): 5 splits that differ can not show more; but the interval leaves out 0");
 }
 
 static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **state)
@@ -190,6 +193,70 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
         mem_free(write_table(&input, format));
 }
 
+/* Seven pairs and p = 0.016 each: alone it is significant, among five comparisons it is not. */
+static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **state)
+{
+    (void)state;
+    double zero[7] = {0}, up[7] = {1, 2, 3, 4, 5, 6, 7}, torn[7] = {0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7};
+    struct comparison_method methods[] = {
+        {.name = "A", .value = up, .seconds = NAN},   {.name = "B", .value = torn, .seconds = NAN},
+        {.name = "C", .value = torn, .seconds = NAN}, {.name = "D", .value = torn, .seconds = NAN},
+        {.name = "E", .value = torn, .seconds = NAN}, {.name = "GmP", .value = zero, .seconds = NAN}};
+    struct comparison_input input = {.experiment = "e",
+                                     .metric = "m",
+                                     .protocol = "holdout",
+                                     .cases = 7,
+                                     .methods = methods,
+                                     .count = 6,
+                                     .reference_method = 5};
+    struct comparison found;
+    assert_int_equal(comparison_make(&found, &input), 0);
+    assert_int_equal(found.family, 5);
+    assert_string_equal(
+        found.lines[0].pair->verdict.chars,
+        "GmP better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact), corrected 0.078: no difference "
+        "shown, and 7 splits can not show one among 5 comparisons; but the interval leaves out 0");
+    assert_true(isnan(found.lines[0].pair->t.p));
+    comparison_free(&found);
+
+    input.count = 2; /* A and B: Wilcoxon has ranks, the t-test has sizes */
+    input.reference_method = 1;
+    input.overlap = 0.25;
+    methods[0].value = (double[]){0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 9};
+    methods[1].value = zero;
+    assert_int_equal(comparison_make(&found, &input), 0);
+    assert_string_equal(
+        found.lines[0].pair->verdict.chars,
+        "B better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact): significant at 5 %; but the "
+        "resampled t-test shows none, p = 0.56");
+    comparison_free(&found);
+}
+
+/* Over two comparisons the family is that of both; each with each there is no reference. */
+static void families_span_comparisons_and_all_pairs(void **state)
+{
+    (void)state;
+    struct comparison_input input = banana;
+    input.reference_method = COMPARISON_ALL;
+    struct comparison one, two, *both[] = {&one, &two};
+    assert_int_equal(comparison_measure(&one, &input), 0);
+    assert_int_equal(comparison_measure(&two, &banana), 0);
+    assert_int_equal(comparison_conclude(both, 2), 0);
+    assert_int_equal(one.pair_count, input.count * (input.count - 1) / 2);
+    assert_int_equal(two.pair_count, input.count - 1);
+    assert_int_equal(one.family, one.pair_count + two.pair_count);
+    assert_null(one.reference);
+    assert_null(one.lines[0].pair);
+    for (size_t i = 0; i < one.pair_count; i++)
+        assert_true(one.pairs[i].corrected >= one.pairs[i].test.p && one.pairs[i].verdict.length);
+    struct table table;
+    pairs_table(&table, &one);
+    assert_int_equal(table.row_count, one.pair_count);
+    table_free(&table);
+    comparison_free(&one);
+    comparison_free(&two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +266,8 @@ int main(void)
         cmocka_unit_test(ties_do_not_make_five_splits_significant),
         cmocka_unit_test(verdicts_name_what_is_left_out_and_which_way_the_mean_points),
         cmocka_unit_test(the_best_mean_is_the_reference_when_none_is_named),
+        cmocka_unit_test(many_comparisons_are_corrected_and_the_tests_may_disagree),
+        cmocka_unit_test(families_span_comparisons_and_all_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "compare/perturb.h"
 #include "train/fit.h"
 #include "job/job.h"
+#include "job/option_kinds.h"
 #include "net/net.h"
 #include "train/losses.h"
 #include "train/metrics.h"
@@ -39,24 +40,32 @@ static size_t line_of(const struct sph_experiment *e, const struct experiment_jo
     for (size_t i = 0; i < e->axis_count; i++)
         if ((int)e->axes[i].id == id)
             return e->axes[i].line;
-    size_t own = e->methods[job->method].lines[id];
-    return own ? own : e->lines[id];
+    size_t own = e->methods[job->method].lines[id], of_set = e->set_count ? e->sets[job->set].lines[id] : 0;
+    return own ? own : of_set ? of_set : e->lines[id];
+}
+
+static const char *source_of(const struct sph_experiment *e, size_t set)
+{
+    return (e->set_count ? e->sets[set].job : e->base)->options.data;
 }
 
 /* Gives a failure the line of its key in the file, and the method where that matters. */
 static int blame(const struct sph_experiment *e, const struct experiment_job *job, int of_method, int err)
 {
-    const struct experiment_method *method = &e->methods[job->method];
+    const struct experiment_named *method = &e->methods[job->method];
     if (err == SPH_EMEMORY)
         return err;
-    int id = option_of(sph_failure(), e->base->options.data);
+    int id = option_of(sph_failure(), source_of(e, job->set));
     size_t line = line_of(e, job, id);
     if (!line && of_method)
         line = method->line;
     if (!line && id >= 0) /* a default: the section's own line would be a guess, the data's is none */
-        line = e->lines[OPTION_DATA];
+        line = e->set_count ? e->sets[job->set].line : e->lines[OPTION_DATA];
     sph_fail_move(SPH_EFORMAT, e->path, line, 1);
-    return of_method ? sph_fail_in(SPH_EFORMAT, "method '%s'", method->name) : SPH_EFORMAT;
+    if (of_method)
+        sph_fail_in(SPH_EFORMAT, "method '%s'", method->name);
+    return e->set_count && id != OPTION_DATA ? sph_fail_in(SPH_EFORMAT, "set '%s'", e->sets[job->set].name)
+                                             : SPH_EFORMAT;
 }
 
 /* ---------------------------------------------------------------- data and splits */
@@ -104,18 +113,48 @@ static int check_split(const struct sph_experiment *e, struct sph_job *options, 
     return err;
 }
 
-int experiment_read_data(struct sph_experiment *e)
+/* What is known of a set without any training; a split that cannot be made is told by the check. */
+static int describe(struct experiment_data *out, const struct sph_job *options, const sph_data *data)
 {
-    struct experiment_job job = {.seed = e->seed_count - 1, .fold = experiment_folds(e) ? 0 : FOLD_NONE};
+    sph_split split = {0};
+    uint32_t draw;
+    *out = (struct experiment_data){.rows = data->rows,
+                                    .task = data->task,
+                                    .drawn = data->made && !option_draw(options->options.draw, &draw),
+                                    .own_test = data->test_from > 0};
+    int err = job_make_split(options, data, &split);
+    if (!err)
+        out->test_rows = split.test_rows;
+    sph_split_free(&split);
+    return err == SPH_EMEMORY ? err : 0;
+}
+
+static int read_set(struct sph_experiment *e, size_t set)
+{
+    struct experiment_job job = {
+        .set = set, .seed = e->seed_count - 1, .fold = experiment_folds(e) ? 0 : FOLD_NONE};
     struct sph_job *options = NULL;
     sph_data *data = NULL;
-    if (experiment_without_jobs(e))
-        return 0;
     int err = experiment_options(e, &job, NULL, &options);
     if (!err && (err = job_open_data(options, &data)) < 0)
         err = blame(e, &job, 0, err);
+    if (!err)
+        err = describe(&e->data[set], options, data);
     sph_data_free(data);
     sph_job_free(options);
+    return err;
+}
+
+int experiment_read_data(struct sph_experiment *e)
+{
+    int err = 0;
+    if (experiment_without_jobs(e))
+        return 0;
+    mem_free(e->data);
+    if (!(e->data = mem_get(experiment_sets(e), sizeof *e->data)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < experiment_sets(e) && !err; i++)
+        err = read_set(e, i);
     return err;
 }
 
@@ -212,20 +251,34 @@ static int prepare(const struct sph_experiment *e, const struct experiment_job *
     return fit_new(&p->fit, p->net, data, &split, &opts);
 }
 
-int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts)
+/* Metrics of one task mean nothing in another. */
+static int check_task(const struct sph_experiment *e, size_t set, sph_task task, sph_task *first)
 {
-    struct experiment_job job = {0};
+    if (!set)
+        *first = task;
+    if (task == *first)
+        return 0;
+    return sph_fail_line_key(
+        SPH_EFORMAT, e->path, e->sets[set].line, "data",
+        "the task of '%s' is %s, and that of '%s' is %s: they have no metric in common, so each task needs a "
+        "file of its own",
+        e->sets[set].name, sph_word(SPH_WORDS_TASK, (int)task)->word, e->sets[0].name,
+        sph_word(SPH_WORDS_TASK, (int)*first)->word);
+}
+
+static int check_set(const struct sph_experiment *e, size_t set, struct experiment_facts *facts,
+                     uint64_t *content, sph_task *task)
+{
+    struct experiment_job job = {.set = set};
     sph_data *data = NULL;
-    uint64_t content = 0xcbf29ce484222325u;
     int err = 0;
-    *facts = (struct experiment_facts){0};
-    if (experiment_without_jobs(e))
-        return e->figure_list->check(e, NULL);
     for (size_t s = e->seed_count; s-- > 0 && !err;) { /* the first seed's data stay */
         job.seed = s;
-        if ((err = check_seed(e, &job, &data, &content)) < 0)
+        if ((err = check_seed(e, &job, &data, content)) < 0)
             err = blame(e, &job, 0, err);
     }
+    if (!err)
+        err = check_task(e, set, data->task, task);
     job.seed = 0;
     job.fold = experiment_folds(e) ? 0 : FOLD_NONE;
     size_t points = experiment_points(e);
@@ -241,6 +294,19 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
     if (!err)
         err = e->figure_list->check(e, data);
     sph_data_free(data);
+    return err;
+}
+
+int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts)
+{
+    uint64_t content = 0xcbf29ce484222325u;
+    sph_task task;
+    int err = 0;
+    *facts = (struct experiment_facts){0};
+    if (experiment_without_jobs(e))
+        return e->figure_list->check(e, NULL);
+    for (size_t set = 0; set < experiment_sets(e) && !err; set++)
+        err = check_set(e, set, facts, &content, &task);
     snprintf(facts->content, sizeof facts->content, "%016" PRIx64, content);
     return err;
 }

@@ -55,12 +55,12 @@ static void add_score(struct text *out, const struct comparison_pair *pair, cons
 }
 
 /* What follows from p, and what so few splits could have shown at all. */
-static void add_conclusion(struct text *out, const struct comparison_pair *pair)
+static void add_conclusion(struct text *out, const struct comparison_pair *pair, size_t family)
 {
     const struct wilcoxon *test = &pair->test;
     double least = wilcoxon_least_p(test->n);
     const char *differ = test->n < pair->pairs ? test->n == 1 ? " that differs" : " that differ" : "";
-    if (test->p <= significant)
+    if (pair->significant)
         text_add(out, ": significant at 5 %%");
     else if (least > significant && test->p <= least)
         text_add(out, ": %zu split%s%s can not show more", test->n, plural(test->n), differ);
@@ -68,13 +68,41 @@ static void add_conclusion(struct text *out, const struct comparison_pair *pair)
         text_add(out, ": no difference shown, and %zu split%s%s can not show less than p = ", test->n,
                  plural(test->n), differ);
         comparison_add_p(out, least);
-    } else
+    } else if (least * (double)family > significant && test->p <= significant)
+        text_add(out, ": no difference shown, and %zu split%s%s can not show one among %zu comparisons",
+                 test->n, plural(test->n), differ, family);
+    else
         text_add(out, ": no difference shown");
 }
 
-static void add_verdict(struct text *out, const struct comparison_pair *pair,
-                        const struct comparison_input *input, const char *reference, const char *method)
+static void add_equal_p(struct text *out, double p)
 {
+    text_add(out, p < 1e-4 ? "p " : "p = ");
+    comparison_add_p(out, p);
+}
+
+/* The interval and the other test need not agree with the verdict: the reader is told. */
+static void add_disagreement(struct text *out, const struct comparison_pair *pair, size_t family)
+{
+    int apart = pair->interval.low > 0 || pair->interval.high < 0;
+    if (!isnan(pair->interval.low) && apart != pair->significant)
+        text_add(out, "; but the interval %s 0", apart ? "leaves out" : "holds");
+    int t_shows = pair->t_corrected <= significant;
+    if (isnan(pair->t.p) || t_shows == pair->significant)
+        return;
+    text_add(out, "; but the resampled t-test shows %s, ", t_shows ? "one" : "none");
+    add_equal_p(out, pair->t.p);
+    if (family > 1) {
+        text_add(out, ", corrected ");
+        comparison_add_p(out, pair->t_corrected);
+    }
+}
+
+static void add_verdict(struct text *out, const struct comparison_pair *pair,
+                        const struct comparison_input *input, size_t family)
+{
+    const char *reference = input->methods[pair->reference].name;
+    const char *method = input->methods[pair->method].name;
     if (!pair->pairs) {
         text_add(out, "%s and %s: no split where both gave a number", reference, method);
         return;
@@ -83,10 +111,15 @@ static void add_verdict(struct text *out, const struct comparison_pair *pair,
     if (pair->left_out)
         text_add(out, " (%zu left out: a job gave no number)", pair->left_out);
     if (pair->test.n) {
-        text_add(out, pair->test.p < 1e-4 ? ", p " : ", p = ");
-        comparison_add_p(out, pair->test.p);
+        text_add(out, ", ");
+        add_equal_p(out, pair->test.p);
         text_add(out, " (Wilcoxon, %s)", pair->test.exact ? "exact" : "approximate");
-        add_conclusion(out, pair);
+        if (family > 1) {
+            text_add(out, ", corrected ");
+            comparison_add_p(out, pair->corrected);
+        }
+        add_conclusion(out, pair, family);
+        add_disagreement(out, pair, family);
     }
     /* counts and sizes may point to different sides */
     double lead = input->larger_is_better ? -pair->difference : pair->difference;
@@ -96,9 +129,10 @@ static void add_verdict(struct text *out, const struct comparison_pair *pair,
         text_add(out, "; the mean difference favours %s", reference);
 }
 
-static int compare(struct comparison_pair *pair, const struct comparison_input *input,
-                   const struct comparison_method *method, const struct comparison_method *reference)
+static int compare(struct comparison_pair *pair, const struct comparison_input *input)
 {
+    const struct comparison_method *method = &input->methods[pair->method];
+    const struct comparison_method *reference = &input->methods[pair->reference];
     double sum = 0;
     for (size_t c = 0; c < input->cases; c++) {
         double x = method->value[c], y = reference->value[c];
@@ -124,9 +158,10 @@ static int compare(struct comparison_pair *pair, const struct comparison_input *
     if (err < 0)
         return err;
     pair->test.p = fmax(pair->test.p, wilcoxon_least_p(pair->test.n));
-    pair->significant = pair->test.n && pair->test.p <= significant;
-    add_verdict(&pair->verdict, pair, input, reference->name, method->name);
-    return pair->verdict.failed ? SPH_EMEMORY : 0;
+    pair->t = (struct t_test){.t = (double)NAN, .p = (double)NAN};
+    return input->overlap > 0
+               ? resampled_t(method->value, reference->value, input->cases, input->overlap, &pair->t)
+               : 0;
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -173,8 +208,9 @@ double comparison_best(const struct comparison *comparison)
 
 void comparison_free(struct comparison *comparison)
 {
-    for (size_t m = 0; comparison->lines && m < comparison->input->count; m++)
-        text_free(&comparison->lines[m].pair.verdict);
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        text_free(&comparison->pairs[i].verdict);
+    mem_free(comparison->pairs);
     mem_free(comparison->lines);
 }
 
@@ -195,7 +231,27 @@ static int check(const struct comparison_input *input)
     return 0;
 }
 
-int comparison_make(struct comparison *comparison, const struct comparison_input *input)
+/* Which are compared with which. */
+static int pair_up(struct comparison *comparison, int reference)
+{
+    const struct comparison_input *input = comparison->input;
+    size_t most = input->count * input->count;
+    int all = input->reference_method == COMPARISON_ALL;
+    if (!(comparison->pairs = mem_get(most, sizeof *comparison->pairs)))
+        return SPH_EMEMORY;
+    for (size_t m = 0; m < input->count; m++)
+        for (size_t other = 0; other < input->count; other++)
+            if (all ? other > m : other == (size_t)reference && other != m)
+                comparison->pairs[comparison->pair_count++] =
+                    (struct comparison_pair){.method = m, .reference = other};
+    for (size_t i = 0; i < comparison->pair_count && !all; i++)
+        comparison->lines[comparison->pairs[i].method].pair = &comparison->pairs[i];
+    if (!all)
+        comparison->reference = input->methods[reference].name;
+    return 0;
+}
+
+int comparison_measure(struct comparison *comparison, const struct comparison_input *input)
 {
     *comparison = (struct comparison){.input = input};
     int err = check(input);
@@ -208,13 +264,65 @@ int comparison_make(struct comparison *comparison, const struct comparison_input
         summarize(input->methods[m].value, input->cases, &comparison->lines[m].summary);
     err = rank_methods(comparison);
     int reference = input->reference_method < 0 ? best_method(comparison) : input->reference_method;
-    if (reference < 0 || input->reference_method == COMPARISON_NONE || input->count < 2)
+    if (err < 0 || reference < 0 || input->reference_method == COMPARISON_NONE || input->count < 2)
         return err;
-    comparison->reference = input->methods[reference].name;
-    for (size_t m = 0; !err && m < input->count; m++)
-        if (m != (size_t)reference) {
-            err = compare(&comparison->lines[m].pair, input, &input->methods[m], &input->methods[reference]);
-            comparison->compared++;
-        }
+    err = pair_up(comparison, reference);
+    for (size_t i = 0; !err && i < comparison->pair_count; i++)
+        err = compare(&comparison->pairs[i], input);
     return err;
+}
+
+/* The p-values of all pairs, of either test, and back with the corrected ones. */
+static void gather(struct comparison *const *list, size_t count, int t, double *p)
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < list[k]->pair_count; i++) {
+            const struct comparison_pair *pair = &list[k]->pairs[i];
+            *p++ = t ? pair->t.p : pair->test.n ? pair->test.p : pair->pairs ? 1 : (double)NAN;
+        }
+}
+
+static void scatter(struct comparison *const *list, size_t count, int t, const double *p, size_t family)
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < list[k]->pair_count; i++) {
+            struct comparison_pair *pair = &list[k]->pairs[i];
+            *(t ? &pair->t_corrected : &pair->corrected) = *p++;
+            if (!t)
+                list[k]->family = family;
+        }
+}
+
+int comparison_conclude(struct comparison *const *list, size_t count)
+{
+    size_t pairs = 0;
+    int err = 0;
+    for (size_t k = 0; k < count; k++)
+        pairs += list[k]->pair_count;
+    double *p = mem_get(pairs, sizeof *p), *corrected = mem_get(pairs, sizeof *corrected);
+    if (!p || !corrected)
+        err = SPH_EMEMORY;
+    for (int t = 0; t < 2 && !err; t++) {
+        gather(list, count, t, p);
+        int family = holm_correct(p, pairs, corrected);
+        if (family >= 0)
+            scatter(list, count, t, corrected, (size_t)family);
+        err = family < 0 ? family : 0;
+    }
+    for (size_t k = 0; k < count && !err; k++)
+        for (size_t i = 0; i < list[k]->pair_count && !err; i++) {
+            struct comparison_pair *pair = &list[k]->pairs[i];
+            pair->significant = pair->test.n && pair->corrected <= significant;
+            add_verdict(&pair->verdict, pair, list[k]->input, list[k]->family);
+            err = pair->verdict.failed ? SPH_EMEMORY : 0;
+        }
+    mem_free(p);
+    mem_free(corrected);
+    return err;
+}
+
+int comparison_make(struct comparison *comparison, const struct comparison_input *input)
+{
+    int err = comparison_measure(comparison, input);
+    return err ? err : comparison_conclude(&comparison, 1);
 }

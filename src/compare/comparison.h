@@ -16,13 +16,15 @@ struct comparison_method {
     size_t failed;       /* jobs that gave no number                                             */
     const char *reason;  /* of the first failure, or NULL                                        */
     const char *chosen;  /* grid point chosen, "lr 0.03 (4 of 5), 0.1 (1 of 5)", or NULL          */
+    const char *edge;    /* choices at the edge of what was tried, in words, or NULL              */
     double seconds;      /* mean per job; NaN: not shown, as where tables of two runs must be equal  */
 };
 
-enum { COMPARISON_BEST = -1, COMPARISON_NONE = -2 };
+enum { COMPARISON_BEST = -1, COMPARISON_NONE = -2, COMPARISON_ALL = -3 };
 
 struct comparison_input {
     const char *experiment, *metric; /* "rmse" */
+    const char *set;                 /* of several; NULL: there is one */
     int larger_is_better;
     const char *protocol; /* "holdout", "cv", "reference" */
     const char *warning;  /* "the test set chose the epoch: ..." printed in every format, or NULL */
@@ -30,18 +32,26 @@ struct comparison_input {
     const struct comparison_method *methods;
     size_t count;
     int reference_method; /* the others are compared with this one: GmP by default; COMPARISON_BEST: the best mean
-                             of the methods with most numbers; COMPARISON_NONE: no comparison */
+                             of the methods with most numbers; COMPARISON_NONE: no comparison; COMPARISON_ALL: each
+                             with each */
+    double
+        overlap; /* of random splits of the same rows: test rows / rows the learner had; 0: they do not overlap */
 };
 
 enum { COMPARISON_RESAMPLES = 10000, COMPARISON_PERCENT = 95 };
 
-/* A method against the reference over the cases where both have a number. */
+/* A method against the reference over the cases where both have a number. What is corrected is so for all
+ * comparisons of an experiment together (Holm), and decides. */
 struct comparison_pair {
+    size_t method, reference; /* numbers of the input's */
     size_t pairs, left_out;
     size_t better, worse, equal; /* cases in which the reference is better, worse... */
     double difference;           /* mean of method - reference; NaN: no pair */
     struct interval interval;    /* NaN: fewer than two pairs */
     struct wilcoxon test;        /* p at least what test.n pairs can show */
+    double corrected;            /* its p, corrected; NaN: no pair differs */
+    struct t_test t;             /* where splits overlap; else p is NaN */
+    double t_corrected;          /* likewise */
     int significant;             /* at 5 %, as the verdict says */
     struct text verdict;         /* one line, no newline */
 };
@@ -49,18 +59,23 @@ struct comparison_pair {
 struct comparison_line {
     struct summary summary;
     double rank;
-    struct comparison_pair pair; /* pair.verdict.chars is NULL for the reference itself */
+    const struct comparison_pair *pair; /* against the reference; NULL: it is that, or there is none */
 };
 
 struct comparison {
     const struct comparison_input *input;
-    const char *reference;         /* name, or NULL: nothing to compare with */
-    size_t compared;               /* methods beside it */
+    const char *reference;         /* name, or NULL: nothing to compare with, or all with all */
+    struct comparison_pair *pairs; /* (pair_count) each of them compared, in the order of the methods */
+    size_t pair_count;
+    size_t family;                 /* comparisons that p was corrected for */
     struct comparison_line *lines; /* (input->count) */
 };
 
-/* Checks the input, which is borrowed, and computes all there is to say of it; free it even if this fails.
- * SPH_EARG: no method, no case, no such reference, a name missing. */
+/* Checks the input, which is borrowed, and computes what it says; free it even if this fails. SPH_EARG: no method,
+ * no case, no such reference, a name missing. Verdicts come of all comparisons of an experiment together, whose
+ * number they are corrected for: comparison_conclude. comparison_make does both for one. */
+int comparison_measure(struct comparison *out, const struct comparison_input *input);
+int comparison_conclude(struct comparison *const *list, size_t count);
 int comparison_make(struct comparison *out, const struct comparison_input *input);
 void comparison_free(struct comparison *comparison);
 

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { TICK_MILLISECONDS = 100 };
+enum { TICK_MILLISECONDS = 100, GRACE_MILLISECONDS = 3000 };
 
 struct worker {
     pid_t pid; /* 0: idle */
@@ -145,7 +145,8 @@ static int start_all(struct running *r)
     return 0;
 }
 
-static int finish(struct running *r, struct worker *worker)
+/* Waits for a process that has ended or will; its status, or -1. */
+static int leave(struct running *r, struct worker *worker)
 {
     int status = 0;
     pid_t got;
@@ -155,10 +156,16 @@ static int finish(struct running *r, struct worker *worker)
     close(worker->pipe);
     worker->pid = 0;
     r->busy--;
+    return got > 0 ? status : -1;
+}
+
+static int finish(struct running *r, struct worker *worker)
+{
+    int status = leave(r, worker);
     r->ended++;
     struct crew_slot *slot = worker->slot;
     if (!slot->ended) {
-        if (got > 0 && WIFSIGNALED(status))
+        if (status >= 0 && WIFSIGNALED(status))
             slot->err =
                 sph_fail(SPH_EIO, "the job's process was ended by signal %d (%s)%s", WTERMSIG(status),
                          strsignal(WTERMSIG(status)), WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
@@ -169,7 +176,8 @@ static int finish(struct running *r, struct worker *worker)
     return r->crew->ended(r->crew->self, worker->job, slot);
 }
 
-static int wait_a_little(struct running *r)
+/* Calls end of each worker whose process has ended, or none within a tick. */
+static int wait_a_little(struct running *r, int end(struct running *r, struct worker *worker))
 {
     nfds_t count = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -183,32 +191,38 @@ static int wait_a_little(struct running *r)
         if (!r->workers[i].pid || at >= count || r->polls[at].fd != r->workers[i].pipe)
             continue;
         if (r->polls[at++].revents) {
-            int failed = finish(r, &r->workers[i]);
+            int failed = end(r, &r->workers[i]);
             err = err ? err : failed;
         }
     }
     return err;
 }
 
+static int leave_quietly(struct running *r, struct worker *worker)
+{
+    leave(r, worker);
+    return 0;
+}
+
+/* Jobs that are killed leave half a file behind, under its temporary name: they have a moment to stop by themselves. */
 static void end_all(struct running *r)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (r->workers[i].pid)
+        atomic_store(&r->slots[i].stop, 1);
+    for (int ticks = GRACE_MILLISECONDS / TICK_MILLISECONDS; ticks && r->busy; ticks--)
+        wait_a_little(r, leave_quietly);
+    for (size_t i = 0; i < r->count; i++)
+        if (r->workers[i].pid) {
             kill(r->workers[i].pid, SIGKILL);
-    for (size_t i = 0; i < r->count; i++) {
-        if (!r->workers[i].pid)
-            continue;
-        while (waitpid(r->workers[i].pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-        close(r->workers[i].pipe);
-    }
+            leave(r, &r->workers[i]);
+        }
 }
 
 static int run_beside(struct running *r)
 {
     int err = tell_progress(r);
     while (!err && (r->busy || (r->next < r->crew->jobs && !r->stopping))) {
-        if ((err = start_all(r)) < 0 || (err = wait_a_little(r)) < 0)
+        if ((err = start_all(r)) < 0 || (err = wait_a_little(r, finish)) < 0)
             break;
         err = tell_progress(r);
     }

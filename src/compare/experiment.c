@@ -44,13 +44,16 @@ void sph_experiment_free(sph_experiment *e)
 {
     if (!e)
         return;
-    experiment_methods_free(e->methods, e->method_count);
+    experiment_named_free(e->methods, e->method_count);
+    experiment_named_free(e->sets, e->set_count);
+    mem_free(e->data);
     experiment_axes_free(e);
     experiment_list_free(e->listed, e->listed_count);
     mem_free(e->listed_seconds);
     mem_free(e->axes);
     mem_free(e->seeds);
     mem_free(e->metric);
+    mem_free(e->baseline);
     mem_free(e->content);
     experiment_figures_free(e);
     experiment_papers_free(e);
@@ -69,7 +72,7 @@ const char *sph_experiment_name(const sph_experiment *e)
 
 /* ---------------------------------------------------------------- --set */
 
-static struct experiment_method *find_method(struct sph_experiment *e, const char *name, size_t length)
+static struct experiment_named *find_method(struct sph_experiment *e, const char *name, size_t length)
 {
     for (size_t i = 0; i < e->method_count; i++)
         if (strlen(e->methods[i].name) == length && !memcmp(e->methods[i].name, name, length))
@@ -102,7 +105,7 @@ static int set_in_method(struct sph_experiment *e, struct node key, struct node 
     const char *name = node_text(key) + strlen("methods."), *dot = strrchr(name, '.');
     if (!dot)
         return node_fail(key, NULL, "expected methods.NAME.KEY");
-    struct experiment_method *method = find_method(e, name, (size_t)(dot - name));
+    struct experiment_named *method = find_method(e, name, (size_t)(dot - name));
     if (!method)
         return unknown_method(e, key, name, (size_t)(dot - name));
     int id = config_key(dot + 1, NULL);
@@ -110,12 +113,6 @@ static int set_in_method(struct sph_experiment *e, struct node key, struct node 
         return config_unknown_key(tail, NULL);
     method->lines[id] = 0;
     return config_value(method->job, value, (enum option_id)id);
-}
-
-static int set_option(struct sph_experiment *e, int id, struct node value)
-{
-    e->lines[id] = 0;
-    return config_value(e->base, value, (enum option_id)id);
 }
 
 /* The key is one of: SECTION.KEY, methods.NAME.KEY, grid.KEY, a key of the top level, or an option's own
@@ -131,13 +128,14 @@ static int set_value(struct sph_experiment *e, struct node key, struct node tail
     for (size_t i = 0; i < 3; i++)
         if (!strncmp(text, sections[i], strlen(sections[i])) && text[strlen(sections[i])] == '.') {
             int id = config_key(node_text(tail), sections[i]);
-            return id < 0 ? config_unknown_key(tail, sections[i]) : set_option(e, id, value);
+            return id < 0 ? config_unknown_key(tail, sections[i])
+                          : experiment_set_data_option(e, (enum option_id)id, value);
         }
     int id = option_find(text), section = id == OPTION_DATA || id == OPTION_NET || id == OPTION_RECORD;
     if (id < 0 || config_key(text, "") == id || id == OPTION_OUT ||
         (section && value.at->type != YAML_SCALAR_NODE)) /* data={...} is the section */
         return experiment_read_entry(e, key, value);
-    return set_option(e, id, value);
+    return experiment_set_data_option(e, (enum option_id)id, value);
 }
 
 /* Nodes move when one is added: they are looked up when all are there. */
@@ -221,7 +219,7 @@ static void write_methods(const struct sph_experiment *e, struct yaml_out *out)
     yaml_key(out, "methods");
     yaml_list_block(out);
     for (size_t i = 0; i < e->method_count; i++) {
-        const struct experiment_method *method = &e->methods[i];
+        const struct experiment_named *method = &e->methods[i];
         yaml_map_block(out);
         yaml_pair(out, "name", method->name);
         for (int id = 0; id < OPTION_COUNT; id++) {
@@ -261,15 +259,16 @@ static void write_grid(const struct sph_experiment *e, struct yaml_out *out)
     yaml_map_end(out);
 }
 
-static void write_trained(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out)
+static int write_trained(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out)
 {
-    static const char *const sections[] = {"", "data", "net", "train"};
     if (e->content) {
         yaml_key(out, "content");
         yaml_quoted(out, e->content);
     }
-    for (int i = 0; i < 4; i++)
-        config_write_section(out, base, sections[i]);
+    config_write_section(out, base, "");
+    int err = experiment_yaml_data(e, base, out);
+    config_write_section(out, base, "net");
+    config_write_section(out, base, "train");
     write_methods(e, out);
     yaml_pair(out, "protocol", options_word(e->base, OPTION_PROTOCOL));
     if (experiment_folds(e)) {
@@ -280,6 +279,8 @@ static void write_trained(const struct sph_experiment *e, const struct sph_job *
     write_grid(e, out);
     if (e->metric)
         yaml_pair(out, "metric", e->metric);
+    if (e->baseline)
+        yaml_pair(out, "baseline_method", e->baseline);
     yaml_pair(out, "table", e->all_points ? "all" : "best");
     if (e->base->set[OPTION_RECORD]) {
         yaml_key(out, "record");
@@ -288,6 +289,7 @@ static void write_trained(const struct sph_experiment *e, const struct sph_job *
     experiment_yaml_figures(e, out);
     experiment_yaml_papers(e, out);
     experiment_yaml_perturb(e, out);
+    return err;
 }
 
 int experiment_write(const struct sph_experiment *e, char **whole)
@@ -303,12 +305,17 @@ int experiment_write(const struct sph_experiment *e, char **whole)
     yaml_pair(&out, "version", sph_version());
     yaml_pair(&out, "name", e->name);
     if (!experiment_without_jobs(e)) {
-        write_trained(e, base, &out);
+        err = write_trained(e, base, &out);
     } else {
         experiment_yaml_perturb(e, &out);
         write_seeds(e, 1, &out);
         experiment_yaml_figures(e, &out);
     }
     sph_job_free(base);
-    return config_end(&out, &text, whole);
+    int ended = config_end(&out, &text, whole);
+    if (err < 0 && !ended) {
+        mem_free(*whole);
+        *whole = NULL;
+    }
+    return err ? err : ended;
 }

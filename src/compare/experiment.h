@@ -3,7 +3,8 @@
  * An experiment: methods x grid x seeds, each a job like any other, and what is made of their results.
  *
  *   experiment.c    the handle; --set; the resolved file
- *   read.c          the file; lists.c its methods, seeds and grid; figures.c and papers.c keys of their own
+ *   read.c          the file; lists.c its methods, seeds and grid; sets.c, figures.c and papers.c keys of
+ *                   their own
  *   jobs.c          which jobs there are, where they lie, their options
  *   check.c         what can be refused before the first job; timing for a dry run
  *   run.c           the jobs at work, choices, resuming
@@ -30,12 +31,21 @@
 
 enum { EXPERIMENT_FOLDS = 5, EXPERIMENT_MOST_JOBS = 1000000 };
 
-struct experiment_method {
+/* A method or, where there are several, a set of data: a name, and the options it has of its own. */
+struct experiment_named {
     char *name;
     char *folder;               /* its name as a folder's, unique */
     struct sph_job *job;        /* the options it sets are `given` */
     size_t line;                /* in the file; 0: not from it */
     size_t lines[OPTION_COUNT]; /* of its options */
+};
+
+/* What a set is, as it was read for the first seed. */
+struct experiment_data {
+    size_t rows, test_rows; /* of a split; test_rows 0: not known */
+    sph_task task;
+    int drawn;    /* rows are drawn by the seed, and have nothing to do with those of another */
+    int own_test; /* it has a test part of its own, the same for every seed */
 };
 
 /* One key of the grid and its values: of each, that option is `given`. */
@@ -47,7 +57,7 @@ struct experiment_axis {
 
 /* What was printed elsewhere. */
 struct experiment_paper {
-    char *metric, *method, *text;
+    char *metric, *set, *method, *text; /* set NULL: it is said of none in particular */
     size_t line;
 };
 
@@ -65,10 +75,14 @@ struct sph_experiment {
     const struct figure_list *figure_list; /* borrowed */
     char *path;                            /* of the file, for messages */
     char *name;
-    struct sph_job *base;       /* data, net, train and the run's options, for all methods */
-    struct data_cache cache;    /* its data, while it is checked or run */
-    size_t lines[OPTION_COUNT]; /* of these in the file; 0: not from it */
-    struct experiment_method *methods;
+    struct sph_job *base;          /* data, net, train and the run's options, for all methods */
+    struct data_cache cache;       /* its data, while it is checked or run */
+    size_t lines[OPTION_COUNT];    /* of these in the file; 0: not from it */
+    struct experiment_named *sets; /* (set_count) where `data` is a list; else NULL: base has the one set */
+    size_t set_count;
+    int picked;                   /* --set chose the sets: papers may name others */
+    struct experiment_data *data; /* (experiment_sets) once they were read; else NULL */
+    struct experiment_named *methods;
     size_t method_count;
     uint64_t *seeds;
     size_t seed_count;
@@ -76,6 +90,8 @@ struct sph_experiment {
     size_t axis_count, axis_capacity;
     char *metric; /* NULL: by the task */
     size_t metric_line;
+    char *baseline; /* the method that the others are compared with, or "all"; NULL: not said */
+    size_t baseline_line;
     int all_points; /* the table has a line for every point of the grid, and none is chosen */
     char *content;  /* of the data the experiment was made on, NULL: not known yet */
     int *figures;   /* (figure_count) numbers of words, in the order of the file */
@@ -106,7 +122,20 @@ int experiment_read_methods(struct sph_experiment *e, struct node list);
 int experiment_read_seeds(struct sph_experiment *e, struct node node);
 int experiment_read_grid(struct sph_experiment *e, struct node node);
 int experiment_read_axis(struct sph_experiment *e, struct node key, struct node list);
-void experiment_methods_free(struct experiment_method *methods, size_t count);
+void experiment_named_free(struct experiment_named *list, size_t count);
+
+/* Gives list[at] a folder of its own: its name as every file system takes it. */
+int experiment_choose_folder(struct experiment_named *list, size_t at);
+
+/* The key `data` (sets.c): one set into base, or a list of them. The second is --set, for all sets: their name
+ * picks among them. */
+int experiment_read_data_key(struct sph_experiment *e, struct node key, struct node value);
+int experiment_set_data_option(struct sph_experiment *e, enum option_id id, struct node value);
+int experiment_yaml_data(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out);
+
+/* How many sets there are, at least 1; what to call one, borrowed. */
+size_t experiment_sets(const struct sph_experiment *e);
+const char *experiment_set_name(const struct sph_experiment *e, size_t set);
 void experiment_axes_free(struct sph_experiment *e);
 
 /* Keys of their own files: figures.c, papers.c. The methods that papers name are checked when all are known.
@@ -117,9 +146,14 @@ void experiment_yaml_figures(const struct sph_experiment *e, struct yaml_out *ou
 void experiment_figures_free(struct sph_experiment *e);
 int experiment_read_papers(struct sph_experiment *e, struct node node);
 int experiment_check_papers(const struct sph_experiment *e);
-const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method);
+const char *experiment_paper(const struct sph_experiment *e, const char *metric, size_t set,
+                             const char *method);
+int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set);
 void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_papers_free(struct sph_experiment *e);
+
+/* The key `baseline_method`, once the methods are known. */
+int experiment_check_baseline(const struct sph_experiment *e);
 
 /* What only the whole can tell: missing keys, protocols without what they need. */
 int experiment_complete(const struct sph_experiment *e);
@@ -132,19 +166,21 @@ int experiment_write(const struct sph_experiment *e, char **text);
 enum { FOLD_NONE = -1, FOLD_REFIT = -2 }; /* else the number of a fold */
 
 struct experiment_job {
-    size_t method, point, seed; /* numbers in the experiment's lists */
+    size_t set, method, point, seed; /* numbers in the experiment's lists */
     int fold;
     size_t epochs; /* of a refit */
     char *folder;  /* below the experiment's */
 };
 
 size_t experiment_points(const struct sph_experiment *e); /* of the grid; 1 without one */
-size_t experiment_folds(const struct sph_experiment *e);  /* 0 unless cv */
+size_t experiment_reports(
+    const struct sph_experiment *e); /* jobs that tables report: sets, methods, lines, seeds */
+size_t experiment_folds(const struct sph_experiment *e); /* 0 unless cv */
 
 /* Of the jobs that are known from the start; fails where there are too many to be meant. */
 int experiment_count(const struct sph_experiment *e, size_t *count);
 
-/* Every job that is known from the start, methods first, with room for so many more: a refit under cv follows
+/* Every job that is known from the start, sets first, then methods, with room for so many more: a refit under cv follows
  * from these. Caller frees. */
 int experiment_list(const struct sph_experiment *e, size_t more, struct experiment_job **out, size_t *count);
 void experiment_list_free(struct experiment_job *jobs, size_t count);
@@ -177,10 +213,11 @@ struct experiment_facts {
     char content[17];
 };
 
-/* Reads the data into the cache, for this process and those it forks: what starts no threads. */
+/* Reads the data of all sets into the cache, for this process and those it forks: what starts no threads. */
 int experiment_read_data(struct sph_experiment *e);
 
-/* Opens the data, makes every split and a net of every method and point; a failure names line and key. */
+/* Opens the data, makes every split and a net of every method and point; a failure names line and key. Refuses sets of
+ * different tasks. */
 int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts);
 
 /* Seconds of the job, if no early stop, by a few steps of it. */

@@ -2,6 +2,7 @@
  *
  * Which jobs an experiment has, where they lie, and their options. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,6 +18,11 @@ size_t experiment_points(const struct sph_experiment *e)
         if (__builtin_mul_overflow(points, e->axes[i].count, &points))
             return SIZE_MAX;
     return points;
+}
+
+size_t experiment_reports(const struct sph_experiment *e)
+{
+    return experiment_sets(e) * e->method_count * experiment_lines(e) * e->seed_count;
 }
 
 size_t experiment_lines(const struct sph_experiment *e)
@@ -75,7 +81,10 @@ static void add_point_folder(const struct sph_experiment *e, size_t point, struc
 int experiment_folder(const struct sph_experiment *e, struct experiment_job *job)
 {
     struct text out = {0};
-    text_add(&out, EXPERIMENT_JOBS "/%s/", e->methods[job->method].folder);
+    text_add(&out, EXPERIMENT_JOBS "/");
+    if (e->set_count)
+        text_add(&out, "%s/", e->sets[job->set].folder);
+    text_add(&out, "%s/", e->methods[job->method].folder);
     if (e->axis_count) {
         add_point_folder(e, job->point, &out);
         text_add(&out, "/");
@@ -106,14 +115,18 @@ void experiment_list_free(struct experiment_job *jobs, size_t count)
 int experiment_count(const struct sph_experiment *e, size_t *count)
 {
     size_t folds = experiment_folds(e) ? experiment_folds(e) : 1;
-    if (__builtin_mul_overflow(e->method_count, experiment_points(e), count) ||
-        __builtin_mul_overflow(*count, e->seed_count, count) ||
-        __builtin_mul_overflow(*count, folds, count) || *count > EXPERIMENT_MOST_JOBS)
-        return sph_fail_at(SPH_EFORMAT, e->path,
-                           "more than %d jobs: %zu methods, %zu of the grid, %zu seeds, %zu fold%s",
-                           EXPERIMENT_MOST_JOBS, e->method_count, experiment_points(e), e->seed_count, folds,
-                           folds == 1 ? "" : "s");
-    return 0;
+    if (!__builtin_mul_overflow(e->method_count, experiment_points(e), count) &&
+        !__builtin_mul_overflow(*count, e->seed_count, count) &&
+        !__builtin_mul_overflow(*count, experiment_sets(e), count) &&
+        !__builtin_mul_overflow(*count, folds, count) && *count <= EXPERIMENT_MOST_JOBS)
+        return 0;
+    char sets[40] = "";
+    if (e->set_count)
+        snprintf(sets, sizeof sets, "%zu set%s, ", e->set_count, e->set_count == 1 ? "" : "s");
+    return sph_fail_at(SPH_EFORMAT, e->path,
+                       "more than %d jobs: %s%zu methods, %zu of the grid, %zu seeds, %zu fold%s",
+                       EXPERIMENT_MOST_JOBS, sets, e->method_count, experiment_points(e), e->seed_count,
+                       folds, folds == 1 ? "" : "s");
 }
 
 int experiment_list(const struct sph_experiment *e, size_t more, struct experiment_job **out, size_t *count)
@@ -126,14 +139,15 @@ int experiment_list(const struct sph_experiment *e, size_t more, struct experime
     if (!jobs)
         return SPH_EMEMORY;
     size_t points = experiment_points(e), count_folds = folds ? folds : 1;
-    for (size_t m = 0; m < e->method_count && !err; m++)
-        for (size_t p = 0; p < points && !err; p++)
-            for (size_t s = 0; s < e->seed_count && !err; s++)
-                for (size_t k = 0; k < count_folds && !err; k++, made++) {
-                    jobs[made] = (struct experiment_job){
-                        .method = m, .point = p, .seed = s, .fold = folds ? (int)k : FOLD_NONE};
-                    err = experiment_folder(e, &jobs[made]);
-                }
+    for (size_t d = 0; d < experiment_sets(e) && !err; d++)
+        for (size_t m = 0; m < e->method_count && !err; m++)
+            for (size_t p = 0; p < points && !err; p++)
+                for (size_t s = 0; s < e->seed_count && !err; s++)
+                    for (size_t k = 0; k < count_folds && !err; k++, made++) {
+                        jobs[made] = (struct experiment_job){
+                            .set = d, .method = m, .point = p, .seed = s, .fold = folds ? (int)k : FOLD_NONE};
+                        err = experiment_folder(e, &jobs[made]);
+                    }
     if (err < 0) {
         experiment_list_free(jobs, all);
         return err;
@@ -166,7 +180,9 @@ static void be_refit(struct sph_job *job, size_t epochs)
 static int fill_options(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
                         struct sph_job *job)
 {
-    int err = options_override(job, e->methods[which->method].job);
+    int err = e->set_count ? options_override(job, e->sets[which->set].job) : 0;
+    if (!err)
+        err = options_override(job, e->methods[which->method].job);
     for (size_t i = 0; i < e->axis_count && !err; i++)
         err = options_override(job, e->axes[i].values[experiment_value(e, which->point, i)]);
     if (err < 0)

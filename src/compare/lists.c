@@ -14,14 +14,14 @@
 
 /* ---------------------------------------------------------------- methods */
 
-void experiment_methods_free(struct experiment_method *methods, size_t count)
+void experiment_named_free(struct experiment_named *list, size_t count)
 {
-    for (size_t i = 0; methods && i < count; i++) {
-        mem_free(methods[i].name);
-        mem_free(methods[i].folder);
-        sph_job_free(methods[i].job);
+    for (size_t i = 0; list && i < count; i++) {
+        mem_free(list[i].name);
+        mem_free(list[i].folder);
+        sph_job_free(list[i].job);
     }
-    mem_free(methods);
+    mem_free(list);
 }
 
 /* A name that every file system takes: what is not a letter, digit or one of + - . _ becomes _. */
@@ -36,27 +36,27 @@ static char *folder_name(const char *name, size_t number)
     return folder;
 }
 
-static int folder_is_taken(const struct experiment_method *methods, size_t count, const char *folder)
+static int folder_is_taken(const struct experiment_named *list, size_t count, const char *folder)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strcasecmp(methods[i].folder, folder))
+        if (!strcasecmp(list[i].folder, folder))
             return 1;
     return 0;
 }
 
-static int choose_folder(struct experiment_method *methods, size_t at)
+int experiment_choose_folder(struct experiment_named *list, size_t at)
 {
     for (size_t number = 0;; number += number ? 1 : 2) {
-        mem_free(methods[at].folder);
-        methods[at].folder = folder_name(methods[at].name, number);
-        if (!methods[at].folder)
+        mem_free(list[at].folder);
+        list[at].folder = folder_name(list[at].name, number);
+        if (!list[at].folder)
             return SPH_EMEMORY;
-        if (!folder_is_taken(methods, at, methods[at].folder))
+        if (!folder_is_taken(list, at, list[at].folder))
             return 0;
     }
 }
 
-static int read_method_name(struct experiment_method *method, struct node node)
+static int read_method_name(struct experiment_named *method, struct node node)
 {
     for (size_t i = 0; i < node_count(node); i++) {
         struct node key = node_key(node, i), value = node_value(node, i);
@@ -78,9 +78,9 @@ static int read_method_name(struct experiment_method *method, struct node node)
                         : node_fail(node, "methods", "a method without a name, expected {name: ..., ...}");
 }
 
-static int read_method(struct experiment_method *methods, size_t at, struct node node)
+static int read_method(struct experiment_named *methods, size_t at, struct node node)
 {
-    struct experiment_method *method = &methods[at];
+    struct experiment_named *method = &methods[at];
     int err = node_check_map(node, "methods", "{name: ..., param: ..., ...}");
     if (err < 0 || (err = read_method_name(method, node)) < 0)
         return err;
@@ -89,7 +89,7 @@ static int read_method(struct experiment_method *methods, size_t at, struct node
         if (!strcmp(methods[i].name, method->name))
             return node_fail(node, "name", "a second method '%s'; the first is in line %zu", method->name,
                              methods[i].line);
-    if ((err = choose_folder(methods, at)) < 0 || (err = sph_job_new(&method->job)) < 0)
+    if ((err = experiment_choose_folder(methods, at)) < 0 || (err = sph_job_new(&method->job)) < 0)
         return err;
     return config_apply(method->job, node, NULL, "name", method->lines);
 }
@@ -102,16 +102,16 @@ int experiment_read_methods(struct sph_experiment *e, struct node list)
         return err;
     if (!count)
         return node_fail(list, "methods", "found an empty list, expected at least one method");
-    struct experiment_method *methods = mem_get(count, sizeof *methods);
+    struct experiment_named *methods = mem_get(count, sizeof *methods);
     if (!methods)
         return SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++)
         err = read_method(methods, i, node_item(list, i));
     if (err < 0) {
-        experiment_methods_free(methods, count);
+        experiment_named_free(methods, count);
         return err;
     }
-    experiment_methods_free(e->methods, e->method_count);
+    experiment_named_free(e->methods, e->method_count);
     e->methods = methods;
     e->method_count = count;
     return 0;

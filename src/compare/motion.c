@@ -235,6 +235,21 @@ static const struct motion_row *row_of(const struct motion *motion, const char *
     return NULL;
 }
 
+/* How far from "a +- b", in units of b; NaN: the text is no such thing. */
+static double off_by(double ours, const char *text)
+{
+    const char *sign = strstr(text, "+-");
+    char mean[64], error[64];
+    double a, b;
+    if (!sign || (size_t)(sign - text) >= sizeof mean || strlen(sign + 2) >= sizeof error)
+        return (double)NAN;
+    snprintf(mean, sizeof mean, "%.*s", (int)(sign - text), text);
+    snprintf(error, sizeof error, "%s", sign + 2 + strspn(sign + 2, " "));
+    for (char *end = mean + strlen(mean); end > mean && end[-1] == ' ';)
+        *--end = '\0';
+    return text_to_double(mean, &a) && text_to_double(error, &b) && b > 0 ? (ours - a) / b : (double)NAN;
+}
+
 static int add_paper(struct motion *motion, const struct results *results, const struct experiment_paper *p,
                      size_t line, char **points)
 {
@@ -246,6 +261,7 @@ static int add_paper(struct motion *motion, const struct results *results, const
                                  .method = p->method,
                                  .text = p->text,
                                  .ours = (double)NAN,
+                                 .off = (double)NAN,
                                  .median = (double)NAN,
                                  .least = (double)NAN,
                                  .most = (double)NAN};
@@ -258,6 +274,7 @@ static int add_paper(struct motion *motion, const struct results *results, const
         err = sum_up(&paper, results, method, line);
     if (err < 0)
         return err;
+    paper.off = off_by(paper.ours, p->text);
     struct motion_paper *papers =
         mem_resize(motion->papers, motion->paper_count, motion->paper_count + 1, sizeof *papers);
     if (!papers)
@@ -280,7 +297,8 @@ static int add_papers(struct motion *motion, const struct results *results)
     for (size_t line = 0; line < lines && !err; line++)
         err = point_of(e, line, &motion->points[line]);
     for (size_t i = 0; i < e->paper_count && !err; i++)
-        for (size_t line = 0; line < lines && !err; line++)
+        for (size_t line = 0; line < lines && !err && experiment_paper_of(e, &e->papers[i], motion->set);
+             line++)
             err = add_paper(motion, results, &e->papers[i], line, motion->points);
     return err;
 }
@@ -289,7 +307,7 @@ int motion_read(struct motion *out, const struct results *results)
 {
     const struct sph_experiment *e = results->experiment;
     int err = 0;
-    *out = (struct motion){.experiment = e};
+    *out = (struct motion){.experiment = e, .set = results->set};
     for (size_t m = 0; e->base->set[OPTION_RECORD] && m < e->method_count && !err; m++)
         for (size_t line = 0; line < experiment_lines(e) && !err; line++)
             err = read_line(out, results, m, line);
@@ -337,10 +355,14 @@ int motion_load(struct motion *out, const struct results *results)
     const char *unit;
     json_t *object = NULL;
     const json_t *rows = NULL;
-    *out = (struct motion){.experiment = results->experiment};
+    *out = (struct motion){.experiment = results->experiment, .set = results->set};
     int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(&object, path) : 0;
-    if (!err && object && !(err = json_member_text(object, path, "unit", &unit)) &&
-        !(err = json_member_array(object, path, "rows", &rows))) {
+    const json_t *own = object, *sets = NULL;
+    if (!err && object && out->experiment->set_count &&
+        !(err = json_member_array(object, path, "sets", &sets)))
+        own = json_array_get(sets, results->set);
+    if (!err && object && !(err = json_member_text(own, path, "unit", &unit)) &&
+        !(err = json_member_array(own, path, "rows", &rows))) {
         int found = text_find(unit, motion_units, MOTION_UNIT_COUNT);
         out->unit = found < 0 ? MOTION_IN_FEATURES : (enum motion_unit)found;
     }

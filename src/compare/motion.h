@@ -35,7 +35,8 @@ struct motion_row {
 struct motion_paper {
     const char *metric, *method, *text; /* borrowed of the experiment */
     const char *point;                  /* of the row, borrowed; "" */
-    double ours;                /* a number of the first layer's row, or the mean score on the test part */
+    double ours; /* a number of the first layer's row, or the mean score on the test part */
+    double off;  /* (ours - theirs) in their standard errors, of "a +- b"; NaN of any other text */
     double median, least, most; /* of that score, over the seeds; NaN of numbers of a row */
 };
 
@@ -50,6 +51,7 @@ extern const char *const motion_units[MOTION_UNIT_COUNT];
 
 struct motion {
     const struct sph_experiment *experiment;
+    size_t set; /* of several */
     enum motion_unit unit;
     struct motion_row *rows;
     size_t count, layers; /* layers: rows of one method and point, at most */

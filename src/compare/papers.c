@@ -5,6 +5,7 @@
  *     papers:
  *       max_move: {SP: "up to 2^16", GmP: "below 1"}
  *       rmse: {SP: "0.5"}
+ *       mae: {boston: {SP: "2.1 +- 0.1"}}          of one of several sets
  */
 #include <string.h>
 
@@ -24,6 +25,7 @@ void experiment_papers_free(struct sph_experiment *e)
 {
     for (size_t i = 0; i < e->paper_count; i++) {
         mem_free(e->papers[i].metric);
+        mem_free(e->papers[i].set);
         mem_free(e->papers[i].method);
         mem_free(e->papers[i].text);
     }
@@ -32,13 +34,23 @@ void experiment_papers_free(struct sph_experiment *e)
     e->paper_count = 0;
 }
 
-static int add_paper(struct sph_experiment *e, struct node metric, struct node method, struct node value)
+static int same_set(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* set NULL: of none in particular. */
+static int add_paper(struct sph_experiment *e, struct node metric, const char *set, struct node method,
+                     struct node value)
 {
     int err = node_check_key(method);
     if (err < 0)
         return err;
-    if (experiment_paper(e, node_text(metric), node_text(method)))
-        return node_fail(method, "papers", "%s of '%s' stands twice", node_text(metric), node_text(method));
+    for (size_t i = 0; i < e->paper_count; i++)
+        if (!strcmp(e->papers[i].metric, node_text(metric)) && same_set(e->papers[i].set, set) &&
+            !strcmp(e->papers[i].method, node_text(method)))
+            return node_fail(method, "papers", "%s of '%s' stands twice", node_text(metric),
+                             node_text(method));
     struct experiment_paper *papers =
         mem_resize(e->papers, e->paper_count, e->paper_count + 1, sizeof *papers);
     if (!papers)
@@ -46,9 +58,31 @@ static int add_paper(struct sph_experiment *e, struct node metric, struct node m
     e->papers = papers;
     struct experiment_paper *paper = &papers[e->paper_count++];
     *paper = (struct experiment_paper){.line = node_line(method)};
-    if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))))
+    if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))) ||
+        (set && !(paper->set = mem_text(set))))
         return SPH_EMEMORY;
     return node_read_text(&paper->text, value, "papers", "what the papers say, as text");
+}
+
+/* {METHOD: text, ...}, or {SET: {METHOD: text, ...}, ...}. */
+static int read_metric(struct sph_experiment *e, struct node metric, struct node list)
+{
+    int err = 0;
+    if (!node_is_map(list))
+        return node_fail(list, "papers",
+                         "%s: found %s, expected {METHOD: text, ...} or {SET: {METHOD: text, ...}}",
+                         node_text(metric), node_shape(list));
+    for (size_t k = 0; !err && k < node_count(list); k++) {
+        struct node key = node_key(list, k), value = node_value(list, k);
+        if (!node_is_map(value)) {
+            err = add_paper(e, metric, NULL, key, value);
+            continue;
+        }
+        err = node_check_key(key);
+        for (size_t m = 0; !err && m < node_count(value); m++)
+            err = add_paper(e, metric, node_text(key), node_key(value, m), node_value(value, m));
+    }
+    return err;
 }
 
 int experiment_read_papers(struct sph_experiment *e, struct node node)
@@ -58,19 +92,43 @@ int experiment_read_papers(struct sph_experiment *e, struct node node)
         return err;
     experiment_papers_free(e);
     for (size_t i = 0; !err && i < node_count(node); i++) {
-        struct node metric = node_key(node, i), methods = node_value(node, i);
+        struct node metric = node_key(node, i);
         if ((err = node_check_key(metric)) < 0)
             return err;
         int found =
             node_read_word(metric, "papers", metrics, sizeof metrics / sizeof *metrics, PAPER_CHOICES);
-        if (found < 0)
-            return found;
-        if (!node_is_map(methods))
-            return node_fail(methods, "papers", "%s: found %s, expected {METHOD: text, ...}",
-                             node_text(metric), node_shape(methods));
-        for (size_t k = 0; !err && k < node_count(methods); k++)
-            err = add_paper(e, metric, node_key(methods, k), node_value(methods, k));
+        err = found < 0 ? found : read_metric(e, metric, node_value(node, i));
     }
+    return err;
+}
+
+int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set)
+{
+    return !paper->set || !strcmp(paper->set, experiment_set_name(e, set));
+}
+
+/* Of a set that the experiment has. */
+static int has_set(const struct sph_experiment *e, const struct experiment_paper *paper)
+{
+    for (size_t i = 0; i < experiment_sets(e); i++)
+        if (experiment_paper_of(e, paper, i))
+            return 1;
+    return 0;
+}
+
+static int unknown_set(const struct sph_experiment *e, const struct experiment_paper *paper)
+{
+    size_t count = experiment_sets(e);
+    const char **names = mem_get(count, sizeof *names);
+    if (!names)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        names[i] = experiment_set_name(e, i);
+    const char *near = text_nearest(paper->set, names, count);
+    int err =
+        sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no set '%s'%s%s%s", paper->metric,
+                          paper->set, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    mem_free(names);
     return err;
 }
 
@@ -84,36 +142,56 @@ int experiment_check_papers(const struct sph_experiment *e)
         if (m == e->method_count)
             return sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no method '%s'",
                                      paper->metric, paper->method);
+        if (!e->picked && !has_set(e, paper))
+            return unknown_set(e, paper);
     }
     return 0;
 }
 
-const char *experiment_paper(const struct sph_experiment *e, const char *metric, const char *method)
+const char *experiment_paper(const struct sph_experiment *e, const char *metric, size_t set,
+                             const char *method)
 {
     for (size_t i = 0; i < e->paper_count; i++)
-        if (!strcmp(e->papers[i].metric, metric) && !strcmp(e->papers[i].method, method))
+        if (!strcmp(e->papers[i].metric, metric) && !strcmp(e->papers[i].method, method) &&
+            experiment_paper_of(e, &e->papers[i], set))
             return e->papers[i].text;
     return NULL;
 }
 
+/* Those of one metric and set, which stand side by side in the list. */
 void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out)
 {
-    if (!e->paper_count)
-        return;
-    yaml_key(out, "papers");
-    yaml_map_block(out);
+    const struct experiment_paper *before = NULL;
     for (size_t i = 0; i < e->paper_count; i++) {
         const struct experiment_paper *paper = &e->papers[i];
-        int first = !i || strcmp(paper[-1].metric, paper->metric) != 0;
-        if (first && i)
+        if (!has_set(e, paper))
+            continue;
+        int metric = !before || strcmp(before->metric, paper->metric) != 0;
+        int set = metric || !same_set(before->set, paper->set);
+        if (!before) {
+            yaml_key(out, "papers");
+            yaml_map_block(out);
+        }
+        if (before && set && before->set)
             yaml_map_end(out);
-        if (first) {
+        if (before && metric)
+            yaml_map_end(out);
+        if (metric) {
             yaml_key(out, paper->metric);
+            yaml_map_block(out);
+        }
+        if (set && paper->set) {
+            yaml_text(out, paper->set);
             yaml_map_block(out);
         }
         yaml_text(out, paper->method);
         yaml_text(out, paper->text);
+        before = paper;
     }
-    yaml_map_end(out);
-    yaml_map_end(out);
+    if (before && before->set)
+        yaml_map_end(out);
+    if (before) {
+        yaml_map_end(out);
+        yaml_map_end(out);
+    }
 }

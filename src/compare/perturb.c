@@ -139,7 +139,7 @@ void experiment_perturb_free(struct experiment_perturb *perturb)
 
 int experiment_without_jobs(const struct sph_experiment *e)
 {
-    return e->perturb && !e->base->set[OPTION_DATA] && !e->method_count;
+    return e->perturb && !e->base->set[OPTION_DATA] && !e->set_count && !e->method_count;
 }
 
 /* ---------------------------------------------------------------- the numbers */

@@ -24,6 +24,7 @@
     X(FOLDS, "folds")                                                                                        \
     X(SEEDS, "seeds")                                                                                        \
     X(GRID, "grid")                                                                                          \
+    X(BASELINE, "baseline_method")                                                                           \
     X(METRIC, "metric")                                                                                      \
     X(TABLE, "table")                                                                                        \
     X(RECORD, "record")                                                                                      \
@@ -158,6 +159,7 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
     case KEY_NAME:
         return read_name(e, value);
     case KEY_DATA:
+        return experiment_read_data_key(e, key, value);
     case KEY_NET:
     case KEY_TRAIN:
         return config_apply(e->base, value, node_text(key), NULL, e->lines);
@@ -176,6 +178,9 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
         e->metric_line = node_line(key);
         found = node_read_word(value, "metric", metrics, SPH_METRIC_COUNT, OPTION_WORDS(SPH_METRICS));
         return found < 0 ? found : node_read_text(&e->metric, value, "metric", "");
+    case KEY_BASELINE:
+        e->baseline_line = node_line(key);
+        return node_read_text(&e->baseline, value, "baseline_method", "the name of a method, or all");
     case KEY_TABLE:
         found = node_read_word(value, "table", tables, 2, "best|all");
         e->all_points = found == 1;
@@ -216,13 +221,37 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
     return err;
 }
 
+int experiment_check_baseline(const struct sph_experiment *e)
+{
+    const char **names = e->baseline ? mem_get(e->method_count, sizeof *names) : NULL;
+    int err = 0;
+    if (!e->baseline)
+        return 0;
+    if (!names)
+        return SPH_EMEMORY;
+    for (size_t m = 0; m < e->method_count; m++)
+        names[m] = e->methods[m].name;
+    if (e->all_points && e->axis_count)
+        err = sph_fail_line_key(SPH_EFORMAT, e->path, e->baseline_line, "baseline_method",
+                                "found '%s', expected none: table: all compares nothing", e->baseline);
+    else if (strcmp(e->baseline, "all") != 0 && text_find(e->baseline, names, e->method_count) < 0) {
+        const char *nearest = text_nearest(e->baseline, names, e->method_count);
+        err =
+            sph_fail_line_key(SPH_EFORMAT, e->path, e->baseline_line, "baseline_method",
+                              "no method '%s'%s%s%s (expected the name of one, or all)", e->baseline,
+                              nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    }
+    mem_free(names);
+    return err;
+}
+
 int experiment_complete(const struct sph_experiment *e)
 {
     if (!e->name)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "name", "key 'name' is missing");
     if (experiment_without_jobs(e))
         return 0;
-    if (!e->base->set[OPTION_DATA])
+    if (!e->base->set[OPTION_DATA] && !e->set_count)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "name",
                            "key 'name' of section 'data:' is missing, expected a file or a set");
     if (!e->method_count)
@@ -230,5 +259,7 @@ int experiment_complete(const struct sph_experiment *e)
                            "key 'methods' is missing, expected a list of methods");
     size_t count;
     int err = experiment_check_papers(e);
+    if (!err)
+        err = experiment_check_baseline(e);
     return err ? err : experiment_count(e, &count);
 }

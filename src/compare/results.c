@@ -80,6 +80,8 @@ static json_t *job_to_json(const struct results *r, size_t i, int final)
     const struct experiment_outcome *outcome = &r->outcomes[i];
     json_t *object = json_object(), *grid = json_object();
     int bad = !object || !grid;
+    if (e->set_count)
+        bad |= json_object_set_new(object, "set", json_string(e->sets[job->set].name));
     bad |= json_object_set_new(object, "method", json_string(e->methods[job->method].name));
     for (size_t a = 0; a < e->axis_count; a++)
         bad |= json_object_set_new(
@@ -126,8 +128,7 @@ static json_t *features_to_json(void)
 /* 1 for each job that is reported. */
 static unsigned char *mark_final(const struct results *r)
 {
-    const struct sph_experiment *e = r->experiment;
-    size_t reports = e->method_count * experiment_lines(e) * e->seed_count;
+    size_t reports = experiment_reports(r->experiment);
     unsigned char *final = mem_get(r->count, 1);
     for (size_t i = 0; final && i < reports; i++)
         if (r->final[i] < r->count)
@@ -146,6 +147,29 @@ static int make_about(struct results *r)
     return bad;
 }
 
+/* What the sets are, for who reads the results without them. */
+static json_t *data_to_json(const struct results *r)
+{
+    json_t *list = json_array();
+    int bad = !list;
+    for (size_t i = 0; i < experiment_sets(r->experiment) && !bad; i++) {
+        const struct experiment_data *data = &r->data[i];
+        json_t *object = json_object();
+        bad |= json_object_set_new(object, "name", json_words(experiment_set_name(r->experiment, i)));
+        bad |=
+            json_object_set_new(object, "task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word));
+        bad |= json_object_set_new(object, "rows", json_integer((json_int_t)data->rows));
+        bad |= json_object_set_new(object, "test_rows", json_integer((json_int_t)data->test_rows));
+        bad |= json_object_set_new(object, "drawn", json_boolean(data->drawn));
+        bad |= json_object_set_new(object, "own_test", json_boolean(data->own_test));
+        bad |= json_array_append_new(list, object);
+    }
+    if (!bad)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static int write_json(struct results *r, const char *path, const unsigned char *final)
 {
     const struct sph_experiment *e = r->experiment;
@@ -157,6 +181,8 @@ static int write_json(struct results *r, const char *path, const unsigned char *
     if (experiment_warning(e))
         bad |= json_object_set_new(object, "warning", json_string(experiment_warning(e)));
     bad |= json_object_set_new(object, "metric", json_string(r->facts.metric));
+    if (r->data)
+        bad |= json_object_set_new(object, "data", data_to_json(r));
     for (size_t i = 0; i < r->count && !bad; i++)
         bad |= json_array_append_new(jobs, job_to_json(r, i, final[i]));
     bad |= json_object_set_new(object, "jobs", jobs);
@@ -198,16 +224,19 @@ static int find_point(const struct sph_experiment *e, const json_t *grid, size_t
 static int read_job(struct experiment_job *out, const struct sph_experiment *e, const json_t *job)
 {
     const char *method = json_string_value(json_object_get(job, "method"));
+    const char *set = json_string_value(json_object_get(job, "set"));
     const char *folder = json_string_value(json_object_get(job, "folder"));
     const json_t *seed = json_object_get(job, "seed"), *fold = json_object_get(job, "fold");
-    if (!method || !folder || !json_is_integer(seed))
+    if (!method || !folder || !json_is_integer(seed) || (e->set_count && !set))
         return 0;
+    while (out->set < e->set_count && strcmp(e->sets[out->set].name, set) != 0)
+        out->set++;
     while (out->method < e->method_count && strcmp(e->methods[out->method].name, method) != 0)
         out->method++;
     while (out->seed < e->seed_count && e->seeds[out->seed] != (uint64_t)json_integer_value(seed))
         out->seed++;
-    if (out->method == e->method_count || out->seed == e->seed_count ||
-        !find_point(e, json_object_get(job, "grid"), &out->point))
+    if ((e->set_count && out->set == e->set_count) || out->method == e->method_count ||
+        out->seed == e->seed_count || !find_point(e, json_object_get(job, "grid"), &out->point))
         return 0;
     out->fold = json_is_integer(fold)                         ? (int)json_integer_value(fold)
                 : json_is_true(json_object_get(job, "refit")) ? FOLD_REFIT
@@ -228,7 +257,7 @@ static int read_failure(struct experiment_outcome *out, const json_t *job)
 static int read_jobs(struct results *out, const char *path, const json_t *jobs)
 {
     const struct sph_experiment *e = out->experiment;
-    size_t lines = experiment_lines(e), reports = e->method_count * lines * e->seed_count;
+    size_t lines = experiment_lines(e), reports = experiment_reports(e);
     out->jobs = mem_get(json_array_size(jobs), sizeof *out->jobs);
     out->outcomes = mem_get(json_array_size(jobs), sizeof *out->outcomes);
     out->final = mem_get(reports, sizeof *out->final);
@@ -249,14 +278,40 @@ static int read_jobs(struct results *out, const char *path, const json_t *jobs)
         if (err < 0)
             return err;
         if (json_is_true(json_object_get(job, "reported")))
-            out->final[(own->method * lines + (e->all_points ? own->point : 0)) * e->seed_count + own->seed] =
-                i;
+            out->final[((own->set * e->method_count + own->method) * lines +
+                        (e->all_points ? own->point : 0)) *
+                           e->seed_count +
+                       own->seed] = i;
     }
     for (size_t i = 0; i < reports; i++)
         if (out->final[i] == SIZE_MAX)
             return sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "no job of method '%s' is reported",
-                               e->methods[i / e->seed_count / lines].name);
+                               e->methods[i / e->seed_count / lines % e->method_count].name);
     return 0;
+}
+
+/* What is there of older versions' results: nothing. */
+static int read_data(struct results *out, const char *path, const json_t *list)
+{
+    size_t count = experiment_sets(out->experiment);
+    int err = 0;
+    if (!list)
+        return 0;
+    if (json_array_size(list) != count)
+        return sph_fail_of(SPH_EFORMAT, path, 0, "data", "%zu sets, expected %zu", json_array_size(list),
+                           count);
+    if (!(out->data = mem_get(count, sizeof *out->data)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count && !err; i++) {
+        const json_t *object = json_array_get(list, i);
+        struct experiment_data *data = &out->data[i];
+        if ((err = json_member_size(object, path, "rows", &data->rows)) < 0 ||
+            (err = json_member_size(object, path, "test_rows", &data->test_rows)) < 0 ||
+            (err = json_member_bool(object, path, "drawn", &data->drawn)) < 0)
+            return err;
+        err = json_member_bool(object, path, "own_test", &data->own_test);
+    }
+    return err;
 }
 
 static int read_results(struct results *out, const char *path)
@@ -272,7 +327,8 @@ static int read_results(struct results *out, const char *path)
     if (known < 0)
         return sph_fail_of(SPH_EFORMAT, path, 0, "metric", "unknown metric '%s'", metric);
     out->facts.larger_is_better = sph_metric_about((sph_metric)known)->larger_is_better;
-    return read_jobs(out, path, jobs);
+    err = read_data(out, path, json_object_get(out->about, "data"));
+    return err ? err : read_jobs(out, path, jobs);
 }
 
 int results_perturb(struct results *r)
@@ -301,17 +357,27 @@ int results_read(struct results *out, const struct sph_experiment *e, const char
         err = read_results(out, path);
     mem_free(path);
     if (!err)
+        err = diagnostics_load(out);
+    if (!err)
         err = results_compare(out);
-    return err ? err : motion_load(&out->motion, out);
+    return err ? err : results_measure(out);
 }
 
 void results_free(struct results *r)
 {
+    for (size_t i = 0; r->sets && i < r->experiment->set_count; i++) {
+        r->sets[i].units = NULL; /* the whole's */
+        results_free(&r->sets[i]);
+    }
+    mem_free(r->sets);
+    mem_free(r->units);
+    ranking_free(&r->ranking);
     comparison_free(&r->comparison);
     for (size_t i = 0; r->lines && i < r->input.count; i++) {
         mem_free(r->lines[i].value);
         mem_free(r->lines[i].name);
         mem_free(r->lines[i].chosen);
+        mem_free(r->lines[i].edge);
     }
     mem_free(r->lines);
     mem_free(r->methods);
@@ -326,6 +392,7 @@ void results_free(struct results *r)
         mem_free(r->outcomes);
         experiment_list_free(r->jobs, r->count);
         mem_free(r->final);
+        mem_free(r->data);
     }
     *r = (struct results){0};
 }
@@ -334,7 +401,14 @@ void results_free(struct results *r)
 
 size_t results_final(const struct results *r, size_t method, size_t line, size_t seed)
 {
-    return r->final[(method * experiment_lines(r->experiment) + line) * r->experiment->seed_count + seed];
+    const struct sph_experiment *e = r->experiment;
+    return r
+        ->final[((r->set * e->method_count + method) * experiment_lines(e) + line) * e->seed_count + seed];
+}
+
+const struct results *results_of_set(const struct results *r, size_t set)
+{
+    return r->sets ? &r->sets[set] : r;
 }
 
 char *results_folder(const struct results *r, size_t job)

@@ -7,14 +7,16 @@
 #define SPH_COMPARE_RESULTS_H
 
 #include "compare/comparison.h"
+#include "compare/diagnostics.h"
 #include "compare/experiment.h"
 #include "compare/motion.h"
 #include "compare/perturb.h"
+#include "compare/ranking.h"
 
 /* A line of the comparison: what it owns. */
 struct results_line {
     double *value; /* (seeds) */
-    char *name, *chosen;
+    char *name, *chosen, *edge;
 };
 
 struct results {
@@ -24,9 +26,16 @@ struct results {
     struct experiment_job *jobs;         /* (count) in the order of the lists */
     struct experiment_outcome *outcomes; /* (count) */
     size_t count;
-    size_t *final;        /* (methods, points or 1, seeds) the job that is reported */
-    int owned;            /* these are its own: it was read; else they are the run's */
-    struct json_t *about; /* version, cpu and features of the machine that trained */
+    size_t *final;                /* (sets, methods, points or 1, seeds) the job that is reported */
+    struct experiment_data *data; /* (sets) what they are; NULL: an older version wrote the results */
+    struct unit_counts *units;    /* (as final) what became of their units; NULL: not counted */
+    int owned;                    /* these are its own: it was read; else they are the run's */
+    struct json_t *about;         /* version, cpu and features of the machine that trained */
+
+    size_t set; /* of one set of several: which; the jobs are those of all */
+    struct results
+        *sets; /* (experiment_sets) of several sets: each by itself, all that follows in its own; else NULL */
+    struct ranking ranking; /* of the methods over these; its rank is NULL where nothing is compared */
 
     struct comparison comparison;      /* of the input below; its lines are NULL where nothing was trained */
     struct comparison_input input;     /* of these: */
@@ -42,8 +51,16 @@ const char *experiment_warning(const struct sph_experiment *e);
 /* Writes results.json. */
 int results_write(struct results *results);
 
-/* Fills in the comparison, of jobs that have all ended. */
+/* Fills in the comparison, or that of each set, of jobs that have all ended. */
 int results_compare(struct results *results);
+
+/* Which choices of a line lie at the edge of what was tried (edges.c): "lr 0.3, the largest, on 7 of 10 splits";
+ * NULL: none. Caller frees. */
+int results_edges(const struct results *results, size_t method, size_t line, char **out);
+
+/* Fills in motion, likewise: of what was recorded, or of what was written. */
+int results_measure(struct results *results);
+void results_forget_motion(struct results *results);
 
 /* Fills in perturb. */
 int results_perturb(struct results *results);
@@ -53,7 +70,10 @@ int results_perturb(struct results *results);
 int results_read(struct results *out, const struct sph_experiment *e, const char *dir);
 void results_free(struct results *results);
 
-/* The job that line and seed of a method report. */
+/* What is said of one set: its own part of several, or all of it. */
+const struct results *results_of_set(const struct results *results, size_t set);
+
+/* The job that line and seed of a method report, in this set. */
 size_t results_final(const struct results *results, size_t method, size_t line, size_t seed);
 
 /* Its folder, with dir before it; caller frees. */

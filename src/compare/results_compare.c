@@ -13,16 +13,18 @@
 enum { CHOICES_SHOWN = 3 };
 
 /* "lr 0.03 (3 of 5), 0.1 (2)", the most frequent first; results.json has them all. */
-static int describe_choice(const struct results *r, const size_t *final, char **out)
+static int describe_choice(const struct results *r, size_t method, size_t line, char **out)
 {
     const struct sph_experiment *e = r->experiment;
     size_t points = experiment_points(e), seeds = e->seed_count, *count = mem_get(points, sizeof *count);
     struct text text = {0};
     if (!count)
         return SPH_EMEMORY;
-    for (size_t s = 0; s < seeds; s++)
-        if (!isnan(r->outcomes[final[s]].test))
-            count[r->jobs[final[s]].point]++;
+    for (size_t s = 0; s < seeds; s++) {
+        size_t final = results_final(r, method, line, s);
+        if (!isnan(r->outcomes[final].test))
+            count[r->jobs[final].point]++;
+    }
     for (int shown = 0;; shown++) {
         size_t most = 0;
         for (size_t p = 1; p < points; p++)
@@ -58,7 +60,6 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
                      struct comparison_method *out)
 {
     const struct sph_experiment *e = r->experiment;
-    const size_t *final = r->final + (method * experiment_lines(e) + line) * e->seed_count;
     struct text name = {0};
     int err = 0;
     *out =
@@ -66,8 +67,9 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
     if (!(own->value = mem_get(e->seed_count, sizeof *own->value)))
         return SPH_EMEMORY;
     for (size_t s = 0; s < e->seed_count; s++) {
-        const struct experiment_outcome *outcome = &r->outcomes[final[s]];
-        int refitted = r->jobs[final[s]].fold < 0;
+        size_t final = results_final(r, method, line, s);
+        const struct experiment_outcome *outcome = &r->outcomes[final];
+        int refitted = r->jobs[final].fold < 0;
         own->value[s] = refitted ? outcome->test : (double)NAN;
         if (refitted && outcome->finished && !outcome->diverged) /* a score may be undefined: no failure */
             continue;
@@ -80,7 +82,7 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
         text_add(&name, ", ");
         experiment_add_point(e, line, &name);
     } else if (e->axis_count) {
-        err = describe_choice(r, final, &own->chosen);
+        err = describe_choice(r, method, line, &own->chosen);
     }
     own->name = name.chars;
     if (!err && name.failed)
@@ -88,15 +90,24 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
     out->name = own->name;
     out->value = own->value;
     out->chosen = own->chosen;
+    if (!err)
+        err = results_edges(r, method, line, &own->edge);
+    out->edge = own->edge;
     return err;
 }
 
-/* The first method under gmp is what the others are compared with; without one, the best. Points of a grid
+/* What the file says; else the first method under gmp is what the others are compared with; without one, the best.
+ * Points of a grid
  * side by side are a picture, not a contest. */
 static int reference_of(const struct sph_experiment *e)
 {
     if (e->all_points && e->axis_count)
         return COMPARISON_NONE;
+    for (size_t m = 0; e->baseline && m < e->method_count; m++)
+        if (!strcmp(e->methods[m].name, e->baseline))
+            return (int)m;
+    if (e->baseline)
+        return COMPARISON_ALL;
     for (size_t m = 0; m < e->method_count; m++) {
         const struct sph_job *job = e->methods[m].job;
         if ((job->given[OPTION_PARAM] ? job : e->base)->options.param == SPH_PARAM_GMP)
@@ -123,13 +134,23 @@ const char *experiment_warning(const struct sph_experiment *e)
                : OPTION_LEAK;
 }
 
-int results_compare(struct results *r)
+/* Random splits of the same rows have test rows and training rows in common. */
+static double overlap_of(const struct results *r)
+{
+    const struct experiment_data *data = r->data ? &r->data[r->set] : NULL;
+    if (!data || data->drawn || data->own_test || !data->test_rows || data->test_rows >= data->rows)
+        return 0;
+    return (double)data->test_rows / (double)(data->rows - data->test_rows);
+}
+
+static int compare_set(struct results *r)
 {
     const struct sph_experiment *e = r->experiment;
     size_t lines = experiment_lines(e), count = e->method_count * lines;
     r->lines = mem_get(count, sizeof *r->lines);
     r->methods = mem_get(count, sizeof *r->methods);
     r->input = (struct comparison_input){.experiment = e->name,
+                                         .set = e->set_count ? e->sets[r->set].name : NULL,
                                          .metric = r->facts.metric,
                                          .larger_is_better = r->facts.larger_is_better,
                                          .protocol = options_word(e->base, OPTION_PROTOCOL),
@@ -137,9 +158,82 @@ int results_compare(struct results *r)
                                          .cases = e->seed_count,
                                          .methods = r->methods,
                                          .count = count,
-                                         .reference_method = reference_of(e)};
+                                         .reference_method = reference_of(e),
+                                         .overlap = overlap_of(r)};
     int err = r->lines && r->methods ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++)
         err = fill_line(r, i / lines, i % lines, &r->lines[i], &r->methods[i]);
-    return err ? err : comparison_make(&r->comparison, &r->input);
+    return err ? err : comparison_measure(&r->comparison, &r->input);
+}
+
+/* A part for each of several sets, with the jobs of all. */
+static int part_sets(struct results *r)
+{
+    size_t count = r->experiment->set_count;
+    if (!count || r->sets)
+        return 0;
+    if (!(r->sets = mem_get(count, sizeof *r->sets)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        r->sets[i] = (struct results){.experiment = r->experiment,
+                                      .dir = r->dir,
+                                      .facts = r->facts,
+                                      .jobs = r->jobs,
+                                      .outcomes = r->outcomes,
+                                      .count = r->count,
+                                      .final = r->final,
+                                      .data = r->data,
+                                      .units = r->units,
+                                      .set = i};
+    return 0;
+}
+
+/* Points of a grid side by side are no contest. */
+static int rank_methods(struct results *r)
+{
+    const struct comparison_input *input = &r->sets[0].input;
+    if (input->reference_method == COMPARISON_NONE || input->count < 2)
+        return 0;
+    double *score = mem_get(r->experiment->set_count, input->count * sizeof *score);
+    if (!score)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < r->experiment->set_count; i++)
+        for (size_t m = 0; m < input->count; m++)
+            score[i * input->count + m] = r->sets[i].comparison.lines[m].summary.mean;
+    return ranking_make(&r->ranking, score, r->experiment->set_count, input->count, input->larger_is_better);
+}
+
+int results_compare(struct results *r)
+{
+    size_t count = experiment_sets(r->experiment);
+    struct comparison **list = mem_get(count, sizeof *list);
+    int err = list ? part_sets(r) : SPH_EMEMORY;
+    for (size_t i = 0; i < count && !err; i++) {
+        struct results *set = r->sets ? &r->sets[i] : r;
+        err = compare_set(set);
+        list[i] = &set->comparison;
+    }
+    if (!err)
+        err = comparison_conclude(list, count);
+    mem_free(list);
+    return err || !r->sets ? err : rank_methods(r);
+}
+
+int results_measure(struct results *r)
+{
+    int err = 0;
+    for (size_t i = 0; i < experiment_sets(r->experiment) && !err; i++) {
+        struct results *set = r->sets ? &r->sets[i] : r;
+        err = r->owned ? motion_load(&set->motion, set) : motion_read(&set->motion, set);
+    }
+    return err;
+}
+
+void results_forget_motion(struct results *r)
+{
+    for (size_t i = 0; i < experiment_sets(r->experiment); i++) {
+        struct motion *motion = r->sets ? &r->sets[i].motion : &r->motion;
+        motion_free(motion);
+        *motion = (struct motion){.experiment = r->experiment, .set = i};
+    }
 }

@@ -78,13 +78,14 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
 {
     struct experiment_job *list = NULL, *samples = NULL;
     double *seconds = NULL, *sampled = NULL;
-    size_t count = 0, points = experiment_points(e), sample_count = 0;
+    size_t count = 0, points = experiment_points(e), sample_count = 0,
+           kinds = experiment_sets(e) * e->method_count;
     int stopped, err = experiment_complete(e);
     if (err < 0 || (err = experiment_list(e, 0, &list, &count)) < 0)
         return err;
     seconds = mem_get(count, sizeof *seconds);
-    sampled = mem_get(e->method_count * points, sizeof *sampled);
-    samples = mem_get(e->method_count * points, sizeof *samples);
+    sampled = mem_get(kinds * points, sizeof *sampled);
+    samples = mem_get(kinds * points, sizeof *samples);
     if (!seconds || !sampled || !samples) {
         err = SPH_EMEMORY;
         goto out;
@@ -101,7 +102,7 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
         if ((err = experiment_read_data(e)) < 0 || (err = crew_run(&crew, &stopped)) < 0)
             goto out;
         for (size_t i = 0; i < count; i++)
-            seconds[i] = sampled[list[i].method * points + list[i].point];
+            seconds[i] = sampled[(list[i].set * e->method_count + list[i].method) * points + list[i].point];
     }
     experiment_list_free(e->listed, e->listed_count);
     mem_free(e->listed_seconds);
@@ -128,7 +129,8 @@ int sph_experiment_job_at(const sph_experiment *e, size_t i, sph_experiment_job 
     experiment_add_point(e, job->point, &point);
     if (point.failed)
         return SPH_EMEMORY;
-    *out = (sph_experiment_job){.method = e->methods[job->method].name,
+    *out = (sph_experiment_job){.set = e->set_count ? e->sets[job->set].name : NULL,
+                                .method = e->methods[job->method].name,
                                 .seed = e->seeds[job->seed],
                                 .fold = job->fold >= 0 ? job->fold : -1,
                                 .folder = job->folder,
@@ -317,58 +319,64 @@ static int is_better(const struct experiment_run *run, const struct score *a, co
 }
 
 /* The number of a job in the list. */
-static size_t number_of(const struct sph_experiment *e, size_t method, size_t point, size_t seed)
+static size_t number_of(const struct sph_experiment *e, const struct experiment_job *job)
 {
     size_t jobs = experiment_folds(e) ? experiment_folds(e) : 1;
-    return ((method * experiment_points(e) + point) * e->seed_count + seed) * jobs;
+    return (((job->set * e->method_count + job->method) * experiment_points(e) + job->point) * e->seed_count +
+            job->seed) *
+           jobs;
 }
 
-static int add_refit(struct experiment_run *run, size_t method, size_t point, size_t seed, double epochs)
+static int add_refit(struct experiment_run *run, const struct experiment_job *best, double epochs)
 {
     struct experiment_job *job = &run->jobs[run->count++];
-    *job = (struct experiment_job){.method = method,
-                                   .point = point,
-                                   .seed = seed,
-                                   .fold = FOLD_REFIT,
-                                   .epochs = epochs < 1 ? 1 : (size_t)(epochs + 0.5)};
+    *job = *best;
+    job->fold = FOLD_REFIT;
+    job->epochs = epochs < 1 ? 1 : (size_t)(epochs + 0.5);
     return experiment_folder(run->experiment, job);
 }
 
-/* Fills final with the job that each line and seed of the table reports: the best point's, or every point's;
- * under cv a refit that is added to the list. Where no point has a number it is the first one's, which says
- * why. */
+/* The job that one line and seed of the table reports. Where no point has a number it is the first one's, which
+ * says why. */
+static int choose_one(struct experiment_run *run, struct experiment_job job, size_t *at)
+{
+    const struct sph_experiment *e = run->experiment;
+    size_t folds = experiment_folds(e), jobs = folds ? folds : 1;
+    struct experiment_job best = job;
+    struct score best_score = score_of(run, number_of(e, &best), jobs);
+    for (job.point = 1; !e->all_points && job.point < experiment_points(e); job.point++) {
+        struct score score = score_of(run, number_of(e, &job), jobs);
+        if (is_better(run, &score, &best_score)) {
+            best = job;
+            best_score = score;
+        }
+    }
+    *at = number_of(e, &best);
+    if (!folds)
+        return 0;
+    if (isnan(best_score.value) && isnan(best_score.loss)) { /* a fold that gave no number tells why */
+        while (!isnan(run->outcomes[*at].val))
+            ++*at;
+        return 0;
+    }
+    *at = run->count;
+    return add_refit(run, &best, best_score.epochs);
+}
+
+/* Fills final with the job that each line and seed of the tables reports: the best point's, or every point's;
+ * under cv a refit that is added to the list. */
 static int choose(struct experiment_run *run, size_t *final)
 {
     const struct sph_experiment *e = run->experiment;
-    size_t points = experiment_points(e), folds = experiment_folds(e), jobs = folds ? folds : 1;
-    size_t lines = e->all_points ? points : 1, choices = e->all_points ? 1 : points;
-    for (size_t m = 0; m < e->method_count; m++)
-        for (size_t line = 0; line < lines; line++)
-            for (size_t s = 0; s < e->seed_count; s++) {
-                size_t best = line, *at = &final[(m * lines + line) * e->seed_count + s];
-                struct score best_score = score_of(run, number_of(e, m, best, s), jobs);
-                for (size_t p = 1; p < choices; p++) {
-                    struct score score = score_of(run, number_of(e, m, p, s), jobs);
-                    if (is_better(run, &score, &best_score)) {
-                        best = p;
-                        best_score = score;
-                    }
-                }
-                *at = number_of(e, m, best, s);
-                if (!folds)
-                    continue;
-                if (isnan(best_score.value) &&
-                    isnan(best_score.loss)) { /* a fold that gave no number tells why */
-                    while (!isnan(run->outcomes[*at].val))
-                        ++*at;
-                    continue;
-                }
-                *at = run->count;
-                int err = add_refit(run, m, best, s, best_score.epochs);
-                if (err < 0)
-                    return err;
-            }
-    return 0;
+    int err = 0;
+    for (size_t d = 0; d < experiment_sets(e); d++)
+        for (size_t m = 0; m < e->method_count; m++)
+            for (size_t line = 0; line < experiment_lines(e); line++)
+                for (size_t s = 0; s < e->seed_count && !err; s++)
+                    err = choose_one(run,
+                                     (struct experiment_job){.set = d, .method = m, .point = line, .seed = s},
+                                     final++);
+    return err;
 }
 
 /* ---------------------------------------------------------------- all */
@@ -376,7 +384,7 @@ static int choose(struct experiment_run *run, size_t *final)
 static int run_all(struct experiment_run *run)
 {
     sph_experiment *e = run->experiment;
-    size_t lines = experiment_lines(e), reports = e->method_count * lines * e->seed_count, known;
+    size_t reports = experiment_reports(e), known;
     size_t refits = experiment_folds(e) ? reports : 0;
     int err = experiment_list(e, refits, &run->jobs, &run->count);
     if (err < 0)
@@ -397,7 +405,8 @@ static int run_all(struct experiment_run *run)
                                     .jobs = run->jobs,
                                     .outcomes = run->outcomes,
                                     .count = run->count,
-                                    .final = run->final};
+                                    .final = run->final,
+                                    .data = e->data};
     return results_write(&run->results);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "compare/distributions.h"
 
 enum { EXACT_MAX = 50 }; /* its counts add up to 2^50: doubles hold them exactly */
 
@@ -134,6 +135,61 @@ int wilcoxon_test(const double *x, const double *y, size_t count, struct wilcoxo
 double wilcoxon_least_p(size_t n)
 {
     return n ? ldexp(1, n < 1000 ? 1 - (int)n : -1000) : 1;
+}
+
+/* ---------------------------------------------------------------- overlapping splits */
+
+int resampled_t(const double *x, const double *y, size_t count, double ratio, struct t_test *out)
+{
+    *out = (struct t_test){.t = (double)NAN, .p = (double)NAN};
+    double *d = mem_get(count, sizeof *d);
+    struct summary summary;
+    if (!d)
+        return SPH_EMEMORY;
+    out->n = differences(x, y, count, d);
+    summarize(d, out->n, &summary);
+    mem_free(d);
+    if (out->n < 2)
+        return 0;
+    double n = (double)out->n, variance = summary.error * summary.error * n; /* s^2 */
+    out->t = summary.mean / sqrt((1 / n + ratio) * variance);
+    out->p = isnan(out->t) ? 1 : student_two_sided(out->t, n - 1);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- many comparisons */
+
+struct placed_p {
+    double p;
+    size_t place;
+};
+
+static int by_p(const void *a, const void *b)
+{
+    const struct placed_p *x = a, *y = b;
+    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : (x->place > y->place) - (x->place < y->place);
+}
+
+int holm_correct(const double *p, size_t count, double *corrected)
+{
+    struct placed_p *sorted = mem_get(count, sizeof *sorted);
+    size_t family = 0;
+    double largest = 0;
+    if (!sorted)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++) {
+        corrected[i] = (double)NAN;
+        if (!isnan(p[i]))
+            sorted[family++] = (struct placed_p){p[i], i};
+    }
+    if (family)
+        qsort(sorted, family, sizeof *sorted, by_p);
+    for (size_t i = 0; i < family; i++) {
+        largest = fmax(largest, fmin(1, (double)(family - i) * sorted[i].p));
+        corrected[sorted[i].place] = largest;
+    }
+    mem_free(sorted);
+    return (int)family;
 }
 
 /* ---------------------------------------------------------------- bootstrap */

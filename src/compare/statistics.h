@@ -36,6 +36,19 @@ int wilcoxon_test(const double *x, const double *y, size_t count, struct wilcoxo
 /* The smallest two-sided p that n pairs can show: all of one sign. */
 double wilcoxon_least_p(size_t n);
 
+/* The resampled t-test of Nadeau and Bengio (2003) of x - y, two-sided: splits that overlap are no independent
+ * cases, so the variance of the mean is (1/n + ratio) s^2, ratio = test rows / rows the learner had. NaN of fewer
+ * than two pairs; all differences equal: t is infinite, or NaN and p = 1 where they are 0. */
+struct t_test {
+    size_t n;
+    double t, p;
+};
+int resampled_t(const double *x, const double *y, size_t count, double ratio, struct t_test *out);
+
+/* Holm's step-down correction of count p-values; those that are NaN are none of the family and stay so. Returns
+ * the size of the family, or a failure. */
+int holm_correct(const double *p, size_t count, double *corrected);
+
 /* Percentile interval of the mean of x - y under resampling of the pairs; Philox stream of `seed`. Of one
  * pair it is that difference twice, of none NaN. SPH_EARG unless resamples > 0 and 0 < level < 1. */
 struct interval {

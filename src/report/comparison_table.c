@@ -4,14 +4,16 @@
 #include "base/error.h"
 #include "report/tables.h"
 
-#define PAIR "comparison."
-#define TEST PAIR "wilcoxon."
+#define PAIR      "comparison."
+#define TEST      PAIR "wilcoxon."
+#define RESAMPLED PAIR "resampled_t."
 
 /* X(ID, how the column is called, its cell): columns for programs, with the names that CSV and JSON give them,
  * then those for readers. PAIR and COMPARED: of methods beside the reference alone. */
 #define PROGRAM_COLUMNS(X)                                                                                   \
     X(METHOD, (.head = "method", .csv = "method", .json = "name"), words, method->name)                      \
     X(EXPERIMENT, (.csv = "experiment"), words, input->experiment)                                           \
+    X(SET, (.csv = "set"), words, input->set)                                                                \
     X(METRIC, (.csv = "metric"), words, input->metric)                                                       \
     X(LARGER, (.csv = "larger_is_better"), flag, input->larger_is_better)                                    \
     X(PROTOCOL, (.csv = "protocol"), words, input->protocol)                                                 \
@@ -26,10 +28,12 @@
     X(FAILED, (.csv = "failed", .json = "failed"), count, method->failed)                                    \
     X(REASON, (.csv = "reason", .json = "reason"), words, method->reason)                                    \
     X(CHOSEN, (.csv = "chosen", .json = "chosen"), words, method->chosen)                                    \
+    X(EDGE, (.csv = "edge", .json = "edge"), words, method->edge)                                            \
     X(SECONDS, (.csv = "seconds", .json = "seconds"), number, method->seconds)
 
 #define PAIR_COLUMNS(X)                                                                                      \
-    X(REFERENCE, (.csv = "reference", .json = PAIR "reference"), words, comparison->reference)               \
+    X(REFERENCE, (.csv = "reference", .json = PAIR "reference"), words,                                      \
+      input->methods[pair->reference].name)                                                                  \
     X(PAIRS, (.csv = "pairs", .json = PAIR "pairs"), count, pair->pairs)                                     \
     X(LEFT_OUT, (.csv = "left_out", .json = PAIR "left_out"), count, pair->left_out)                         \
     X(BETTER, (.csv = "reference_better", .json = PAIR "reference_better"), count, pair->better)             \
@@ -45,6 +49,11 @@
     X(STATISTIC, (.csv = "wilcoxon_statistic", .json = TEST "statistic"), number, pair->test.statistic)      \
     X(P, (.csv = "p", .json = TEST "p"), number, pair->test.p)                                               \
     X(EXACT, (.csv = "p_exact", .json = TEST "exact"), flag, pair->test.exact)                               \
+    X(CORRECTED, (.csv = "p_corrected", .json = TEST "corrected"), number, pair->corrected)                  \
+    X(T, (.csv = "t", .json = RESAMPLED "t"), number, pair->t.t)                                             \
+    X(T_P, (.csv = "t_p", .json = RESAMPLED "p"), number, pair->t.p)                                         \
+    X(T_CORRECTED, (.csv = "t_p_corrected", .json = RESAMPLED "corrected"), number, pair->t_corrected)       \
+    X(SIGNIFICANT, (.csv = "significant", .json = PAIR "significant"), flag, pair->significant)              \
     X(VERDICT, (.csv = "verdict", .json = PAIR "verdict"), words, pair->verdict.chars)
 
 #define READER_COLUMNS(X)                                                                                    \
@@ -57,7 +66,10 @@
     X(SHOWN_DIFFERENCE, (.number = 1), within, pair->difference,                                             \
       (pair->interval.high - pair->interval.low) / 2)                                                        \
     X(SHOWN_INTERVAL, (.number = 1), interval, pair->interval.low, pair->interval.high)                      \
-    X(SHOWN_P, (.head = "p", .number = 1), p, pair->test.p, !pair->test.exact && pair->test.n)
+    X(SHOWN_P, (.head = "p", .number = 1), p, pair->test.p, !pair->test.exact && pair->test.n)               \
+    X(SHOWN_CORRECTED, (.head = "corrected", .number = 1), p, pair->corrected,                               \
+      !pair->test.exact && pair->test.n)                                                                     \
+    X(SHOWN_T, (.head = "t-test", .number = 1), p, pair->t.p, 0)
 
 #define LAST_COLUMNS(X)                                                                                      \
     X(SHOWN_CHOSEN, (.head = "chosen"), words, method->chosen)                                               \
@@ -84,8 +96,11 @@ static void add_columns(struct table *out, const struct comparison *comparison)
     for (int c = 0; c < COLUMNS; c++) {
         struct table_column column = columns[c];
         if ((c == SHOWN_RANK && comparison->input->count < 2) || (c == SHOWN_CHOSEN && !chosen) ||
-            (c == SHOWN_SECONDS && !seconds))
+            (c == SHOWN_SECONDS && !seconds) || (c == SHOWN_CORRECTED && comparison->family < 2) ||
+            (c == SHOWN_T && !(comparison->input->overlap > 0)))
             column.head = NULL;
+        if (c == SET && !comparison->input->set)
+            column.csv = NULL;
         if (c == SHOWN_MEAN)
             table_made_column(out, column, "%s", comparison->input->metric);
         else if (c == SHOWN_DIFFERENCE && comparison->reference)
@@ -97,21 +112,29 @@ static void add_columns(struct table *out, const struct comparison *comparison)
     }
 }
 
+static void fill_pair(struct table *out, size_t row, const struct comparison *comparison,
+                      const struct comparison_pair *pair)
+{
+    const struct comparison_input *input = comparison->input;
+    PAIR_COLUMNS(COLUMN_CELL)
+    COMPARED_COLUMNS(COLUMN_CELL)
+    if (!pair->pairs) {
+        table_missing(out, row, SHOWN_P);
+        table_missing(out, row, SHOWN_CORRECTED);
+    }
+}
+
 static void fill_row(struct table *out, size_t row, const struct comparison *comparison)
 {
     const struct comparison_input *input = comparison->input;
     const struct comparison_method *method = &input->methods[row];
     const struct comparison_line *line = &comparison->lines[row];
-    const struct comparison_pair *pair = &line->pair;
+    const struct comparison_pair *pair = line->pair;
     PROGRAM_COLUMNS(COLUMN_CELL)
     READER_COLUMNS(COLUMN_CELL)
     LAST_COLUMNS(COLUMN_CELL)
-    if (pair->verdict.chars) {
-        PAIR_COLUMNS(COLUMN_CELL)
-        COMPARED_COLUMNS(COLUMN_CELL)
-        if (!pair->pairs)
-            table_missing(out, row, SHOWN_P);
-    }
+    if (pair)
+        fill_pair(out, row, comparison, pair);
     if (line->summary.n < input->cases)
         table_text(out, row, SHOWN_N, "%zu/%zu", line->summary.n, input->cases);
     if (!method->failed)
@@ -124,17 +147,16 @@ static void fill_row(struct table *out, size_t row, const struct comparison *com
 
 /* ---------------------------------------------------------------- the best */
 
-/* The best mean as one that the table supports: its row is the reference, or there are no more than two, and
- * every verdict is significant; no part that scores has chosen. Else it is a number that happens to lead. */
+/* The best mean as one that the table supports: it is in every pair that is needed for that, and each of these is
+ * significant; no part that scores has chosen. Else it is a number that happens to lead. */
 static enum table_mark mark_of(const struct comparison *comparison, size_t row)
 {
-    const struct comparison_input *input = comparison->input;
-    int supported = !input->warning && comparison->reference &&
-                    (input->count == 2 || !comparison->lines[row].pair.verdict.chars);
-    for (size_t m = 0; m < input->count && supported; m++)
-        if (comparison->lines[m].pair.verdict.chars)
-            supported = comparison->lines[m].pair.significant;
-    return supported ? MARK_BEST : MARK_LEAD;
+    size_t told_apart = 0;
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const struct comparison_pair *pair = &comparison->pairs[i];
+        told_apart += (pair->method == row || pair->reference == row) && pair->significant;
+    }
+    return !comparison->input->warning && told_apart + 1 == comparison->input->count ? MARK_BEST : MARK_LEAD;
 }
 
 static void mark_best(struct table *out, const struct comparison *comparison)
@@ -147,23 +169,57 @@ static void mark_best(struct table *out, const struct comparison *comparison)
 
 /* ---------------------------------------------------------------- sentences */
 
+void comparison_notes(struct text *notes, const struct comparison *const *list, size_t count)
+{
+    int approximate = 0, small = 0, overlaps = 0, compared = 0;
+    const char *p_words = "p: Wilcoxon's signed-rank test, two-sided";
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < list[k]->pair_count; i++) {
+            const struct comparison_pair *pair = &list[k]->pairs[i];
+            approximate |= pair->pairs && !pair->test.exact && pair->test.n;
+            small |= pair->pairs > 1 && pair->pairs < 10;
+            overlaps |= list[k]->input->overlap > 0;
+            compared = 1;
+        }
+    table_line(notes, "+- is the standard error of the mean over splits.");
+    if (!compared)
+        return;
+    table_line(notes, "Intervals: %d %% of %d resamples of the splits%s.", COMPARISON_PERCENT,
+               COMPARISON_RESAMPLES, small ? "; of fewer than 10 splits they are too narrow" : "");
+    if (list[0]->family > 1)
+        table_line(notes, "%s%s; corrected: for %zu comparisons, by Holm, which decides.", p_words,
+                   approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)" : "",
+                   list[0]->family);
+    else
+        table_line(notes, "%s%s.", p_words,
+                   approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)"
+                               : "");
+    if (overlaps)
+        table_line(notes,
+                   "t-test: p of the resampled t-test (Nadeau and Bengio), since the splits overlap; not "
+                   "corrected for the number of comparisons.");
+}
+
+/* Where more of something might be better still. */
+static void add_edges(struct table *out, const struct comparison_input *input)
+{
+    struct text words = {0};
+    for (size_t m = 0; m < input->count; m++)
+        if (input->methods[m].edge)
+            text_add(&words, "%s%s: %s", words.length ? ". " : "", input->methods[m].name,
+                     input->methods[m].edge);
+    if (words.length && !words.failed)
+        table_line(&out->notes, "Chosen at the edge of what was tried: %s.", words.chars);
+    out->failed |= words.failed;
+    text_free(&words);
+}
+
 static void add_notes(struct table *out, const struct comparison *comparison)
 {
-    int approximate = 0, small = 0;
-    for (size_t m = 0; m < comparison->input->count; m++) {
-        const struct comparison_pair *pair = &comparison->lines[m].pair;
-        approximate |= pair->verdict.chars && pair->pairs && !pair->test.exact && pair->test.n;
-        small |= pair->verdict.chars && pair->pairs > 1 && pair->pairs < 10;
-    }
-    table_line(&out->notes, "+- is the standard error of the mean over splits.");
-    if (!comparison->reference)
-        return;
-    table_line(&out->notes, "Intervals: %d %% of %d resamples of the splits%s.", COMPARISON_PERCENT,
-               COMPARISON_RESAMPLES, small ? "; of fewer than 10 splits they are too narrow" : "");
-    table_line(&out->notes, "p: Wilcoxon's signed-rank test, two-sided%s%s.",
-               approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)" : "",
-               comparison->compared > 1 ? "; each alone, not corrected for the number of comparisons" : "");
-    if (comparison->input->reference_method < 0)
+    add_edges(out, comparison->input);
+    if (!comparison->input->set) /* several sets: once for all of them */
+        comparison_notes(&out->notes, &comparison, 1);
+    if (comparison->reference && comparison->input->reference_method < 0)
         table_line(&out->notes, "%s was made the reference because its mean is best: that flatters it.",
                    comparison->reference);
 }
@@ -172,33 +228,81 @@ void comparison_table(struct table *out, const struct comparison *comparison)
 {
     const struct comparison_input *input = comparison->input;
     *out = (struct table){.warning = input->warning};
-    table_line(&out->title, "%s: %s (%s is better), protocol %s, %zu split%s", input->experiment,
-               input->metric, input->larger_is_better ? "larger" : "smaller", input->protocol, input->cases,
+    table_line(&out->title, "%s%s%s: %s (%s is better), protocol %s, %zu split%s",
+               input->set ? input->set : input->experiment, input->set ? " of " : "",
+               input->set ? input->experiment : "", input->metric,
+               input->larger_is_better ? "larger" : "smaller", input->protocol, input->cases,
                input->cases == 1 ? "" : "s");
     add_columns(out, comparison);
     table_rows(out, input->count);
-    for (size_t m = 0; m < input->count; m++) {
+    for (size_t m = 0; m < input->count; m++)
         fill_row(out, m, comparison);
-        if (comparison->lines[m].pair.verdict.chars)
-            table_line(&out->verdicts, "%s", comparison->lines[m].pair.verdict.chars);
-    }
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        table_line(&out->verdicts, "%s", comparison->pairs[i].verdict.chars);
     mark_best(out, comparison);
     add_notes(out, comparison);
 }
 
-json_t *comparison_to_json(const struct comparison *comparison, const struct table *table)
+/* Columns of a comparison that tell of two methods. */
+static int is_of_pair(int c)
+{
+#define COLUMN_IS(id, column, kind, ...) || c == (id)
+    return c == METHOD || c == SET PAIR_COLUMNS(COLUMN_IS) COMPARED_COLUMNS(COLUMN_IS);
+}
+
+void pairs_table(struct table *out, const struct comparison *comparison)
+{
+    *out = (struct table){0};
+    if (comparison->reference || !comparison->pair_count)
+        return;
+    table_line(&out->caption, "%s%seach with each: the first minus the second",
+               comparison->input->set ? comparison->input->set : "", comparison->input->set ? ", " : "");
+    for (int c = 0; c < COLUMNS; c++) {
+        struct table_column column = is_of_pair(c) ? columns[c] : (struct table_column){0};
+        if (c == REFERENCE)
+            column.head = "and";
+        if ((c == SHOWN_CORRECTED && comparison->family < 2) ||
+            (c == SHOWN_T && !(comparison->input->overlap > 0)))
+            column.head = NULL;
+        if (c == SET && !comparison->input->set)
+            column.csv = NULL;
+        if (c == SHOWN_DIFFERENCE)
+            column.head = "difference";
+        if (c == SHOWN_INTERVAL)
+            table_made_column(out, column, "%d %% interval", COMPARISON_PERCENT);
+        else
+            table_column(out, column);
+    }
+    table_rows(out, comparison->pair_count);
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const struct comparison_pair *pair = &comparison->pairs[i];
+        table_words(out, i, METHOD, comparison->input->methods[pair->method].name);
+        table_words(out, i, SET, comparison->input->set);
+        fill_pair(out, i, comparison, pair);
+        if (pair->significant)
+            table_mark(out, i, SHOWN_DIFFERENCE, MARK_LEAD);
+    }
+}
+
+json_t *comparison_to_json(const struct comparison *comparison, const struct table *table,
+                           const struct table *pairs)
 {
     const struct comparison_input *input = comparison->input;
     json_t *object = json_object();
     int bad = !object;
     bad |= json_object_set_new(object, "experiment", json_words(input->experiment));
+    if (input->set)
+        bad |= json_object_set_new(object, "set", json_words(input->set));
     bad |= json_object_set_new(object, "metric", json_words(input->metric));
     bad |= json_object_set_new(object, "larger_is_better", json_boolean(input->larger_is_better));
     bad |= json_object_set_new(object, "protocol", json_words(input->protocol));
     bad |= json_object_set_new(object, "warning", json_words(input->warning));
     bad |= json_object_set_new(object, "cases", json_integer((json_int_t)input->cases));
     bad |= json_object_set_new(object, "reference", json_words(comparison->reference));
+    bad |= json_object_set_new(object, "comparisons", json_integer((json_int_t)comparison->family));
     bad |= json_object_set_new(object, "methods", table_to_json(table));
+    if (pairs && pairs->row_count)
+        bad |= json_object_set_new(object, "pairs", table_to_json(pairs));
     if (!bad)
         return object;
     json_decref(object);

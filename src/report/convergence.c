@@ -28,10 +28,9 @@ static void choose_names(const char *metric, char names[NAMES][64])
         *names[VAL_SCORE] = *names[TRAIN_SCORE] = '\0';
 }
 
-/* A method at a point: the files of its seeds. */
+/* A method at a point, with a curve for each seed that has one. */
 struct line {
     char *method, *point;
-    char **files; /* (count) metrics.jsonl */
     size_t count;
 };
 
@@ -136,25 +135,6 @@ static int spans_decades(const struct curve *curves, size_t count, size_t k)
     return least > 0 && most > 50 * least;
 }
 
-/* The curves of all lines; of line i from at[i] on, its files many. */
-static int read_all(const struct line *lines, size_t count, char names[NAMES][64], struct curve **out,
-                    size_t *total)
-{
-    size_t files = 0, at = 0;
-    int err = 0;
-    for (size_t i = 0; i < count; i++)
-        files += lines[i].count;
-    struct curve *curves = mem_get(files, sizeof *curves);
-    *out = curves;
-    *total = files;
-    if (!curves)
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < count && !err; i++)
-        for (size_t k = 0; k < lines[i].count && !err; k++)
-            err = read_curve(&curves[at++], lines[i].files[k], names);
-    return err;
-}
-
 /* One panel for each name that the files have, for each row of lines. */
 static void write_all(struct figure *figure, const struct line *lines, size_t rows, size_t columns,
                       char names[NAMES][64], const struct curve *curves, size_t total)
@@ -192,79 +172,75 @@ static void write_all(struct figure *figure, const struct line *lines, size_t ro
     figure_number(figure, "shown_names", (double)shown);
 }
 
-static int add_file(struct line *line, const char *folder)
+/* The next curve, where the folder has its file. */
+static int add_curve(struct line *line, struct curve *curve, const char *folder, char names[NAMES][64])
 {
     char *file = file_join(folder, RUNFOLDER_METRICS);
-    if (!file)
-        return SPH_EMEMORY;
-    if (file_exists(file))
-        line->files[line->count++] = file;
-    else
-        mem_free(file);
-    return 0;
+    int there = file && file_exists(file), err = there ? read_curve(curve, file, names) : 0;
+    line->count += (size_t)there;
+    err = file ? err : SPH_EMEMORY;
+    mem_free(file);
+    return err;
 }
 
-/* The lines of the experiment, or the one of the run. */
-static int make_lines(struct panels *panels, struct line *lines)
+/* The lines of the experiment, or the one of the run; their curves one after the other. */
+static int read_lines(struct panels *panels, struct line *lines, char names[NAMES][64], struct curve *curves,
+                      size_t *total)
 {
     const struct sph_experiment *e = panels->e;
+    int chosen = e && e->axis_count && !e->all_points; /* each seed has its own point */
     int err = 0;
     for (size_t i = 0; i < panels_count(panels) && !err; i++) {
+        struct line *line = &lines[i];
         const struct panel *panel;
         if ((err = panels_open(panels, i, &panel)) < 0)
             return err;
-        int chosen = e && e->axis_count && !e->all_points; /* each seed has its own point */
-        lines[i].method = mem_text(panel->method);
-        lines[i].point = mem_text(chosen ? "" : panel->point);
-        lines[i].files = mem_get(e ? e->seed_count : 1, sizeof *lines[i].files);
-        if (!lines[i].method || !lines[i].point || !lines[i].files)
+        choose_names(panel->run.metric, names);
+        line->method = mem_text(panel->method);
+        line->point = mem_text(chosen ? "" : panel->point);
+        if (!line->method || !line->point)
             return SPH_EMEMORY;
         for (size_t s = 0; s < (e ? e->seed_count : 1) && !err; s++) {
             char *folder =
                 e ? results_folder(panels->results, results_final(panels->results, i % panels->columns,
                                                                   i / panels->columns, s))
                   : mem_text(panels->dir);
-            err = folder ? add_file(&lines[i], folder) : SPH_EMEMORY;
+            err = folder ? add_curve(line, &curves[*total + line->count], folder, names) : SPH_EMEMORY;
             mem_free(folder);
         }
+        *total += line->count;
     }
     return err;
 }
 
-static int write_figure(struct figure *figure, const struct line *lines, size_t rows, size_t columns,
-                        const char *metric)
+static void write_heads(struct figure *figure, const struct line *lines, size_t rows, size_t columns)
 {
-    char names[NAMES][64];
-    struct curve *curves = NULL;
-    size_t total = 0;
-    choose_names(metric, names);
     panels_head(figure, rows, columns);
     for (size_t column = 0; column < columns; column++)
         panels_method(figure, column, lines[column].method, rows == 1 ? lines[column].point : "");
     for (size_t row = 0; row < rows; row++)
         panels_text(figure, "title", row, "%s", rows > 1 ? lines[row * columns].point : "");
-    int err = read_all(lines, rows * columns, names, &curves, &total);
-    if (!err)
-        write_all(figure, lines, rows, columns, names, curves, total);
-    for (size_t i = 0; curves && i < total; i++)
-        mem_free(curves[i].value);
-    mem_free(curves);
-    return err;
 }
 
 static int fill(struct figure *figure, struct panels *panels)
 {
-    size_t count = panels_count(panels);
+    size_t count = panels_count(panels), total = 0, room = count * (panels->e ? panels->e->seed_count : 1);
+    char names[NAMES][64];
     struct line *lines = mem_get(count, sizeof *lines);
-    int err = lines ? make_lines(panels, lines) : SPH_EMEMORY;
-    if (!err)
-        err = write_figure(figure, lines, panels->rows, panels->columns, panels->open.run.metric);
+    struct curve *curves = mem_get(room, sizeof *curves);
+    int err = lines && curves ? read_lines(panels, lines, names, curves, &total) : SPH_EMEMORY;
+    if (!err) {
+        write_heads(figure, lines, panels->rows, panels->columns);
+        write_all(figure, lines, panels->rows, panels->columns, names, curves, total);
+    }
     for (size_t i = 0; lines && i < count; i++) {
         mem_free(lines[i].method);
         mem_free(lines[i].point);
-        mem_free_texts(lines[i].files, lines[i].count);
     }
+    for (size_t i = 0; curves && i < room; i++)
+        mem_free(curves[i].value);
     mem_free(lines);
+    mem_free(curves);
     return err;
 }
 

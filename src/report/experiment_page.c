@@ -59,7 +59,9 @@ static void add_scope(struct text *out, const struct sph_experiment *e)
     for (size_t a = 0; a < e->axis_count; a++)
         text_add(out, " × %zu value%s of %s", e->axes[a].count, plural(e->axes[a].count),
                  option_key(e->axes[a].id));
-    text_add(out, " × %zu seed%s on %s", e->seed_count, plural(e->seed_count), e->base->options.data);
+    text_add(out, " × %zu seed%s on ", e->seed_count, plural(e->seed_count));
+    for (size_t i = 0; i < experiment_sets(e); i++)
+        text_add(out, "%s%s", i ? ", " : "", experiment_set_name(e, i));
 }
 
 static const char *choice_words(const struct sph_experiment *e)
@@ -168,9 +170,7 @@ static int add_perturb(const struct page *page)
 static int add_failures(const struct page *page)
 {
     const struct results *r = page->results;
-    size_t diverged = 0, failed = 0, reported = 0,
-           reports =
-               r->experiment->method_count * experiment_lines(r->experiment) * r->experiment->seed_count;
+    size_t diverged = 0, failed = 0, reported = 0, reports = experiment_reports(r->experiment);
     struct text words = {0};
     struct table table;
     for (size_t i = 0; i < r->count; i++) {
@@ -212,21 +212,15 @@ static int has_mark(const struct table *table, enum table_mark mark)
     return 0;
 }
 
-static int add_result(const struct page *page)
+/* The comparison in one set. */
+static int add_set(const struct page *page, size_t set)
 {
-    const struct table *table = &page->tables->comparison;
-    const struct comparison_input *input = &page->results->input;
-    struct text words = {0};
-    int err = 0;
-    if (!input->count)
-        return 0;
-    report_section(page->report, "Result");
-    text_add(&words, "The %s on the test part; %s is better.", input->metric,
-             input->larger_is_better ? "larger" : "smaller");
-    err = say(page->report, report_paragraph, &words);
-    int matrices = input->count > LINES_UNFOLDED && page->tables->matrix_count;
-    for (size_t i = 0; matrices && i < page->tables->matrix_count && !err; i++)
-        err = report_table(page->report, &page->tables->matrices[i]);
+    const struct set_tables *tables = &page->tables->sets[set];
+    const struct table *table = &tables->comparison;
+    const struct comparison_input *input = &results_of_set(page->results, set)->input;
+    int err = 0, matrices = input->count > LINES_UNFOLDED && tables->matrix_count;
+    for (size_t i = 0; matrices && i < tables->matrix_count && !err; i++)
+        err = report_table(page->report, &tables->matrices[i]);
     if (matrices)
         report_fold(page->report, "The same with standard errors, a line for each point");
     if (!err)
@@ -235,25 +229,90 @@ static int add_result(const struct page *page)
         report_note(page->report, input->larger_is_better ? "Bold: the largest mean, not a verdict."
                                                           : "Bold: the smallest mean, not a verdict.");
     report_unfold(page->report);
+    if (!err && tables->pairs.row_count)
+        err = report_table(page->report, &tables->pairs);
     report_list(page->report, &table->verdicts);
     report_notes(page->report, &table->notes);
+    return err;
+}
+
+static int add_overall(const struct page *page)
+{
+    const struct table *table = &page->tables->overall;
+    if (!table->row_count)
+        return 0;
+    int err = report_table(page->report, table);
+    report_list(page->report, &table->verdicts);
+    report_notes(page->report, &table->notes);
+    return err;
+}
+
+static int add_result(const struct page *page)
+{
+    const struct comparison_input *input = &results_of_set(page->results, 0)->input;
+    struct text words = {0};
+    if (!input->count)
+        return 0;
+    report_section(page->report, "Result");
+    text_add(&words, "The %s on the test part; %s is better.", input->metric,
+             input->larger_is_better ? "larger" : "smaller");
+    int err = say(page->report, report_paragraph, &words);
+    if (!err)
+        err = add_overall(page);
+    for (size_t i = 0; i < page->tables->set_count && !err; i++) {
+        if (page->results->sets)
+            report_section(page->report, experiment_set_name(page->experiment, i));
+        err = add_set(page, i);
+    }
     return err ? err : add_failures(page);
 }
 
 /* ---------------------------------------------------------------- motion */
 
-static int add_motion(const struct page *page)
+/* name: of one set of several, or NULL. */
+static void begin_section(const struct page *page, const char *heading, const char *name)
 {
-    const struct table *motion = &page->tables->motion, *papers = &page->tables->papers;
+    struct text words = {0};
+    text_add(&words, "%s%s%s", heading, name ? ": " : "", name ? name : "");
+    if (!words.failed)
+        report_section(page->report, words.chars);
+    text_free(&words);
+}
+
+static int add_set_motion(const struct page *page, size_t set)
+{
+    const struct table *motion = &page->tables->sets[set].motion, *papers = &page->tables->sets[set].papers;
+    const char *name = page->results->sets ? experiment_set_name(page->experiment, set) : NULL;
     int err = 0;
     if (motion->row_count) {
-        report_section(page->report, "How far the boundaries move");
+        begin_section(page, "How far the boundaries move", name);
         err = report_table(page->report, motion);
         report_notes(page->report, &motion->notes);
     } else if (papers->row_count) {
-        report_section(page->report, "Beside the papers");
+        begin_section(page, "Beside the papers", name);
     }
     return err || !papers->row_count ? err : report_table(page->report, papers);
+}
+
+static int add_motion(const struct page *page)
+{
+    int err = 0;
+    for (size_t i = 0; i < page->tables->set_count && !err; i++)
+        err = add_set_motion(page, i);
+    return err;
+}
+
+static int add_diagnostics(const struct page *page)
+{
+    struct table table;
+    if (!page->results->units || !page->experiment->method_count)
+        return 0;
+    report_section(page->report, "What became of the units");
+    diagnostics_table(&table, page->results);
+    int err = report_table(page->report, &table);
+    report_notes(page->report, &table.notes);
+    table_free(&table);
+    return err;
 }
 
 /* ---------------------------------------------------------------- figures, seeds, jobs */
@@ -267,12 +326,15 @@ static int add_seeds(const struct page *page)
 {
     struct table table;
     struct text summary = {0};
-    if (!page->results->input.count)
+    int err = 0;
+    if (!results_of_set(page->results, 0)->input.count)
         return 0;
     report_section(page->report, "Every seed and every job");
     report_fold(page->report, "The score of each seed");
-    seeds_table(&table, page->results);
-    int err = show(page->report, &table);
+    for (size_t i = 0; i < page->tables->set_count && !err; i++) {
+        seeds_table(&table, results_of_set(page->results, i));
+        err = show(page->report, &table);
+    }
     report_unfold(page->report);
     text_add(&summary, "All %zu jobs", page->results->count);
     if (!err)
@@ -365,8 +427,9 @@ static int add_repeating(const struct page *page)
 /* Before anything else, so that nobody reads a number without it. */
 static int add_warning(const struct page *page)
 {
-    if (page->results->input.warning)
-        report_warning(page->report, page->results->input.warning);
+    const char *warning = results_of_set(page->results, 0)->input.warning;
+    if (warning)
+        report_warning(page->report, warning);
     return 0;
 }
 
@@ -382,8 +445,8 @@ static int begin_report(struct page *page)
 int experiment_write_page(const struct results *results, const struct tables *tables)
 {
     static int (*const parts[])(const struct page *) = {add_warning, add_comparison, add_perturb,
-                                                        add_result,  add_motion,     add_figures,
-                                                        add_seeds,   add_repeating};
+                                                        add_result,  add_motion,     add_diagnostics,
+                                                        add_figures, add_seeds,      add_repeating};
     struct page page = {.results = results, .tables = tables, .experiment = results->experiment};
     char *path = file_join(results->dir, REPORT_PAGE);
     int err = path ? begin_report(&page) : SPH_EMEMORY;

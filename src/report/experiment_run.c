@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "compare/run.h"
 #include "report/figures.h"
 #include "report/pages.h"
@@ -29,12 +30,11 @@ static void add_note(sph_experiment_result *result, const char *what, const char
 
 static int measure_motion(struct experiment_run *run)
 {
-    int err = motion_read(&run->results.motion, &run->results);
+    int err = results_measure(&run->results);
     if (!err || err == SPH_EMEMORY)
         return err;
     add_note(run->result, MOTION_FILE, sph_error());
-    motion_free(&run->results.motion);
-    run->results.motion.experiment = run->experiment;
+    results_forget_motion(&run->results);
     return 0;
 }
 
@@ -98,6 +98,40 @@ static int draw_all(struct experiment_run *run)
     return crew.jobs ? crew_run(&crew, &stopped) : 0;
 }
 
+/* ---------------------------------------------------------------- what became of the units */
+
+static int do_count(void *self, size_t job, struct crew_slot *slot)
+{
+    const struct experiment_run *run = self;
+    struct unit_counts counts;
+    _Static_assert(sizeof counts <= sizeof slot->note, "the counts fit into a note");
+    int err = diagnostics_count(&counts, &run->results, run->results.final[job]);
+    memcpy(slot->note, &counts, sizeof counts);
+    return err;
+}
+
+static int count_ended(void *self, size_t job, const struct crew_slot *slot)
+{
+    struct experiment_run *run = self;
+    if (slot->err == SPH_EMEMORY)
+        return failure_set(&slot->failure);
+    if (slot->err >= 0)
+        memcpy(&run->results.units[job], slot->note, sizeof *run->results.units);
+    return 0;
+}
+
+/* Of each training that is reported, in a process of its own: a training without a model has none. */
+static int count_units(struct experiment_run *run)
+{
+    size_t count = experiment_reports(run->experiment);
+    struct crew crew = {
+        .jobs = count, .workers = run->opts->workers, .self = run, .work = do_count, .ended = count_ended};
+    int stopped;
+    if (!(run->results.units = mem_get(count, sizeof *run->results.units)))
+        return SPH_EMEMORY;
+    return crew_run(&crew, &stopped);
+}
+
 /* ---------------------------------------------------------------- all */
 
 /* What came of the jobs, once: all that follows is made of it. */
@@ -108,7 +142,9 @@ static int conclude(struct experiment_run *run)
         run->results.dir = run->opts->out;
         return results_perturb(&run->results);
     }
-    int err = results_compare(&run->results);
+    int err = count_units(run);
+    if (!err)
+        err = results_compare(&run->results);
     return err ? err : measure_motion(run);
 }
 

@@ -107,6 +107,9 @@ static int check_kind(const struct sph_experiment *e, const char *word, const st
             err = sph_fail(SPH_EARG, "%s needs record: {%s: every|epoch|[steps]}", word, records[i].word);
     if (!err && kind->axis && !has_axis(e, kind->axis))
         err = sph_fail(SPH_EARG, "%s needs a grid over %s", word, kind->axis);
+    if (!err && kind->sets_least && (e->set_count < kind->sets_least || e->method_count < 2 || e->all_points))
+        err = sph_fail(SPH_EARG, "%s needs %zu sets or more, data: {name: [a, b]}, and methods to compare",
+                       word, kind->sets_least);
     size_t panels = experiment_lines(e) * e->method_count;
     if (!err && panels > PANELS_MOST)
         err = sph_fail(SPH_EARG, "%zu methods and points of the grid, at most %d", panels, PANELS_MOST);
@@ -140,8 +143,8 @@ static int check_grid(const struct panels *panels)
 {
     const char *axis = panels->kind->axis;
     if (!panels->e && panels->kind->needs & FIGURE_SCORES)
-        return sph_fail_of(SPH_EARG, panels->dir, 0, panels->word,
-                           "%s needs an experiment with a grid over %s", panels->word, axis);
+        return sph_fail_of(SPH_EARG, panels->dir, 0, panels->word, "%s needs an experiment with %s%s",
+                           panels->word, axis ? "a grid over " : "several sets of data", axis ? axis : "");
     if (panels->e && axis && !has_axis(panels->e, axis))
         return sph_fail_of(SPH_EARG, panels->e->path, 0, panels->word, "%s needs a grid over %s",
                            panels->word, axis);
@@ -156,7 +159,21 @@ static void add_letters(struct figure *figure, const struct panels *panels, size
     figure_text(figure, "letters", given ? panels->e->letters[word] : own);
 }
 
-static int draw(struct panels *panels, const char *dir, size_t word, char **caption)
+/* "convergence", of one of several sets "convergence-boston"; caller frees. What a set is called may hold what a
+ * figure's name may not. */
+static char *file_name(const struct panels *panels, size_t word)
+{
+    int one = panels->e && panels->e->set_count && !panels->results->sets;
+    const char *set = one ? panels->e->sets[panels->results->set].folder : NULL;
+    size_t plain = set ? strspn(set, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") : 0;
+    char *name = !set ? mem_text(figure_names[word])
+                 : !set[plain]
+                     ? mem_format("%s-%s", figure_names[word], set)
+                     : mem_format("%s-%.*s-%zu", figure_names[word], (int)plain, set, panels->results->set);
+    return name;
+}
+
+static int draw(struct panels *panels, const char *dir, size_t word, const char *name, char **caption)
 {
     const struct figure_kind *kind = figure_kinds[word];
     struct figure *figure = NULL;
@@ -164,7 +181,7 @@ static int draw(struct panels *panels, const char *dir, size_t word, char **capt
     panels->word = figure_names[word];
     int err = check_grid(panels);
     if (!err)
-        err = figure_new(&figure, dir, panels->word, kind->script ? kind->script : panels->word);
+        err = figure_new(&figure, dir, name, kind->script ? kind->script : panels->word);
     if (!err)
         add_letters(figure, panels, word);
     if (!err && !(err = panels_foot(figure, panels, caption)))
@@ -272,15 +289,15 @@ static int remove_pictures(const char *dir, const char *name)
 
 /* One figure. Returns 0 drawn, 1 without gnuplot, 2 not drawn: `notes` has grown by the reason, *first is the
  * first such failure; or a failure that stops all. */
-static int draw_one(struct panels *panels, const char *dir, size_t word, int keep, struct text *notes,
-                    struct failure *first)
+static int draw_one(struct panels *panels, const char *dir, size_t word, const char *name, int keep,
+                    struct text *notes, struct failure *first)
 {
     char *caption = NULL;
-    int err = draw(panels, dir, word, &caption), kept = 0;
+    int err = draw(panels, dir, word, name, &caption), kept = 0;
     if (err >= 0) {
-        kept = keep_words(dir, figure_names[word], EXPERIMENT_NOTE, NULL);
+        kept = keep_words(dir, name, EXPERIMENT_NOTE, NULL);
         if (!kept)
-            kept = keep_words(dir, figure_names[word], EXPERIMENT_CAPTION, caption);
+            kept = keep_words(dir, name, EXPERIMENT_CAPTION, caption);
     }
     mem_free(caption);
     if (err >= 0 || err == SPH_EMEMORY)
@@ -288,12 +305,12 @@ static int draw_one(struct panels *panels, const char *dir, size_t word, int kee
     char *reason = mem_text(sph_error());
     if (!reason)
         return SPH_EMEMORY;
-    text_add(notes, "%s%s: %s", notes->length ? "; " : "", figure_names[word], reason);
+    text_add(notes, "%s%s: %s", notes->length ? "; " : "", name, reason);
     if (!first->code)
         failure_save(first);
-    kept = remove_pictures(dir, figure_names[word]);
+    kept = remove_pictures(dir, name);
     if (!kept && keep)
-        kept = keep_words(dir, figure_names[word], EXPERIMENT_NOTE, reason);
+        kept = keep_words(dir, name, EXPERIMENT_NOTE, reason);
     mem_free(reason);
     return kept < 0 ? kept : notes->failed ? SPH_EMEMORY : 2;
 }
@@ -331,13 +348,15 @@ static int draw_all(struct panels *panels, const unsigned char wanted[FIGURE_COU
     for (size_t i = 0; i < FIGURE_COUNT && err >= 0; i++) {
         if (!wanted[i])
             continue;
-        err = draw_one(panels, dir, i, panels->e || !named, &notes, &first);
+        char *name = file_name(panels, i);
+        err = name ? draw_one(panels, dir, i, name, panels->e || !named, &notes, &first) : SPH_EMEMORY;
         missing |= err == FIGURE_NO_GNUPLOT;
         failed += err == 2;
+        char *path = err < 0 || err == 2 || !made ? NULL : file_join(dir, name);
+        mem_free(name);
         if (err == 2)
             continue;
         drawn += err >= 0;
-        char *path = err < 0 || !made ? NULL : file_join(dir, figure_names[i]);
         if (path)
             tell_made(self, made, path, drawn);
         else if (made && err >= 0)
@@ -353,26 +372,57 @@ static int draw_all(struct panels *panels, const unsigned char wanted[FIGURE_COU
     return err;
 }
 
-int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
-                 const uint64_t *seed, sph_progress_call *made, void *self)
+/* Of these results: a run's, an experiment's, or one set's of several. */
+static int draw_these(const struct results *results, const char *dir, unsigned char all[FIGURE_COUNT],
+                      int named, const uint64_t *seed, sph_progress_call *made, void *self)
 {
     struct panels panels;
-    unsigned char all[FIGURE_COUNT] = {0};
     const struct sph_experiment *e = results ? results->experiment : NULL;
-    int trained = !e && !wanted, err;
-    for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        all[i] = wanted ? wanted[i] : e && e->wanted_figures >> i & 1;
+    int trained = !e && !named, err = panels_begin(&panels, results, dir, seed);
+    for (size_t i = 0; i < FIGURE_COUNT; i++)
         trained |= all[i] && !stands_alone(figure_kinds[i]);
-    }
-    err = panels_begin(&panels, results, dir, seed);
     if (!err && e)
         err = check_trained(e, all);
     if (trained && !err)
-        err = e ? check_records(&panels, all) : wanted ? check_run(&panels) : choose_figures(&panels, all);
+        err = e ? check_records(&panels, all) : named ? check_run(&panels) : choose_figures(&panels, all);
     if (!err)
-        err = draw_all(&panels, all, wanted != NULL, made, self);
+        err = draw_all(&panels, all, named, made, self);
     panels_end(&panels);
     return err;
+}
+
+/* Of all sets: 0 of the results as a whole, what is one figure of all sets or of none; 1 and on of each set. */
+static int take_those(const struct results *results, size_t part, const unsigned char wanted[FIGURE_COUNT],
+                      unsigned char out[FIGURE_COUNT])
+{
+    int some = 0;
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        const struct figure_kind *kind = figure_kinds[i];
+        int asked = wanted ? wanted[i] : results->experiment->wanted_figures >> i & 1;
+        out[i] = asked && (!part == (kind->all_sets || stands_alone(kind)));
+        some |= out[i];
+    }
+    return some;
+}
+
+int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
+                 const uint64_t *seed, sph_progress_call *made, void *self)
+{
+    unsigned char all[FIGURE_COUNT] = {0};
+    int worst = 0;
+    if (!results || !results->sets) {
+        for (size_t i = 0; i < FIGURE_COUNT; i++)
+            all[i] = wanted ? wanted[i] : results && results->experiment->wanted_figures >> i & 1;
+        return draw_these(results, dir, all, wanted != NULL, seed, made, self);
+    }
+    for (size_t part = 0; part <= results->experiment->set_count && worst >= 0; part++) {
+        if (!take_those(results, part, wanted, all))
+            continue;
+        int err =
+            draw_these(part ? &results->sets[part - 1] : results, dir, all, wanted != NULL, seed, made, self);
+        worst = err < 0 || err > worst ? err : worst;
+    }
+    return worst;
 }
 
 /* ---------------------------------------------------------------- from outside */

@@ -23,6 +23,7 @@
     X(moves, "the largest |dphi| of each step, on a log2 axis")                                              \
     X(convergence, "losses and scores by epoch, mean and standard error over the seeds")                     \
     X(sensitivity, "the score over the learning rates of a grid")                                            \
+    X(ranks, "average ranks over several sets, bars joining methods not told apart")                         \
     X(width, "sizes of gradients and shares of units that are on, over the widths of a grid")                \
     X(flips, "bits of activation patterns that flip, and distinct patterns, by layer")                       \
     X(regions, "exact linear regions; 2 features, dense layers")                                             \
@@ -55,6 +56,8 @@ struct figure_kind {
     unsigned needs;                       /* bits of figure_needs */
     size_t features_least, features_most; /* of the data; 0: any */
     enum figure_task task;                /* of the data */
+    int all_sets;                         /* of several sets of data it is one figure; else one for each */
+    size_t sets_least;                    /* sets that it takes; 0: any number */
     const char *axis;                     /* the key that the grid has to have; NULL: none */
     size_t pages;                         /* above 0: an animation of so many */
     const char *script;                   /* a file of figures/ without .gp; NULL: its word */
@@ -77,7 +80,8 @@ extern const struct figure_list figure_list;
 unsigned figure_parts(const struct figure_kind *kind);
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel);
 
-/* Draws the wanted words of a finished experiment, or, without results, of the run in dir, into dir/figures.
+/* Draws the wanted words of a finished experiment, or, without results, of the run in dir, into dir/figures, as
+ * WORD or, for one of several sets, WORD-SET.
  * seed: of the trainings shown, NULL: the median one. made: told of each path without its ending, or NULL. A figure that cannot be drawn does not stop the others.
  * Returns 0; 1 where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not
  * drawn, and sph_error() says which and why; or a failure, also where one that was wanted by name was not

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -66,10 +67,10 @@ static const char *last_line(char *said)
 }
 
 /* All it says, until it ends or its time is over; 1: it was. */
-static int read_all(struct text *out, int fd, double most)
+static int read_all(struct text *out, int fd, double end)
 {
     char piece[4096];
-    for (double end = clock_seconds() + most, left; (left = end - clock_seconds()) > 0;) {
+    for (double left; (left = end - clock_seconds()) > 0;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (poll(&wait, 1, (int)(left * 1000) + 1) <= 0)
             continue; /* time, or a signal */
@@ -82,6 +83,20 @@ static int read_all(struct text *out, int fd, double most)
             text_add_bytes(out, piece, (size_t)got);
     }
     return 1;
+}
+
+/* Until it ends, which may be long after its last word; 1: its time was over before. */
+static int wait_for(pid_t child, int *status, double end)
+{
+    const struct timespec moment = {.tv_nsec = 2000000};
+    for (;;) {
+        pid_t got = waitpid(child, status, WNOHANG);
+        if (got == child || (got < 0 && errno != EINTR))
+            return 0;
+        if (clock_seconds() >= end)
+            return 1;
+        nanosleep(&moment, NULL);
+    }
 }
 
 static int spawn_in(pid_t *child, const char *path, const char *dir, char *const arguments[], int errors)
@@ -117,12 +132,13 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
         close(ends[0]);
         return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(reason));
     }
-    double most = seconds_most();
-    int late = read_all(&said, ends[0], most);
+    double most = seconds_most(), end = clock_seconds() + most;
+    int late = read_all(&said, ends[0], end) || wait_for(child, &status, end);
     close(ends[0]);
-    if (late)
+    if (late) {
         kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
     }
     snprintf(path, sizeof path, "%s/%s", dir, script);
     if (said.failed)

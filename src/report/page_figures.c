@@ -75,12 +75,19 @@ static int add_figure(struct report *report, const char *dir, const char *name, 
     return err;
 }
 
+/* WORD, or WORD-SET of one of several sets. */
+static int is_of(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    return !strncmp(name, word, length) && (!name[length] || name[length] == '-');
+}
+
 static int add_figures(struct report *report, const char *dir, char **names, size_t count, int which)
 {
     int err = 0;
     for (size_t k = 0; which != OTHERS && k < FIGURE_COUNT; k++)
         for (size_t i = 0; i < count && !err; i++)
-            if (names[i] && !strcmp(names[i], figure_names[k]) &&
+            if (names[i] && is_of(names[i], figure_names[k]) &&
                 (which == SCHEMATIC) == !figure_kinds[k]->needs) {
                 err = add_figure(report, dir, names[i], figure_kinds[k]->caption);
                 mem_free(names[i]);

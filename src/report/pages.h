@@ -4,6 +4,7 @@
 #ifndef SPH_REPORT_PAGES_H
 #define SPH_REPORT_PAGES_H
 
+#include "job/options.h"
 #include "report/report.h"
 #include "report/tables.h"
 
@@ -16,6 +17,9 @@ int experiment_write_page(const struct results *results, const struct tables *ta
 
 /* The same for a run folder: config.yaml has to be there; result.json and figures/ as far as they are. */
 int run_write_page(const char *dir);
+
+/* `spherelu train` with every option that is not at its default. */
+void run_add_command(struct text *out, const struct sph_job *job);
 
 /* What they share: every figure of folder/figures, with a note before them or NULL; a file of the folder,
  * folded. */

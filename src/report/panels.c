@@ -14,6 +14,7 @@
 #include "data/data.h"
 #include "job/reference.h"
 #include "report/figures.h"
+#include "report/show.h"
 
 /* ---------------------------------------------------------------- one at a time */
 
@@ -52,7 +53,7 @@ int panels_begin(struct panels *panels, const struct results *results, const cha
     if (e && seed)
         return find_seed(e, *seed, &panels->seed);
     if (e && e->method_count && e->seed_count > 1) {
-        panels->seed = results_median_seed(results);
+        panels->seed = results_median_seed(results_of_set(results, 0));
         panels->is_median = 1;
     }
     const struct panel *panel;
@@ -107,12 +108,10 @@ static int label(struct panels *panels, size_t i)
 /* "gmp+imn" of a run. */
 static int name_method(struct panels *panels)
 {
-    const struct sph_job *job = panels->open.run.job;
-    int norm = job->options.norm != SPH_NORM_NONE;
-    panels->open.method = panels->method =
-        mem_format("%s%s%s", options_word(job, OPTION_PARAM), norm ? "+" : "",
-                   norm ? options_word(job, OPTION_NORM) : "");
-    return panels->method ? 0 : SPH_EMEMORY;
+    struct text text = {0};
+    show_method(&text, panels->open.run.job);
+    panels->open.method = panels->method = text.chars;
+    return text.failed ? SPH_EMEMORY : 0;
 }
 
 int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out)
@@ -214,9 +213,11 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
     if (err || !panels->kind->needs)
         return err;
     const char *leak = leak_of(panels);
-    text_add(&seed, "%s", "");
+    int one_set = e && e->set_count && !panels->results->sets;
+    text_add(&seed, "%s", one_set ? e->sets[panels->results->set].name : "");
     if (!shows_all(panels->kind))
-        text_add(&seed, "seed %" PRIu64, e ? e->seeds[panels->seed] : panels->open.run.job->options.seed);
+        text_add(&seed, "%sseed %" PRIu64, one_set ? ", " : "",
+                 e ? e->seeds[panels->seed] : panels->open.run.job->options.seed);
     if (!shows_all(panels->kind) && panels->is_median)
         text_add(&seed, ", the median of %zu", e->seed_count);
     if (!seed.failed) {

@@ -46,8 +46,8 @@ static int predict(const struct panel *panel, sph_net *net, const double *x, dou
     for (size_t i = 0; i < POINTS; i++)
         y[i] = (double)NAN;
     int err = net ? sph_net_forward(net, x, POINTS, y) : 0;
-    for (size_t i = 0; i < POINTS && net && !err && loss->predict; i++)
-        loss->predict(1, &y[i]);
+    for (size_t i = 0; i < POINTS && net && !err; i++)
+        loss_predict(loss->link, 1, &y[i]);
     return err;
 }
 

@@ -104,6 +104,8 @@ void seeds_table(struct table *out, const struct results *results)
     const struct table_column score = {
         .number = 1, .digits = decimals < 0 ? 6 : 0, .fixed = decimals < 0 ? 0 : decimals};
     *out = (struct table){0};
+    if (input->set)
+        table_line(&out->caption, "%s", input->set);
     table_column(out, (struct table_column){.head = down ? "seed" : "method"});
     for (size_t i = 0; i < (down ? input->count : input->cases); i++)
         if (down)
@@ -136,6 +138,7 @@ int gave_nothing(const struct experiment_outcome *outcome)
 }
 
 enum {
+    JOB_SET,
     JOB_METHOD,
     JOB_POINT,
     JOB_SEED,
@@ -156,6 +159,8 @@ static void fill_job(struct table *out, size_t row, const struct results *result
     const struct experiment_outcome *outcome = &results->outcomes[i];
     struct text point = {0};
     experiment_add_point(e, job->point, &point);
+    if (e->set_count)
+        table_words(out, row, JOB_SET, e->sets[job->set].name);
     table_words(out, row, JOB_METHOD, e->methods[job->method].name);
     table_take(out, row, JOB_POINT, &point);
     table_text(out, row, JOB_SEED, "%llu", (unsigned long long)e->seeds[job->seed]);
@@ -172,7 +177,7 @@ static void fill_job(struct table *out, size_t row, const struct results *result
         table_count(out, row, JOB_BEST, outcome->best_epoch);
     }
     size_t line = e->all_points ? job->point : 0;
-    if (results_final(results, job->method, line, job->seed) == i)
+    if (results_final(results_of_set(results, job->set), job->method, line, job->seed) == i)
         table_words(out, row, JOB_REPORTED, "yes");
     if (!gave_nothing(outcome))
         return;
@@ -183,7 +188,8 @@ static void fill_job(struct table *out, size_t row, const struct results *result
 
 void jobs_table(struct table *out, const struct results *results, int only_bad, size_t most)
 {
-    static const struct table_column columns[JOB_COLUMNS] = {{.head = "method"},
+    static const struct table_column columns[JOB_COLUMNS] = {{.head = "set"},
+                                                             {.head = "method"},
                                                              {.head = "point"},
                                                              {.head = "seed", .number = 1},
                                                              {.head = "part"},
@@ -207,21 +213,24 @@ void jobs_table(struct table *out, const struct results *results, int only_bad, 
 
 /* ---------------------------------------------------------------- motion */
 
-enum { MOTION_METHOD, MOTION_POINT, MOTION_LAYER, MOTION_RUNS, MOTION_STEPS, MOTION_FIRST };
+enum { MOTION_METHOD, MOTION_POINT, MOTION_SET, MOTION_LAYER, MOTION_RUNS, MOTION_STEPS, MOTION_FIRST };
 
 void motion_table(struct table *out, const struct motion *motion)
 {
     static const char *const heads[] = {"largest move", "median move", "largest turn", "99 % turn"};
     size_t seeds = motion->experiment->seed_count;
     *out = (struct table){0};
-    table_line(&out->title, "%s: how far a step moves and turns the boundaries, over %zu seed%s",
-               motion->experiment->name, seeds, seeds == 1 ? "" : "s");
+    const char *set =
+        motion->experiment->set_count ? experiment_set_name(motion->experiment, motion->set) : NULL;
+    table_line(&out->title, "%s%s%s: how far a step moves and turns the boundaries, over %zu seed%s",
+               set ? set : "", set ? " of " : "", motion->experiment->name, seeds, seeds == 1 ? "" : "s");
     table_line(&out->notes,
                "A step's move (|dphi|, in %s) and turn (degrees) are the largest of the layer's units; the "
                "median and the 99 %% are over all steps.",
                motion_units[motion->unit]);
     table_column(out, (struct table_column){.head = "method", .csv = "method", .json = "method"});
     table_column(out, (struct table_column){.head = "point", .csv = "point", .json = "point"});
+    table_column(out, (struct table_column){.csv = set ? "set" : NULL});
     table_column(out, (struct table_column){
                           .head = motion->layers > 1 ? "layer" : NULL, .csv = "layer", .json = "layer"});
     table_column(
@@ -244,13 +253,14 @@ void motion_table(struct table *out, const struct motion *motion)
         const struct motion_row *row = &motion->rows[i];
         table_words(out, i, MOTION_METHOD, row->method);
         table_words(out, i, MOTION_POINT, row->point);
+        table_words(out, i, MOTION_SET, set ? set : "");
         table_words(out, i, MOTION_LAYER, row->layer);
         table_count(out, i, MOTION_RUNS, row->runs);
         table_count(out, i, MOTION_STEPS, row->steps);
         for (size_t k = 0; k < MOTION_COUNT; k++) {
             table_number(out, i, MOTION_FIRST + k, row->value[k]);
             table_words(out, i, MOTION_FIRST + MOTION_COUNT + k,
-                        experiment_paper(motion->experiment, motion_words[k], row->method));
+                        experiment_paper(motion->experiment, motion_words[k], motion->set, row->method));
         }
     }
 }
@@ -259,11 +269,16 @@ void motion_table(struct table *out, const struct motion *motion)
 void papers_table(struct table *out, const struct motion *motion)
 {
     static const char *const spread[] = {"median", "least", "most"};
-    int scores = 0;
-    for (size_t i = 0; i < motion->paper_count; i++)
+    int scores = 0, errors = 0;
+    for (size_t i = 0; i < motion->paper_count; i++) {
         scores |= !isnan(motion->papers[i].median);
+        errors |= !isnan(motion->papers[i].off);
+    }
     *out = (struct table){0};
-    table_line(&out->caption, "beside the papers");
+    table_line(&out->caption, "%s%sbeside the papers%s",
+               motion->experiment->set_count ? experiment_set_name(motion->experiment, motion->set) : "",
+               motion->experiment->set_count ? ", " : "",
+               errors ? "; off: here minus theirs, in their standard errors" : "");
     table_column(out, (struct table_column){.head = "number", .json = "number"});
     table_column(out, (struct table_column){.head = "method", .json = "method"});
     table_column(out, (struct table_column){.head = "point", .json = "point"});
@@ -273,6 +288,8 @@ void papers_table(struct table *out, const struct motion *motion)
         table_column(out, (struct table_column){
                               .head = spread[k], .json = spread[k], .number = 1, .digits = 3, .wide = 8});
     table_column(out, (struct table_column){.head = "papers", .json = "papers"});
+    if (errors)
+        table_column(out, (struct table_column){.head = "off", .json = "off", .number = 1, .fixed = 1});
     table_rows(out, motion->paper_count);
     for (size_t i = 0; i < motion->paper_count; i++) {
         const struct motion_paper *paper = &motion->papers[i];
@@ -284,6 +301,8 @@ void papers_table(struct table *out, const struct motion *motion)
         for (size_t k = 0; scores && k < 3; k++)
             table_number(out, i, 4 + k, number[k]);
         table_words(out, i, scores ? 7 : 4, paper->text);
+        if (errors)
+            table_number(out, i, scores ? 8 : 5, paper->off);
     }
 }
 
@@ -292,6 +311,9 @@ json_t *motion_to_json(const struct motion *motion, const struct table *rows, co
     json_t *object = json_object();
     int bad = !object;
     bad |= json_object_set_new(object, "experiment", json_string(motion->experiment->name));
+    if (motion->experiment->set_count)
+        bad |= json_object_set_new(object, "set",
+                                   json_words(experiment_set_name(motion->experiment, motion->set)));
     bad |= json_object_set_new(object, "seeds", json_integer((json_int_t)motion->experiment->seed_count));
     bad |= json_object_set_new(object, "unit", json_string(motion_units[motion->unit]));
     bad |= json_object_set_new(object, "rows", table_to_json(rows));

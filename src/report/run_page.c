@@ -40,8 +40,7 @@ static int is_default(const struct sph_job *job, enum option_id id)
     return value && !strcmp(value, option_row(id)->initial);
 }
 
-/* `spherelu train` with every option that is not at its default. */
-static void add_command(struct text *out, const struct sph_job *job)
+void run_add_command(struct text *out, const struct sph_job *job)
 {
     text_add(out, "spherelu train");
     for (int id = 0; id < OPTION_COUNT; id++) {
@@ -141,7 +140,7 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
 {
     struct text command = {0};
     report_section(report, "How to repeat it");
-    add_command(&command, job);
+    run_add_command(&command, job);
     int err = command.failed ? SPH_EMEMORY : 0;
     if (!err)
         report_code(report,

@@ -19,14 +19,15 @@ struct point {
 };
 
 /* The score of a method, a point and a seed; under cv that of the folds that chose. */
-static double score_of(const struct panels *panels, size_t method, size_t point, size_t seed)
+static double score_of(const struct panels *panels, const struct experiment_job *of)
 {
     double sum = 0;
     size_t n = 0;
     int folds = experiment_folds(panels->e) > 0;
     for (size_t i = 0; i < panels->results->count; i++) {
         const struct experiment_job *job = &panels->results->jobs[i];
-        if (job->method != method || job->point != point || job->seed != seed || (job->fold >= 0) != folds)
+        if (job->set != of->set || job->method != of->method || job->point != of->point ||
+            job->seed != of->seed || (job->fold >= 0) != folds)
             continue;
         sum += folds ? panels->results->outcomes[i].val : panels->results->outcomes[i].test;
         n++;
@@ -34,15 +35,15 @@ static double score_of(const struct panels *panels, size_t method, size_t point,
     return n ? sum / (double)n : (double)NAN;
 }
 
-static int read_point(const struct panels *panels, size_t method, size_t point, double lr, struct point *out)
+static int read_point(const struct panels *panels, struct experiment_job of, double lr, struct point *out)
 {
     size_t seeds = panels->e->seed_count;
     double *scores = mem_get(seeds, sizeof *scores);
     struct summary summary;
     if (!scores)
         return SPH_EMEMORY;
-    for (size_t s = 0; s < seeds; s++)
-        scores[s] = score_of(panels, method, point, s);
+    for (of.seed = 0; of.seed < seeds; of.seed++)
+        scores[of.seed] = score_of(panels, &of);
     summarize(scores, seeds, &summary);
     *out = (struct point){.lr = lr,
                           .mean = summary.mean,
@@ -63,14 +64,17 @@ static void by_rate(struct point *points, size_t count)
         }
 }
 
-/* The points of one method, from p on where the rate is the first of its axis. */
-static int read_line(const struct panels *panels, size_t method, size_t p, size_t axis, struct point *points)
+/* The points of one method, from `first` on, where the rate is the first of its axis. */
+static int read_line(const struct panels *panels, struct experiment_job first, size_t axis,
+                     struct point *points)
 {
     const struct sph_experiment *e = panels->e;
     int err = 0;
-    for (size_t k = 0; k < e->axes[axis].count && !err; k++)
-        err = read_point(panels, method, panels_along(panels, p, axis, k),
-                         e->axes[axis].values[k]->options.lr, &points[k]);
+    for (size_t k = 0; k < e->axes[axis].count && !err; k++) {
+        struct experiment_job of = first;
+        of.point = panels_along(panels, first.point, axis, k);
+        err = read_point(panels, of, e->axes[axis].values[k]->options.lr, &points[k]);
+    }
     by_rate(points, e->axes[axis].count);
     return err;
 }
@@ -85,15 +89,16 @@ static void write_line(struct figure *figure, const struct point *points, size_t
     figure_gap(figure, 2);
 }
 
-static int write_row(struct figure *figure, const struct panels *panels, size_t row, size_t p, size_t axis,
-                     struct point *points)
+static int write_row(struct figure *figure, const struct panels *panels, size_t row, struct experiment_job of,
+                     size_t axis, struct point *points)
 {
     char *name = NULL;
-    int err = panels_other_keys(panels, p, axis, &name);
-    panels_text(figure, "title", row, "%s", name ? name : "");
+    int err = panels_other_keys(panels, of.point, axis, &name);
+    const char *set = panels->e->set_count ? panels->e->sets[of.set].name : "";
+    panels_text(figure, "title", row, "%s%s%s", set, *set && name && *name ? ", " : "", name ? name : "");
     panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
-    for (size_t m = 0; m < panels->e->method_count && !err; m++)
-        if (!(err = read_line(panels, m, p, axis, points)))
+    for (of.method = 0; of.method < panels->e->method_count && !err; of.method++)
+        if (!(err = read_line(panels, of, axis, points)))
             write_line(figure, points, panels->e->axes[axis].count);
     mem_free(name);
     return err;
@@ -108,13 +113,15 @@ static int fill(struct figure *figure, struct panels *panels)
     int err = line ? 0 : SPH_EMEMORY;
     snprintf(metric, sizeof metric, "%s %s", experiment_folds(e) ? "validation" : "test",
              panels->results->facts.metric);
-    panels_head(figure, points / e->axes[axis].count, e->method_count);
+    panels_head(figure, experiment_sets(e) * (points / e->axes[axis].count), e->method_count);
     figure_text(figure, "metric", metric);
     for (size_t m = 0; m < e->method_count; m++)
         panels_method(figure, m, e->methods[m].name, "");
-    for (size_t p = 0; p < points && !err; p++)
-        if (experiment_value(e, p, axis) == 0) /* the row of the first rate holds all of them */
-            err = write_row(figure, panels, row++, p, axis, line);
+    for (size_t d = 0; d < experiment_sets(e); d++)
+        for (size_t p = 0; p < points && !err; p++)
+            if (experiment_value(e, p, axis) == 0) /* the row of the first rate holds all of them */
+                err = write_row(figure, panels, row++, (struct experiment_job){.set = d, .point = p}, axis,
+                                line);
     mem_free(line);
     return err;
 }
@@ -122,6 +129,7 @@ static int fill(struct figure *figure, struct panels *panels)
 const struct figure_kind figure_sensitivity = {
     .needs = FIGURE_SCORES,
     .axis = "lr",
+    .all_sets = 1,
     .fill = fill,
     .caption = "The score for each learning rate: mean and standard error over the seeds.",
 };

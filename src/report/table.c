@@ -13,7 +13,8 @@
 
 /* ---------------------------------------------------------------- columns and rows */
 
-static void add_column(struct table *table, struct table_column column, char *head)
+/* head: the table's own, or NULL; of a column for CSV its name there. */
+static void add_column(struct table *table, struct table_column column, char *head, int for_csv)
 {
     size_t count = table->column_count;
     if (!mem_reserve((void **)&table->columns, &table->column_room, count + 1, sizeof *table->columns) ||
@@ -23,7 +24,7 @@ static void add_column(struct table *table, struct table_column column, char *he
         return;
     }
     if (head)
-        column.head = head;
+        *(for_csv ? &column.csv : &column.head) = head;
     table->columns[count] = column;
     table->heads[count] = head;
     table->column_count++;
@@ -31,7 +32,7 @@ static void add_column(struct table *table, struct table_column column, char *he
 
 void table_column(struct table *table, struct table_column column)
 {
-    add_column(table, column, NULL);
+    add_column(table, column, NULL, 0);
 }
 
 /* printf into a string of the table's. */
@@ -62,7 +63,15 @@ void table_made_column(struct table *table, struct table_column column, const ch
 {
     va_list list;
     va_start(list, head);
-    add_column(table, column, one_line(made(table, head, list)));
+    add_column(table, column, one_line(made(table, head, list)), 0);
+    va_end(list);
+}
+
+void table_data_column(struct table *table, const char *csv, ...)
+{
+    va_list list;
+    va_start(list, csv);
+    add_column(table, (struct table_column){0}, one_line(made(table, csv, list)), 1);
     va_end(list);
 }
 
@@ -353,6 +362,8 @@ void table_add_cell(struct text *out, const struct table *table, size_t row, siz
     case CELL_LIST:
         break;
     }
+    if (cell->mark == MARK_FIRST && style == STYLE_PLAIN)
+        text_add(out, "*");
 }
 
 int table_shows(const struct table *table, size_t column)

@@ -27,7 +27,8 @@ enum cell_kind {
     CELL_LIST      /* numbers, for programs             */
 };
 
-enum table_mark { MARK_PLAIN, MARK_BEST, MARK_BAD, MARK_LEAD }; /* in HTML */
+/* In HTML; MARK_FIRST in all formats for readers: the best of a column, "*" in text. */
+enum table_mark { MARK_PLAIN, MARK_BEST, MARK_BAD, MARK_LEAD, MARK_FIRST };
 
 struct cell {
     enum cell_kind kind;
@@ -58,7 +59,7 @@ struct table {
     struct text notes;   /* sentences and verdicts, one a line; HTML has none: a page places them */
     struct text verdicts;
     struct table_column *columns;
-    char **heads; /* (column_count) those that the table made */
+    char **heads; /* (column_count) those that the table made, or names for CSV */
     size_t column_count, column_room, head_room;
     struct cell *cells; /* (row_count, column_count) */
     char **below;       /* (row_count) what stands beneath a row in text, Markdown and LaTeX, or NULL */
@@ -71,6 +72,8 @@ struct table {
 void table_column(struct table *table, struct table_column column);
 void table_made_column(struct table *table, struct table_column column, const char *head, ...)
     __attribute__((format(printf, 3, 4)));
+void table_data_column(struct table *table, const char *csv, ...)
+    __attribute__((format(printf, 2, 3)));         /* for CSV alone */
 void table_rows(struct table *table, size_t rows); /* once, after all columns */
 void table_free(struct table *table);
 

@@ -26,7 +26,8 @@ void table_add_csv(const struct table *table, struct text *out)
     const char *between = "";
     for (size_t c = 0; c < table->column_count; c++)
         if (table->columns[c].csv) {
-            text_add(out, "%s%s", between, table->columns[c].csv);
+            text_add(out, "%s", between);
+            text_add_csv(out, table->columns[c].csv);
             between = ",";
         }
     text_add(out, "\n");

@@ -35,6 +35,14 @@ static void add_lines(struct text *out, const struct text *lines, const char *be
 /* A cell, or a head where row is HEAD, in the words of the format. */
 enum { HEAD = -1 };
 
+static int has_first(const struct table *table, size_t column)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        if (table_at(table, row, column)->mark == MARK_FIRST)
+            return 1;
+    return 0;
+}
+
 static void add_cell(struct text *out, const struct table *table, long row, size_t column,
                      enum table_style style, adder *add)
 {
@@ -65,6 +73,8 @@ static size_t cell_width(struct text *scratch, const struct table *table, long r
 {
     scratch->length = 0;
     add_cell(scratch, table, row, column, STYLE_PLAIN, add_plain);
+    if (has_first(table, column) && (row == HEAD || table_at(table, (size_t)row, column)->mark != MARK_FIRST))
+        text_add(scratch, " "); /* where another cell has its star */
     return scratch->chars ? width_of(scratch->chars, scratch->length) : 0;
 }
 
@@ -218,7 +228,11 @@ static void add_math(struct text *out, const struct table *table, size_t row, si
     table_add_cell(&cell, table, row, column, STYLE_MATH);
     int dash = kind == CELL_MISSING || (cell.length == 1 && *cell.chars == '-');
     if (cell.length)
-        text_add(out, dash ? "--" : "$%s$", cell.chars);
+        text_add(out,
+                 dash                                               ? "--"
+                 : table_at(table, row, column)->mark == MARK_FIRST ? "$\\mathbf{%s}$"
+                                                                    : "$%s$",
+                 cell.chars);
     out->failed |= cell.failed;
     text_free(&cell);
 }
@@ -269,8 +283,11 @@ void table_add_latex(const struct table *table, struct text *out)
 
 static void add_html_cell(struct text *out, const struct table *table, long row, size_t column, int first)
 {
-    static const char *const marks[] = {
-        [MARK_PLAIN] = "", [MARK_BEST] = "best", [MARK_BAD] = "bad", [MARK_LEAD] = "lead"};
+    static const char *const marks[] = {[MARK_PLAIN] = "",
+                                        [MARK_BEST] = "best",
+                                        [MARK_BAD] = "bad",
+                                        [MARK_LEAD] = "lead",
+                                        [MARK_FIRST] = "lead"};
     const struct table_column *c = &table->columns[column];
     const char *mark = row == HEAD ? "" : marks[table_at(table, (size_t)row, column)->mark];
     const char *tag = row == HEAD || first ? "th" : "td";

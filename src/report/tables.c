@@ -3,6 +3,8 @@
  * All tables of an experiment: filled once, written into its folder and to whoever asked. */
 #include "report/tables.h"
 
+#include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -10,19 +12,11 @@
 #include "file/file.h"
 #include "report/perturb_json.h"
 
-int tables_make(struct tables *out, const struct results *results)
+static int make_set(struct set_tables *out, const struct results *results)
 {
-    *out = (struct tables){0};
-    if (results->perturb) {
-        for (int shift = 0; shift < 2; shift++)
-            perturb_table(&out->perturb[shift], results->perturb, shift);
-        table_line(&out->perturb[0].title,
-                   "%s: one unit with %zu inputs, eps added to each of its learned numbers",
-                   results->experiment->name, results->perturb->inputs);
-        return 0;
-    }
     size_t count = matrix_count(results);
     comparison_table(&out->comparison, &results->comparison);
+    pairs_table(&out->pairs, &results->comparison);
     motion_table(&out->motion, &results->motion);
     papers_table(&out->papers, &results->motion);
     if (!(out->matrices = mem_get(count, sizeof *out->matrices)))
@@ -33,63 +27,151 @@ int tables_make(struct tables *out, const struct results *results)
                                                                     : 0; /* none may be asked for */
 }
 
+int tables_make(struct tables *out, const struct results *results)
+{
+    int err = 0;
+    *out = (struct tables){0};
+    if (results->perturb) {
+        for (int shift = 0; shift < 2; shift++)
+            perturb_table(&out->perturb[shift], results->perturb, shift);
+        table_line(&out->perturb[0].title,
+                   "%s: one unit with %zu inputs, eps added to each of its learned numbers",
+                   results->experiment->name, results->perturb->inputs);
+        return 0;
+    }
+    if (!(out->sets = mem_get(experiment_sets(results->experiment), sizeof *out->sets)))
+        return SPH_EMEMORY;
+    for (; out->set_count < experiment_sets(results->experiment) && !err; out->set_count++)
+        err = make_set(&out->sets[out->set_count], results_of_set(results, out->set_count));
+    if (results->sets && !err)
+        overall_table(&out->overall, results);
+    return err;
+}
+
 void tables_free(struct tables *tables)
 {
-    table_free(&tables->comparison);
-    table_free(&tables->motion);
-    table_free(&tables->papers);
-    for (size_t i = 0; i < tables->matrix_count; i++)
-        table_free(&tables->matrices[i]);
-    mem_free(tables->matrices);
+    for (size_t k = 0; k < tables->set_count; k++) {
+        struct set_tables *set = &tables->sets[k];
+        table_free(&set->comparison);
+        table_free(&set->pairs);
+        table_free(&set->motion);
+        table_free(&set->papers);
+        for (size_t i = 0; i < set->matrix_count; i++)
+            table_free(&set->matrices[i]);
+        mem_free(set->matrices);
+    }
+    mem_free(tables->sets);
+    table_free(&tables->overall);
     for (int shift = 0; shift < 2; shift++)
         table_free(&tables->perturb[shift]);
 }
 
 /* ---------------------------------------------------------------- documents of several tables */
 
-/* The next table of a text, after a blank line. */
-static int add_next(const struct table *table, struct text *out)
+/* The next table of a document, after a blank line. */
+static int add_next(const struct table *table, enum table_format format, struct text *out)
 {
     if (out->length)
         text_add(out, "\n");
-    return table_write(table, TABLE_TEXT, out);
+    return table_write(table, format, out);
 }
 
 static int has_motion(const struct tables *tables)
 {
-    return tables->motion.row_count || tables->papers.row_count;
+    for (size_t k = 0; k < tables->set_count; k++)
+        if (tables->sets[k].motion.row_count || tables->sets[k].papers.row_count)
+            return 1;
+    return 0;
 }
 
-static int add_text(const struct tables *tables, struct text *out)
+/* All for readers: of several sets what holds over them first. The matrices of points are for the text alone. */
+static int add_tables(const struct tables *tables, enum table_format format, struct text *out)
 {
-    int err = table_write(&tables->comparison, TABLE_TEXT, out);
-    for (size_t i = 0; i < tables->matrix_count && !err; i++)
-        err = add_next(&tables->matrices[i], out);
+    int err = tables->overall.row_count ? table_write(&tables->overall, format, out) : 0;
+    for (size_t k = 0; k < tables->set_count && !err; k++) {
+        const struct set_tables *set = &tables->sets[k];
+        err = add_next(&set->comparison, format, out);
+        if (!err && set->pairs.row_count)
+            err = add_next(&set->pairs, format, out);
+        for (size_t i = 0; i < set->matrix_count && !err && format == TABLE_TEXT; i++)
+            err = add_next(&set->matrices[i], format, out);
+    }
     return err;
 }
 
 static int add_motion(const struct tables *tables, struct text *out)
 {
-    int err = tables->motion.row_count ? table_write(&tables->motion, TABLE_TEXT, out) : 0;
-    return err || !tables->papers.row_count ? err : add_next(&tables->papers, out);
+    int err = 0;
+    for (size_t k = 0; k < tables->set_count && !err; k++) {
+        const struct set_tables *set = &tables->sets[k];
+        if (set->motion.row_count)
+            err = add_next(&set->motion, TABLE_TEXT, out);
+        if (!err && set->papers.row_count)
+            err = add_next(&set->papers, TABLE_TEXT, out);
+    }
+    return err;
+}
+
+/* The rows of a table of every set, one after the other: they have the same columns. */
+static int add_rows(const struct tables *tables, size_t table, struct text *out)
+{
+    int err = 0;
+    for (size_t k = 0; k < tables->set_count && !err; k++) {
+        struct text rows = {0};
+        err = table_write((const struct table *)((const char *)&tables->sets[k] + table), TABLE_CSV, &rows);
+        const char *body = err ? NULL : k ? strchr(rows.chars, '\n') + 1 : rows.chars;
+        text_add(out, "%s", body ? body : "");
+        text_free(&rows);
+    }
+    return err ? err : out->failed ? SPH_EMEMORY : 0;
 }
 
 static int add_perturb(const struct tables *tables, struct text *out)
 {
     int err = table_write(&tables->perturb[0], TABLE_TEXT, out);
-    return err ? err : add_next(&tables->perturb[1], out);
+    return err ? err : add_next(&tables->perturb[1], TABLE_TEXT, out);
+}
+
+/* One object of several sets: what holds over them, then each. */
+static json_t *sets_to_json(const struct tables *tables, const struct results *results)
+{
+    json_t *object = overall_to_json(results, &tables->overall), *sets = json_array();
+    int bad = !object || !sets;
+    for (size_t k = 0; k < tables->set_count && !bad; k++)
+        bad |= json_array_append_new(sets,
+                                     comparison_to_json(&results->sets[k].comparison,
+                                                        &tables->sets[k].comparison, &tables->sets[k].pairs));
+    bad |= json_object_set_new(object, "sets", sets);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 static json_t *to_json(const struct tables *tables, const struct results *results)
 {
     return results->perturb
                ? perturb_to_json(results->experiment->name, results->perturb, results->experiment->seeds[0])
-               : comparison_to_json(&results->comparison, &tables->comparison);
+           : results->sets ? sets_to_json(tables, results)
+                           : comparison_to_json(&results->comparison, &tables->sets[0].comparison,
+                                                &tables->sets[0].pairs);
 }
 
 static json_t *motion_json(const struct tables *tables, const struct results *results)
 {
-    return motion_to_json(&results->motion, &tables->motion, &tables->papers);
+    if (!results->sets)
+        return motion_to_json(&results->motion, &tables->sets[0].motion, &tables->sets[0].papers);
+    json_t *object = json_object(), *sets = json_array();
+    int bad = !object || !sets;
+    bad |= json_object_set_new(object, "experiment", json_string(results->experiment->name));
+    for (size_t k = 0; k < tables->set_count && !bad; k++)
+        bad |= json_array_append_new(
+            sets, motion_to_json(&results->sets[k].motion, &tables->sets[k].motion, &tables->sets[k].papers));
+    bad |= json_object_set_new(object, "sets", sets);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 /* ---------------------------------------------------------------- files */
@@ -132,9 +214,24 @@ static int write_motion(const struct tables *tables, const struct results *resul
     }
     int err = write_file(results->dir, MOTION_FILE ".txt", add_motion(tables, &text), &text);
     if (!err)
-        err =
-            write_file(results->dir, MOTION_FILE ".csv", table_write(&tables->motion, TABLE_CSV, &csv), &csv);
+        err = write_file(results->dir, MOTION_FILE ".csv",
+                         add_rows(tables, offsetof(struct set_tables, motion), &csv), &csv);
     return err ? err : write_json(results->dir, MOTION_FILE ".json", motion_json(tables, results), 1);
+}
+
+static int write_diagnostics(const struct results *results)
+{
+    struct table table;
+    struct text text = {0}, csv = {0};
+    diagnostics_table(&table, results);
+    int err =
+        write_file(results->dir, DIAGNOSTICS_FILE ".txt", table_write(&table, TABLE_TEXT, &text), &text);
+    if (!err)
+        err = write_file(results->dir, DIAGNOSTICS_FILE ".csv", table_write(&table, TABLE_CSV, &csv), &csv);
+    if (!err)
+        err = write_json(results->dir, DIAGNOSTICS_FILE ".json", diagnostics_to_json(results, &table), 1);
+    table_free(&table);
+    return err;
 }
 
 int tables_write(const struct tables *tables, const struct results *results)
@@ -142,18 +239,30 @@ int tables_write(const struct tables *tables, const struct results *results)
     static const struct {
         enum table_format format;
         const char *name;
-    } files[] = {{TABLE_MARKDOWN, "table.md"}, {TABLE_LATEX, "table.tex"}, {TABLE_CSV, "table.csv"}};
+    } files[] = {{TABLE_TEXT, "table.txt"}, {TABLE_MARKDOWN, "table.md"}, {TABLE_LATEX, "table.tex"}};
     const char *dir = results->dir;
     struct text text = {0};
     if (results->perturb) {
         int err = write_json(dir, "perturb.json", to_json(tables, results), 2);
         return err ? err : write_file(dir, "perturb.txt", add_perturb(tables, &text), &text);
     }
-    int err = write_file(dir, "table.txt", add_text(tables, &text), &text);
+    int err = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files && !err; i++)
-        err = write_file(dir, files[i].name, table_write(&tables->comparison, files[i].format, &text), &text);
+        err = write_file(dir, files[i].name, add_tables(tables, files[i].format, &text), &text);
+    if (!err && results->sets)
+        err = write_file(dir, "table.csv", table_write(&tables->overall, TABLE_CSV, &text), &text);
+    if (!err)
+        err = write_file(dir, results->sets ? "sets.csv" : "table.csv",
+                         add_rows(tables, offsetof(struct set_tables, comparison), &text), &text);
+    if (!err)
+        err = tables->sets[0].pairs.row_count
+                  ? write_file(dir, "pairs.csv", add_rows(tables, offsetof(struct set_tables, pairs), &text),
+                               &text)
+                  : remove_file(dir, "pairs.csv");
     if (!err)
         err = write_json(dir, "table.json", to_json(tables, results), 2);
+    if (!err)
+        err = write_diagnostics(results);
     return err ? err : write_motion(tables, results);
 }
 
@@ -176,7 +285,7 @@ int tables_print(const struct tables *tables, const struct results *results, int
     struct text out = {0}, motion = {0};
     int err = json               ? print_json(tables, results, &out)
               : results->perturb ? add_perturb(tables, &out)
-                                 : add_text(tables, &out);
+                                 : add_tables(tables, TABLE_TEXT, &out);
     if (!err && !json && has_motion(tables) && !(err = add_motion(tables, &motion)))
         text_add(&out, "\n%s", motion.chars);
     if (!err)

@@ -14,7 +14,18 @@
  * the number of cases can show, approximate or not. The best mean is marked, MARK_BEST where the verdicts
  * support it. As JSON it is an object: what holds for all, and the rows. */
 void comparison_table(struct table *out, const struct comparison *comparison);
-json_t *comparison_to_json(const struct comparison *comparison, const struct table *table);
+
+/* What the columns of such tables mean, all of them together. */
+void comparison_notes(struct text *notes, const struct comparison *const *list, size_t count);
+json_t *comparison_to_json(const struct comparison *comparison, const struct table *table,
+                           const struct table *pairs);
+
+/* Where each method is compared with each: the pairs; else no rows. */
+void pairs_table(struct table *out, const struct comparison *comparison);
+
+/* Of several sets: a method by a row, a set by a column, and the ranks over them. */
+void overall_table(struct table *out, const struct results *results);
+json_t *overall_to_json(const struct results *results, const struct table *table);
 
 /* Of a table with a line for each point of the grid: means, the last key's values across, the others' down, a
  * table for each method; with one key the methods are down. */
@@ -28,6 +39,10 @@ void seeds_table(struct table *out, const struct results *results);
 void jobs_table(struct table *out, const struct results *results, int only_bad, size_t most);
 int gave_nothing(const struct experiment_outcome *outcome);
 
+/* What became of units, and epochs, of each method and set; in JSON seconds too. */
+void diagnostics_table(struct table *out, const struct results *results);
+json_t *diagnostics_to_json(const struct results *results, const struct table *table);
+
 /* How far steps moved and turned boundaries; what the papers say beside what came out here. */
 void motion_table(struct table *out, const struct motion *motion);
 void papers_table(struct table *out, const struct motion *motion);
@@ -38,10 +53,16 @@ void perturb_table(struct table *out, const sph_perturb_result *result, int shif
 
 /* ---------------------------------------------------------------- all of them */
 
-struct tables {
-    struct table comparison, motion, papers; /* no rows: there is nothing to say */
-    struct table *matrices;                  /* (matrix_count) */
+struct set_tables {
+    struct table comparison, pairs, motion, papers; /* no rows: there is nothing to say */
+    struct table *matrices;                         /* (matrix_count) */
     size_t matrix_count;
+};
+
+struct tables {
+    struct table overall;    /* of several sets; else no rows */
+    struct set_tables *sets; /* (set_count) each by itself */
+    size_t set_count;
     struct table perturb[2]; /* turns, shifts */
 };
 
@@ -49,7 +70,7 @@ struct tables {
 int tables_make(struct tables *out, const struct results *results);
 void tables_free(struct tables *tables);
 
-/* table.txt, .md, .tex, .csv, .json and motion.txt, .csv, .json in the experiment's folder, the latter removed
+/* table.txt, .md, .tex, .csv, .json, of several sets also sets.csv, of all pairs pairs.csv, and motion.txt, .csv, .json in the experiment's folder, the latter removed
  * where there is nothing to say; of one that trains nothing perturb.txt and .json. */
 int tables_write(const struct tables *tables, const struct results *results);
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The runs and experiments below a folder, a row each. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "file/file.h"
+#include "file/json.h"
+#include "job/config.h"
+#include "job/recorded.h"
+#include "report/show.h"
+#include "report/table.h"
+#include "store/runfolder.h"
+
+enum { DEPTH_MOST = 8 };
+enum {
+    LIST_RUN,
+    LIST_DATA,
+    LIST_NET,
+    LIST_METHOD,
+    LIST_METRIC,
+    LIST_TEST,
+    LIST_EPOCHS,
+    LIST_STATE,
+    LIST_WHEN,
+    LIST_COLUMNS
+};
+
+struct found {
+    char **paths;
+    size_t count, capacity;
+};
+
+static int has(const char *dir, const char *name)
+{
+    char *path = file_join(dir, name);
+    int there = path && file_exists(path);
+    mem_free(path);
+    return there;
+}
+
+static int add(struct found *found, const char *path)
+{
+    if (!mem_reserve((void **)&found->paths, &found->capacity, found->count + 1, sizeof *found->paths) ||
+        !(found->paths[found->count] = mem_text(path)))
+        return SPH_EMEMORY;
+    found->count++;
+    return 0;
+}
+
+/* A run has no runs below it, and those of an experiment are its own affair. Links are not followed further than
+ * the depth allows. */
+static int look(struct found *found, const char *dir, size_t depth)
+{
+    char **names = NULL;
+    size_t count = 0;
+    if (has(dir, RUNFOLDER_CONFIG) || has(dir, RUNFOLDER_EXPERIMENT))
+        return add(found, dir);
+    if (depth == DEPTH_MOST)
+        return 0;
+    int err = file_list(&names, &count, dir);
+    for (size_t i = 0; i < count && !err; i++) {
+        char *path = *names[i] == '.' ? NULL : file_join(dir, names[i]);
+        if (*names[i] != '.' && !path)
+            err = SPH_EMEMORY;
+        else if (path && file_is_directory(path))
+            err = look(found, path, depth + 1);
+        mem_free(path);
+    }
+    file_list_free(names, count);
+    return err;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void put_when(struct table *table, size_t row, const char *path)
+{
+    double seconds;
+    struct tm parts;
+    char text[32];
+    if (!file_time(path, &seconds))
+        return;
+    time_t when = (time_t)seconds;
+    if (localtime_r(&when, &parts) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts))
+        table_words(table, row, LIST_WHEN, text);
+}
+
+static void put_result(struct table *table, size_t row, const json_t *result, const char *metric)
+{
+    if (json_is_true(json_object_get(result, "diverged"))) {
+        table_words(table, row, LIST_STATE, "diverged");
+        return;
+    }
+    table_words(table, row, LIST_STATE, "finished");
+    table_words(table, row, LIST_METRIC, metric);
+    table_number(table, row, LIST_TEST, recorded_score(result, "test", metric));
+    table_count(table, row, LIST_EPOCHS, (size_t)json_integer_value(json_object_get(result, "epochs")));
+}
+
+/* What cannot be read is told in its row: one broken folder does not hide the others. */
+static int put_run(struct table *table, size_t row, const char *dir)
+{
+    struct sph_job *job = NULL;
+    json_t *result = NULL;
+    struct text words = {0};
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT);
+    int err = config && path ? sph_job_new(&job) : SPH_EMEMORY;
+    if (!err && !(err = config_read(job, config)) && file_exists(path))
+        err = json_read(&result, path);
+    if (!err) {
+        table_words(table, row, LIST_DATA, last_part(job->options.data));
+        show_network(&words, job);
+        table_take(table, row, LIST_NET, &words);
+        show_method(&words, job);
+        table_take(table, row, LIST_METHOD, &words);
+        if (result && job->options.task >= 0)
+            put_result(table, row, result,
+                       sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)job->options.task))->word);
+        else
+            table_words(table, row, LIST_STATE, "not finished");
+        put_when(table, row, result ? path : config);
+    } else if (err != SPH_EMEMORY)
+        table_words(table, row, LIST_STATE, sph_failure()->what), err = 0;
+    json_decref(result);
+    sph_job_free(job);
+    mem_free(path);
+    mem_free(config);
+    return err;
+}
+
+static int put_experiment(struct table *table, size_t row, const char *dir)
+{
+    json_t *results = NULL;
+    char *path = file_join(dir, "results.json"), *file = file_join(dir, RUNFOLDER_EXPERIMENT);
+    int err = path && file ? 0 : SPH_EMEMORY, finished = !err && file_exists(path);
+    table_words(table, row, LIST_NET, "experiment");
+    if (finished && !(err = json_read(&results, path))) {
+        table_text(table, row, LIST_METHOD, "%zu jobs", json_array_size(json_object_get(results, "jobs")));
+        table_words(table, row, LIST_METRIC, json_string_value(json_object_get(results, "metric")));
+    }
+    if (err && err != SPH_EMEMORY)
+        table_words(table, row, LIST_STATE, sph_failure()->what), err = 0;
+    else if (!err) {
+        table_words(table, row, LIST_STATE, finished ? "finished" : "not finished");
+        put_when(table, row, finished ? path : file);
+    }
+    json_decref(results);
+    mem_free(file);
+    mem_free(path);
+    return err;
+}
+
+static int fill(struct table *table, const struct found *found)
+{
+    static const struct table_column columns[LIST_COLUMNS] = {
+        [LIST_RUN] = {.head = "run", .json = "run"},
+        [LIST_DATA] = {.head = "data", .json = "data"},
+        [LIST_NET] = {.head = "net", .json = "net"},
+        [LIST_METHOD] = {.head = "method", .json = "method"},
+        [LIST_METRIC] = {.head = "metric", .json = "metric"},
+        [LIST_TEST] = {.head = "test", .json = "test", .number = 1, .digits = 5},
+        [LIST_EPOCHS] = {.head = "epochs", .json = "epochs", .number = 1},
+        [LIST_STATE] = {.head = "state", .json = "state"},
+        [LIST_WHEN] = {.head = "when", .json = "when"},
+    };
+    int err = 0;
+    for (size_t c = 0; c < LIST_COLUMNS; c++)
+        table_column(table, columns[c]);
+    table_rows(table, found->count);
+    for (size_t i = 0; i < found->count && !err; i++) {
+        table_words(table, i, LIST_RUN, found->paths[i]);
+        err = has(found->paths[i], RUNFOLDER_CONFIG) ? put_run(table, i, found->paths[i])
+                                                     : put_experiment(table, i, found->paths[i]);
+    }
+    return err;
+}
+
+int sph_list(const char *dir, int json, const sph_sink *sink)
+{
+    struct found found = {0};
+    struct table table = {0};
+    int err = file_is_directory(dir) ? look(&found, dir, 0) : sph_fail_at(SPH_EIO, dir, "no such folder");
+    if (!err && !found.count && !json)
+        err = sph_fail_at(SPH_EIO, dir, "no run and no experiment lies here");
+    if (!err)
+        err = fill(&table, &found);
+    if (!err)
+        err = show_table(&table, json, sink);
+    table_free(&table);
+    file_list_free(found.paths, found.count);
+    return err;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Methods over several sets of data: a row a method, a column a set, ranks over the sets. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "report/tables.h"
+
+enum { FEW_SETS = 10 };
+enum { SET_SHOWN, SET_MEAN, SET_ERROR, SET_N, SET_COLUMNS };
+
+static void add_columns(struct table *out, const struct results *results)
+{
+    const struct sph_experiment *e = results->experiment;
+    table_column(out, (struct table_column){.head = "method", .csv = "method", .json = "name"});
+    for (size_t i = 0; i < e->set_count; i++) {
+        table_made_column(out, (struct table_column){.number = 1}, "%s", e->sets[i].name);
+        table_data_column(out, "%s_mean", e->sets[i].name);
+        table_data_column(out, "%s_standard_error", e->sets[i].name);
+        table_data_column(out, "%s_n", e->sets[i].name);
+    }
+    table_column(out, (struct table_column){.json = "mean"});
+    table_column(out, (struct table_column){.json = "standard_error"});
+    table_column(
+        out, (struct table_column){.head = "rank", .csv = "rank", .json = "rank", .number = 1, .fixed = 2});
+}
+
+static void fill_set(struct table *out, const struct comparison *comparison, size_t column)
+{
+    double best = comparison_best(comparison);
+    for (size_t m = 0; m < comparison->input->count; m++) {
+        const struct summary *s = &comparison->lines[m].summary;
+        table_mean(out, m, column + SET_SHOWN, s->mean, s->error);
+        table_number(out, m, column + SET_MEAN, s->mean);
+        table_number(out, m, column + SET_ERROR, s->error);
+        table_count(out, m, column + SET_N, s->n);
+        if (comparison->input->count > 1 && s->mean == best)
+            table_mark(out, m, column + SET_SHOWN, MARK_FIRST);
+        else if (s->n < comparison->input->cases)
+            table_mark(out, m, column + SET_SHOWN, MARK_BAD);
+    }
+}
+
+/* The numbers of a method in the order of the sets. */
+static void fill_lists(struct table *out, size_t method, size_t column, const struct results *results)
+{
+    size_t count = results->experiment->set_count;
+    double *mean = mem_get(count, sizeof *mean), *error = mem_get(count, sizeof *error);
+    for (size_t i = 0; i < count && mean && error; i++) {
+        const struct summary *s = &results->sets[i].comparison.lines[method].summary;
+        mean[i] = s->mean;
+        error[i] = s->error;
+    }
+    out->failed |= !mean || !error;
+    if (mean && error) {
+        table_list(out, method, column, mean, count);
+        table_list(out, method, column + 1, error, count);
+    }
+    mem_free(mean);
+    mem_free(error);
+}
+
+static void add_notes(struct table *out, const struct results *results)
+{
+    size_t count = results->experiment->set_count;
+    const struct comparison **list = mem_get(count, sizeof *list);
+    if (!list) {
+        out->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = &results->sets[i].comparison;
+    comparison_notes(&out->notes, list, count);
+    mem_free(list);
+    if (results->ranking.rank)
+        table_line(&out->notes,
+                   "rank: the mean of the ranks that a method's means have in the sets, 1 the best; "
+                   "equals share theirs.");
+    if (results->ranking.missing)
+        table_line(&out->notes, "A method without any number in a set is last there.");
+}
+
+/* Which ranks are near each other. */
+static void add_groups(struct table *out, const struct ranking *r, const struct comparison_input *input)
+{
+    struct text words = {0};
+    size_t from, to, k = 0;
+    text_add(&words, "Nemenyi: ranks that differ by less than ");
+    text_add_general(&words, 3, r->critical);
+    text_add(&words, " are not told apart at 5 %%: ");
+    for (; ranking_group(r, k, &from, &to); k++) {
+        text_add(&words, "%s", k ? "; " : "");
+        for (size_t i = from; i <= to; i++)
+            text_add(&words, "%s%s", i > from ? ", " : "", input->methods[r->order[i]].name);
+    }
+    text_add(&words, "%s", k ? "" : "here all are");
+    out->failed |= words.failed;
+    if (!words.failed)
+        table_line(&out->verdicts, "%s", words.chars);
+    text_free(&words);
+}
+
+static void add_p(struct text *out, double p)
+{
+    text_add(out, p < 1e-4 ? "p " : "p = ");
+    comparison_add_p(out, p);
+}
+
+/* What the ranks over the sets can tell apart. */
+static void add_verdicts(struct table *out, const struct ranking *r, const struct comparison_input *input)
+{
+    struct text words = {0};
+    if (!r->rank || isnan(r->critical))
+        return;
+    if (isnan(r->chi2)) {
+        table_line(&out->verdicts, "All methods are equal in all sets.");
+        return;
+    }
+    text_add(&words, "Friedman's test over %zu sets: chi2 ", r->sets);
+    text_add_general(&words, 3, r->chi2);
+    text_add(&words, ", ");
+    add_p(&words, r->chi2_p);
+    if (isinf(r->f)) {
+        text_add(&words, "; all sets rank the methods alike");
+    } else {
+        text_add(&words, "; Iman and Davenport's F ");
+        text_add_general(&words, 3, r->f);
+        text_add(&words, ", ");
+        add_p(&words, r->f_p);
+    }
+    text_add(&words, ": %s", r->chi2_p <= 0.05 ? "the methods are not all alike" : "no difference shown");
+    if (!isinf(r->f) && (r->f_p <= 0.05) != (r->chi2_p <= 0.05))
+        text_add(&words, "; but F %s", r->f_p <= 0.05 ? "shows one" : "shows none");
+    if (r->sets < FEW_SETS)
+        text_add(&words, "; of fewer than %d sets this is approximate", FEW_SETS);
+    out->failed |= words.failed;
+    if (!words.failed)
+        table_line(&out->verdicts, "%s", words.chars);
+    text_free(&words);
+    add_groups(out, r, input);
+}
+
+void overall_table(struct table *out, const struct results *results)
+{
+    const struct sph_experiment *e = results->experiment;
+    const struct comparison_input *input = &results->sets[0].input;
+    const struct ranking *ranking = &results->ranking;
+    size_t lists = 1 + e->set_count * SET_COLUMNS, rank = lists + 2;
+    *out = (struct table){.warning = input->warning};
+    table_line(&out->title, "%s: %s (%s is better), protocol %s, %zu split%s of %zu set%s", input->experiment,
+               input->metric, input->larger_is_better ? "larger" : "smaller", input->protocol, input->cases,
+               input->cases == 1 ? "" : "s", e->set_count, e->set_count == 1 ? "" : "s");
+    add_columns(out, results);
+    table_rows(out, input->count);
+    for (size_t m = 0; m < input->count; m++) {
+        table_words(out, m, 0, input->methods[m].name);
+        fill_lists(out, m, lists, results);
+        if (ranking->rank)
+            table_number(out, m, rank, ranking->rank[m]);
+    }
+    for (size_t i = 0; i < e->set_count; i++)
+        fill_set(out, &results->sets[i].comparison, 1 + i * SET_COLUMNS);
+    table_line(&out->notes, "* marks the best mean of a set, which is not a verdict.");
+    add_notes(out, results);
+    add_verdicts(out, ranking, input);
+}
+
+static json_t *ranking_to_json(const struct ranking *r)
+{
+    json_t *object = r->rank ? json_object() : json_null();
+    int bad = !object;
+    if (!r->rank)
+        return object;
+    bad |= json_object_set_new(object, "sets", json_integer((json_int_t)r->sets));
+    bad |= json_object_set_new(object, "chi2", json_number(r->chi2));
+    bad |= json_object_set_new(object, "chi2_p", json_number(r->chi2_p));
+    bad |= json_object_set_new(object, "f", json_number(r->f));
+    bad |= json_object_set_new(object, "f_p", json_number(r->f_p));
+    bad |= json_object_set_new(object, "critical_difference", json_number(r->critical));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *overall_to_json(const struct results *results, const struct table *table)
+{
+    const struct comparison_input *input = &results->sets[0].input;
+    json_t *object = json_object(), *names = json_array();
+    int bad = !object || !names;
+    for (size_t i = 0; i < results->experiment->set_count && !bad; i++)
+        bad |= json_array_append_new(names, json_words(results->experiment->sets[i].name));
+    bad |= json_object_set_new(object, "experiment", json_words(input->experiment));
+    bad |= json_object_set_new(object, "metric", json_words(input->metric));
+    bad |= json_object_set_new(object, "larger_is_better", json_boolean(input->larger_is_better));
+    bad |= json_object_set_new(object, "protocol", json_words(input->protocol));
+    bad |= json_object_set_new(object, "warning", json_words(input->warning));
+    bad |= json_object_set_new(object, "cases", json_integer((json_int_t)input->cases));
+    bad |= json_object_set_new(object, "set_names", names);
+    bad |= json_object_set_new(object, "friedman", ranking_to_json(&results->ranking));
+    bad |= json_object_set_new(object, "methods", table_to_json(table));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What lies in a run folder, an experiment's folder or a model file: the network layer by layer, the data it takes, how
+ * it was trained, its scores. */
+#include "report/show.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "file/file.h"
+#include "job/config.h"
+#include "net/zoo.h"
+#include "report/pages.h"
+#include "store/model.h"
+#include "store/runfolder.h"
+
+/* ---------------------------------------------------------------- shared with list */
+
+void show_network(struct text *out, const struct sph_job *job)
+{
+    text_add(out, "%s", options_word(job, OPTION_NET));
+    int images = net_kind((sph_net_kind)job->options.net)->make != NULL;
+    if (!images && job->set[OPTION_HIDDEN]) {
+        text_add(out, " ");
+        options_add(out, job, OPTION_HIDDEN);
+    }
+    if (images && job->set[OPTION_WIDTH] && job->options.width != 1)
+        text_add(out, " x %g", job->options.width);
+}
+
+void show_method(struct text *out, const struct sph_job *job)
+{
+    text_add(out, "%s", options_word(job, OPTION_PARAM));
+    if (job->options.norm != SPH_NORM_NONE)
+        text_add(out, "+%s", options_word(job, OPTION_NORM));
+}
+
+int show_json(json_t *value, const sph_sink *sink)
+{
+    struct text out = {0};
+    int err = value ? json_print(&out, value, JSON_LINE) : sph_fail(SPH_EMEMORY, "out of memory: the list");
+    text_add(&out, "\n");
+    if (!err)
+        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
+    text_free(&out);
+    json_decref(value);
+    return err;
+}
+
+int show_table(const struct table *table, int json, const sph_sink *sink)
+{
+    struct text out = {0};
+    if (json)
+        return show_json(table_to_json(table), sink);
+    int err = table_write(table, TABLE_TEXT, &out);
+    if (!err)
+        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
+    text_free(&out);
+    return err;
+}
+
+/* ---------------------------------------------------------------- a network */
+
+enum { LAYER_PATH, LAYER_KIND, LAYER_INPUTS, LAYER_UNITS, LAYER_PARAM, LAYER_NORM, LAYER_ACT, LAYER_COLUMNS };
+
+static void layers_table(struct table *out, const sph_net *net)
+{
+    static const struct table_column columns[LAYER_COLUMNS] = {
+        [LAYER_PATH] = {.head = "layer", .json = "path"},
+        [LAYER_KIND] = {.head = "kind", .json = "kind"},
+        [LAYER_INPUTS] = {.head = "inputs", .json = "inputs", .number = 1},
+        [LAYER_UNITS] = {.head = "units", .json = "units", .number = 1},
+        [LAYER_PARAM] = {.head = "param", .json = "param"},
+        [LAYER_NORM] = {.head = "norm", .json = "norm"},
+        [LAYER_ACT] = {.head = "activation", .json = "activation"},
+    };
+    for (size_t c = 0; c < LAYER_COLUMNS; c++)
+        table_column(out, columns[c]);
+    table_rows(out, sph_net_layers(net));
+    for (size_t k = 0; k < out->row_count; k++) {
+        size_t inputs;
+        const sph_layer *layer = sph_net_layer(net, k, &inputs);
+        table_words(out, k, LAYER_PATH, layer->path);
+        if (layer->kernel)
+            table_text(out, k, LAYER_KIND, "conv %zu x %zu%s", layer->kernel, layer->kernel,
+                       layer->groups > 1 ? ", groups" : "");
+        else
+            table_words(out, k, LAYER_KIND, "dense");
+        table_count(out, k, LAYER_INPUTS, inputs);
+        table_count(out, k, LAYER_UNITS, layer->units);
+        table_words(out, k, LAYER_PARAM, sph_word(SPH_WORDS_PARAM, (int)layer->param)->word);
+        table_words(out, k, LAYER_NORM, sph_word(SPH_WORDS_NORM, (int)layer->norm)->word);
+        table_words(out, k, LAYER_ACT, sph_word(SPH_WORDS_ACT, (int)layer->act)->word);
+    }
+}
+
+static int add_network(struct text *out, const sph_net *net)
+{
+    struct table table = {0};
+    layers_table(&table, net);
+    text_add(out, "network     inputs %zu, outputs %zu, learned numbers %zu, %s\n\n", sph_net_inputs(net),
+             sph_net_outputs(net), sph_net_learned(net),
+             sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word);
+    int err = table_write(&table, TABLE_TEXT, out);
+    table_free(&table);
+    return err;
+}
+
+static int network_to_json(json_t *object, const sph_net *net)
+{
+    struct table table = {0};
+    layers_table(&table, net);
+    int bad = json_object_set_new(object, "inputs", json_integer((json_int_t)sph_net_inputs(net)));
+    bad |= json_object_set_new(object, "outputs", json_integer((json_int_t)sph_net_outputs(net)));
+    bad |= json_object_set_new(object, "learned", json_integer((json_int_t)sph_net_learned(net)));
+    bad |= json_object_set_new(object, "dtype",
+                               json_string(sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word));
+    bad |= json_object_set_new(object, "layers", table_to_json(&table));
+    table_free(&table);
+    return bad;
+}
+
+/* ---------------------------------------------------------------- a run */
+
+static const char *const parts[] = {"train", "val", "test"};
+
+static void add_scores(struct text *out, const json_t *result)
+{
+    const char *key;
+    json_t *value;
+    for (size_t p = 0; p < 3; p++) {
+        const json_t *part = json_object_get(result, parts[p]);
+        if (!part)
+            continue;
+        text_add(out, "%-11s", parts[p]);
+        json_object_foreach((json_t *)part, key, value)
+        {
+            text_add(out, " %s ", key);
+            if (json_is_number(value))
+                text_add_general(out, 5, json_number_value(value));
+            else
+                text_add(out, "undefined");
+        }
+        text_add(out, "\n");
+    }
+}
+
+static void add_result(struct text *out, const json_t *result)
+{
+    const char *warning = json_string_value(json_object_get(result, "warning"));
+    const char *reason = json_string_value(json_object_get(result, "reason"));
+    if (!result) {
+        text_add(out, "result      not finished: train --resume goes on with it\n");
+        return;
+    }
+    if (json_is_true(json_object_get(result, "diverged"))) {
+        text_add(out, "result      diverged%s%s\n", reason ? ": " : "", reason ? reason : "");
+        return;
+    }
+    text_add(out, "result      trained to epoch %lld, the best, %lld, is kept; ",
+             (long long)json_integer_value(json_object_get(result, "epochs")),
+             (long long)json_integer_value(json_object_get(result, "best_epoch")));
+    text_add_general(out, 3, json_number_value(json_object_get(result, "seconds")));
+    text_add(out, " s\n");
+    if (warning)
+        text_add(out, "warning     %s\n", warning);
+    add_scores(out, result);
+}
+
+/* ", lr 0.01": an option and its value, where it has one. */
+static void add_option(struct text *out, const struct sph_job *job, enum option_id id)
+{
+    if (!job->set[id])
+        return;
+    text_add(out, ", %s ", option_row(id)->name);
+    options_add(out, job, id);
+}
+
+static void add_options(struct text *out, const struct sph_job *job)
+{
+    static const enum option_id data[] = {OPTION_TARGET, OPTION_TASK,  OPTION_ROWS,       OPTION_TEST,
+                                          OPTION_VAL,    OPTION_SPLIT, OPTION_STANDARDIZE};
+    static const enum option_id training[] = {OPTION_LOSS,   OPTION_LR,       OPTION_BATCH,
+                                              OPTION_EPOCHS, OPTION_SCHEDULE, OPTION_PATIENCE};
+    text_add(out, "data        %s", job->options.data ? job->options.data : "");
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+        add_option(out, job, data[i]);
+    text_add(out, "\nnet         ");
+    show_network(out, job);
+    text_add(out, ", ");
+    show_method(out, job);
+    add_option(out, job, OPTION_ACTIVATION);
+    add_option(out, job, OPTION_INIT);
+    text_add(out, "\ntraining    %s", options_word(job, OPTION_OPTIMIZER));
+    for (size_t i = 0; i < sizeof training / sizeof *training; i++)
+        add_option(out, job, training[i]);
+    text_add(out, ", seed %llu\n", (unsigned long long)job->options.seed);
+}
+
+static json_t *run_to_json(const char *dir, const struct sph_job *job, const json_t *result,
+                           const sph_net *net)
+{
+    json_t *object = json_object(), *options = json_object();
+    int bad = !object || !options;
+    bad |= json_object_set_new(object, "run", json_words(dir));
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (job->set[id] && id != OPTION_OUT)
+            bad |= json_object_set_new(options, option_row((enum option_id)id)->name,
+                                       json_words(options_text(job, (enum option_id)id)));
+    bad |= json_object_set_new(object, "options", options);
+    bad |= json_object_set(object, "result", result ? (json_t *)result : json_null());
+    if (net)
+        bad |= network_to_json(object, net);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static int show_run(const char *dir, int json, const sph_sink *sink)
+{
+    struct sph_job *job = NULL;
+    sph_net *net = NULL;
+    json_t *result = NULL;
+    struct text out = {0};
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT),
+         *model = file_join(dir, RUNFOLDER_MODEL);
+    int err = config && path && model ? sph_job_new(&job) : SPH_EMEMORY;
+    if (!err && !(err = config_read(job, config)) && file_exists(path))
+        err = json_read(&result, path);
+    if (!err && file_exists(model))
+        err = model_open(&net, NULL, model);
+    if (err < 0)
+        goto out;
+    if (json) {
+        err = show_json(run_to_json(dir, job, result, net), sink);
+        goto out;
+    }
+    text_add(&out, "run         %s\n", dir);
+    add_options(&out, job);
+    add_result(&out, result);
+    if (net)
+        err = add_network(&out, net);
+    text_add(&out, "\nrepeat      ");
+    run_add_command(&out, job);
+    text_add(&out, "\n");
+    if (!err)
+        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
+out:
+    text_free(&out);
+    json_decref(result);
+    sph_net_free(net);
+    sph_job_free(job);
+    mem_free(model);
+    mem_free(path);
+    mem_free(config);
+    return err;
+}
+
+/* ---------------------------------------------------------------- an experiment, a file */
+
+/* The table it made, as text or JSON: all that is to be said of it stands there. */
+static int show_experiment(const char *dir, int json, const sph_sink *sink)
+{
+    static const char *const names[] = {"table", "perturb"};
+    char *text = NULL;
+    size_t length;
+    int err = sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished: run --resume goes on with it");
+    for (size_t i = 0; i < 2; i++) {
+        char *name = mem_format("%s%s", names[i], json ? ".json" : ".txt");
+        char *path = name ? file_join(dir, name) : NULL;
+        if (!path)
+            err = SPH_EMEMORY;
+        else if (err != SPH_EMEMORY && file_exists(path) && !(err = file_read(&text, &length, path)))
+            err = sink->write(sink->self, text, length);
+        mem_free(text);
+        text = NULL;
+        mem_free(path);
+        mem_free(name);
+    }
+    return err;
+}
+
+static json_t *model_to_json(const char *path, const sph_net *net, json_t *data)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "model", json_words(path)) | network_to_json(object, net);
+    if (data)
+        bad |= json_object_set(object, "data", data);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* "x1, x2, ... (13), target price" of the columns that a model file remembers. */
+static void add_columns(struct text *out, const json_t *data)
+{
+    const json_t *columns = json_object_get(data, "columns"), *column;
+    size_t i;
+    if (!json_is_array(columns))
+        return;
+    text_add(out, "columns     ");
+    json_array_foreach(columns, i, column)
+    {
+        const char *name = json_is_string(column) ? json_string_value(column)
+                                                  : json_string_value(json_object_get(column, "name"));
+        text_add(out, "%s%s", i ? ", " : "", name ? name : "?");
+    }
+    text_add(out, "\n");
+}
+
+static int show_model(const char *path, int json, const sph_sink *sink)
+{
+    sph_net *net = NULL;
+    json_t *data = NULL;
+    struct text out = {0};
+    int err = model_open(&net, &data, path);
+    if (!err && json)
+        err = show_json(model_to_json(path, net, data), sink);
+    else if (!err) {
+        text_add(&out, "model       %s\n", path);
+        add_columns(&out, data);
+        err = add_network(&out, net);
+        if (!err)
+            err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
+    }
+    text_free(&out);
+    json_decref(data);
+    sph_net_free(net);
+    return err;
+}
+
+int sph_show(const char *path, int json, const sph_sink *sink)
+{
+    char *config = file_join(path, RUNFOLDER_CONFIG), *experiment = file_join(path, RUNFOLDER_EXPERIMENT);
+    int err = SPH_EMEMORY;
+    if (!config || !experiment)
+        err = SPH_EMEMORY;
+    else if (!file_exists(path))
+        err = sph_fail_at(SPH_EIO, path, "no such run folder or model file");
+    else if (!file_is_directory(path))
+        err = show_model(path, json, sink);
+    else if (file_exists(config))
+        err = show_run(path, json, sink);
+    else if (file_exists(experiment))
+        err = show_experiment(path, json, sink);
+    else
+        err = sph_fail_at(SPH_EFORMAT, path,
+                          "neither a run folder nor an experiment's; spherelu list looks below it");
+    mem_free(experiment);
+    mem_free(config);
+    return err;
+}

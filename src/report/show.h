@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What show, list and compare say alike. */
+#ifndef SPH_REPORT_SHOW_H
+#define SPH_REPORT_SHOW_H
+
+#include "job/options.h"
+#include "report/table.h"
+
+/* "mlp 100,50", "vgg6 x 0.25"; "gmp+imn" */
+void show_network(struct text *out, const struct sph_job *job);
+void show_method(struct text *out, const struct sph_job *job);
+
+/* As text, or as a list of objects on one line. */
+int show_table(const struct table *table, int json, const sph_sink *sink);
+
+/* The value on one line; takes it. NULL is out of memory. */
+int show_json(json_t *value, const sph_sink *sink);
+
+#endif
