@@ -7,6 +7,7 @@
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each; make fuzz-coverage: the share of their lines that ran
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
+#   make docs      docs/cli.md and man/spherelu.1, from the help of the tool
 #   make release   -O3 -DNDEBUG -flto, in build-release; other targets do with RELEASE=1: make install RELEASE=1
 #
 # One line per stage; what a stage said stands in BUILD/*.log, and is shown when it fails. V=1 shows all as it comes.
@@ -26,7 +27,7 @@ sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*
 options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
            $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test check test-long bench install release clean format tidy fuzz fuzz-coverage deps core wasm
+.PHONY: all tool configure run figures test check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm
 
 all: configure
 	$(build)
@@ -81,10 +82,11 @@ test-long: all
 	$(MAKE) fuzz
 
 bench: tool
-	@scripts/install-deps bench
-	/usr/bin/python3 bench/compare.py --tool $(BUILD)/spherelu
-	/usr/bin/python3 bench/tracker.py --tool $(BUILD)/spherelu
-	/usr/bin/python3 bench/compare_images.py --tool $(BUILD)/spherelu
+	python=$$(scripts/bench-python $(BUILD)) && set -x && \
+	    $$python bench/compare.py --tool $(BUILD)/spherelu && \
+	    $$python bench/tracker.py --tool $(BUILD)/spherelu && \
+	    $$python bench/compare_images.py --tool $(BUILD)/spherelu && \
+	    $$python bench/compare_images.py --tool $(BUILD)/spherelu --sizes
 
 # Each target for FUZZ_SECONDS, from its seeds: the broken files of the tests, experiments, tests/fuzz/seeds. FUZZED names
 # some of them. The last lines: what each ran and covered, and all executions.
@@ -121,6 +123,11 @@ install: all
 
 clean:
 	rm -rf build build-*
+
+# The pages that are made from the tool's own help.
+docs: tool
+	@SPHERELU=$(BUILD)/spherelu scripts/make-cli-docs >$(BUILD)/cli.md && cp $(BUILD)/cli.md docs/cli.md
+	@SPHERELU=$(BUILD)/spherelu scripts/make-man >$(BUILD)/spherelu.1 && cp $(BUILD)/spherelu.1 man/spherelu.1
 
 format:
 	@scripts/install-deps tidy

@@ -36,14 +36,15 @@ tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradien
 CFLAGS ?=
 san := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
        $(if $(findstring memory,$(SAN)),-fsanitize-memory-track-origins))
-variants := plain base $(filter avx2,$(patsubst x86_64-%,avx2,$(filter-out %x32,$(machine))))
+variants := plain base $(if $(filter x86_64-%,$(filter-out %x32,$(machine))),avx2 avx512)
 version := $(shell sed -n 's/^project.spherelu VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -DSPH_BUILD_SHARED -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
          -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror) $(san) \
-         $(if $(filter avx2,$(variants)),-DSPH_HAVE_AVX2)
+         $(if $(filter avx2,$(variants)),-DSPH_HAVE_AVX2 -DSPH_HAVE_AVX512)
 plain := -O2 -ffp-contract=off
 base  := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp-simd -DKERNELS_FAST $(if $(wasm),-msimd128)
 avx2  := $(base) -mavx2 -mfma
+avx512 := $(avx2) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 test_flags := -ffp-contract=off -Itests/stand_in -Itests -DSPH_TESTS_DIR='"$(CURDIR)/tests"'
 compile = @mkdir -p $(@D); $(CC) $(flags) $(1) $(CFLAGS) -MMD -MP -c $< -o $@
 
@@ -56,13 +57,13 @@ all: library $(if $(wasm),,summary)
 library: $(core)/libspherelu-core.a
 
 # Compiled anew when the compiler or its flags are others.
-stamp := $(CC) $(flags) $(CFLAGS) $(plain) $(avx2) $(LDLIBS)
+stamp := $(CC) $(flags) $(CFLAGS) $(plain) $(avx512) $(LDLIBS)
 ifneq ($(strip $(stamp)),$(strip $(file <$(core)/flags)))
 $(shell mkdir -p $(core))
 $(file >$(core)/flags,$(stamp))
 endif
 
-kernels := $(foreach v,$(variants),$(v)_f32 $(v)_f64)
+kernels := $(filter-out avx512_f64,$(foreach v,$(variants),$(v)_f32 $(v)_f64))
 objects := $(sources:src/%.c=$(core)/%.o) $(kernels:%=$(core)/compute/kernels_%.o)
 
 $(core)/%.o: src/%.c $(core)/flags
@@ -85,7 +86,7 @@ else
 endif
 
 $(tests:%=$(core)/tests/%): %: %.o $(core)/tests/fault.o $(core)/internals.a
-	@$(CC) $(CFLAGS) $(san) -Wl,--wrap=mem_get -Wl,--wrap=mem_resize $^ $(LDLIBS) -lm -pthread -o $@
+	@$(CC) $(CFLAGS) $(san) -Wl,--wrap=mem_get -Wl,--wrap=mem_get_large -Wl,--wrap=mem_resize $^ $(LDLIBS) -lm -pthread -o $@
 
 # A test's log is there once it has passed; 77 says that there is nothing to test here.
 $(tests:%=$(core)/tests/%.log): $(core)/tests/%.log: $(core)/tests/%

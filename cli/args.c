@@ -2,6 +2,7 @@
  *
  * A small option parser: --name value, --name=value, switches and positional words, strict about all of them.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -23,7 +24,8 @@ static const sph_option common[] = {
 
 static void add_options(struct args *args, const sph_option *options, size_t count)
 {
-    for (size_t i = 0; i < count && args->count < ARGS_OPTIONS; i++)
+    assert(args->count + count <= ARGS_OPTIONS); /* an option left out here would be unknown */
+    for (size_t i = 0; i < count; i++)
         args->option[args->count++] = &options[i];
 }
 

@@ -13,7 +13,7 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-enum { ARGS_OPTIONS = 80, ARGS_WORDS = 16, ARGS_REPEATS = 64 };
+enum { ARGS_OPTIONS = 160, ARGS_WORDS = 16, ARGS_REPEATS = 64 };
 
 struct args;
 
@@ -45,8 +45,12 @@ struct command {
     X(regions)                                                                                               \
     X(perturb)                                                                                               \
     X(figures)                                                                                               \
+    X(show)                                                                                                  \
+    X(list)                                                                                                  \
     X(data)                                                                                                  \
     X(convert)                                                                                               \
+    X(export)                                                                                                \
+    X(import)                                                                                                \
     X(bench)
 
 #define CLI_COMMAND_EXTERN(name) extern const struct command command_##name;
@@ -125,6 +129,21 @@ json_t *cli_number(double value); /* null when not finite: JSON has no other wor
 
 /* sph_run_open, and a message; 0 or an exit code. */
 int cli_open_run(const struct command *command, const char *dir, sph_run **out);
+
+/* How a run reads folders of pictures, for the commands that use one on other data; 0 or an exit code. */
+#define CLI_READING                                                                                          \
+    {"workers", "N", "", "data",                                                                             \
+     "folders of pictures: threads that decode them; one less than there are processors if neither this "    \
+     "nor "                                                                                                  \
+     "the training said"},                                                                                   \
+    {                                                                                                        \
+        "skip-bad", NULL, "", "data",                                                                        \
+            "folders of pictures: leave out files that cannot be decoded, and say how many"                  \
+    }
+int cli_set_reading(const struct args *args, sph_run *run);
+
+/* "note: 3 files could not be decoded and were left out", where there are any. */
+void cli_note_left_out(const struct command *command, size_t count);
 
 /* What makes a word plural: "" for 1, else "s". */
 const char *cli_plural(size_t count);

@@ -50,7 +50,7 @@ static json_t *set_object(const sph_data_set *set, const char *path)
     json_object_set_new(object, "features", json_integer((json_int_t)set->features));
     json_object_set_new(object, "classes",
                         set->classes ? json_integer((json_int_t)set->classes) : json_null());
-    json_object_set_new(object, "images", json_boolean(set->images));
+    json_object_set_new(object, "images", json_boolean(set->images != 0));
     put_text(object, "file", set->file);
     put_text(object, "columns", set->images ? NULL : set->names);
     put_text(object, "target", set->target);

@@ -43,19 +43,23 @@ static int run_eval(const struct args *args)
     int code = args_check_common(args);
     if (code)
         return code;
-    if (!data)
-        return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a file or the name of a set");
     if ((code = cli_open_run(args->command, args->word[0], &run)))
         return code;
-    int err = sph_run_eval(run, data, &scores);
-    code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
+    int err = 0;
+    if (!(code = cli_set_reading(args, run))) {
+        err = sph_run_eval(run, data, &scores);
+        code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
+        cli_note_left_out(args->command, sph_run_left_out(run));
+    }
     sph_run_free(run);
     return code;
 }
 
 static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
-     "table with the columns the run was trained on, or images; of a set with its own test part, that part"},
+     "table with the columns the run was trained on, or images; of a set with its own test part, that part; "
+     "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
+    CLI_READING,
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
@@ -64,14 +68,18 @@ static const sph_option options[] = {
 
 const struct command command_eval = {
     .name = "eval",
-    .summary = "score a run on other data",
-    .usage = "RUN --data FILE|NAME [--json]",
-    .about = "Reads the table as the run's training did (same columns, same targets, same standardisation) "
-             "and prints "
-             "the number of rows, the loss and the metrics of the task, in the target's own units.",
+    .summary = "score a run on its test part, or on other data",
+    .usage = "RUN [--data FILE|NAME] [--json]",
+    .about =
+        "Reads the table as the run's training did (same columns, same targets, same standardisation) "
+        "and prints "
+        "the number of rows, the loss and the metrics of the task, in the target's own units. With no --data "
+        "it "
+        "scores the run's own test part: the rows that split.json names, of the data that config.yaml names.",
     .listed = "metrics, as far as the task has them",
     .list = cli_metric,
-    .examples = "  spherelu eval runs/prices --data more-prices.csv\n"
+    .examples = "  spherelu eval runs/prices\n"
+                "  spherelu eval runs/prices --data more-prices.csv\n"
                 "  spherelu eval runs/prices --data more-prices.csv --json\n",
     .options = options,
     .count = sizeof options / sizeof *options,

@@ -169,6 +169,24 @@ int cli_open_run(const struct command *command, const char *dir, sph_run **out)
     return err ? cli_fail_with(command, err) : 0;
 }
 
+int cli_set_reading(const struct args *args, sph_run *run)
+{
+    static const char *const names[] = {"workers", "skip-bad"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = args_value(args, names[i]);
+        if (value && sph_run_set(run, names[i], value) < 0)
+            return cli_fail(args->command, EXIT_USAGE, "--%s: %s", names[i], sph_error());
+    }
+    return 0;
+}
+
+void cli_note_left_out(const struct command *command, size_t count)
+{
+    if (count)
+        cli_fail(command, 0, "note: %zu file%s could not be decoded and %s left out", count,
+                 cli_plural(count), count == 1 ? "was" : "were");
+}
+
 const char *cli_plural(size_t count)
 {
     return count == 1 ? "" : "s";

@@ -77,11 +77,14 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
         }
         sum += isnan(job.seconds) ? 0 : job.seconds;
         folds |= job.fold >= 0;
-        if (json)
-            json_array_append_new(jobs, json_pack("{s:s, s:s, s:s, s:I, s:o}", "folder", job.folder, "method",
-                                                  job.method, "grid", job.point, "seed", (json_int_t)job.seed,
-                                                  "seconds", cli_number(job.seconds)));
-        else
+        if (json) {
+            json_t *object =
+                json_pack("{s:s, s:s, s:s, s:I, s:o}", "folder", job.folder, "method", job.method, "grid",
+                          job.point, "seed", (json_int_t)job.seed, "seconds", cli_number(job.seconds));
+            if (job.set)
+                json_object_set_new(object, "set", json_string(job.set));
+            json_array_append_new(jobs, object);
+        } else
             printf("%-50s about %.2g s\n", job.folder, job.seconds);
     }
     if (json)
@@ -216,7 +219,9 @@ const struct command command_run = {
         "Trains every method of the file with every seed (and every point of its grid), each as a run folder "
         "of its own, and compares them on the same splits: mean and standard error, paired differences with "
         "a "
-        "bootstrap interval and Wilcoxon's test, average ranks. The table is printed, and written as text, "
+        "bootstrap interval and Wilcoxon's test, corrected for the number of comparisons, average ranks; "
+        "over "
+        "several sets of data one table, and tests over the sets. The table is printed, and written as text, "
         "Markdown, LaTeX, CSV and JSON. The number of jobs side by side changes nothing in the results. A "
         "job "
         "that diverges or fails is a line in the table. Ctrl-C keeps what was learned; --resume repeats "

@@ -42,8 +42,10 @@ static int set_options(sph_job *job, const struct args *args)
         if (err)
             return cli_fail_with(args->command, err);
     }
-    if (!args_value(args, "out"))
+    if (!args_value(args, "out") && !args_on(args, "dry-run"))
         return cli_fail(args->command, EXIT_USAGE, "--out is missing, expected the run folder to write");
+    if (args_on(args, "dry-run") && args_on(args, "resume"))
+        return cli_fail(args->command, EXIT_USAGE, "--dry-run and --resume exclude each other");
     if (!args_value(args, "data") && !args_on(args, "resume"))
         return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a file or the name of a set");
     return 0;
@@ -92,6 +94,23 @@ static void note_size(const struct notes *notes, const char *what, uint64_t byte
                  1e-6 * (double)bytes);
 }
 
+/* What the last bits depend on, besides the seed and the number of threads. */
+static void note_kernels(const struct notes *notes)
+{
+    enum { KERNELS = 5 }; /* the first lines */
+    char text[400];
+    size_t used = 0;
+    const char *line = sph_features();
+    for (int i = 0; i < KERNELS && *line; i++) {
+        size_t length = strcspn(line, "\n");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", i ? "; " : "", (int)length, line);
+        if (used >= sizeof text)
+            break;
+        line += length + (line[length] == '\n');
+    }
+    cli_fail(notes->command, 0, "note: %s", text);
+}
+
 /* What would surprise a user who does not know the method by heart; said once everything else is accepted. */
 static int print_notes(void *self, const sph_view *view)
 {
@@ -99,6 +118,8 @@ static int print_notes(void *self, const sph_view *view)
     int err = notes->quiet ? 0 : make_texts(notes->job);
     if (err || notes->quiet)
         return err;
+    if (notes->verbose)
+        note_kernels(notes);
     const char *norm = sph_job_get(notes->job, "norm");
     const char *micro = sph_job_get(notes->job, "micro");
     sph_norm kind = (sph_norm)sph_word_find(SPH_WORDS_NORM, norm);
@@ -111,9 +132,14 @@ static int print_notes(void *self, const sph_view *view)
         cli_fail(notes->command, 0,
                  "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
                  norm, micro);
+    const char *batch = sph_job_get(notes->job, "batch");
+    if (notes->verbose && view->epochs && view->steps == view->epochs && strcmp(batch, "full") != 0)
+        cli_fail(notes->command, 0,
+                 "note: --batch: there are no more than %s training rows, a step takes all", batch);
     sph_record_size size;
     sph_job_record_size(notes->job, &size);
     note_missed(notes, view->steps);
+    cli_note_left_out(notes->command, sph_job_left_out(notes->job));
     note_size(notes, "boundaries", size.frame);
     note_size(notes, "patterns", size.patterns);
     note_size(notes, "gradients", size.gradients);
@@ -176,8 +202,9 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
            features, cli_plural(features));
     printf("network   %s%s%s, %zu learned numbers\n", network, hidden ? ", " : "",
            hidden ? sph_job_get(job, "activation") : "", sph_net_learned(net));
-    printf("training  %s, %s, %s, lr %s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
-           sph_job_get(job, "optimizer"), sph_job_get(job, "lr"));
+    const char *freeze = sph_job_get(job, "freeze");
+    printf("training  %s, %s, %s, lr %s%s%s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
+           sph_job_get(job, "optimizer"), sph_job_get(job, "lr"), *freeze ? ", frozen " : "", freeze);
     printf("epochs    %zu, best %zu\n", result->epochs, result->best_epoch);
     print_scores(job, "train", &result->train);
     print_scores(job, "val", &result->val);
@@ -185,7 +212,10 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     if (!strcmp(sph_job_get(job, "protocol"), "reference") &&
         strcmp(sph_job_get(job, "monitor"), "train_loss") != 0)
         printf("warning   the test part chose the epoch: its scores are too good\n");
-    printf("seconds   %.3g\n", result->seconds);
+    printf("seconds   %.3g", result->seconds);
+    if (result->waited > 0)
+        printf(", waiting for pictures %.2g %%", 100 * result->waited / result->seconds);
+    putchar('\n');
     printf("run       %s\n", out);
     sph_run_free(run);
     return EXIT_DONE;
@@ -226,6 +256,35 @@ static int print_result(const sph_job *job, const struct command *command)
     return code;
 }
 
+/* What a training would be, and nothing is written. */
+static int dry_run(sph_job *job, const struct args *args)
+{
+    sph_job_size size;
+    int err = sph_job_dry_run(job, &size);
+    if (err)
+        return cli_fail_with(args->command, err);
+    if (args_on(args, "json")) {
+        json_t *object =
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "train_rows", (json_int_t)size.train_rows,
+                      "val_rows", (json_int_t)size.val_rows, "test_rows", (json_int_t)size.test_rows,
+                      "features", (json_int_t)size.features, "learned", (json_int_t)size.learned, "frozen",
+                      (json_int_t)size.frozen, "steps", (json_int_t)size.steps);
+        if (object && isfinite(size.peak_bytes))
+            json_object_set_new(object, "peak_bytes", json_integer((json_int_t)size.peak_bytes));
+        return cli_print_json(args->command, object, 17);
+    }
+    printf("data      %zu training row%s, %zu validation, %zu test, %zu feature%s\n", size.train_rows,
+           cli_plural(size.train_rows), size.val_rows, size.test_rows, size.features,
+           cli_plural(size.features));
+    printf("network   %zu learned numbers", size.learned);
+    if (size.frozen)
+        printf(", %zu of them frozen", size.frozen);
+    printf("\nepoch     %zu step%s\n", size.steps, cli_plural(size.steps));
+    if (isfinite(size.peak_bytes))
+        printf("memory    %.0f MB at most\n", size.peak_bytes / 1e6);
+    return EXIT_DONE;
+}
+
 static int run_train(const struct args *args)
 {
     const struct command *command = args->command;
@@ -238,6 +297,10 @@ static int run_train(const struct args *args)
         return cli_fail_with(command, err);
     if ((code = set_options(job, args)))
         goto out;
+    if (args_on(args, "dry-run")) {
+        code = dry_run(job, args);
+        goto out;
+    }
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     struct notes notes = {job, command, args_on(args, "quiet"), args_on(args, "verbose")};
     const sph_observer observers[] = {{.self = &notes, .start = print_notes},
@@ -279,6 +342,9 @@ static const sph_option options[] = {
     {"resume", NULL, "", "run",
      "go on from the run folder's checkpoint; options that are given must agree with those it was started "
      "with"},
+    {"dry-run", NULL, "", "run",
+     "open the data, make the network and all that a step needs, print their sizes and the most memory the "
+     "training will hold, and stop: nothing is written"},
 };
 
 const struct command command_train = {

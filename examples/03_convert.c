@@ -80,7 +80,7 @@ int main(void)
         goto out;
     int refused = sph_net_convert(&copy, gmp, SPH_PARAM_SP, 0);
     printf("elu: %s\n", sph_error());
-    bad += refused != SPH_EARG;
+    bad += refused != SPH_EFORMAT;
 out:
     if (err < 0)
         fprintf(stderr, "%s\n", sph_error());

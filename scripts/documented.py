@@ -9,6 +9,7 @@ import random
 import re
 import shlex
 import struct
+import zlib
 from pathlib import Path
 
 # ---- commands of the pages made runnable: (pattern, replacement)
@@ -21,15 +22,20 @@ SUBSTITUTES = [
 # ---- ... and small: (pattern, options that are added). All that match are added; the last of an option counts.
 IMAGES = "--rows 48 --epochs 1 --width 0.125 --batch 16"
 SMALLER = [
-    (r"spherelu train .*--data (cifar10|flowers)", IMAGES),
+    (r"spherelu train .*--data (cifar10|my-images)", IMAGES),
+    (r"spherelu train .*--data photos", "--size 32 --epochs 1 --width 0.125 --batch 8"),
     (r"spherelu train .*--data banana", "--epochs 30"),
     (r"spherelu run (?!.*--jobs).*\.yaml", "--jobs 1"),
     (r"spherelu run .*(crescents|convergence|fig4|lr-sensitivity|patterns|width-init|width-gradients)\.yaml", "--set train.epochs=5 --set seeds=2"),
-    (r"spherelu run .*banana(-both)?\.yaml", "--set train.epochs=8 --set seeds=2"),
+    (r"spherelu run .*banana(-both|-holdout)?\.yaml", "--set train.epochs=8 --set seeds=2"),
     (r"spherelu run .*levy(-draws)?\.yaml", "--set train.epochs=40 --set seeds=2"),
     (r"spherelu run (?!.*--figures-too).*banana\.yaml", "--set figures=[turns]"),  # all of them in the scene of experiments/
     (r"spherelu run .*width-init\.yaml", "--set grid.hidden=[10,30] --set grid.init_scale=[0.1,1]"),
-    (r"spherelu run .*lr-sensitivity\.yaml", "--set grid.lr=[0.01,0.1,10]"),
+    (r"spherelu run .*(lr-sensitivity|banana-holdout)\.yaml", "--set grid.lr=[0.01,0.1,10]"),
+    (r"spherelu run .*uci(?!-fullbatch|-reference)[a-z-]*\.yaml", "--set data=[boston,yacht] --set train.epochs=2 --set seeds=2"),
+    (r"spherelu run mine\.yaml", "--set train.epochs=5 --set seeds=2"),
+    (r"spherelu run .*uci-(fullbatch|reference)\.yaml", "--set train.epochs=2 --set seeds=2"),
+    (r"spherelu run .*uci(-papers-grid|-cv|-fullbatch|-combinations)?\.yaml", "--set grid.lr=[0.01,0.1]"),
     (r"spherelu perturb(?!.*--samples 0)", "--samples 100000"),
     (r"spherelu bench", "--repeats 3"),
     (r"spherelu bench( param|$| --json$)", "--units 64 --inputs 64"),
@@ -37,15 +43,18 @@ SMALLER = [
 ]
 
 # ---- runs and files that a page takes for granted, and the command that makes them
-RESNET = "--data flowers --net resnet18 --stem large --param sp --norm bn"
+RESNET = "--data my-images --net resnet18 --stem large --param sp --norm bn"
 NEEDS = {
     "runs/first": "spherelu train --data crescents --out runs/first",
     "runs/prices": "spherelu train --data prices.csv --target price --epochs 200 --out runs/prices",
+    "runs/prices/model.safetensors": "spherelu train --data prices.csv --target price --epochs 200 --out runs/prices",
+    "runs/houses": "spherelu train --data houses.csv --target price --epochs 200 --out runs/houses",
     "runs/moving": "spherelu train --data banana --hidden 10 --record boundaries --epochs 30 --out runs/moving",
     "runs/banana": "spherelu run experiments/banana.yaml",
     "runs/resnet": f"spherelu train {RESNET} --out runs/resnet",
     "runs/tuned": f"spherelu train {RESNET} --out runs/tuned",
     "resnet18.safetensors": "spherelu convert runs/resnet resnet18.safetensors --to sp --names torchvision",
+    "resnet18.onnx": "spherelu export runs/resnet resnet18.onnx --raw --keep-bn",
     "plain.safetensors": "spherelu convert runs/prices plain.safetensors --to sp",
 }
 
@@ -96,26 +105,51 @@ def dense_layers(sizes, seed):
     return struct.pack("<Q", len(text)) + text + data
 
 
-def flowers(rows, seed):
+def cifar(rows, seed):
     """Records of CIFAR-10: a label and 3,072 bytes."""
     rng = random.Random(seed)
     return b"".join(bytes([k % 10]) + rng.randbytes(3072) for k in range(rows))
 
 
+def picture(size, seed):
+    """A PNG of random pixels."""
+    rng = random.Random(seed)
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    rows = b"".join(b"\0" + rng.randbytes(3 * size) for _ in range(size))
+    head = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
 FILES = {
-    "flowers/data_batch_1.bin": flowers(100, 10),
-    "flowers/test_batch.bin": flowers(40, 11),
+    **{f"photos/{kind}/{k}.png": picture(40, k) for kind in ("cats", "dogs") for k in range(12)},
+    **{f"more-photos/{k}.png": picture(40, 100 + k) for k in range(3)},
+    "my-images/data_batch_1.bin": cifar(100, 10),
+    "my-images/test_batch.bin": cifar(40, 11),
     "prices.csv": prices(240, 1, holes=True),
     "more-prices.csv": prices(60, 2),
     "new-houses.csv": prices(40, 3, target=False),
     "houses.csv": prices(240, 4),
     "new.csv": prices(40, 5),
+    "mine.yaml": b"name: mine\ndata: {file: houses.csv, target: price}\nmethods:\n  - {name: SP, param: sp}\n  - {name: GmP, param: gmp}\n"
+                 b"grid: {lr: [0.003, 0.01, 0.03, 0.1]}\nseeds: 5\n",
     "more.csv": "\n".join(["x1,x2,y"] + [f"{k / 10 - 1},{k * 7 % 11 / 11},{k % 2}" for k in range(30)]).encode(),
     "mlp.safetensors": dense_layers([6, 5, 4, 2], 6),
     "numbers.csv": points(90, 7),
     "two-numbers.csv": points(90, 8, targets=2),
     "classes.csv": points(90, 9, classes=3),
 }
+
+
+# ---- sets that do not travel with the program: an experiment on one of them is not run
+LARGE = ("cifar10", "fashion-mnist", "imagenet32", "imagenet", "flowers")
+
+
+def needs_large_set(experiment):
+    names = re.search(r"(?m)^data: *\{name: *([\w-]+)", experiment)
+    return bool(names) and names[1] in LARGE
 
 
 # ---- commands out of pages ------------------------------------------------------------------------------------------
@@ -199,7 +233,7 @@ def made_by(command):
     """(words, names of what it makes, whether it goes on with that) of a command."""
     words = shlex.split(command)
     made = {words[i + 1] for i, word in enumerate(words[:-1]) if word == "--out"}
-    if "convert" in words[:2] and len(words) > 3:
+    if words[1:2] and words[1] in ("convert", "import", "export") and len(words) > 3:
         made.add(words[3])
     if "run" in words[:2] and not made and len(words) > 2:
         made.add("runs/" + Path(words[2]).stem)
@@ -207,5 +241,5 @@ def made_by(command):
 
 
 def pages_of(docs):
-    return [path for pattern in ("README.md", "docs/*.md", "data/README.md", "experiments/README.md", "figures/README.md", "man/*.1")
+    return [path for pattern in ("README.md", "docs/*.md", "docs/results/*.md", "data/README.md", "experiments/README.md", "figures/README.md", "man/*.1")
             for path in sorted(docs.glob(pattern))]

@@ -8,8 +8,10 @@
 #include "base/error.h"
 
 void *__real_mem_get(size_t count, size_t size);
+void *__real_mem_get_large(size_t count, size_t size);
 void *__real_mem_resize(void *block, size_t old_count, size_t new_count, size_t size);
 void *__wrap_mem_get(size_t count, size_t size);
+void *__wrap_mem_get_large(size_t count, size_t size);
 void *__wrap_mem_resize(void *block, size_t old_count, size_t new_count, size_t size);
 
 /* Calls still to succeed; negative: off. Atomic, since threads of the library allocate too. */
@@ -44,6 +46,11 @@ static int fails_now(void)
 void *__wrap_mem_get(size_t count, size_t size)
 {
     return fails_now() ? NULL : __real_mem_get(count, size);
+}
+
+void *__wrap_mem_get_large(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_mem_get_large(count, size);
 }
 
 void *__wrap_mem_resize(void *block, size_t old_count, size_t new_count, size_t size)

@@ -262,18 +262,37 @@ static __attribute__((unused)) void compare_polar(const struct pair *on, size_t 
     struct array dw = matrix(on->plain, n, m, ld, -1, 1);
     struct array dtheta1 = matrix(on->plain, n - 1, m, m, 9, 9), dtheta2 = same_as(&dtheta1);
     struct array radial1 = vector(on->plain, m, 9, 9), radial2 = same_as(&radial1);
-    on->plain->polar_grad(n, m, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta1.at, radial1.at);
-    on->fast->polar_grad(n, m, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta2.at, radial2.at);
+    on->plain->polar_grad(n, m, NULL, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta1.at, radial1.at);
+    on->fast->polar_grad(n, m, NULL, sin1.at, cos1.at, prefix1.at, dw.at, ld, dtheta2.at, radial2.at);
     for (size_t j = 0; j < m; j++) {
         double dot = 0;
         for (size_t i = 0; i < n; i++)
             dot += get(&w1, i, j) * get(&dw, i, j) / get(&scale, 0, j);
         assert_false(differ(dot, get(&radial1, 0, j), sqrt((double)n) * polar_error(on, n)));
     }
+    /* computed again they are the same numbers, in room for a chunk */
+    struct array w3 = same_as(&w2), room1 = matrix(on->plain, POLAR_CHUNK, m, m, 9, 9),
+                 room2 = same_as(&room1);
+    struct array dtheta3 = same_as(&dtheta2), dtheta4 = same_as(&dtheta2), radial3 = same_as(&radial2);
+    const struct kernels *both[] = {on->plain, on->fast};
+    for (int i = 0; i < 2; i++) {
+        both[i]->polar(n, m, theta.at, scale.at, w3.at, ld, sin2.at, cos2.at, prefix2.at);
+        both[i]->polar_grad(n, m, NULL, sin2.at, cos2.at, prefix2.at, dw.at, ld, dtheta3.at, radial3.at);
+        both[i]->polar_natural(n, m, NULL, sin2.at, 0.01, dtheta3.at, radial3.at);
+        both[i]->polar(n, m, theta.at, scale.at, w3.at, ld, NULL, NULL, prefix2.at);
+        both[i]->polar_grad(n, m, theta.at, room1.at, room2.at, prefix2.at, dw.at, ld, dtheta4.at,
+                            radial3.at);
+        both[i]->polar_natural(n, m, theta.at, room1.at, 0.01, dtheta4.at, radial3.at);
+        assert_memory_equal(dtheta3.at, dtheta4.at, (n - 1) * m * on->plain->size);
+        for (size_t e = 0; i && e < n * m; e++)
+            assert_true(get(&w2, e / m, e % m) == get(&w3, e / m, e % m));
+    }
+    on->fast->polar(n, m, theta.at, scale.at, w2.at, ld, sin2.at, cos2.at, prefix2.at);
+    drop(&w3), drop(&room1), drop(&room2), drop(&dtheta3), drop(&dtheta4), drop(&radial3);
     for (double damping = 1e-2; damping > 1e-5; damping /= 100) {
         struct array natural1 = same_as(&dtheta1), natural2 = same_as(&dtheta1), product = same_as(&radial1);
-        on->plain->polar_natural(n, m, sin1.at, damping, natural1.at, product.at);
-        on->fast->polar_natural(n, m, sin1.at, damping, natural2.at, product.at);
+        on->plain->polar_natural(n, m, NULL, sin1.at, damping, natural1.at, product.at);
+        on->fast->polar_natural(n, m, NULL, sin1.at, damping, natural2.at, product.at);
         for (size_t j = 0; j < m; j++) {
             double length = 1; /* times the error of n products, which a small metric makes larger */
             for (size_t a = 0; a + 1 < n; length *= get(&sin1, a++, j)) {

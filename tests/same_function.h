@@ -83,7 +83,7 @@ static void check_same(sph_net *a, sph_net *b)
 __attribute__((unused)) static void refuses(const sph_net *net, sph_param to, int flags, const char *key)
 {
     sph_net *out = NULL;
-    assert_int_equal(sph_net_convert(&out, net, to, flags), SPH_EARG);
+    assert_int_equal(sph_net_convert(&out, net, to, flags), SPH_EFORMAT);
     assert_null(out);
     if (strncmp(sph_failure()->key, key, strlen(key)) != 0)
         fail_msg("key \"%s\", expected \"%s\": %s", sph_failure()->key, key, sph_error());

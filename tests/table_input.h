@@ -53,7 +53,7 @@ enum { TEXT, MARKDOWN, LATEX, CSV, JSON, FORMATS };
 
 static int write_json(const struct comparison *comparison, const struct table *table, struct text *out)
 {
-    json_t *object = comparison_to_json(comparison, table);
+    json_t *object = comparison_to_json(comparison, table, NULL);
     int err = object ? json_print(out, object, 2) : SPH_EMEMORY;
     text_add(out, "\n");
     json_decref(object);

@@ -220,11 +220,12 @@ static void distances_are_those_of_a_plain_loop(void **state)
                                                .depth = 2,
                                                .zeros = seed == 1};
                     sph_net *net = random_net(&spec);
-                    for (size_t l = 0; l < 2 && per_sample(norm); l++) { /* half of the units unshifted */
+                    for (size_t l = 0; l < 2 && per_sample(norm);
+                         l++) { /* half of the units unshifted, or all */
                         double *beta = norm_tensor(net, l, "norm.shift"),
                                *shape = net_param(net, net->layers[l].act_shape);
                         size_t m = net->layers[l].shape.m;
-                        for (size_t j = 0; j < m; j += 2)
+                        for (size_t j = 0; beta && j < m; j += 2)
                             beta[j] = shape ? shape[SRELU_T_LEFT * m + j] : 0;
                     }
                     sph_data *data = random_data(net, seed);

@@ -356,17 +356,17 @@ static void what_is_no_chain_is_named(void **state)
 
     items[0].data = zeros;
     put(items, 3);
-    streaming_fails(SPH_PARAM_GMP, SPH_EARG, "0 unit 0");
+    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "0 unit 0");
     items[0].data = wrong;
     put(items, 3);
-    streaming_fails(SPH_PARAM_SPHERE, SPH_EARG, "0 unit 0");
+    streaming_fails(SPH_PARAM_SPHERE, SPH_EFORMAT, "0 unit 0");
     items[0].data = tiny;
     items[1].data = huge;
     put(items, 3);
-    streaming_fails(SPH_PARAM_SPHERE, SPH_EARG, "0 unit 0");
+    streaming_fails(SPH_PARAM_SPHERE, SPH_EFORMAT, "0 unit 0");
     assert_fails(sph_convert(in_path, out_path,
                              &(sph_convert_opts){.to = SPH_PARAM_SP, .names = SPH_NAMES_TORCHVISION}, NULL),
-                 SPH_EARG, .path = in_path);
+                 SPH_EFORMAT, .path = in_path);
 
     /* the same row without a bias, or under wn: fine */
     items[0].data = zeros;

@@ -381,6 +381,53 @@ static void rows_takes_numpys_choice(void **state)
     text_free(&text);
 }
 
+/* RandomState(113).permutation(12), and of these RandomState(42).choice(12, 3, replace=False), which are 10, 9, 0 */
+static void permute_is_numpys_permutation_before_rows_are_chosen(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add(&text, "a,y\n");
+    for (int i = 0; i < 12; i++)
+        text_add(&text, "%d,%d\n", i, i * i);
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.permutes = 1;
+    opts.permute = 113;
+    sph_data *data = opened(text.chars, &opts);
+    assert_numbers(sph_data_x(data), 12, 4.0, 3.0, 9.0, 8.0, 1.0, 0.0, 11.0, 7.0, 6.0, 10.0, 2.0, 5.0);
+    assert_numbers(sph_data_y(data), 3, 16.0, 9.0, 81.0);
+    sph_data_free(data);
+    opts.rows = 3;
+    opts.seed = 42;
+    data = opened(text.chars, &opts);
+    assert_numbers(sph_data_x(data), 3, 2.0, 10.0, 4.0);
+    sph_data_free(data);
+    text_free(&text);
+}
+
+/* Levels of a text column keep their order; a file is read by the schema as it was. */
+static void reversed_columns_stay_so_in_the_schema(void **state)
+{
+    (void)state;
+    static const char text[] = "a,word,y,b\n1,no,5,2\n3,yes,6,4\n5,no,7,6\n7,yes,8,8\n";
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.target = "y";
+    opts.columns = SPH_COLUMNS_REVERSED;
+    sph_data *data = opened(text, &opts);
+    assert_numbers(sph_data_x(data), 8, 2.0, 1.0, 0.0, 1.0, 4.0, 0.0, 1.0, 3.0);
+    assert_numbers(sph_data_y(data), 4, 5.0, 6.0, 7.0, 8.0);
+    assert_feature(data, 0, "b");
+    assert_feature(data, 1, "word=no");
+    assert_feature(data, 2, "word=yes");
+    assert_feature(data, 3, "a");
+    json_t *schema;
+    assert_int_equal(data_schema(data, &schema), 0);
+    assert_true(json_is_true(json_object_get(schema, "reversed")));
+    json_decref(schema);
+    sph_data_free(data);
+}
+
 static void latin_1_text_becomes_utf_8(void **state)
 {
     (void)state;
@@ -499,6 +546,8 @@ int main(void)
         cmocka_unit_test(a_word_that_comes_back_in_a_column_of_few_numbers_is_a_level),
         cmocka_unit_test(the_task_follows_from_the_target),
         cmocka_unit_test(rows_takes_numpys_choice),
+        cmocka_unit_test(permute_is_numpys_permutation_before_rows_are_chosen),
+        cmocka_unit_test(reversed_columns_stay_so_in_the_schema),
         cmocka_unit_test(latin_1_text_becomes_utf_8),
         cmocka_unit_test(repeated_and_empty_names_are_told_apart),
         cmocka_unit_test(a_long_file_of_blanks_is_read_across_buffers),

@@ -34,7 +34,7 @@ static void rows_know_their_lines_past_empty_lines_and_quoted_line_ends(void **s
     (void)state;
     static const char text[] = "a,b\r\n\r\n1,2\n\n\n\"x\ny\r\nz\",4\n5,6\r7,8";
     struct lines lines = {0};
-    assert_int_equal(csv_read("t", text, sizeof text - 1, ',', note_line, &lines), 0);
+    assert_int_equal(csv_read("t", text, sizeof text - 1, ',', NULL, note_line, &lines), 0);
     const size_t expected[] = {1, 3, 6, 9, 10};
     assert_int_equal(lines.count, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -51,7 +51,8 @@ static void a_quote_left_open_in_a_long_file_is_found_early(void **state)
     memset(text, 'x', length);
     memcpy(text, "a,b\n1,\"", 7);
     struct lines lines = {0};
-    assert_fails(csv_read("t", text, length, ',', note_line, &lines), SPH_EFORMAT, .path = "t", .line = 2);
+    assert_fails(csv_read("t", text, length, ',', NULL, note_line, &lines), SPH_EFORMAT, .path = "t",
+                 .line = 2);
     mem_free(text);
 }
 
@@ -106,7 +107,7 @@ static void lines_are_parted_as_libcsv_parts_them(void **state)
             text[i] = signs[rng_below(&rng, (uint32_t)kinds)];
         struct csv_parser parser;
         here.used = there.used = 0;
-        int err = csv_read("t", text, length, delimiter, ours, &here);
+        int err = csv_read("t", text, length, delimiter, NULL, ours, &here);
         assert_int_equal(csv_init(&parser, CSV_APPEND_NULL | CSV_REPALL_NL), 0);
         csv_set_delim(&parser, (unsigned char)delimiter);
         csv_parse(&parser, text, length, their_field, their_row, &there);

@@ -108,6 +108,11 @@ static void targets_are_scaled_only_where_they_are_real_numbers(void **state)
         assert_true((scaling.x_mean == NULL) == (kind == SPH_STANDARDIZE_OFF));
         scaling_free(&scaling);
     }
+    assert_int_equal(scaling_fit(&scaling, regression, rows, 4, SPH_STANDARDIZE_MEAN), 0);
+    assert_null(scaling.y_mean);
+    for (size_t j = 0; j < scaling.features; j++)
+        assert_true(scaling.x_mean[j] == scaling.x_fill[j] && scaling.x_scale[j] == 1);
+    scaling_free(&scaling);
     sph_data_free(regression);
     sph_data_free(binary);
 }

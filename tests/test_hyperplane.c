@@ -22,7 +22,7 @@ enum { ACTS = sizeof acts / sizeof *acts };
 
 /* ---------------------------------------------------------------- nets */
 
-/* ln and gn get units with hyperplanes: two of three have no shift (srelu: the left threshold, or the right one,
+/* Norms of each sample that shift get units with hyperplanes: two of three have no shift (srelu: the left threshold, or the right one,
  * as shift). */
 static void unshift(sph_net *net)
 {
@@ -30,7 +30,7 @@ static void unshift(sph_net *net)
         const struct net_layer *layer = &net->layers[l];
         double *beta = norm_tensor(net, l, "norm.shift"), *shape = net_param(net, layer->act_shape);
         size_t m = layer->shape.m;
-        for (size_t j = 0; per_sample((int)layer->spec.norm) && j < m; j++)
+        for (size_t j = 0; beta && per_sample((int)layer->spec.norm) && j < m; j++)
             if (j % 3)
                 beta[j] = shape ? shape[(j % 3 == 1 ? SRELU_T_LEFT : SRELU_T_RIGHT) * m + j] : 0;
     }
@@ -282,10 +282,13 @@ static void crossing_a_hyperplane_flips_the_unit_of_dense_layers(void **state)
                     size_t here = 0;
                     for (size_t l = 0; l < LAYERS; l++)
                         here += cross_layer(&rng, net, l);
+                    int srelu = acts[a] == SPH_ACT_SRELU;
                     if (!per_sample(norm))
-                        assert_int_equal(here, LAYERS * UNITS * (acts[a] == SPH_ACT_SRELU ? 2 : 1));
-                    else
+                        assert_int_equal(here, LAYERS * UNITS * (srelu ? 2 : 1));
+                    else if (norm_tensor(net, 0, "norm.shift"))
                         assert_int_equal(here, LAYERS * UNITS * 2 / 3);
+                    else /* thresholds other than 0 move with the sample */
+                        assert_int_equal(here, srelu ? 0 : LAYERS * UNITS);
                     crossed += here;
                     sph_net_free(net);
                 }

@@ -31,6 +31,12 @@ static void standardisation_is_a_channel_s_over_the_training_rows(void **state)
     uint32_t one = 0;
     assert_int_equal(scaling_fit(&net->scaling, data, &one, 1, SPH_STANDARDIZE_OFF), 0);
     assert_true(net->scaling.x_mean[5] == 0 && net->scaling.x_scale[5] == 255);
+    scaling_free(&net->scaling);
+    assert_int_equal(scaling_fit(&net->scaling, data, &one, 1, SPH_STANDARDIZE_MEAN), 0);
+    double sum = 0;
+    for (size_t p = 0; p < 1024; p++)
+        sum += pixel(0, p);
+    assert_true(fabs(net->scaling.x_mean[5] - sum / 1024) < 1e-12 * 255 && net->scaling.x_scale[5] == 255);
     sph_net_free(net);
     sph_data_free(data);
 }
@@ -88,9 +94,43 @@ static void a_feed_refuses_nets_and_standardisations_that_do_not_fit(void **stat
     sph_data_free(data);
 }
 
+static void gray_images_are_the_luma_in_one_channel(void **state)
+{
+    (void)state;
+    write_ten("coloured");
+    sph_data *colour = opened(at("coloured"), 0), *gray, *again;
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.gray = 1;
+    assert_int_equal(sph_data_open(&gray, at("coloured"), &opts), 0);
+    assert_int_equal(gray->channels, 1);
+    assert_int_equal(gray->features, 1024);
+    assert_int_equal(gray->rows, colour->rows);
+    for (size_t i = 0; i < gray->rows; i++)
+        for (size_t p = 0; p < 1024; p++) {
+            const uint8_t *from = colour->pixels + i * 3072 + p;
+            double luma = 0.299 * from[0] + 0.587 * from[1024] + 0.114 * from[2048];
+            /* the weights are rounded to 16 bits: half a level, and what they lose */
+            assert_true(fabs(gray->pixels[i * 1024 + p] - luma) < 0.51);
+        }
+    json_t *schema;
+    assert_int_equal(data_schema(gray, &schema), 0);
+    assert_int_equal(data_open_with_schema(&again, at("coloured"), schema, 1), 0);
+    assert_int_equal(again->rows, 5);
+    assert_memory_equal(again->pixels, gray->pixels + gray->test_from * 1024, 5 * 1024);
+    sph_data_free(again);
+    write_idx("small/train-images-idx3-ubyte", "small/train-labels-idx1-ubyte", 0, 4, 5, 3);
+    assert_fails(data_open_with_schema(&again, at("small"), schema, 1), SPH_EFORMAT);
+    json_object_set_new(json_object_get(schema, "images"), "channels", json_integer(3));
+    assert_fails(data_open_with_schema(&again, at("coloured"), schema, 1), SPH_EFORMAT);
+    json_decref(schema);
+    sph_data_free(gray);
+    sph_data_free(colour);
+}
+
 /* ---------------------------------------------------------------- flips */
 
-enum { FLIP_ROWS = 64 };
+enum { FLIP_ROWS = 64, FLIP_LENGTH = 15 * KERNEL_PAD }; /* a pixel is padded to KERNEL_PAD channels */
 
 /* 1, 0: row i of x is the image mirrored, as it is. */
 static int mirrored(const sph_data *data, const sph_net *net, size_t row, const double *x)
@@ -100,8 +140,8 @@ static int mirrored(const sph_data *data, const sph_net *net, size_t row, const 
         double value = (data->pixels[row * 15 + p] - net->scaling.x_mean[0]) / net->scaling.x_scale[0];
         double other = (data->pixels[row * 15 + p / 3 * 3 + 2 - p % 3] - net->scaling.x_mean[0]) /
                        net->scaling.x_scale[0];
-        same &= x[p * 8] == value;
-        mirror &= x[p * 8] == other;
+        same &= x[p * KERNEL_PAD] == value;
+        mirror &= x[p * KERNEL_PAD] == other;
     }
     assert_true(same != mirror);
     return mirror;
@@ -110,15 +150,15 @@ static int mirrored(const sph_data *data, const sph_net *net, size_t row, const 
 static void flips_fetched(struct feed *feed, const sph_data *data, const sph_net *net, size_t epoch,
                           size_t batch, int backwards, int *out)
 {
-    double *x = mem_get(FLIP_ROWS * 15 * 8, sizeof *x), *y = mem_get(FLIP_ROWS * 8, sizeof *y);
+    double *x = mem_get(FLIP_ROWS * FLIP_LENGTH, sizeof *x), *y = mem_get(FLIP_ROWS * 8, sizeof *y);
     feed->source.epoch(feed->source.self, epoch);
     for (size_t i = 0; i < FLIP_ROWS; i += batch) {
         uint32_t index[FLIP_ROWS];
         for (size_t k = 0; k < batch; k++)
             index[k] = (uint32_t)(backwards ? FLIP_ROWS - 1 - i - k : i + k);
-        assert_int_equal(feed->source.fetch(feed->source.self, index, batch, x, 15 * 8, y, 8), 0);
+        assert_int_equal(feed->source.fetch(feed->source.self, index, batch, x, FLIP_LENGTH, y, 8), 0);
         for (size_t k = 0; k < batch; k++)
-            out[index[k]] = mirrored(data, net, index[k], x + k * 15 * 8);
+            out[index[k]] = mirrored(data, net, index[k], x + k * FLIP_LENGTH);
     }
     mem_free(x);
     mem_free(y);
@@ -161,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(standardisation_is_a_channel_s_over_the_training_rows),
         cmocka_unit_test(a_feed_writes_what_the_net_makes_of_raw_bytes),
+        cmocka_unit_test(gray_images_are_the_luma_in_one_channel),
         cmocka_unit_test(a_feed_refuses_nets_and_standardisations_that_do_not_fit),
         cmocka_unit_test(flips_depend_on_seed_epoch_and_row_alone),
     };

@@ -286,6 +286,36 @@ static void a_job_is_its_pieces_put_together(void **state)
     sph_data_free(data);
 }
 
+struct first {
+    int found, later;
+};
+
+/* Whether there is a checkpoint when an observer begins, and at the first step; then it stops. */
+static int look_for_checkpoint(void *self, const sph_view *view)
+{
+    char path[PATH_LENGTH + 32];
+    struct first *first = self;
+    snprintf(path, sizeof path, "%s/checkpoint.safetensors", run_dir);
+    *(view->step ? &first->later : &first->found) = !access(path, F_OK);
+    return view->step != 0;
+}
+
+/* A signal that comes behind the first checkpoint finds somebody who says how to go on. */
+static void observers_begin_before_the_first_checkpoint(void **state)
+{
+    (void)state;
+    write_table(table, 94);
+    sph_job *job = small_job(run_dir);
+    sph_result result;
+    struct first first = {.found = -1};
+    const sph_observer observer = {.self = &first, .start = look_for_checkpoint, .step = look_for_checkpoint};
+    assert_int_equal(sph_job_run(job, 0, &observer, 1, &result), 0);
+    assert_int_equal(first.found, 0);
+    assert_int_equal(first.later, 1); /* at the first step it is there */
+    assert_true(result.stopped);
+    sph_job_free(job);
+}
+
 static void a_diverged_job_says_so_and_has_no_scores(void **state)
 {
     (void)state;
@@ -475,6 +505,7 @@ int main(void)
         TEST(a_run_that_fails_at_every_step_goes_on_from_its_checkpoints),
         TEST(a_run_that_fails_without_checkpoints_begins_again),
         TEST(a_job_is_its_pieces_put_together),
+        TEST(observers_begin_before_the_first_checkpoint),
         TEST(a_diverged_job_says_so_and_has_no_scores),
         TEST(without_validation_or_test_rows_their_scores_are_absent),
         TEST(the_defaults_beat_linear_regression_on_a_table_with_words_dollars_and_gaps),

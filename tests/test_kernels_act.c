@@ -59,8 +59,8 @@ static void activations_match_twins_scaled_and_in_place(void **state)
 static double act_of_one(const struct kernels *k, int act, double z, double *slope)
 {
     enum { T_RIGHT = 1, A_RIGHT = 3, T_LEFT = -1, A_LEFT = 5 };
-    struct array in = matrix(k, 1, 1, 8, z, z), out = same_as(&in), one = matrix(k, 1, 1, 8, 1, 1),
-                 dz = same_as(&in);
+    struct array in = matrix(k, 1, 1, KERNEL_PAD, z, z), out = same_as(&in),
+                 one = matrix(k, 1, 1, KERNEL_PAD, 1, 1), dz = same_as(&in);
     struct array shape = matrix(k, 4, 1, 1, 0, 0), dshape = same_as(&shape);
     set(&in, 0, 0, z);
     set(&shape, SRELU_T_RIGHT, 0, T_RIGHT), set(&shape, SRELU_A_RIGHT, 0, A_RIGHT);
@@ -68,14 +68,14 @@ static double act_of_one(const struct kernels *k, int act, double z, double *slo
     struct act_args args = {.rows = 1,
                             .m = 1,
                             .z = in.at,
-                            .ldz = 8,
+                            .ldz = KERNEL_PAD,
                             .shape = shape.at,
                             .y = out.at,
-                            .ldy = 8,
+                            .ldy = KERNEL_PAD,
                             .dy = one.at,
-                            .lddy = 8,
+                            .lddy = KERNEL_PAD,
                             .dz = dz.at,
-                            .lddz = 8,
+                            .lddz = KERNEL_PAD,
                             .dshape = dshape.at};
     k->act[act](&args);
     k->act_grad[act](&args);
@@ -183,7 +183,7 @@ static double act_sum(const struct kernels *k, int act, struct act_args *args, c
 static void activation_gradients_match_differences(void **state)
 {
     (void)state;
-    enum { ROWS = 5, M = 7, LD = 8 };
+    enum { ROWS = 5, M = 7, LD = KERNEL_PAD };
     const struct kernels *k = kernels_pick(SPH_F64, KERNELS_PLAIN);
     dice = 5;
     for (int act = 0; act < SPH_ACT_COUNT; act++) {

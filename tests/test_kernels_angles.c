@@ -34,7 +34,7 @@ static void polar_gradient_matches_differences_at_zero_sine(void **state)
         struct array prefix = matrix(k, polar_chunks(n), M, M, 0, 0), spare = same_as(&prefix);
         set(&theta, 0, 0, 0);
         k->polar(n, M, theta.at, scale.at, w.at, 8, sine.at, cosine.at, prefix.at);
-        k->polar_grad(n, M, sine.at, cosine.at, prefix.at, dw.at, 8, dtheta.at, radial.at);
+        k->polar_grad(n, M, NULL, sine.at, cosine.at, prefix.at, dw.at, 8, dtheta.at, radial.at);
         for (size_t a = 0; a + 1 < n; a++)
             for (size_t j = 0; j < M; j++) {
                 double at = get(&theta, a, j), value[2] = {0, 0};

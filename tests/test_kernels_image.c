@@ -5,7 +5,7 @@
 #include "kernel_compare.h"
 
 static const size_t panel_rows[] = {1, 2, 49, 1000}, panel_columns[] = {1, 3, 8, 13, 16},
-                    panel_blocks[] = {8, 16};
+                    panel_blocks[] = {KERNEL_PAD, 2 * KERNEL_PAD};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

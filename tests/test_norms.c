@@ -28,6 +28,7 @@ static void rows_have_what_their_facts_ask_for(void **state)
         assert_int_equal(row->apply && !row->per_sample, row->fold != NULL && row->moves != NULL);
         assert_true(!row->folds_away || row->fold);
         assert_true(!row->take_input || row->at_input);
+        assert_true(!row->standardizes || row->per_sample);
         for (size_t t = 0; t < row->tensors; t++)
             assert_int_equal(strncmp(row->tensor[t].name, "norm.", 5), 0);
     }

@@ -301,6 +301,33 @@ static void a_lack_of_memory_is_told_and_leaves_the_old_file(void **state)
     assert_true(count >= 7);
 }
 
+/* Two in the square of their number would take many seconds. */
+static void very_many_arrays_are_looked_at_once(void **state)
+{
+    (void)state;
+    enum { MANY = 60000, SECONDS = 4 };
+    struct npz *npz = NULL;
+    for (int twice = 0; twice < 2; twice++) {
+        struct npz_writer *writer;
+        assert_int_equal(npz_writer_begin(&writer, path), 0);
+        for (int i = 0; i < MANY; i++) {
+            struct npz_array array = {.type = "|u1", .shape = {1}, .ndim = 1, .bytes = bytes};
+            snprintf(array.name, sizeof array.name, "array number %d", twice && i == MANY - 1 ? 0 : i);
+            assert_int_equal(npz_writer_array(&writer, &array), 0);
+            assert_int_equal(npz_writer_data(&writer, bytes, 1), 0);
+        }
+        assert_int_equal(npz_writer_commit(&writer), 0);
+        clock_t began = clock();
+        if (twice)
+            assert_fails(npz_open(&npz, path), SPH_EFORMAT, .path = path, .key = "array number 0");
+        else
+            assert_int_equal(npz_open(&npz, path), 0);
+        assert_true((double)(clock() - began) / CLOCKS_PER_SEC < SECONDS);
+        npz_free(npz);
+        npz = NULL;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +338,7 @@ int main(void)
         cmocka_unit_test(broken_files_are_refused_with_their_message),
         cmocka_unit_test(a_file_cut_anywhere_or_with_any_byte_changed_is_read_or_refused_but_never_overrun),
         cmocka_unit_test(a_lack_of_memory_is_told_and_leaves_the_old_file),
+        cmocka_unit_test(very_many_arrays_are_looked_at_once),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -2,7 +2,7 @@
  *
  * Activation patterns: each bit against values that are recomputed by themselves, flips and distinct patterns
  * against counting one by one, whatever the activation, the normalization and the sign of a scale. */
-#include "support.h"
+#include "layer_by_hand.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "boundary/patterns.h"
 #include "boundary/watch.h"
 #include "rows/feed.h"
-#include "job/record_patterns.h"
+#include "job/recorder.h"
 #include "fault.h"
 #include "random_net.h"
 
@@ -120,131 +120,62 @@ static void counts_are_right(const struct patterns *p, const unsigned char *reco
 
 /* ---------------------------------------------------------------- bits, recomputed */
 
-static double act_value(sph_act act, double z, const double *shape, size_t m, size_t unit)
-{
-    switch (act) {
-    case SPH_ACT_RELU:
-        return z > 0 ? z : 0;
-    case SPH_ACT_LEAKY_RELU:
-        return z > 0 ? z : 0.01 * z;
-    case SPH_ACT_ELU:
-        return z > 0 ? z : expm1(z);
-    case SPH_ACT_SRELU: {
-        double right = shape[SRELU_T_RIGHT * m + unit], left = shape[SRELU_T_LEFT * m + unit];
-        if (z >= right)
-            return right + shape[SRELU_A_RIGHT * m + unit] * (z - right);
-        return z <= left ? left + shape[SRELU_A_LEFT * m + unit] * (z - left) : z;
-    }
-    default:
-        return z;
-    }
-}
-
 /* What stands before the activation, layer by layer in doubles, from the tensors that the net shows. */
-static void get(const sph_net *net, const char *path, const char *end, double *out, size_t count,
-                double other)
-{
-    char name[160];
-    snprintf(name, sizeof name, "%s.%s", path, end);
-    const struct net_tensor *tensor = net_find_tensor(net, name);
-    for (size_t i = 0; i < count; i++)
-        out[i] = other;
-    if (!tensor)
-        return;
-    assert_int_equal(tensor->view.count, count);
-    net_read_tensor(net, tensor, out);
-}
-
 struct plain_layer {
-    size_t m, n, groups;
-    double *w, *b, *s, *mean, *var, *gamma, *beta, *shape; /* (m, n), (m)... */
+    size_t m, n;
+    double *w, *b, *s; /* (m, n), (m), (m) */
+    struct norm_by_hand norm;
 };
 
 static void plain_open(struct plain_layer *l, const sph_net *net, size_t layer)
 {
     const struct net_layer *from = &net->layers[layer];
-    size_t m = from->shape.m, n = from->shape.n, means = from->spec.norm == SPH_NORM_IMN ? n : m;
+    size_t m = from->shape.m, n = from->shape.n;
     *l = (struct plain_layer){.m = m,
                               .n = n,
-                              .groups = from->spec.norm_groups ? from->spec.norm_groups : 1,
                               .w = numbers(m * n),
                               .b = numbers(m),
                               .s = numbers(m),
-                              .mean = numbers(means),
-                              .var = numbers(m),
-                              .gamma = numbers(m),
-                              .beta = numbers(m),
-                              .shape = numbers(4 * m)};
-    int gmp = from->spec.param == SPH_PARAM_GMP;
-    if (gmp) {
-        double *theta = numbers(m * n);
-        get(net, from->path, "theta", theta, m * (n - 1), 0);
-        get(net, from->path, "lambda", l->b, m, 0);
-        get(net, from->path, "r", l->s, m, 1);
-        get(net, from->path, "sign", l->gamma, n == 1 ? m : 0, 1); /* in place of an angle */
+                              .norm = norm_by_hand(net, layer)};
+    tensor_or(net, layer, "r", l->s, m, 1);
+    if (from->spec.param == SPH_PARAM_GMP) {
+        double *theta = numbers(m * n), *sign = numbers(m);
+        tensor_or(net, layer, "theta", theta, m * (n - 1), 0);
+        tensor_or(net, layer, "lambda", l->b, m, 0);
+        tensor_or(net, layer, "sign", sign, m, 1); /* in place of an angle where n is 1 */
         for (size_t j = 0; j < m; j++) {
-            double sine = n == 1 ? l->gamma[j] : 1;
+            double sine = sign[j];
             for (size_t i = 0; i < n; i++) {
                 double angle = i + 1 < n ? theta[j * (n - 1) + i] : 0;
                 l->w[j * n + i] = sine * cos(angle);
                 sine *= i + 1 < n ? sin(angle) : 1;
             }
         }
-        free(theta);
+        free(theta), free(sign);
     } else {
-        get(net, from->path, "weight", l->w, m * n, 0);
-        get(net, from->path, "bias", l->b, m, 0);
-        get(net, from->path, "r", l->s, m, 1);
+        tensor_or(net, layer, "weight", l->w, m * n, 0);
+        tensor_or(net, layer, "bias", l->b, m, 0);
     }
-    if (norm_tensor(net, layer, "norm.mean"))
-        get(net, from->path, "norm.mean", l->mean, means, 0);
-    get(net, from->path, "norm.var", l->var, m, 1);
-    get(net, from->path, "norm.scale", l->gamma, m, 1);
-    get(net, from->path, "norm.shift", l->beta, m, 0);
-    get(net, from->path, "act.t_right", l->shape + SRELU_T_RIGHT * m, m, 0);
-    get(net, from->path, "act.a_right", l->shape + SRELU_A_RIGHT * m, m, 0);
-    get(net, from->path, "act.t_left", l->shape + SRELU_T_LEFT * m, m, 0);
-    get(net, from->path, "act.a_left", l->shape + SRELU_A_LEFT * m, m, 0);
 }
 
 static void plain_close(struct plain_layer *l)
 {
-    free(l->w);
-    free(l->b);
-    free(l->s);
-    free(l->mean);
-    free(l->var);
-    free(l->gamma);
-    free(l->beta);
-    free(l->shape);
+    free(l->w), free(l->b), free(l->s);
+    norm_by_hand_free(&l->norm);
 }
 
 /* z (m): norm(w x + b); act (m): act(z), s left out; y (m): s act. */
-static void plain_run(const struct plain_layer *l, sph_norm norm, sph_act kind, const double *x, double *z,
-                      double *act, double *y)
+static void plain_run(const struct plain_layer *l, sph_act kind, const double *x, double *z, double *act,
+                      double *y)
 {
-    double mean = 0, var = 0;
-    size_t width = l->m / l->groups;
     for (size_t j = 0; j < l->m; j++) {
         z[j] = l->b[j];
         for (size_t i = 0; i < l->n; i++)
-            z[j] += l->w[j * l->n + i] * (x[i] - (norm == SPH_NORM_IMN ? l->mean[i] : 0));
-        if (norm == SPH_NORM_BN)
-            z[j] = l->gamma[j] * (z[j] - l->mean[j]) / sqrt(l->var[j] + norm_epsilon) + l->beta[j];
-        if (norm == SPH_NORM_MBN)
-            z[j] -= l->mean[j];
+            z[j] += l->w[j * l->n + i] * (x[i] - input_mean(&l->norm, i));
     }
+    normalize_by_hand(&l->norm, z);
     for (size_t j = 0; j < l->m; j++) {
-        if (per_sample((int)norm) && j % width == 0) { /* of the group that begins here */
-            mean = var = 0;
-            for (size_t i = j; i < j + width; i++)
-                mean += z[i] / (double)width;
-            for (size_t i = j; i < j + width; i++)
-                var += (z[i] - mean) * (z[i] - mean) / (double)width;
-        }
-        if (per_sample((int)norm))
-            z[j] = l->gamma[j] * (z[j] - mean) / sqrt(var + norm_epsilon) + l->beta[j];
-        act[j] = act_value(kind, z[j], l->shape, l->m, j);
+        act[j] = act_by_hand(&l->norm, kind, z[j], j);
         y[j] = l->s[j] * act[j];
     }
 }
@@ -263,7 +194,7 @@ static size_t bits_are_right(const struct bench *b, const struct patterns *p, co
         memcpy(x, b->x + row * n, n * sizeof *x);
         for (size_t l = 0; l < layers; l++) {
             const struct net_layer *from = &b->net->layers[l];
-            plain_run(&layer[l], from->spec.norm, from->spec.act, x, z, act, y);
+            plain_run(&layer[l], from->spec.act, x, z, act, y);
             for (size_t j = 0; j < layer[l].m; j++) {
                 int off = layer[l].s[j] == 0;
                 if (!off && (fabs(z[j]) < tolerance || (act[j] != 0 && fabs(act[j]) < tolerance)))
@@ -461,30 +392,29 @@ static void a_recording_that_was_cut_goes_on_as_if_it_had_not_been(void **state)
     close(mkstemp(cut));
     struct bench b;
     bench_open(&b, mlp(9, 2, 1), 1);
-    struct record_patterns *one, *two;
-    assert_int_equal(record_patterns_open(&one, whole, b.net, &b.feed->source, 0), 0);
-    assert_int_equal(record_patterns_open(&two, cut, b.net, &b.feed->source, 0), 0);
+    struct recorder one, two;
+    assert_int_equal(recorder_patterns(&one, whole, b.net, &b.feed->source, 0), 0);
+    assert_int_equal(recorder_patterns(&two, cut, b.net, &b.feed->source, 0), 0);
     for (uint64_t step = 0; step < 8; step++) {
         randomize(b.net, step + 1, 0);
-        assert_int_equal(record_patterns_take(one, step), 0);
+        assert_int_equal(one.take(&one, step), 0);
         if (step == 5) { /* back to two rows, as a checkpoint before step 2 says, with the net of that time */
-            record_patterns_free(two);
+            recorder_close(&two);
             randomize(b.net, 99, 0);
-            assert_int_equal(record_patterns_open(&two, cut, b.net, &b.feed->source, 2), 0);
+            assert_int_equal(recorder_patterns(&two, cut, b.net, &b.feed->source, 2), 0);
             for (uint64_t again = 2; again <= 5; again++) {
                 randomize(b.net, again + 1, 0);
-                assert_int_equal(record_patterns_take(two, again), 0);
+                assert_int_equal(two.take(&two, again), 0);
             }
             continue;
         }
-        assert_int_equal(record_patterns_take(two, step), 0);
-        assert_int_equal(series_sync(record_patterns_series(two), NULL), 0);
+        assert_int_equal(two.take(&two, step), 0);
+        assert_int_equal(series_sync(two.series, NULL), 0);
     }
-    assert_int_equal(series_sync(record_patterns_series(one), NULL), 0);
-    assert_int_equal(series_sync(record_patterns_series(two), NULL), 0);
-    size_t constants;
-    const struct npz_array *bits = record_patterns_constants(one, &constants);
-    assert_int_equal(constants, 2);
+    assert_int_equal(series_sync(one.series, NULL), 0);
+    assert_int_equal(series_sync(two.series, NULL), 0);
+    const struct npz_array *bits = one.constants;
+    assert_int_equal(one.constant_count, 2);
     assert_string_equal(bits[1].name, "layers.1.bits");
     assert_int_equal(*(const uint64_t *)bits[1].bytes, 9);
     char *a, *c;
@@ -495,8 +425,8 @@ static void a_recording_that_was_cut_goes_on_as_if_it_had_not_been(void **state)
     assert_memory_equal(a, c, length);
     mem_free(a);
     mem_free(c);
-    record_patterns_free(one);
-    record_patterns_free(two);
+    recorder_close(&one);
+    recorder_close(&two);
     unlink(whole);
     unlink(cut);
     bench_close(&b);
@@ -511,12 +441,12 @@ static void a_lack_of_memory_is_told_and_leaves_nothing(void **state)
     bench_open(&b, mlp(9, 2, 1), 1);
     size_t failures = 0;
     for (int err = 1; err; failures++) {
-        struct record_patterns *record;
+        struct recorder record;
         fault_after(failures);
-        err = record_patterns_open(&record, path, b.net, &b.feed->source, 0);
+        err = recorder_patterns(&record, path, b.net, &b.feed->source, 0);
         if (!err) {
-            err = record_patterns_take(record, 0);
-            record_patterns_free(record);
+            err = record.take(&record, 0);
+            recorder_close(&record);
         }
         fault_off();
         if (err)

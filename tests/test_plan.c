@@ -3,84 +3,33 @@
  * Plans: the same bits again and again, the same numbers whatever the tiles, workers and kernels; what each
  * mode does with batch statistics; who is to blame for a number that is none; and what a wrong graph is told.
  */
-#include "support.h"
+#include "layer_by_hand.h"
 
 #include "train/optimizer.h"
 
 /* ---------------------------------------------------------------- a net written as loops */
 
-/* Evaluation of one dense layer, from the materialised W, b, s and the running statistics; in place of `x`.
- */
+/* Evaluation of one dense layer, from the materialised W, b, s and the running statistics. */
 static double *loop_layer(const sph_net *net, size_t l, const double *x, size_t rows)
 {
     size_t n, m = sph_net_layer(net, l, &n)->units;
-    const sph_layer *spec = sph_net_layer(net, l, NULL);
     double *w = numbers(m * n), *b = numbers(m), *s = numbers(m), *y = numbers(rows * m);
-    double *mean = numbers(m > n ? m : n), *var = numbers(m), *gamma = numbers(m), *beta = numbers(m);
-    double *shape[4];
-    static const char *const shape_name[4] = {"act.t_right", "act.a_right", "act.t_left", "act.a_left"};
-    char name[64];
+    struct norm_by_hand norm = norm_by_hand(net, l);
     assert_int_equal(sph_net_weight(net, l, w, b, s), 0);
-    snprintf(name, sizeof name, "layers.%zu.norm.mean", l);
-    sph_net_get(net, name, mean, spec->norm == SPH_NORM_IMN ? n : m);
-    snprintf(name, sizeof name, "layers.%zu.norm.var", l);
-    sph_net_get(net, name, var, m);
-    snprintf(name, sizeof name, "layers.%zu.norm.scale", l);
-    sph_net_get(net, name, gamma, m);
-    snprintf(name, sizeof name, "layers.%zu.norm.shift", l);
-    sph_net_get(net, name, beta, m);
-    for (int q = 0; q < 4; q++) {
-        shape[q] = numbers(m);
-        snprintf(name, sizeof name, "layers.%zu.%s", l, shape_name[q]);
-        sph_net_get(net, name, shape[q], m);
-    }
     for (size_t i = 0; i < rows; i++) {
-        double *z = y + i * m, row_mean = 0, row_var = 0;
-        size_t width = m / (spec->norm_groups ? spec->norm_groups : 1);
+        double *z = y + i * m;
         for (size_t j = 0; j < m; j++) {
             double sum = 0;
             for (size_t a = 0; a < n; a++)
-                sum += w[j * n + a] * (x[i * n + a] - (spec->norm == SPH_NORM_IMN ? mean[a] : 0));
+                sum += w[j * n + a] * (x[i * n + a] - input_mean(&norm, a));
             z[j] = sum + b[j];
         }
-        for (size_t j = 0; j < m; j++) {
-            if (j % width == 0) { /* ln, gn: of the group that begins here */
-                row_mean = row_var = 0;
-                for (size_t a = j; a < j + width; a++)
-                    row_mean += z[a] / (double)width;
-                for (size_t a = j; a < j + width; a++)
-                    row_var += (z[a] - row_mean) * (z[a] - row_mean) / (double)width;
-            }
-            if (spec->norm == SPH_NORM_BN)
-                z[j] = gamma[j] * (z[j] - mean[j]) / sqrt(var[j] + 1e-5) + beta[j];
-            if (per_sample((int)spec->norm))
-                z[j] = gamma[j] * (z[j] - row_mean) / sqrt(row_var + 1e-5) + beta[j];
-            if (spec->norm == SPH_NORM_MBN)
-                z[j] -= mean[j];
-            switch (spec->act) {
-            case SPH_ACT_RELU:
-                z[j] = z[j] > 0 ? z[j] : 0;
-                break;
-            case SPH_ACT_LEAKY_RELU:
-                z[j] = z[j] > 0 ? z[j] : 0.01 * z[j];
-                break;
-            case SPH_ACT_ELU:
-                z[j] = z[j] > 0 ? z[j] : exp(z[j]) - 1;
-                break;
-            case SPH_ACT_SRELU:
-                z[j] = z[j] >= shape[0][j]   ? shape[0][j] + shape[1][j] * (z[j] - shape[0][j])
-                       : z[j] <= shape[2][j] ? shape[2][j] + shape[3][j] * (z[j] - shape[2][j])
-                                             : z[j];
-                break;
-            default:
-                break;
-            }
-            z[j] *= s[j];
-        }
+        normalize_by_hand(&norm, z);
+        for (size_t j = 0; j < m; j++)
+            z[j] = s[j] * act_by_hand(&norm, net->layers[l].spec.act, z[j], j);
     }
-    free(w), free(b), free(s), free(mean), free(var), free(gamma), free(beta);
-    for (int q = 0; q < 4; q++)
-        free(shape[q]);
+    free(w), free(b), free(s);
+    norm_by_hand_free(&norm);
     return y;
 }
 

@@ -146,7 +146,7 @@ static const char *next_cell(const char *p, char *cell, int *end)
     return p + 1;
 }
 
-enum { CSV_COLUMNS = 32 };
+enum { CSV_COLUMNS = 38 };
 
 /* Cells of a table with at most 10 rows; returns the rows. */
 static size_t read_csv(const char *csv, char cells[10][CSV_COLUMNS][512])

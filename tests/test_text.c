@@ -293,6 +293,20 @@ static void every_list_of_words_is_reached_by_its_kind(void **state)
     assert_string_equal(sph_word_nearest(SPH_WORDS_ACT, "rrelu"), "relu"); /* the first of the nearest */
 }
 
+static void what_rounds_to_nothing_has_no_sign(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    const double values[] = {-1e-9, -0.004, -0.006, 0.004, -12};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        text_add_fixed(&text, 2, values[i]);
+        text_add(&text, " ");
+    }
+    text_add_fixed(&text, 0, -0.2);
+    assert_string_equal(text.chars, "0.00 0.00 -0.01 0.00 -12.00 0");
+    text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +323,7 @@ int main(void)
         cmocka_unit_test(nearest_suggests_a_slip_and_nothing_far),
         cmocka_unit_test(text_grows_by_pieces_of_any_length),
         cmocka_unit_test(a_failed_append_is_remembered_and_leaves_the_text_whole),
+        cmocka_unit_test(what_rounds_to_nothing_has_no_sign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,33 +375,33 @@ static void only_an_sp_resnet_with_bn_is_written_so(void **context)
     sph_net_free(net);
     spec.stem = SPH_STEM_SMALL;
     assert_int_equal(sph_net_resnet18(&net, &spec), 0);
-    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .path = back_path);
+    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EFORMAT, .path = back_path);
     sph_net_free(net);
     spec.stem = SPH_STEM_LARGE;
 
     assert_int_equal(sph_net_vgg6(&net, &spec), 0);
-    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .key = "layer1.0.conv2",
+    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EFORMAT, .key = "layer1.0.conv2",
                  .path = back_path);
     assert_fails(sph_net_save_as(net, back_path, (sph_names)7), SPH_EARG, .key = "names", .path = back_path);
     sph_net_free(net);
 
     assert_int_equal(sph_net_resnet18(&net, &spec), 0);
     assert_int_equal(sph_net_convert(&other, net, SPH_PARAM_WN, 0), 0);
-    assert_fails(sph_net_save_as(other, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .key = "conv1",
+    assert_fails(sph_net_save_as(other, back_path, SPH_NAMES_TORCHVISION), SPH_EFORMAT, .key = "conv1",
                  .path = back_path);
     sph_net_free(other);
     sph_net_free(net);
 
     spec.norm = SPH_NORM_NONE;
     assert_int_equal(sph_net_resnet50(&net, &spec), 0);
-    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .key = "conv1",
+    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EFORMAT, .key = "conv1",
                  .path = back_path);
     sph_net_free(net);
 
     spec.norm = SPH_NORM_BN;
     spec.act = SPH_ACT_LEAKY_RELU;
     assert_int_equal(sph_net_resnet18(&net, &spec), 0);
-    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .path = back_path);
+    assert_fails(sph_net_save_as(net, back_path, SPH_NAMES_TORCHVISION), SPH_EFORMAT, .path = back_path);
     sph_net_free(net);
 
     /* a sign that a max pool keeps from the next weights */
@@ -410,7 +410,7 @@ static void only_an_sp_resnet_with_bn_is_written_so(void **context)
     assert_int_equal(sph_net_resnet18(&net, &spec), 0);
     assert_int_equal(sph_net_set(net, "conv1.r", (double[]){1, -2}, 2), 0);
     assert_int_equal(sph_net_convert(&other, net, SPH_PARAM_SP, 0), 0);
-    assert_fails(sph_net_save_as(other, back_path, SPH_NAMES_TORCHVISION), SPH_EARG, .key = "conv1",
+    assert_fails(sph_net_save_as(other, back_path, SPH_NAMES_TORCHVISION), SPH_EFORMAT, .key = "conv1",
                  .path = back_path);
     sph_net_free(other);
     sph_net_free(net);

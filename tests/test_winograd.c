@@ -200,12 +200,15 @@ static double check(const struct kernels *k, const struct shape *s, size_t block
 static void winograd_gives_the_sums_it_stands_for(void **state)
 {
     (void)state;
-    static const enum kernel_choice choices[] = {KERNELS_FASTEST, KERNELS_BASE};
+    static const enum kernel_choice choices[] = {KERNELS_FASTEST, KERNELS_AVX2, KERNELS_BASE};
     double worst = 0;
-    for (size_t n = 0; n < 2; n++)
+    for (size_t n = 0; n < sizeof choices / sizeof *choices; n++)
         for (size_t block = 8; block <= 16; block += 8)
             for (size_t i = 0; i < SHAPES; i++) {
-                double off = check(kernels_pick(SPH_F32, choices[n]), &shapes[i], block);
+                const struct kernels *k = kernels_pick(SPH_F32, choices[n]);
+                if (k->lanes > block)
+                    continue;
+                double off = check(k, &shapes[i], block);
                 worst = fmax(worst, off);
                 if (!(off < 1e-4)) /* asked for: 1e-3 */
                     fail_msg("shape %zu, block %zu: off by %.1e", i, block, off);

@@ -175,6 +175,10 @@ typedef struct sph_sink {
     X(STRATIFIED, "stratified", "each class in proportion")                                                  \
     X(SKLEARN, "sklearn", "the rows scikit-learn's train_test_split gives")
 
+#define SPH_COLUMN_ORDERS(X)                                                                                 \
+    X(AS_IS, "as-is", "features in the order of the source")                                                 \
+    X(REVERSED, "reversed", "the last column first")
+
 #define SPH_MISSINGS(X)                                                                                      \
     X(ERROR, "error", "an empty cell is an error")                                                           \
     X(MEAN, "mean", "an empty cell takes its column's training mean")                                        \
@@ -184,11 +188,14 @@ typedef struct sph_sink {
     X(AUTO, "auto", "both for regression, features for classes and counts")                                  \
     X(OFF, "off", "nothing")                                                                                 \
     X(FEATURES, "features", "features to mean 0 and standard deviation 1")                                   \
-    X(BOTH, "both", "features and targets")
+    X(BOTH, "both", "features and targets")                                                                  \
+    X(MEAN, "mean", "features to mean 0; images divided by 255, tables by nothing")
 
 #define SPH_AUGMENTS(X)                                                                                      \
     X(NONE, "none", "rows as they are")                                                                      \
-    X(FLIP, "flip", "images left to right, every other time")
+    X(FLIP, "flip", "images left to right, every other time")                                                \
+    X(CROP, "crop", "pictures of a folder: resized at random, a random part of that, flipped")               \
+    X(COLOUR, "colour", "crop, and AlexNet's change of colours")
 
 #define SPH_CONVS(X)                                                                                         \
     X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
@@ -230,6 +237,11 @@ typedef struct sph_sink {
     X(AUTO, "auto", "small below 64 pixels, else large")                                                     \
     X(SMALL, "small", "3 x 3, stride 1, no pool")                                                            \
     X(LARGE, "large", "7 x 7, stride 2, a pool of stride 2")
+
+/* What a training step keeps of its way forward. */
+#define SPH_MEMORIES(X)                                                                                      \
+    X(NORMAL, "normal", "all that the way back reads")                                                       \
+    X(SMALL, "small", "what bn and imn give is computed again on the way back; the same numbers, more time")
 
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                        \
@@ -275,6 +287,7 @@ typedef struct sph_sink {
     X(SCHEDULE, SPH_SCHEDULES)                                                                               \
     X(TASK, SPH_TASKS)                                                                                       \
     X(SPLIT, SPH_SPLITS)                                                                                     \
+    X(COLUMN_ORDER, SPH_COLUMN_ORDERS)                                                                       \
     X(MISSING, SPH_MISSINGS)                                                                                 \
     X(STANDARDIZE, SPH_STANDARDIZES)                                                                         \
     X(AUGMENT, SPH_AUGMENTS)                                                                                 \
@@ -287,6 +300,7 @@ typedef struct sph_sink {
     X(FAN_OUT, SPH_FAN_OUTS)                                                                                 \
     X(NET, SPH_NETS)                                                                                         \
     X(STEM, SPH_STEMS)                                                                                       \
+    X(MEMORY, SPH_MEMORIES)                                                                                  \
     X(GROUP, SPH_GROUPS)                                                                                     \
     X(NAMES, SPH_NAMES)                                                                                      \
     X(BOUNDARY_KIND, SPH_BOUNDARY_KINDS)                                                                     \
@@ -303,6 +317,7 @@ typedef struct sph_sink {
 #define SPH_SCHEDULE_ENUM(id, word, help)      SPH_SCHEDULE_##id,
 #define SPH_TASK_ENUM(id, word, help)          SPH_TASK_##id,
 #define SPH_SPLIT_ENUM(id, word, help)         SPH_SPLIT_##id,
+#define SPH_COLUMN_ORDER_ENUM(id, word, help)  SPH_COLUMNS_##id,
 #define SPH_MISSING_ENUM(id, word, help)       SPH_MISSING_##id,
 #define SPH_STANDARDIZE_ENUM(id, word, help)   SPH_STANDARDIZE_##id,
 #define SPH_AUGMENT_ENUM(id, word, help)       SPH_AUGMENT_##id,
@@ -315,6 +330,7 @@ typedef struct sph_sink {
 #define SPH_FAN_OUT_ENUM(id, word, help)       SPH_FAN_OUT_##id,
 #define SPH_NET_ENUM(id, word, help)           SPH_NET_##id,
 #define SPH_STEM_ENUM(id, word, help)          SPH_STEM_##id,
+#define SPH_MEMORY_ENUM(id, word, help)        SPH_MEMORY_##id,
 #define SPH_GROUP_ENUM(id, word, help)         SPH_GROUP_##id,
 #define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
 #define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
@@ -332,6 +348,7 @@ typedef enum { SPH_OPTIMIZERS(SPH_OPTIMIZER_ENUM) SPH_OPTIMIZER_COUNT } sph_opti
 typedef enum { SPH_SCHEDULES(SPH_SCHEDULE_ENUM) SPH_SCHEDULE_COUNT } sph_schedule;
 typedef enum { SPH_TASKS(SPH_TASK_ENUM) SPH_TASK_COUNT } sph_task;
 typedef enum { SPH_SPLITS(SPH_SPLIT_ENUM) SPH_SPLIT_COUNT } sph_split_kind;
+typedef enum { SPH_COLUMN_ORDERS(SPH_COLUMN_ORDER_ENUM) SPH_COLUMN_ORDER_COUNT } sph_column_order;
 typedef enum { SPH_MISSINGS(SPH_MISSING_ENUM) SPH_MISSING_COUNT } sph_missing;
 typedef enum { SPH_STANDARDIZES(SPH_STANDARDIZE_ENUM) SPH_STANDARDIZE_COUNT } sph_standardize;
 typedef enum { SPH_AUGMENTS(SPH_AUGMENT_ENUM) SPH_AUGMENT_COUNT } sph_augment;
@@ -344,6 +361,7 @@ typedef enum { SPH_ANGLE_ORDERS(SPH_ANGLE_ORDER_ENUM) SPH_ANGLE_ORDER_COUNT } sp
 typedef enum { SPH_FAN_OUTS(SPH_FAN_OUT_ENUM) SPH_FAN_OUT_COUNT } sph_fan_out;
 typedef enum { SPH_NETS(SPH_NET_ENUM) SPH_NET_COUNT } sph_net_kind;
 typedef enum { SPH_STEMS(SPH_STEM_ENUM) SPH_STEM_COUNT } sph_stem;
+typedef enum { SPH_MEMORIES(SPH_MEMORY_ENUM) SPH_MEMORY_COUNT } sph_memory;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
 typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;

@@ -28,6 +28,7 @@ SPH_API const char *sph_experiment_name(const sph_experiment *experiment); /* bo
 SPH_API int sph_experiment_check(sph_experiment *experiment);
 
 typedef struct sph_experiment_job {
+    const char *set; /* of the data, where there are several; else NULL  */
     const char *method;
     char point[128]; /* "lr 0.1", cut to fit; "" without a grid      */
     uint64_t seed;

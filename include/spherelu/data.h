@@ -21,6 +21,13 @@ typedef struct sph_data_opts {
     double noise;  /* standard deviation of the noise in the synthetic sets; NaN: 0.1                */
     int by_numpy;  /* levy: as numpy draws it after random.seed(draw), whatever the seed             */
     uint32_t draw;
+    int permutes; /* the rows are put into the order of numpy's RandomState(permute).permutation first */
+    uint32_t permute;
+    sph_column_order columns; /* of the features                                                       */
+    int gray;       /* images in one channel, the luma of their red, green and blue                        */
+    size_t size;    /* folders of pictures: height and width that they are brought to; 0: 224         */
+    size_t workers; /* likewise: threads that decode them ahead; 0: one less than there are processors */
+    int skip_bad;   /* likewise: files that cannot be decoded are left out, not refused               */
 } sph_data_opts;
 
 SPH_API void sph_data_defaults(sph_data_opts *out);
@@ -28,8 +35,9 @@ SPH_API void sph_data_defaults(sph_data_opts *out);
 /* source: a file (.csv .tsv .txt .npy .npz, packed by gzip or not), or the name of a known set (crescents,
  * levy, banana, boston, ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist,
  * fashion-mnist, imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or
- * not, and ImageNet32's npz. Of a set with its own test part `rows` takes that many training images, and test images
- * in proportion. */
+ * not, and ImageNet32's npz. Or a folder of pictures (.jpg, .png), a folder in it for each class, or train and
+ * val (or test) with those in each: they stay files, and are decoded when they are needed. Of a set with its own
+ * test part `rows` takes that many training images, and test images in proportion. */
 SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
 
 /* A file of a set, as it is published. */
@@ -52,7 +60,7 @@ typedef struct sph_data_set {
     const char *from;          /* who made it, and under what licence                                      */
     sph_task task;
     size_t rows, features, classes; /* as published: a folder may hold a part; 0 classes: found out        */
-    int images;
+    int images; /* 1: a set of images; 2: a folder of pictures, features are those of 224 x 224           */
     const sph_data_file *files; /* (file_count) NULL: it is made, or nobody may hand it on                 */
     size_t file_count;
     const char *how; /* to come by it where there is no file to download, or NULL                          */

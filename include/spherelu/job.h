@@ -5,12 +5,13 @@
 #define SPHERELU_JOB_H
 
 #include "spherelu/boundary.h"
+#include "spherelu/store.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-SPH_API const char *sph_features(void); /* what the library was built with, one "name: value" per line */
+SPH_API const char *sph_features(void); /* the library's parts, and those it can use: "name: value" lines */
 
 /* ---------------------------------------------------------------- jobs and run folders
  * A job is everything `spherelu train` takes, by name. A run folder is what it leaves. */
@@ -44,6 +45,21 @@ typedef struct sph_record_size {
 /* Known to observers of sph_job_run from their start on; 0 before, and where nothing is recorded. */
 SPH_API void sph_job_record_size(const sph_job *job, sph_record_size *out);
 
+/* Files of a folder of pictures that could not be decoded and were left out (skip-bad); known likewise. */
+SPH_API size_t sph_job_left_out(const sph_job *job);
+
+/* What a training would be. */
+typedef struct sph_job_size {
+    size_t train_rows, val_rows, test_rows, features;
+    size_t learned, frozen; /* numbers that the net has, and those of them that --freeze keeps */
+    size_t steps;           /* of an epoch                                                    */
+    double peak_bytes;      /* the most memory that the process will hold; NaN: the system does not say */
+} sph_job_size;
+
+/* Opens the data and makes everything a training needs, but writes nothing and takes no step. The peak counts from
+ * what the process holds already. */
+SPH_API int sph_job_dry_run(sph_job *job, sph_job_size *out);
+
 /* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the
  * folder's config.yaml, what is not set is taken from it. */
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
@@ -55,14 +71,26 @@ SPH_API int sph_run_open(sph_run **out, const char *dir);
 SPH_API void sph_run_free(sph_run *run);
 SPH_API const sph_net *sph_run_net(const sph_run *run);
 
-/* Scores on other data with the run's own columns, standardisation and loss. */
+/* How folders of pictures are read from here on, whatever the training said: workers, skip-bad. */
+SPH_API int sph_run_set(sph_run *run, const char *name, const char *value);
+
+/* Of the folder that was read last, the files that could not be decoded and were left out (skip-bad). */
+SPH_API size_t sph_run_left_out(const sph_run *run);
+
+/* Scores with the run's own columns, standardisation and loss: on other data, or, where source is NULL, on the
+ * run's own test part, its data opened as config.yaml names them. */
 SPH_API int sph_run_eval(sph_run *run, const char *source, sph_scores *scores);
 
-/* Predictions as CSV: a header, then a line per row. */
+/* Predictions as CSV: a header, then a line per row; of a folder of pictures the file's name comes first. Numbers
+ * have as many digits as read back the same. */
 SPH_API int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv);
 
 /* The same into a file, which is replaced whole when all is there, or into a pipe or device. */
 SPH_API int sph_run_predict_file(sph_run *run, const char *source, const char *path);
+
+/* The run's net as an ONNX graph that gives what sph_run_predict writes: variable (N, targets), or label (N) and
+ * probabilities (N, classes). X is what the net takes: numbers, and a column for each level of a text column. */
+SPH_API int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts);
 
 /* Of a run, in raw units. source: other data with the run's columns; NULL: the rows it was trained on, opened
  * as config.yaml names them. rows: look at the first so many; 0: at all. */

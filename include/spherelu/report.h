@@ -39,6 +39,18 @@ SPH_API const sph_word_row *sph_figure_word(size_t i);
  * sph_error() says why. */
 SPH_API int sph_regions_save(const sph_regions *regions, const char *dir);
 
+/* ---------------------------------------------------------------- runs one can find */
+
+/* What lies at path, as text or, json, as one object on one line: of a run folder the options it was trained with, its
+ * scores, its network and the command that repeats it; of an experiment's folder its table; of a model file the
+ * network layer by layer. */
+SPH_API int sph_show(const char *path, int json, const sph_sink *sink);
+
+/* The runs and experiments at and below dir, a row each: data, network, method, test score, when; json: a list of
+ * objects on one line. Jobs of an experiment are not listed with it, but below its folder `jobs` they are. A
+ * folder that cannot be read is a row that says why. */
+SPH_API int sph_list(const char *dir, int json, const sph_sink *sink);
+
 /* ---------------------------------------------------------------- tables */
 
 /* What sph_perturb found and sph_theory checked, as one JSON object on one line. */

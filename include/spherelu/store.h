@@ -43,6 +43,34 @@ SPH_API int sph_convert(const char *in, const char *out, const sph_convert_opts 
  * be there and no other. */
 SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
 
+/* The same for a net that is to learn something else: the output layer stays as it is, whatever the file has in its
+ * place; all other learned tensors, and what the file's description says of the layers, must be the net's. */
+SPH_API int sph_net_load_body(sph_net *net, const char *path);
+
+/* The net as an ONNX graph, f32: X (N, features) or (N, channels, height, width) in the units of its data, N open, and
+ * scores (N, outputs), as sph_net_forward gives them. sph_run_export has predictions instead. */
+enum {
+    SPH_EXPORT_RAW = 1,    /* scores, no predictions                            */
+    SPH_EXPORT_KEEP_BN = 2 /* bn stays a node of its own, else it is folded in  */
+};
+
+typedef struct sph_export_opts {
+    int opset; /* 12 to 22; 0: 13 */
+    int flags; /* SPH_EXPORT_...  */
+} sph_export_opts;
+
+SPH_API int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts);
+
+/* A net from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and
+ * skl2onnx write them; another node is refused by its name. Numbers before the first layer become standardisation. What comes
+ * behind the last (softmax, labels) is left out: the net gives scores. result may be NULL. */
+typedef struct sph_imported {
+    size_t nodes, dropped; /* of the graph; those of them that were left out */
+    char first[128];       /* the first of these, "name (op)"; "": none      */
+} sph_imported;
+
+SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -65,8 +65,13 @@ typedef struct sph_train_opts {
     int nesterov;
     double natural; /* gmp: the angles' gradient is divided by their metric plus this; 0: off */
     double clip;    /* largest gradient norm; 0: off                                */
-    size_t batch;   /* 0: full                                                      */
-    size_t micro;   /* rows at a time within a batch; 0: all (gradient accumulation) */
+    const char *
+        freeze; /* "layers.0,layers.1": tensors by their names or the beginnings of them, which stay as they are;
+                           NULL: none. A layer all of whose tensors stay keeps its running statistics too, and is in
+                           training what it is in evaluation */
+    size_t batch; /* 0: full                                                      */
+    sph_memory memory;
+    size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
     const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
     double warmup;        /* epochs                                                       */
@@ -151,8 +156,9 @@ typedef struct sph_result {
     size_t epochs, best_epoch;
     uint64_t steps;
     double seconds;
-    int diverged; /* then the scores are absent */
-    int stopped;  /* an observer asked */
+    double waited; /* of these seconds, for images that were still being decoded */
+    int diverged;  /* then the scores are absent */
+    int stopped;   /* an observer asked */
     int improving; /* it was best at the end of all its epochs, and no schedule saw to that: more might be better */
 } sph_result;
 

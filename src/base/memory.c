@@ -62,3 +62,21 @@ void mem_free_texts(char **texts, size_t count)
         mem_free(texts[i]);
     mem_free(texts);
 }
+
+void *mem_own(struct mem_owned *owned, size_t count, size_t size)
+{
+    void *block = NULL;
+    if (mem_reserve((void **)&owned->blocks, &owned->capacity, owned->count + 1, sizeof *owned->blocks) &&
+        (block = mem_get(count, size)))
+        owned->blocks[owned->count++] = block;
+    owned->failed |= !block;
+    return block;
+}
+
+void mem_free_owned(struct mem_owned *owned)
+{
+    for (size_t i = 0; i < owned->count; i++)
+        mem_free(owned->blocks[i]);
+    mem_free(owned->blocks);
+    *owned = (struct mem_owned){0};
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Every allocation of the library. Memory comes zeroed and aligned to a cache line; a failure has already set
- * the error message, so callers return SPH_EMEMORY. Tests replace mem_get and mem_resize at link time to fail
+ * the error message, so callers return SPH_EMEMORY. Tests replace mem_get, mem_get_large and mem_resize at link time to fail
  * each call once in turn. */
 #ifndef SPH_BASE_MEMORY_H
 #define SPH_BASE_MEMORY_H
@@ -13,6 +13,9 @@ enum { MEM_ALIGN = 64 };
 /* count * size bytes, zeroed, or NULL with the message set (count * size overflowing counts as out of
  * memory). A count of 0 gives a valid pointer. Free with mem_free. */
 void *mem_get(size_t count, size_t size);
+
+/* The same, not zeroed, for arrays of many megabytes that are written before they are read: each page is touched once. */
+void *mem_get_large(size_t count, size_t size);
 
 /* A larger copy of memory: old_count of its elements are kept, the rest is zero; memory itself is freed.
  * NULL on failure, memory is then untouched. memory may be NULL. */
@@ -36,6 +39,16 @@ char *mem_text_of(const char *text, size_t length);
 
 /* printf into a new string. */
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Memory that goes together: mem_own gives what mem_get would and remembers it; `failed` stays once one of them did. So
+ * ask for all, and look once. Empty: {0}. */
+struct mem_owned {
+    void **blocks;
+    size_t count, capacity;
+    int failed;
+};
+void *mem_own(struct mem_owned *owned, size_t count, size_t size);
+void mem_free_owned(struct mem_owned *owned);
 
 /* Appends one element to a growing array: `if (!mem_reserve((void **)&list, &capacity, count + 1, sizeof
  * *list))` makes room for count elements. Returns 0 on failure. */

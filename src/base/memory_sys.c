@@ -23,25 +23,40 @@ static size_t size_of(void *memory)
 #endif
 }
 
-void *mem_get(size_t count, size_t size)
+/* *bytes <- how many they are. */
+static void *get(size_t count, size_t size, size_t *bytes)
 {
     if (size && count > (SIZE_MAX - MEM_ALIGN) / size) {
         sph_fail(SPH_EMEMORY, "out of memory: %zu items of %zu bytes", count, size);
         return NULL;
     }
-    size_t bytes = (count * size + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
-    if (!bytes)
-        bytes = MEM_ALIGN;
-    if (!mem_allows(bytes))
+    *bytes = (count * size + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
+    if (!*bytes)
+        *bytes = MEM_ALIGN;
+    if (!mem_allows(*bytes))
         return NULL;
-    void *memory = aligned_alloc(MEM_ALIGN, bytes);
+    void *memory = aligned_alloc(MEM_ALIGN, *bytes);
     if (!memory) {
-        sph_fail(SPH_EMEMORY, "out of memory: %zu bytes", bytes);
+        sph_fail(SPH_EMEMORY, "out of memory: %zu bytes", *bytes);
         return NULL;
     }
-    memset(memory, 0, bytes);
     mem_count(size_of(memory), 0);
     return memory;
+}
+
+void *mem_get(size_t count, size_t size)
+{
+    size_t bytes;
+    void *memory = get(count, size, &bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+void *mem_get_large(size_t count, size_t size)
+{
+    size_t bytes;
+    return get(count, size, &bytes);
 }
 
 void *mem_resize(void *memory, size_t old_count, size_t new_count, size_t size)

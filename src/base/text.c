@@ -222,7 +222,9 @@ void text_add_fixed(struct text *out, int decimals, double value)
 {
     char number[512];
     snprintf(number, sizeof number, "%.*f", decimals, value);
-    add_pointed(out, number);
+    int nothing =
+        *number == '-' && !number[1 + strspn(number + 1, "0.,")]; /* "-0.00" reads as if it were less */
+    add_pointed(out, number + nothing);
 }
 
 void text_add_general(struct text *out, int digits, double value)

@@ -40,7 +40,7 @@ void text_add_csv(struct text *text, const char *cell); /* in quotes where it ne
 void text_free(struct text *text);
 
 /* One number, with a decimal point whatever the locale. */
-void text_add_fixed(struct text *out, int decimals, double value);
+void text_add_fixed(struct text *out, int decimals, double value); /* what rounds to 0 has no sign */
 void text_add_general(struct text *out, int digits, double value);
 void text_add_exact(struct text *out, double value); /* as few digits as read back the same */
 

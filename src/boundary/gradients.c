@@ -19,6 +19,7 @@ struct gradients {
     struct gradients_layer *layer; /* (layers) */
     size_t *on;                    /* (layers, units of the widest) rows and pixels for which it is on */
     size_t widest;
+    struct mem_owned owned;
 };
 
 static int fetch_rows(struct gradients *g, const struct source *source, size_t rows)
@@ -27,10 +28,10 @@ static int fetch_rows(struct gradients *g, const struct source *source, size_t r
     g->rows = *source;
     g->rows.rows = rows;
     uint32_t *order = mem_get(rows, sizeof *order);
-    g->x = mem_get(rows * g->batch.ldx, size);
-    g->y = mem_get(rows * g->batch.ldy, size);
-    g->state = mem_get(g->net->state_len, size);
-    int err = order && g->x && g->y && g->state ? 0 : SPH_EMEMORY;
+    g->x = mem_own(&g->owned, rows * g->batch.ldx, size);
+    g->y = mem_own(&g->owned, rows * g->batch.ldy, size);
+    g->state = mem_own(&g->owned, g->net->state_len, size);
+    int err = order && !g->owned.failed ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < rows && !err; i++)
         order[i] = (uint32_t)i;
     if (!err)
@@ -55,10 +56,10 @@ int gradients_new(struct gradients **out, sph_net *net, const struct source *sou
                               .ldy = kernel_pad(targets)};
     for (size_t l = 0; l < net->layer_count; l++)
         g->widest = net->layers[l].shape.m > g->widest ? net->layers[l].shape.m : g->widest;
-    g->layer = mem_get(net->layer_count, sizeof *g->layer);
-    g->on = mem_get(net->layer_count * g->widest, sizeof *g->on);
-    int err = g->layer && g->on ? 0 : SPH_EMEMORY;
-    if (err < 0 || (err = fetch_rows(g, source, rows)) < 0 ||
+    g->layer = mem_own(&g->owned, net->layer_count, sizeof *g->layer);
+    g->on = mem_own(&g->owned, net->layer_count * g->widest, sizeof *g->on);
+    int err;
+    if ((err = fetch_rows(g, source, rows)) < 0 ||
         (err = weights_new(&g->batch.weights, net, net->k, 1)) < 0 ||
         (err = plan_new(&g->batch.plan, g->batch.weights, rows, PLAN_TRAIN, 1, &running)) < 0 ||
         (err = watch_new(&g->watch, net)) < 0) {
@@ -76,11 +77,7 @@ void gradients_free(struct gradients *g)
     watch_free(g->watch);
     plan_free(g->batch.plan);
     weights_free(g->batch.weights);
-    mem_free(g->x);
-    mem_free(g->y);
-    mem_free(g->state);
-    mem_free(g->layer);
-    mem_free(g->on);
+    mem_free_owned(&g->owned);
     mem_free(g);
 }
 

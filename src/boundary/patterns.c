@@ -25,6 +25,7 @@ struct patterns {
     uint64_t *hash_all; /* (rows) of all sites so far */
     uint32_t *slot;     /* (slots) 1 + a row, 0: none */
     size_t slots;       /* a power of two             */
+    struct mem_owned owned;
 };
 
 /* ---------------------------------------------------------------- sites and the record */
@@ -67,20 +68,19 @@ int patterns_new(struct patterns **out, sph_net *net, const struct source *sourc
     p->net = net;
     p->source = source;
     p->rows = source->rows;
-    p->site = mem_get(net->node_count, sizeof *p->site);
-    p->of_node = mem_get(net->node_count, sizeof *p->of_node);
-    if (!p->site || !p->of_node)
+    p->site = mem_own(&p->owned, net->node_count, sizeof *p->site);
+    p->of_node = mem_own(&p->owned, net->node_count, sizeof *p->of_node);
+    if (p->owned.failed)
         goto fail;
     find_sites(p);
     for (p->slots = 16; p->slots < 2 * p->rows;)
         p->slots *= 2;
-    p->record[0] = mem_get(p->bytes, 1);
-    p->record[1] = mem_get(p->bytes, 1);
-    p->hash = mem_get(p->rows, sizeof *p->hash);
-    p->hash_all = mem_get(p->rows, sizeof *p->hash_all);
-    p->slot = mem_get(p->slots, sizeof *p->slot);
-    if (!p->record[0] || !p->record[1] || !p->hash || !p->hash_all || !p->slot ||
-        (err = watch_new(&p->watch, net)) < 0)
+    p->record[0] = mem_own(&p->owned, p->bytes, 1);
+    p->record[1] = mem_own(&p->owned, p->bytes, 1);
+    p->hash = mem_own(&p->owned, p->rows, sizeof *p->hash);
+    p->hash_all = mem_own(&p->owned, p->rows, sizeof *p->hash_all);
+    p->slot = mem_own(&p->owned, p->slots, sizeof *p->slot);
+    if (p->owned.failed || (err = watch_new(&p->watch, net)) < 0)
         goto fail;
     return 0;
 fail:
@@ -94,13 +94,7 @@ void patterns_free(struct patterns *p)
     if (!p)
         return;
     watch_free(p->watch);
-    mem_free(p->site);
-    mem_free(p->of_node);
-    mem_free(p->record[0]);
-    mem_free(p->record[1]);
-    mem_free(p->hash);
-    mem_free(p->hash_all);
-    mem_free(p->slot);
+    mem_free_owned(&p->owned);
     mem_free(p);
 }
 

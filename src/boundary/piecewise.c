@@ -127,18 +127,18 @@ static int take_off(struct piecewise_node *node, const sph_net *net, size_t laye
 }
 
 /* A layer without activation has its scale in its weights. */
-static int take_layer(struct piecewise_node *node, const sph_net *net, size_t layer)
+static int take_layer(struct piecewise_node *node, const sph_net *net, size_t layer, struct mem_owned *owned)
 {
     struct hyperplanes planes;
     int err = hyperplanes_affine(&planes, net, layer);
     if (err < 0)
         return err;
     size_t m = planes.m, n = planes.n;
-    node->w = mem_get(n * node->ld, sizeof *node->w);
-    node->b = mem_get(node->ld, sizeof *node->b);
-    node->s = mem_get(node->ld, sizeof *node->s);
-    node->norm = mem_get(m, sizeof *node->norm);
-    if (!node->w || !node->b || !node->s || !node->norm)
+    node->w = mem_own(owned, n * node->ld, sizeof *node->w);
+    node->b = mem_own(owned, node->ld, sizeof *node->b);
+    node->s = mem_own(owned, node->ld, sizeof *node->s);
+    node->norm = mem_own(owned, m, sizeof *node->norm);
+    if (owned->failed)
         err = SPH_EMEMORY;
     for (size_t j = 0; j < m && !err; j++) {
         double scale = piecewise_cuts(node) ? 1 : planes.s[j];
@@ -170,7 +170,7 @@ static int take_node(struct piecewise *out, const sph_net *net, size_t i)
     node->ld = kernel_pad(node->m);
     node->below = 1;
     out->widest = node->ld > out->widest ? node->ld : out->widest;
-    if (!(out->value[i] = mem_get(node->ld, sizeof *out->value[i])))
+    if (!(out->value[i] = mem_own(&out->owned, node->ld, sizeof *out->value[i])))
         return SPH_EMEMORY;
     if (from->kind == NODE_INPUT)
         return 0;
@@ -186,7 +186,7 @@ static int take_node(struct piecewise *out, const sph_net *net, size_t i)
         node->byte = out->pattern_bytes;
         out->pattern_bytes += (node->m + 7) / 8;
     }
-    return from->kind == NODE_DENSE ? take_layer(node, net, from->layer) : 0;
+    return from->kind == NODE_DENSE ? take_layer(node, net, from->layer, &out->owned) : 0;
 }
 
 /* ---------------------------------------------------------------- the plane */
@@ -226,13 +226,12 @@ int piecewise_new(struct piecewise *out, const sph_net *net, const sph_regions_o
         (err = check_window(opts->window)) < 0)
         return err;
     out->count = net->node_count;
-    out->node = mem_get(out->count, sizeof *out->node);
-    out->value = mem_get(out->count, sizeof *out->value);
-    if (!out->node || !out->value)
-        err = SPH_EMEMORY;
+    out->node = mem_own(&out->owned, out->count, sizeof *out->node);
+    out->value = mem_own(&out->owned, out->count, sizeof *out->value);
+    err = out->owned.failed ? SPH_EMEMORY : 0;
     for (size_t i = 0; i < out->count && !err; i++)
         err = take_node(out, net, i);
-    if (!err && !(out->plane = mem_get(3 * out->node[0].ld, sizeof *out->plane)))
+    if (!err && !(out->plane = mem_own(&out->owned, 3 * out->node[0].ld, sizeof *out->plane)))
         err = SPH_EMEMORY;
     if (!err)
         err = take_plane(out, net, opts);
@@ -243,17 +242,7 @@ int piecewise_new(struct piecewise *out, const sph_net *net, const sph_regions_o
 
 void piecewise_free(struct piecewise *net)
 {
-    for (size_t i = 0; net->node && i < net->count; i++) {
-        mem_free(net->node[i].w);
-        mem_free(net->node[i].b);
-        mem_free(net->node[i].s);
-        mem_free(net->node[i].norm);
-    }
-    for (size_t i = 0; net->value && i < net->count; i++)
-        mem_free(net->value[i]);
-    mem_free(net->value);
-    mem_free(net->node);
-    mem_free(net->plane);
+    mem_free_owned(&net->owned);
     *net = (struct piecewise){0};
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/memory.h"
 #include "net/net.h"
 
 /* A node of the net, numbered as there; node 0 is the input. Its values are f_j z_j with z = w in + b, the
@@ -34,6 +35,7 @@ struct piecewise {
     double *plane; /* (3, ld of node 0): x, y and 1 into the net's input */
     double middle[2], half[2];
     double **value; /* (count) of (ld) each: a place's values, for piecewise_at */
+    struct mem_owned owned;
 };
 
 static inline int piecewise_cuts(const struct piecewise_node *node)

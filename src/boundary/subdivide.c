@@ -68,6 +68,7 @@ struct cutter {
     double **largest;   /* of each unit: the largest |z| in the polygon it entered with */
     double *bound;      /* at least the length of the vector of a node's largest values */
     double *reach;      /* (widest) that vector, of the node at work */
+    struct mem_owned owned;
 };
 
 static int is_set(const uint8_t *bits, size_t unit)
@@ -283,51 +284,38 @@ static int carry_on(struct cutter *cutter)
 
 static void cutter_free(struct cutter *cutter)
 {
-    for (size_t i = 0; i < cutter->net->count; i++) {
-        if (cutter->z)
-            mem_free(cutter->z[i]);
-        if (cutter->map)
-            mem_free(cutter->map[i]);
-        if (cutter->tolerance)
-            mem_free(cutter->tolerance[i]);
-        if (cutter->largest)
-            mem_free(cutter->largest[i]);
-    }
-    void *owned[] = {cutter->pending.items, cutter->vertex.items, cutter->unit.items, cutter->bits.items,
-                     cutter->polygon,       cutter->above,        cutter->under,      cutter->list,
-                     cutter->spare,         cutter->pattern,      cutter->z,          cutter->map,
-                     cutter->tolerance,     cutter->largest,      cutter->bound,      cutter->reach};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        mem_free(owned[i]);
+    void *grown[] = {cutter->pending.items, cutter->vertex.items, cutter->unit.items, cutter->bits.items,
+                     cutter->polygon,       cutter->above,        cutter->under};
+    for (size_t i = 0; i < sizeof grown / sizeof *grown; i++)
+        mem_free(grown[i]);
+    mem_free_owned(&cutter->owned);
 }
 
 static int cutter_make(struct cutter *cutter)
 {
     const struct piecewise *net = cutter->net;
+    struct mem_owned *owned = &cutter->owned;
     cutter->pending.size = sizeof(struct pending);
     cutter->vertex.size = 2 * sizeof(double);
     cutter->unit.size = sizeof(uint32_t);
     cutter->bits.size = 1;
-    cutter->list = mem_get(net->widest, sizeof *cutter->list);
-    cutter->spare = mem_get(net->widest, sizeof *cutter->spare);
-    cutter->pattern = mem_get(net->pattern_bytes, 1);
-    cutter->z = mem_get(net->count, sizeof *cutter->z);
-    cutter->map = mem_get(net->count, sizeof *cutter->map);
-    cutter->tolerance = mem_get(net->count, sizeof *cutter->tolerance);
-    cutter->largest = mem_get(net->count, sizeof *cutter->largest);
-    cutter->bound = mem_get(net->count, sizeof *cutter->bound);
-    cutter->reach = mem_get(net->widest, sizeof *cutter->reach);
-    int missing = !cutter->list || !cutter->spare || !cutter->pattern || !cutter->z || !cutter->map ||
-                  !cutter->tolerance || !cutter->largest || !cutter->bound || !cutter->reach ||
-                  !reserve_vertices(cutter, 16);
-    for (size_t i = 0; i < net->count && !missing; i++) {
+    cutter->list = mem_own(owned, net->widest, sizeof *cutter->list);
+    cutter->spare = mem_own(owned, net->widest, sizeof *cutter->spare);
+    cutter->pattern = mem_own(owned, net->pattern_bytes, 1);
+    cutter->z = mem_own(owned, net->count, sizeof *cutter->z);
+    cutter->map = mem_own(owned, net->count, sizeof *cutter->map);
+    cutter->tolerance = mem_own(owned, net->count, sizeof *cutter->tolerance);
+    cutter->largest = mem_own(owned, net->count, sizeof *cutter->largest);
+    cutter->bound = mem_own(owned, net->count, sizeof *cutter->bound);
+    cutter->reach = mem_own(owned, net->widest, sizeof *cutter->reach);
+    for (size_t i = 0; i < net->count && !owned->failed; i++) {
         size_t ld = net->node[i].ld;
-        missing |= !(cutter->z[i] = mem_get(3 * ld, sizeof(double)));
-        missing |= !(cutter->map[i] = mem_get(3 * ld, sizeof(double)));
-        missing |= !(cutter->tolerance[i] = mem_get(ld, sizeof(double)));
-        missing |= !(cutter->largest[i] = mem_get(ld, sizeof(double)));
+        cutter->z[i] = mem_own(owned, 3 * ld, sizeof(double));
+        cutter->map[i] = mem_own(owned, 3 * ld, sizeof(double));
+        cutter->tolerance[i] = mem_own(owned, ld, sizeof(double));
+        cutter->largest[i] = mem_own(owned, ld, sizeof(double));
     }
-    return missing ? SPH_EMEMORY : 0;
+    return owned->failed || !reserve_vertices(cutter, 16) ? SPH_EMEMORY : 0;
 }
 
 int subdivide(const struct piecewise *net, const struct subdivision *subdivision)

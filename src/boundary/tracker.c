@@ -21,6 +21,7 @@ struct sph_tracker {
     const struct kernels *k;
     size_t layer_count;
     struct tracked *layer; /* (layers) */
+    struct mem_owned owned;
 };
 
 /* ---------------------------------------------------------------- making */
@@ -30,7 +31,7 @@ int tracker_follows(const sph_net *net, size_t layer)
     return net->layers[layer].act->breaks && !net->layers[layer].norm->per_sample;
 }
 
-static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
+static int tracked_make(struct tracked *out, const sph_net *net, size_t number, struct mem_owned *owned)
 {
     const struct net_layer *layer = &net->layers[number];
     size_t m = layer->shape.m, n = layer->shape.n, ld = kernel_pad(m), size = net->k->size;
@@ -44,18 +45,18 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number)
         .area = layer_area(layer),
         .groups = layer_groups(layer),
         .epsilon = layer->norm_epsilon,
-        .u = mem_get(n * ld, size),
+        .u = mem_own(owned, n * ld, size),
         .ldu = ld,
-        .offset = mem_get(m, size),
-        .moved = mem_get(2 * ld, size),
+        .offset = mem_own(owned, m, size),
+        .moved = mem_own(owned, 2 * ld, size),
     };
     const void *tensor[NORM_TENSORS] = {NULL};
     for (size_t t = 0; t < layer->norm->tensors; t++)
         tensor[t] = net_norm(net, layer, t);
     if (layer->norm->moves && !(layer->norm->at_input && layer->spec.pad)) /* else in the centred patch */
         layer->norm->moves(tensor, &out->args);
-    out->rows = mem_get((FRAME_ROWS + 1) * ld, size);
-    if (!out->args.u || !out->args.offset || !out->args.moved || !out->rows)
+    out->rows = mem_own(owned, (FRAME_ROWS + 1) * ld, size);
+    if (owned->failed)
         return SPH_EMEMORY;
     memset(out->args.u, 0xff, n * ld * size); /* NaN, in f32 and in f64: none was seen yet */
     memset(out->args.offset, 0xff, m * size);
@@ -68,15 +69,14 @@ int sph_tracker_new(sph_tracker **out, const sph_net *net)
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     sph_tracker *tracker = mem_get(1, sizeof *tracker);
-    int err = SPH_EMEMORY;
     if (!tracker)
-        return err;
+        return SPH_EMEMORY;
     tracker->k = net->k;
     tracker->layer_count = net->layer_count;
-    if ((tracker->layer = mem_get(net->layer_count, sizeof *tracker->layer)))
-        err = 0;
+    tracker->layer = mem_own(&tracker->owned, net->layer_count, sizeof *tracker->layer);
+    int err = tracker->layer ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < net->layer_count && !err; i++)
-        err = tracked_make(&tracker->layer[i], net, i);
+        err = tracked_make(&tracker->layer[i], net, i, &tracker->owned);
     if (err < 0) {
         sph_tracker_free(tracker);
         return err;
@@ -89,13 +89,7 @@ void sph_tracker_free(sph_tracker *tracker)
 {
     if (!tracker)
         return;
-    for (size_t i = 0; tracker->layer && i < tracker->layer_count; i++) {
-        mem_free(tracker->layer[i].args.u);
-        mem_free(tracker->layer[i].args.offset);
-        mem_free(tracker->layer[i].args.moved);
-        mem_free(tracker->layer[i].rows);
-    }
-    mem_free(tracker->layer);
+    mem_free_owned(&tracker->owned);
     mem_free(tracker);
 }
 

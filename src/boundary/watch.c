@@ -22,6 +22,7 @@ struct watch {
     size_t row;
     watch_see *see;
     void *self;
+    struct mem_owned owned;
 };
 
 static size_t widest(const sph_net *net)
@@ -115,13 +116,12 @@ int watch_new(struct watch **out, sph_net *net)
         return err;
     watch->net = net;
     watch->most = net_rows_at_once(net, WATCH_ROWS);
-    watch->index = mem_get(watch->most, sizeof *watch->index);
-    watch->x = mem_get(watch->most * net_row_length(net), net->k->size);
-    watch->value = mem_get(watch->most * widest(net), sizeof *watch->value);
-    watch->scale = mem_get(widest(net), sizeof *watch->scale);
-    watch->mean = mem_get(widest(net), sizeof *watch->mean);
-    if (!watch->index || !watch->x || !watch->value || !watch->scale || !watch->mean ||
-        (err = weights_new(&watch->weights, net, net->k, 0)) < 0 ||
+    watch->index = mem_own(&watch->owned, watch->most, sizeof *watch->index);
+    watch->x = mem_own(&watch->owned, watch->most * net_row_length(net), net->k->size);
+    watch->value = mem_own(&watch->owned, watch->most * widest(net), sizeof *watch->value);
+    watch->scale = mem_own(&watch->owned, widest(net), sizeof *watch->scale);
+    watch->mean = mem_own(&watch->owned, widest(net), sizeof *watch->mean);
+    if (watch->owned.failed || (err = weights_new(&watch->weights, net, net->k, 0)) < 0 ||
         (err = plan_new(&watch->plan, watch->weights, watch->most, PLAN_EVALUATE, 1, NULL)) < 0) {
         watch_free(watch);
         return err;
@@ -136,12 +136,8 @@ void watch_free(struct watch *watch)
         return;
     plan_free(watch->plan);
     weights_free(watch->weights);
-    mem_free(watch->index);
-    mem_free(watch->x);
     mem_free(watch->y);
-    mem_free(watch->value);
-    mem_free(watch->scale);
-    mem_free(watch->mean);
+    mem_free_owned(&watch->owned);
     mem_free(watch);
 }
 

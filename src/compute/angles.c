@@ -19,29 +19,34 @@ KERNEL void plain_polar(size_t n, size_t m, const void *theta, const void *scale
         for (size_t a = 0; a + 1 < n; a++) {
             if (a % POLAR_CHUNK == 0)
                 kept[a / POLAR_CHUNK * m + j] = product;
-            sin_out[a * m + j] = real_sin(angle[a * m + j]);
-            cos_out[a * m + j] = real_cos(angle[a * m + j]);
-            out[a * ldw + j] = product * cos_out[a * m + j];
-            product *= sin_out[a * m + j];
+            real s = real_sin(angle[a * m + j]), c = real_cos(angle[a * m + j]);
+            if (sine) {
+                sin_out[a * m + j] = s;
+                cos_out[a * m + j] = c;
+            }
+            out[a * ldw + j] = product * c;
+            product *= s;
         }
         out[(n - 1) * ldw + j] = product;
     }
 }
 
-KERNEL void plain_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
-                             const void *dw, size_t lddw, void *dtheta, void *radial)
+KERNEL void plain_polar_grad(size_t n, size_t m, const void *theta, void *sine, void *cosine,
+                             const void *prefix, const void *dw, size_t lddw, void *dtheta, void *radial)
 {
-    const real *sin_in = sine, *cos_in = cosine, *g = dw;
+    const real *angle = theta, *sin_in = sine, *cos_in = cosine, *g = dw;
     real *out = dtheta, *along = radial;
     for (size_t j = 0; j < m; j++) {
         real product = ((const real *)prefix)[j];
         for (size_t a = 0; a + 1 < n; a++) {
             out[a * m + j] = product;
-            product *= sin_in[a * m + j];
+            product *= angle ? real_sin(angle[a * m + j]) : sin_in[a * m + j];
         }
         real suffix = g[(n - 1) * lddw + j];
         for (size_t a = n - 1; a-- > 0;) {
-            real s = sin_in[a * m + j], c = cos_in[a * m + j], here = g[a * lddw + j];
+            real s = angle ? real_sin(angle[a * m + j]) : sin_in[a * m + j];
+            real c = angle ? real_cos(angle[a * m + j]) : cos_in[a * m + j];
+            real here = g[a * lddw + j];
             out[a * m + j] *= c * suffix - s * here;
             suffix = c * here + s * suffix;
         }
@@ -54,16 +59,16 @@ KERNEL real natural_damping(double damping)
     return damping > (double)REAL_LEAST ? (real)damping : REAL_LEAST;
 }
 
-KERNEL void plain_polar_natural(size_t n, size_t m, const void *sine, double damping, void *dtheta,
-                                void *product)
+KERNEL void plain_polar_natural(size_t n, size_t m, const void *theta, void *sine, double damping,
+                                void *dtheta, void *product)
 {
-    const real *sin_in = sine;
+    const real *angle = theta, *sin_in = sine;
     real *out = dtheta, added = natural_damping(damping);
     for (size_t j = 0; j < m; j++) {
         real length = 1;
         for (size_t a = 0; a + 1 < n; a++) {
             out[a * m + j] /= length * length + added;
-            length *= sin_in[a * m + j];
+            length *= angle ? real_sin(angle[a * m + j]) : sin_in[a * m + j];
         }
         ((real *)product)[j] = length;
     }
@@ -89,6 +94,8 @@ static inline void any_sincos(vec x, vec *sine, vec *cosine)
     Sleef___m128d_2 both = Sleef_sincosd2_u10sse2((__m128d)x);
 #elif REAL_BITS == 64
     Sleef_float64x2_t_2 both = Sleef_sincosd2_u10((float64x2_t)x);
+#elif VEC_BYTES == 64
+    Sleef___m512_2 both = Sleef_sincosf16_u35avx512f((__m512)x);
 #elif defined(__AVX2__)
     Sleef___m256_2 both = Sleef_sincosf8_u35avx2((__m256)x);
 #elif defined(__SSE2__)
@@ -105,7 +112,20 @@ static inline void any_sincos(vec x, vec *sine, vec *cosine)
 
 typedef uint32_t vec_bits __attribute__((vector_size(VEC_BYTES)));
 
-#ifdef __AVX2__
+#if VEC_BYTES == 64
+static inline int all_true(vec_mask where)
+{
+    return _mm512_movepi32_mask((__m512i)where) == 0xFFFF;
+}
+static inline vec nearest(vec x)
+{
+    return (vec)_mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+static inline vec_mask to_int(vec whole)
+{
+    return (vec_mask)_mm512_cvtps_epi32((__m512)whole);
+}
+#elif defined(__AVX2__)
 static inline int all_true(vec_mask where)
 {
     return _mm256_movemask_ps((__m256)where) == 0xFF;
@@ -182,23 +202,28 @@ KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale,
     size_t whole = m / LANES * LANES, rest = m - whole;
     for (size_t a = 0; a + 1 < n; a++) {
         const real *from = angle + a * m;
-        real *out = (real *)w + a * ldw, *sin_out = (real *)sine + a * m, *cos_out = (real *)cosine + a * m;
+        real *out = (real *)w + a * ldw;
+        real *sin_out = sine ? (real *)sine + a * m : NULL, *cos_out = sine ? (real *)cosine + a * m : NULL;
         vec s, c;
         if (a % POLAR_CHUNK == 0)
             memcpy((real *)prefix + a / POLAR_CHUNK * m, product, m * sizeof(real));
         for (size_t j = 0; j < whole; j += LANES) {
             vec_sincos(vec_load(from + j), &s, &c);
             vec p = vec_load(product + j);
-            vec_store(sin_out + j, s);
-            vec_store(cos_out + j, c);
+            if (sine) {
+                vec_store(sin_out + j, s);
+                vec_store(cos_out + j, c);
+            }
             vec_store(out + j, p * c);
             vec_store(product + j, p * s);
         }
         if (rest) {
             vec_sincos(vec_load_few(from + whole, rest), &s, &c);
             vec p = vec_load_few(product + whole, rest);
-            vec_store_few(sin_out + whole, s, rest);
-            vec_store_few(cos_out + whole, c, rest);
+            if (sine) {
+                vec_store_few(sin_out + whole, s, rest);
+                vec_store_few(cos_out + whole, c, rest);
+            }
             vec_store_few(out + whole, p * c, rest);
             vec_store_few(product + whole, p * s, rest);
         }
@@ -221,21 +246,42 @@ static inline void suffix_step(size_t m, const real *restrict sine, const real *
     }
 }
 
+/* Sines and cosines of a few rows, the same numbers as fast_polar's. */
+static inline void sincos_rows(size_t count, const real *angle, real *sine, real *cosine)
+{
+    size_t whole = count / LANES * LANES, rest = count - whole;
+    vec s, c;
+    for (size_t j = 0; j < whole; j += LANES) {
+        vec_sincos(vec_load(angle + j), &s, &c);
+        vec_store(sine + j, s);
+        vec_store(cosine + j, c);
+    }
+    if (rest) {
+        vec_sincos(vec_load_few(angle + whole, rest), &s, &c);
+        vec_store_few(sine + whole, s, rest);
+        vec_store_few(cosine + whole, c, rest);
+    }
+}
+
 /* A chunk of angles at a time, from the last to the first: its prefix products are written to dtheta and used
  * up while they are still near, so that every array passes through the caches once. */
-KERNEL void fast_polar_grad(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
-                            const void *dw, size_t lddw, void *dtheta, void *radial)
+KERNEL void fast_polar_grad(size_t n, size_t m, const void *theta, void *sine, void *cosine,
+                            const void *prefix, const void *dw, size_t lddw, void *dtheta, void *radial)
 {
-    const real *sin_in = sine, *cos_in = cosine, *g = dw;
+    const real *g = dw;
     real *out = dtheta, *suffix = radial;
     memcpy(suffix, g + (n - 1) * lddw, m * sizeof(real));
     for (size_t chunk = polar_chunks(n), end = n - 1; chunk-- > 0;) {
-        size_t begin = chunk * POLAR_CHUNK;
+        size_t begin = chunk * POLAR_CHUNK, first = theta ? begin : 0; /* of sine and cosine */
+        const real *sin_in = sine, *cos_in = cosine;
+        if (theta)
+            sincos_rows((end - begin) * m, (const real *)theta + begin * m, sine, cosine);
         memcpy(out + begin * m, (const real *)prefix + chunk * m, m * sizeof(real));
         for (size_t a = begin + 1; a < end; a++)
-            multiply_rows(m, out + (a - 1) * m, sin_in + (a - 1) * m, out + a * m);
+            multiply_rows(m, out + (a - 1) * m, sin_in + (a - 1 - first) * m, out + a * m);
         for (size_t a = end; a-- > begin;)
-            suffix_step(m, sin_in + a * m, cos_in + a * m, g + a * lddw, out + a * m, suffix);
+            suffix_step(m, sin_in + (a - first) * m, cos_in + (a - first) * m, g + a * lddw, out + a * m,
+                        suffix);
         end = begin;
     }
 }
@@ -250,14 +296,18 @@ static inline void natural_step(size_t m, const real *restrict sine, real added,
     }
 }
 
-KERNEL void fast_polar_natural(size_t n, size_t m, const void *sine, double damping, void *dtheta,
-                               void *product)
+KERNEL void fast_polar_natural(size_t n, size_t m, const void *theta, void *sine, double damping,
+                               void *dtheta, void *product)
 {
     real *length = product, added = natural_damping(damping);
     for (size_t j = 0; j < m; j++)
         length[j] = 1;
-    for (size_t a = 0; a + 1 < n; a++)
-        natural_step(m, (const real *)sine + a * m, added, (real *)dtheta + a * m, length);
+    for (size_t a = 0; a + 1 < n; a++) {
+        real *row = (real *)sine + (theta ? 0 : a * m);
+        if (theta)
+            sincos_rows(m, (const real *)theta + a * m, row, row + m);
+        natural_step(m, row, added, (real *)dtheta + a * m, length);
+    }
 }
 
 #endif

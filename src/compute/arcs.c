@@ -39,6 +39,8 @@ static inline vec vec_atan2(vec y, vec x)
     return (vec)Sleef_atan2d2_u10sse2((__m128d)y, (__m128d)x);
 #elif REAL_BITS == 64
     return (vec)Sleef_atan2d2_u10((float64x2_t)y, (float64x2_t)x);
+#elif VEC_BYTES == 64
+    return (vec)Sleef_atan2f16_u10avx512f((__m512)y, (__m512)x);
 #elif VEC_BYTES == 32
     return (vec)Sleef_atan2f8_u10avx2((__m256)y, (__m256)x);
 #elif defined(__SSE2__)

@@ -5,11 +5,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static struct blas blas;
+static atomic_int tried;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Bytes of address space that a process with it takes, and its buffers for each core, with as much again to be
@@ -36,6 +38,7 @@ static void load(void)
 {
     void *library = has_room() ? dlopen(SPH_BLAS, RTLD_NOW | RTLD_LOCAL) : NULL;
     struct blas found;
+    atomic_store(&tried, 1);
     if (!library || !find(library, "cblas_sgemm", &found.sgemm) ||
         !find(library, "cblas_dgemm", &found.dgemm))
         return;
@@ -51,6 +54,12 @@ const struct blas *blas_get(void)
 {
     pthread_once(&once, load);
     return blas.sgemm ? &blas : NULL;
+}
+
+/* Does not load it only to tell. */
+int blas_is_lost(void)
+{
+    return !has_room() || (atomic_load(&tried) && !blas_get());
 }
 
 #endif

@@ -17,6 +17,14 @@ struct blas {
 
 /* NULL: it is not to be had, and never will be in this process. */
 const struct blas *blas_get(void);
+
+/* 1: the build knows it, and this process has to do without: its large products are other sums. */
+int blas_is_lost(void);
+#else
+static inline int blas_is_lost(void)
+{
+    return 0;
+}
 #endif
 
 #endif

@@ -109,12 +109,12 @@ static void forward(struct conv *conv, const struct conv_call *call)
                             (float *)call->y + i * out, call->scratch);
     }
     if (call->relu) /* oneDNN's own makes 0 of NaN, and a diverged net would look well */
-        conv->spec.k->act[SPH_ACT_RELU](&(struct act_args){.rows = call->images * out / KERNEL_PAD,
-                                                           .m = KERNEL_PAD,
+        conv->spec.k->act[SPH_ACT_RELU](&(struct act_args){.rows = call->images * out / call->ldy,
+                                                           .m = call->ldy,
                                                            .z = call->y,
-                                                           .ldz = KERNEL_PAD,
+                                                           .ldz = call->ldy,
                                                            .y = call->y,
-                                                           .ldy = KERNEL_PAD});
+                                                           .ldy = call->ldy});
 }
 
 static void backward_data(struct conv *conv, const struct conv_call *call)

@@ -3,13 +3,12 @@
 
 #include <string.h>
 
-#include "compute/kernels.h"
 #include "spherelu/core.h"
 
-/* One constant text per kernel table, so that nothing has to be built or kept. */
+#define FEATURES(kernels, matrices) FEATURES_BEGIN(kernels, matrices) FEATURES_END
+
+/* One constant text per case, so that nothing has to be built or kept. */
 const char *sph_core_features(void)
 {
-    const char *kernels = kernels_pick(SPH_F32, KERNELS_FASTEST)->name;
-    return strcmp(kernels, "avx2") ? FEATURES_BEGIN("base") FEATURES_END
-                                   : FEATURES_BEGIN("avx2") FEATURES_END;
+    return FEATURES_CHOOSE(FEATURES);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the core was built with, as constant texts: one "name: value" per line. FEATURES_BEGIN stands before
+ * What the core was built with and can use here, as constant texts: one "name: value" per line. FEATURES_BEGIN stands before
  * and FEATURES_END behind whatever a larger library adds. */
 #ifndef SPH_COMPUTE_FEATURES_H
 #define SPH_COMPUTE_FEATURES_H
+
+#include "compute/blas.h"
+#include "compute/kernels.h"
 
 #ifdef SPH_BLAS
 #include <openblas_config.h>
@@ -42,15 +45,26 @@
 
 #ifdef SPH_BLAS
 #define FEATURES_MATRICES "matrices:" OPENBLAS_VERSION "(cblas)\n"
+#define FEATURES_NO_BLAS                                                                                     \
+    "matrices: built in; no room for" OPENBLAS_VERSION "here, large products have other last bits\n"
 #else
 #define FEATURES_MATRICES "matrices: built in\n"
+#define FEATURES_NO_BLAS  FEATURES_MATRICES
 #endif
 
-#define FEATURES_BEGIN(kernels)                                                                              \
+/* Of these texts the one that is true of this process: FEATURES(kernels, matrices). */
+#define FEATURES_OF(FEATURES, kernels)                                                                       \
+    (blas_is_lost() ? FEATURES(kernels, FEATURES_NO_BLAS) : FEATURES(kernels, FEATURES_MATRICES))
+#define FEATURES_CHOOSE(FEATURES)                                                                            \
+    (!strcmp(kernels_pick(SPH_F32, KERNELS_FASTEST)->name, "avx512") ? FEATURES_OF(FEATURES, "avx512")       \
+     : !strcmp(kernels_pick(SPH_F32, KERNELS_FASTEST)->name, "avx2") ? FEATURES_OF(FEATURES, "avx2")         \
+                                                                     : FEATURES_OF(FEATURES, "base"))
+
+#define FEATURES_BEGIN(kernels, matrices)                                                                    \
     "kernels: " kernels "\n"                                                                                 \
     "threads: " FEATURES_THREADS "\n"                                                                        \
     "convolutions: " FEATURES_CONVOLUTIONS "\n"                                                              \
-    "sines: " FEATURES_SINES "\n" FEATURES_MATRICES
+    "sines: " FEATURES_SINES "\n" matrices
 
 #define FEATURES_END "compiler: " FEATURES_COMPILER "\n"
 

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/kernels.h"
 
+#include "compute/onednn.h"
+
 extern const struct kernels kernels_plain_f32, kernels_base_f32, kernels_plain_f64, kernels_base_f64;
 #ifdef SPH_HAVE_AVX2
 extern const struct kernels kernels_avx2_f32, kernels_avx2_f64;
+#endif
+#ifdef SPH_HAVE_AVX512
+extern const struct kernels kernels_avx512_f32;
+
+/* oneDNN may be told to do without (DNNL_MAX_CPU_ISA); then nobody uses it, as images lie in its blocks. */
+static int has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && onednn_block() != 8;
+}
 #endif
 
 const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice)
@@ -11,8 +23,12 @@ const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice)
     int wide = dtype == SPH_F64;
     if (choice == KERNELS_PLAIN)
         return wide ? &kernels_plain_f64 : &kernels_plain_f32;
+#ifdef SPH_HAVE_AVX512
+    if (choice == KERNELS_FASTEST && !wide && has_avx512())
+        return &kernels_avx512_f32;
+#endif
 #ifdef SPH_HAVE_AVX2
-    if (choice == KERNELS_FASTEST && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (choice != KERNELS_BASE && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return wide ? &kernels_avx2_f64 : &kernels_avx2_f32;
 #endif
     return wide ? &kernels_base_f64 : &kernels_base_f32;

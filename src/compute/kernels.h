@@ -4,9 +4,9 @@
  * or f64, nor which instructions the processor has: pointers are `void *` of the table's dtype, and every
  * loop over numbers that runs in a training step is an entry of this table.
  *
- * Variants: "plain" is the oracle, written for the reader; "base" and "avx2" are the fast twins, the same
- * source compiled for any x86-64 (or ARM) and for AVX2+FMA. Each kernel's file holds the plain twin first,
- * then the fast one.
+ * Variants: "plain" is the oracle, written for the reader; "base", "avx2" and, in f32, "avx512" are the fast
+ * twins, the same source compiled for any x86-64 (or ARM), for AVX2+FMA and for AVX-512. Each kernel's file
+ * holds the plain twin first, then the fast one.
  *
  * Shapes: matrices are row-major with a leading dimension in elements. Activations are (rows, m), one sample
  * a row. Weights and raw parameters are unit-minor, (n, m): entry i of all m units lies side by side, so that
@@ -25,7 +25,7 @@
 #include "compute/winograd.h"
 #include "spherelu/core.h"
 
-enum { KERNEL_PAD = 8, GROUP_WORK = 3 };
+enum { KERNEL_PAD = 16, GROUP_WORK = 3 };
 
 enum { GEMM_SET = 0, GEMM_ADD = 1, GEMM_RELU = 2 };
 
@@ -156,9 +156,10 @@ static inline size_t spread_below(int share, size_t count)
 }
 
 struct kernels {
-    const char *name; /* "plain", "base", "avx2" */
+    const char *name; /* "plain", "base", "avx2", "avx512" */
     sph_dtype dtype;
-    size_t size; /* bytes of a number */
+    size_t size;  /* bytes of a number */
+    size_t lanes; /* numbers of a vector: images lie in blocks of as many or more */
 
     /* ---- copies */
     void (*to_double)(size_t count, const void *src, double *dst);
@@ -194,17 +195,19 @@ struct kernels {
     void (*column_sums)(size_t rows, size_t m, const void *x, size_t ldx, void *sum); /* (m) += */
 
     /* ---- hyperspherical coordinates, n >= 2
-     * w (n, m) = scale[j] u(theta). Kept for the gradient: sine and cosine (n-1, m), and prefix
+     * w (n, m) = scale[j] u(theta). Kept for the gradient: sine and cosine (n-1, m) or NULL both, and prefix
      * (polar_chunks(n), m), the scale times all sines before angle 0, POLAR_CHUNK, 2 POLAR_CHUNK ... */
     void (*polar)(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw, void *sine,
                   void *cosine, void *prefix);
-    /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw */
-    void (*polar_grad)(size_t n, size_t m, const void *sine, const void *cosine, const void *prefix,
+    /* dtheta (n-1, m) = scale[j] * du/dtheta^T dw; radial (m) = u . dw. theta NULL: sine and cosine were kept.
+     * Else they are computed again from it, to the same numbers, and both are room for (POLAR_CHUNK, m) */
+    void (*polar_grad)(size_t n, size_t m, const void *theta, void *sine, void *cosine, const void *prefix,
                        const void *dw, size_t lddw, void *dtheta, void *radial);
     /* dtheta (n-1, m) /= M + damping, M the metric of the angles: angle i turns u by the product of the sines
      * before it, and M_i is the square of that. product (m) is scratch. A damping too small for the dtype is
-     * its smallest normal number. */
-    void (*polar_natural)(size_t n, size_t m, const void *sine, double damping, void *dtheta, void *product);
+     * its smallest normal number. theta: as above, sine then is room for (2, m). */
+    void (*polar_natural)(size_t n, size_t m, const void *theta, void *sine, double damping, void *dtheta,
+                          void *product);
     /* ---- arrays of exactly count numbers; results may lie where the arguments do */
     void (*arcs)(size_t count, const void *y, const void *x, void *angle); /* atan2(y, x) */
     void (*sincos)(size_t count, const void *angle, void *sine, void *cosine);
@@ -305,9 +308,9 @@ struct kernels {
     void (*update[UPDATE_COUNT])(const struct update_args *args);
 };
 
-enum kernel_choice { KERNELS_FASTEST, KERNELS_PLAIN, KERNELS_BASE };
+enum kernel_choice { KERNELS_FASTEST, KERNELS_PLAIN, KERNELS_BASE, KERNELS_AVX2 };
 
-/* The table for this processor; never NULL. */
+/* The table for this processor; never NULL. KERNELS_AVX2: the fastest but for AVX-512. */
 const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice);
 
 /* leaky_relu below 0, rounded to the dtype. */

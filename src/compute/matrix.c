@@ -171,7 +171,7 @@ static const struct tile_family *choose_family(size_t rows, size_t vecs)
 /* Rows are dealt evenly over the tiles: 13 rows are 5+4+4, not 6+6+1. */
 static void micro_gemm(const struct gemm *g, size_t rows, size_t cols)
 {
-    size_t vecs = kernel_pad(cols) / LANES;
+    size_t vecs = columns_padded(cols) / LANES;
     for (size_t v = 0; v < vecs;) {
         const struct tile_family *family = choose_family(rows, vecs - v);
         size_t tiles = (rows + family->rows - 1) / family->rows, height = rows / tiles, taller = rows % tiles;
@@ -185,7 +185,7 @@ static void micro_gemm(const struct gemm *g, size_t rows, size_t cols)
 /* c = a b of one column of a and one row of b: nothing to keep in registers. */
 static void outer_product(const struct gemm *g, size_t rows, size_t cols)
 {
-    size_t padded = kernel_pad(cols);
+    size_t padded = columns_padded(cols);
     for (size_t i = 0; i < rows; i++) {
         vec factor = vec_all(g->a[i * g->a_row]);
         real *out = g->c + i * g->ldc;

@@ -5,7 +5,7 @@
  *
  *   REAL_BITS      32 or 64
  *   KERNELS_FAST   defined for the fast variants; without it only the plain twins are compiled into the table
- *   KERNELS_TABLE  the table's symbol: kernels_plain_f32, kernels_base_f32, kernels_avx2_f32, ..._f64
+ *   KERNELS_TABLE  the table's symbol: kernels_plain_f32, kernels_base_f32, kernels_avx2_f32, ..._f64, kernels_avx512_f32
  *
  * All functions of a kernel file are `KERNEL` (static), named plain_xxx and fast_xxx. */
 #ifndef SPH_COMPUTE_REAL_H
@@ -52,7 +52,10 @@ typedef float real;
  * numbers. vec_load and vec_store take any alignment; vec_load_few and vec_store_few touch only the first
  * count lanes (others read as 0). */
 #ifdef KERNELS_FAST
-#if defined(__AVX2__) && defined(__FMA__)
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define VEC_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 #define VEC_BYTES 32
 #else
@@ -83,7 +86,9 @@ static inline vec vec_all(real x)
  * compiler free to fuse or not does not promise. */
 static inline vec vec_fused(vec a, vec b, vec c)
 {
-#if VEC_BYTES == 32 && REAL_BITS == 64
+#if VEC_BYTES == 64
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif VEC_BYTES == 32 && REAL_BITS == 64
     return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #elif VEC_BYTES == 32
     return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
@@ -107,9 +112,17 @@ static inline vec vec_first(vec v, size_t count)
 {
     return (vec)(vec_lanes(count) & (vec_mask)v);
 }
+#if VEC_BYTES == 64
+static inline __mmask16 vec_first_bits(size_t count)
+{
+    return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xFFFF);
+}
+#endif
 static inline vec vec_load_few(const real *p, size_t count)
 {
-#if VEC_BYTES == 32 && REAL_BITS == 64
+#if VEC_BYTES == 64
+    return (vec)_mm512_maskz_loadu_ps(vec_first_bits(count), p);
+#elif VEC_BYTES == 32 && REAL_BITS == 64
     return (vec)_mm256_maskload_pd(p, (__m256i)vec_lanes(count));
 #elif VEC_BYTES == 32
     return (vec)_mm256_maskload_ps(p, (__m256i)vec_lanes(count));
@@ -122,6 +135,9 @@ static inline vec vec_load_few(const real *p, size_t count)
 }
 static inline void vec_store_few(real *p, vec v, size_t count)
 {
+#if VEC_BYTES == 64
+    _mm512_mask_storeu_ps(p, vec_first_bits(count), (__m512)v);
+#else
     real lanes[LANES];
     memcpy(lanes, &v, sizeof v);
     size_t done = 0;
@@ -137,6 +153,7 @@ static inline void vec_store_few(real *p, vec v, size_t count)
         p[done] = lanes[done];
     if (count >= LANES)
         vec_store(p, v);
+#endif
 }
 static inline real vec_sum(vec v)
 {

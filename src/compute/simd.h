@@ -47,6 +47,8 @@ KERNEL_INLINE vec vec_each(real (*function)(real), vec v)
     return v;
 }
 #define ELEMENTARY(name, v) vec_each(real_##name, v)
+#elif VEC_BYTES == 64
+#define ELEMENTARY(name, v) ((vec)Sleef_##name##f16_u10avx512f((__m512)(v)))
 #elif VEC_BYTES == 32 && REAL_BITS == 64
 #define ELEMENTARY(name, v) ((vec)Sleef_##name##d4_u10avx2((__m256d)(v)))
 #elif VEC_BYTES == 32

@@ -21,13 +21,17 @@
 
 #ifdef KERNELS_FAST
 #define PICK(name) fast_##name
-#ifdef __AVX2__
+#define PICK_LANES LANES
+#if defined(__AVX512F__)
+#define VARIANT "avx512"
+#elif defined(__AVX2__)
 #define VARIANT "avx2"
 #else
 #define VARIANT "base"
 #endif
 #else
 #define PICK(name) plain_##name
+#define PICK_LANES 1
 #define VARIANT    "plain"
 #endif
 
@@ -37,6 +41,7 @@ const struct kernels KERNELS_TABLE = {
     .name = VARIANT,
     .dtype = REAL_DTYPE,
     .size = sizeof(real),
+    .lanes = PICK_LANES,
     .to_double = plain_to_double,
     .from_double = plain_from_double,
     .transpose = PICK(transpose),

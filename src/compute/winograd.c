@@ -4,8 +4,8 @@
  * which makes it 36 matrix products, one for each place of the transformed tile. The weights' gradient is the
  * transpose of the same form: dg = G^T [ (A dY A^T) . (B^T d B) ] G.
  *
- * Tiles are taken in chunks. Transformed tiles lie as (place, group of 6 tiles, block of 8 channels, tile,
- * channel): six tiles times sixteen units are one register tile of the product, which then reads its operand
+ * Tiles are taken in chunks. Transformed tiles lie as (place, group of 6 tiles, octet of channels, tile,
+ * channel): six tiles times sixteen units (with AVX-512 twelve times 32, and an octet is 16) are one register tile of the product, which then reads its operand
  * from front to back. Transformed weights are made for one register tile of units at a time, right before their use:
  * that costs a few per cent of the products and saves writing four times the weights to memory. */
 #include "compute/real.h"
@@ -19,12 +19,20 @@ enum {
     PATCH = 6,   /* input pixels, each way            */
     PLACES = 36, /* of a transformed tile             */
     TAPS = 9,
+    TILES_WIDE = 2, /* register tiles side by side for one pass over the tiles */
+#if VEC_BYTES == 64
+    GROUP = 12,
+    OCTET = 16,
+    TILE_UNITS = 32,
+    STRIP = 2,
+    HALF = 8,
+#else
     GROUP = 6,       /* tiles of a register tile      */
-    OCTET = 8,       /* channels side by side         */
+    OCTET = 8,       /* channels side by side, no more than a block of images */
     TILE_UNITS = 16, /* units of a register tile      */
-    TILES_WIDE = 2,  /* register tiles side by side for one pass over the tiles */
     STRIP = 3,       /* octets of units in a register tile of the weights' gradient */
     HALF = 4,        /* channels of it                */
+#endif
     CHUNK_LEAST = 128,
     CHUNK_MOST = 384, /* tiles */
     CHUNK_BYTES = 4 << 20
@@ -34,7 +42,7 @@ struct tiling {
     size_t down, across, count; /* tiles of an image, of all images */
     size_t chunk;               /* tiles at a time, a multiple of GROUP */
     size_t room;                /* no chunk is longer, nor is one of fewer images */
-    size_t octets, unit_octets; /* blocks of 8 channels, of 8 units */
+    size_t octets, unit_octets; /* of channels, of units */
 };
 
 KERNEL size_t ceil_to(size_t count, size_t of)
@@ -424,8 +432,8 @@ KERNEL void fast_winograd_weights(const struct winograd_args *args)
                     const real *v = tiles + place * groups * v_step + c / OCTET * GROUP * OCTET + c % OCTET;
                     const real *d = grads + place * groups * d_step + octet * GROUP * OCTET;
                     real *du = transformed + (place * t.octets * OCTET + c) * STRIP * OCTET;
-                    if (wide == 3)
-                        gradient_tile(groups, v, v_step, d, d_step, 3, du);
+                    if (wide == STRIP)
+                        gradient_tile(groups, v, v_step, d, d_step, STRIP, du);
                     else if (wide == 2)
                         gradient_tile(groups, v, v_step, d, d_step, 2, du);
                     else

@@ -40,12 +40,8 @@ void config_write_value(struct yaml_out *out, const struct sph_job *job, enum op
     }
 }
 
-void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section)
+void config_write_options(struct yaml_out *out, const struct sph_job *job, const char *section)
 {
-    if (*section) {
-        yaml_key(out, section);
-        yaml_map_block(out);
-    }
     for (int i = 0; i < OPTION_COUNT; i++) {
         enum option_id id = (enum option_id)i;
         if (!job->set[i] || id == OPTION_OUT || strcmp(section_word(id), section))
@@ -53,6 +49,15 @@ void config_write_section(struct yaml_out *out, const struct sph_job *job, const
         yaml_key(out, option_key(id));
         config_write_value(out, job, id);
     }
+}
+
+void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section)
+{
+    if (*section) {
+        yaml_key(out, section);
+        yaml_map_block(out);
+    }
+    config_write_options(out, job, section);
     if (*section)
         yaml_map_end(out);
 }
@@ -133,11 +138,14 @@ static int in_section(enum option_id id, const char *section)
 {
     if (section)
         return !strcmp(section_word(id), section) && id != OPTION_OUT;
-    return !strcmp(section_word(id), "net") || !strcmp(section_word(id), "train") || id == OPTION_DRAW;
+    return !strcmp(section_word(id), "net") || !strcmp(section_word(id), "train") || id == OPTION_DRAW ||
+           id == OPTION_COLUMNS;
 }
 
 int config_key(const char *key, const char *section)
 {
+    if (section && !strcmp(section, "data") && !strcmp(key, "file"))
+        return OPTION_DATA;
     for (int i = 0; i < OPTION_COUNT; i++)
         if (!strcmp(key, option_key((enum option_id)i)) && in_section((enum option_id)i, section))
             return i;
@@ -190,7 +198,10 @@ int config_apply(struct sph_job *job, struct node mapping, const char *section, 
         if (id < 0)
             return config_unknown_key(key, section);
         if (seen[id])
-            return node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key), seen[id]);
+            return id == OPTION_DATA
+                       ? node_fail(key, NULL, "'name' and 'file' are one key, and it is already in line %zu",
+                                   seen[id])
+                       : node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key), seen[id]);
         seen[id] = key.at->start_mark.line + 1;
         if (lines)
             lines[id] = node_line(key);

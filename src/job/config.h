@@ -10,7 +10,7 @@
  *     net: {kind: mlp, hidden: [100], ...}
  *     train: {loss: mse, lr: 0.01, ...}
  *
- * Keys are the options' own names with '_' for '-', except data.name (--data) and net.kind (--net). Where the
+ * Keys are the options' own names with '_' for '-', except data.name (--data), which may be called file as well, and net.kind (--net). Where the
  * run folder lies (--out) is not written: a folder may be moved. Unset options are left out. */
 #ifndef SPH_JOB_CONFIG_H
 #define SPH_JOB_CONFIG_H
@@ -32,7 +32,7 @@ int config_read(struct sph_job *job, const char *path);
 int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
 
 /* Gives the values of one mapping to the job. section: "data", "net" or "train" as in files; NULL takes any
- * key of net and train, and data's draw (a method of an experiment). except: a key that is the caller's own and is passed
+ * key of net and train, and data's draw and columns (a method of an experiment). except: a key that is the caller's own and is passed
  * over, or NULL. lines, or NULL: where each option stands. */
 int config_apply(struct sph_job *job, struct node mapping, const char *section, const char *except,
                  size_t lines[OPTION_COUNT]);
@@ -48,6 +48,8 @@ int config_value(struct sph_job *job, struct node node, enum option_id id);
 /* And of config_write: a section with all set options ("" for the top level); one value; the end of the
  * document, its text moved to *whole. */
 void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section);
+void config_write_options(struct yaml_out *out, const struct sph_job *job,
+                          const char *section); /* without its key */
 void config_write_value(struct yaml_out *out, const struct sph_job *job, enum option_id id);
 int config_end(struct yaml_out *out, struct text *text, char **whole);
 

@@ -31,7 +31,7 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
     const struct job_options *o = &job->options;
     const char *word = sph_word(SPH_WORDS_NET, o->net)->word;
     int image_net = kind_of(o)->make != NULL;
-    if (image_net && !data->pixels)
+    if (image_net && !data_is_images(data))
         return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", word, o->data);
     if (image_net && job->given[OPTION_HIDDEN])
         return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them", word);
@@ -40,8 +40,19 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
     /* an experiment that was written down names it whatever the net */
     if (job->named[OPTION_STEM] && !kind_of(o)->stems)
         return sph_fail_key(SPH_EARG, "stem", "%s has no stem to choose; the resnets have", word);
-    if (o->augment > SPH_AUGMENT_NONE && !data->pixels)
+    if (o->augment > SPH_AUGMENT_NONE && !data_is_images(data))
         return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);
+    if (o->augment > SPH_AUGMENT_FLIP && !data->pictures)
+        return sph_fail_key(SPH_EARG, "augment",
+                            "%s holds images of one size; %s is for folders of pictures, flip for these",
+                            o->data, sph_word(SPH_WORDS_AUGMENT, o->augment)->word);
+    static const enum option_id of_folders[] = {OPTION_SIZE, OPTION_WORKERS, OPTION_SKIP_BAD};
+    for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; i++)
+        if (!data->pictures && job->given[of_folders[i]] &&
+            (of_folders[i] != OPTION_SKIP_BAD || o->skip_bad > 0))
+            return sph_fail_key(SPH_EARG, option_key(of_folders[i]), "%s is no folder of pictures", o->data);
+    if (o->gray > 0 && !data_is_images(data))
+        return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", o->data);
     const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
     if (job->set[OPTION_GROUPS] && !norm->grouped)
         return sph_fail_key(SPH_EARG, "groups", "norm %s has none", norm->name);
@@ -63,8 +74,14 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
         options_unset(job, OPTION_STEM);
     if (!job->set[OPTION_BATCH])
         options_set_size(job, OPTION_BATCH, kind->batch);
-    if (data->pixels && job->options.augment < 0)
-        options_set_word(job, OPTION_AUGMENT, SPH_AUGMENT_FLIP);
+    if (data_is_images(data) && job->options.augment < 0)
+        options_set_word(job, OPTION_AUGMENT, data->pictures ? SPH_AUGMENT_CROP : SPH_AUGMENT_FLIP);
+    if (!data_is_images(data))
+        options_unset(job, OPTION_GRAY);
+    if (data->pictures)
+        options_set_size(job, OPTION_SIZE, data->height);
+    else
+        options_unset(job, OPTION_SKIP_BAD);
     return 0;
 }
 
@@ -186,10 +203,20 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.rows = o->rows;
     opts.noise = o->noise;
     opts.by_numpy = option_draw(o->draw, &opts.draw);
+    if (job->set[OPTION_PERMUTE] && o->permute > UINT32_MAX)
+        return sph_fail_key(SPH_EARG, "permute", "numpy's permutation takes seeds below 2^32");
+    opts.permutes = job->set[OPTION_PERMUTE];
+    opts.permute = (uint32_t)o->permute;
+    opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
+    opts.gray = o->gray > 0;
+    opts.size = o->size;
+    opts.workers = o->workers;
+    opts.skip_bad = o->skip_bad > 0;
     int err =
         job->cache ? data_cache_open(job->cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
     if (err < 0)
         return err;
+    job->left_out = (*out)->pictures ? (*out)->left_out : 0;
     if ((err = job_settle(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
@@ -222,11 +249,6 @@ int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *o
     int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, o->seed);
     if (!err && o->protocol == PROTOCOL_CV)
         err = leave_fold_out(job, out);
-    if (!err && job->given[OPTION_BATCH] && o->batch > out->train_rows) {
-        err = sph_fail_key(SPH_EARG, "batch", "%zu is more than the %zu training rows; use --batch full",
-                           o->batch, out->train_rows);
-        sph_split_free(out);
-    }
     return err;
 }
 
@@ -246,8 +268,9 @@ uint64_t job_content(const sph_data *data)
 {
     size_t numbers = data->rows * data->features;
     uint64_t hash = 0xcbf29ce484222325u;
-    hash = data->pixels ? add_content(hash, data->pixels, numbers)
-                        : add_content(hash, data->x, numbers * sizeof *data->x);
+    hash = data->pictures ? add_content(hash, &data->pictures->content, sizeof data->pictures->content)
+           : data->pixels ? add_content(hash, data->pixels, numbers)
+                          : add_content(hash, data->x, numbers * sizeof *data->x);
     return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
 }
 
@@ -335,13 +358,17 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
     if (init < 0 && o->init_scale != 1)
         return sph_fail_key(SPH_EARG, "init_scale", "found %g, but the first values come from %s",
                             o->init_scale, o->init);
+    if (init >= 0 && o->new_head > 0)
+        return sph_fail_key(SPH_EARG, "new_head",
+                            "--init is '%s', expected a file whose net gets the new output layer",
+                            sph_word(SPH_WORDS_INIT, init)->word);
     int err = kind_of(o)->make ? make_image_net(o, data, first, out) : make_mlp(o, data, first, out);
     if (err < 0)
         return err;
     if (o->init_scale != 1)
         err = scale_net(*out, o->init_scale);
     else if (init < 0)
-        err = sph_net_load_tensors(*out, o->init);
+        err = o->new_head > 0 ? sph_net_load_body(*out, o->init) : sph_net_load_tensors(*out, o->init);
     if (err < 0) {
         sph_net_free(*out);
         *out = NULL;
@@ -376,6 +403,8 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.epsilon = o->epsilon;
     opts.natural = isnan(o->natural) ? 0 : o->natural;
     opts.clip = o->clip;
+    opts.freeze = o->freeze;
+    opts.memory = o->memory < 0 ? SPH_MEMORY_NORMAL : (sph_memory)o->memory;
     opts.batch = o->batch;
     opts.micro = o->micro;
     opts.epochs = o->epochs;

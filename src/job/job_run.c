@@ -4,6 +4,7 @@
  * and split first, checkpoints while training, then model, record and result. Whatever is missing is made
  * again from what is there. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,15 +12,18 @@
 #include "base/error.h"
 #include "file/file.h"
 #include "file/json.h"
+#include "file/resident.h"
 #include "base/memory.h"
 #include "job/config.h"
 #include "train/fit.h"
 #include "job/job.h"
 #include "job/record.h"
 #include "job/reference.h"
+#include "job/tensorboard.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
 #include "store/runfolder.h"
+#include "store/tensors.h"
 
 struct folder {
     const char *dir;
@@ -36,10 +40,11 @@ struct job_run {
     struct fit *fit;
     struct metrics metrics;
     int metrics_open;
-    struct record *record; /* NULL: nothing is recorded */
-    uint64_t content;      /* of the data: a run goes on only on the numbers it began with */
-    double saved_at;       /* clock at the last checkpoint */
-    double before;         /* seconds of earlier parts of the run */
+    struct record *record;     /* NULL: nothing is recorded */
+    struct tensorboard *board; /* NULL: no such log */
+    uint64_t content;          /* of the data: a run goes on only on the numbers it began with */
+    double saved_at;           /* clock at the last checkpoint */
+    double before;             /* seconds of earlier parts of the run */
 };
 
 static void folder_free(struct folder *folder)
@@ -163,6 +168,8 @@ static int save_checkpoint(struct job_run *run)
 {
     uint64_t offset;
     int err = metrics_sync(&run->metrics, &offset);
+    if (!err && run->board)
+        err = tensorboard_flush(run->board);
     if (err < 0)
         return err;
     json_t *extra = json_object(), *recorded = NULL;
@@ -211,8 +218,9 @@ static int due(const struct job_run *run)
     return clock_seconds() - run->saved_at >= run->job->options.checkpoint_seconds;
 }
 
-/* The first checkpoint is there before anything can go wrong. */
-static int on_start(void *self, const sph_view *view)
+/* The first checkpoint is there before anything can go wrong. It comes when all others have begun: who lets a signal stop
+ * the training, and says how to go on, is there before that is possible. */
+static int save_first(void *self, const sph_view *view)
 {
     struct job_run *run = self;
     (void)view;
@@ -291,16 +299,18 @@ enum { OBSERVERS_MAX = 16 };
 
 static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
-    sph_observer all[OBSERVERS_MAX + 2];
+    sph_observer all[OBSERVERS_MAX + 3];
     size_t own = 0;
     if (count >= OBSERVERS_MAX)
         return sph_fail(SPH_EARG, "%zu observers, expected fewer than %d", count, OBSERVERS_MAX);
     if (run->record)
         all[own++] = record_observer(run->record);
-    all[own++] =
-        (sph_observer){.self = run, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end};
+    if (run->board)
+        all[own++] = tensorboard_observer(run->board);
+    all[own++] = (sph_observer){.self = run, .step = on_step, .epoch = on_epoch, .end = on_end};
     for (size_t i = 0; i < count; i++)
         all[own + i] = observers[i];
+    all[own++ + count] = (sph_observer){.self = run, .start = save_first};
     run->saved_at = clock_seconds();
     int err = fit_run(run->fit, all, own + count, result);
     result->seconds += run->before;
@@ -333,6 +343,22 @@ static int begin_record(struct job_run *run, const json_t *kept)
     return err;
 }
 
+/* A new event file each time: what a killed run wrote behind its checkpoint is passed over. A run that is over has its own. */
+static int begin_log(struct job_run *run)
+{
+    const struct fit *fit = run->fit;
+    const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
+    int finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0;
+    int wanted = run->job->options.log == LOG_TENSORBOARD && !finished;
+    struct tensorboard_setup setup = {.dir = run->folder.dir,
+                                      .job = run->job,
+                                      .net = run->net,
+                                      .rows =
+                                          moments_want(&run->job->options.record, "boundaries") ? rows : NULL,
+                                      .step = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP)};
+    return wanted ? tensorboard_new(&run->board, &setup) : 0;
+}
+
 /* From the checkpoint, where there is one: the net, and what grew beside it. */
 static int go_on(struct job_run *run, int resume)
 {
@@ -343,20 +369,19 @@ static int go_on(struct job_run *run, int resume)
         err = load_checkpoint(run, &metrics_bytes, &recorded);
     if (!err && !(err = metrics_open(&run->metrics, run->folder.dir, metrics_bytes))) {
         run->metrics_open = 1;
-        err = begin_record(run, recorded);
+        if (!(err = begin_record(run, recorded)))
+            err = begin_log(run);
     }
     json_decref(recorded);
     return err;
 }
 
-static int prepare(struct job_run *run, int resume)
+/* Data, split, net, and all that a step needs. */
+static int prepare_fit(struct job_run *run)
 {
     struct sph_job *job = run->job;
     int err;
-    if (!job->options.out)
-        return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
-    if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
-        (err = job_open_data(job, &run->data)) < 0 ||
+    if ((err = job_open_data(job, &run->data)) < 0 ||
         (err = job_make_split(job, run->data, &run->split)) < 0 ||
         (err = job_make_net(job, run->data, &run->net)) < 0)
         return err;
@@ -367,7 +392,17 @@ static int prepare(struct job_run *run, int resume)
         parts.val = parts.test;
         parts.val_rows = parts.test_rows;
     }
-    if ((err = fit_new(&run->fit, run->net, run->data, &parts, &opts)) < 0)
+    return fit_new(&run->fit, run->net, run->data, &parts, &opts);
+}
+
+static int prepare(struct job_run *run, int resume)
+{
+    struct sph_job *job = run->job;
+    int err;
+    if (!job->options.out)
+        return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
+    if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
+        (err = prepare_fit(run)) < 0)
         return err;
     /* Everything fits: from here on the folder is written. */
     if ((err = make_folder(run)) < 0 || (err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
@@ -380,6 +415,25 @@ void sph_job_record_size(const sph_job *job, sph_record_size *out)
     *out = job->record_size;
 }
 
+size_t sph_job_left_out(const sph_job *job)
+{
+    return job->left_out;
+}
+
+static void job_run_free(struct job_run *run)
+{
+    if (run->metrics_open)
+        metrics_close(&run->metrics);
+    tensorboard_free(run->board);
+    record_free(run->record);
+    fit_free(run->fit);
+    sph_net_free(run->net);
+    sph_split_free(&run->split);
+    sph_data_free(run->data);
+    folder_free(&run->folder);
+    file_let_go(run->held);
+}
+
 int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)
 {
     struct job_run run = {.job = job, .held = -1};
@@ -390,14 +444,34 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
     int err = prepare(&run, resume);
     if (!err)
         err = train(&run, observers, count, result);
-    if (run.metrics_open)
-        metrics_close(&run.metrics);
-    record_free(run.record);
-    fit_free(run.fit);
-    sph_net_free(run.net);
-    sph_split_free(&run.split);
-    sph_data_free(run.data);
-    folder_free(&run.folder);
-    file_let_go(run.held);
+    job_run_free(&run);
+    return err;
+}
+
+/* ---------------------------------------------------------------- a dry run */
+
+/* Pages of the program and its libraries that only a run touches. */
+static const double code_bytes = 2.5e6;
+
+int sph_job_dry_run(sph_job *job, sph_job_size *out)
+{
+    struct job_run run = {.job = job, .held = -1};
+    double now, most;
+    int err = prepare_fit(&run);
+    if (!err) {
+        /* memory comes zeroed, so that all of it is held; what is saved goes through a tensor's size in f64, and in
+         * the net's dtype */
+        resident_bytes(&now, &most);
+        double saving = (double)tensors_largest(run.net) * (double)(sizeof(double) + run.net->k->size);
+        *out = (sph_job_size){.train_rows = run.split.train_rows,
+                              .val_rows = run.split.val_rows,
+                              .test_rows = run.split.test_rows,
+                              .features = run.data->features,
+                              .learned = sph_net_learned(run.net),
+                              .frozen = trainer_frozen(run.fit->trainer),
+                              .steps = trainer_steps(run.fit->trainer),
+                              .peak_bytes = fmax(most, now + saving) + code_bytes};
+    }
+    job_run_free(&run);
     return err;
 }

@@ -14,6 +14,7 @@ enum { SIZES_MAX = 1000 };
 /* ---------------------------------------------------------------- checks */
 
 static const sph_word_row protocols[] = WORDS_OF(OPTION_PROTOCOLS);
+static const sph_word_row logs[] = WORDS_OF(OPTION_LOGS);
 
 static const sph_word_kind word_kinds[] = {
     [CHECK_DTYPES] = SPH_WORDS_DTYPE,
@@ -24,6 +25,7 @@ static const sph_word_kind word_kinds[] = {
     [CHECK_OPTIMIZERS] = SPH_WORDS_OPTIMIZER,
     [CHECK_TASKS] = SPH_WORDS_TASK,
     [CHECK_SPLITS] = SPH_WORDS_SPLIT,
+    [CHECK_COLUMN_ORDERS] = SPH_WORDS_COLUMN_ORDER,
     [CHECK_MISSINGS] = SPH_WORDS_MISSING,
     [CHECK_STANDARDIZES] = SPH_WORDS_STANDARDIZE,
     [CHECK_AUGMENTS] = SPH_WORDS_AUGMENT,
@@ -36,13 +38,14 @@ static const sph_word_kind word_kinds[] = {
     [CHECK_ANGLE_ORDERS] = SPH_WORDS_ANGLE_ORDER,
     [CHECK_FAN_OUTS] = SPH_WORDS_FAN_OUT,
     [CHECK_STEMS] = SPH_WORDS_STEM,
+    [CHECK_MEMORIES] = SPH_WORDS_MEMORY,
 };
 
 static const sph_word_row *check_words(enum option_check check)
 {
     if (check == CHECK_INIT)
         return sph_word(SPH_WORDS_INIT, SPH_INIT_DEFAULT + 1);
-    return check == CHECK_PROTOCOLS ? protocols : sph_word(word_kinds[check], 0);
+    return check == CHECK_PROTOCOLS ? protocols : check == CHECK_LOGS ? logs : sph_word(word_kinds[check], 0);
 }
 
 const char *option_word(enum option_check check, int word)

@@ -36,11 +36,13 @@ enum option_check {
     CHECK_OPTIMIZERS,
     CHECK_TASKS,
     CHECK_SPLITS,
+    CHECK_COLUMN_ORDERS,
     CHECK_MISSINGS,
     CHECK_STANDARDIZES,
     CHECK_AUGMENTS,
     CHECK_CONVS,
     CHECK_STEMS,
+    CHECK_MEMORIES,
     CHECK_NETS,
     CHECK_ADAM_FORMS,
     CHECK_VARIANCES,
@@ -49,7 +51,8 @@ enum option_check {
     CHECK_ANGLE_ORDERS,
     CHECK_FAN_OUTS,
     CHECK_DRAW, /* "seed", "authors" or a whole number */
-    CHECK_PROTOCOLS
+    CHECK_PROTOCOLS,
+    CHECK_LOGS
 };
 
 struct option_rule {

@@ -22,6 +22,14 @@
 #define OPTION_PROTOCOL_ENUM(id, word, help) PROTOCOL_##id,
 enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
 
+/* What a run tells other programs while it trains. */
+#define OPTION_LOGS(X)                                                                                       \
+    X(NONE, "none", "nothing")                                                                               \
+    X(TENSORBOARD, "tensorboard", "an event file for TensorBoard")
+
+#define OPTION_LOG_ENUM(id, word, help) LOG_##id,
+enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
+
 /* What every output of a reference run says. */
 #define OPTION_LEAK                                                                                          \
     "protocol reference: the test part chose the epoch, so its scores are too good; not for reporting"
@@ -41,7 +49,10 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
       "table to learn from: .csv .tsv .txt .npy .npz, or a known set (crescents, levy, banana, boston, "     \
-      "...); or images: cifar10, cifar100, mnist, fashion-mnist, imagenet32, or a folder or file of theirs") \
+      "...); or images: cifar10, cifar100, mnist, fashion-mnist, imagenet32, a folder or file of theirs, "   \
+      "or "                                                                                                  \
+      "a folder of .jpg and .png pictures, with a folder for each class, or train and val with these "       \
+      "inside")                                                                                              \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
       "column(s) to predict, by name or number from 0; the last column if not given")                        \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...", "columns to leave out")                  \
@@ -53,9 +64,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "empty cells: refuse, take the column's training mean, or drop the row")                               \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZES, "", "data", "standardize",                \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
-      "bring columns to mean 0 and standard deviation 1; auto: both for regression, features for classes "   \
-      "and counts; "                                                                                         \
-      "results stay in the target's own units")                                                              \
+      "bring columns, or the channels of images, to mean 0 and standard deviation 1; mean: to mean 0 "       \
+      "alone, images in units of 255; auto: both for regression, features for classes and counts, mean for " \
+      "images under protocol reference; results stay in the target's own units")                             \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "share of all rows kept for the test; a set with its own test part gives that, unless F is 0")         \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
@@ -65,6 +76,13 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
       "take N rows only, drawn by the seed; all if not given; of a set with its own test part, N training "  \
       "rows, and test rows in proportion")                                                                   \
+    X(PERMUTE, permute, "permute", U64, ANY, "", "data", "permute", "S",                                     \
+      "put the rows into the order of numpy's RandomState(S).permutation before anything else; 113 is what " \
+      "Keras does to boston; as they lie if not given")                                                      \
+    X(COLUMNS, columns, "columns", WORD, COLUMN_ORDERS, "", "data", "columns",                               \
+      OPTION_WORDS(SPH_COLUMN_ORDERS),                                                                       \
+      "order of the feature columns, which gmp's angles depend on; the model remembers it; as-is if not "    \
+      "given")                                                                                               \
     X(DRAW, draw, "draw", TEXT, DRAW, "", "data", "draw", "seed|authors|N",                                  \
       "levy: points drawn by the seed, or whatever the seed those that numpy draws after random.seed(N), "   \
       "the "                                                                                                 \
@@ -72,7 +90,19 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
       "standard deviation of the noise in crescents, spirals and levy; 0.1 if not given")                    \
     X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
-      "training images as they are, or flipped left to right at random; flip for images if not given")       \
+      "training images as they are, or flipped left to right at random; of a folder of pictures, which are " \
+      "brought to --size: crop, resized at random (256 to 480 pixels for 224), a random part of that, "      \
+      "flipped; colour, that and AlexNet's change of colours; if not given crop for a folder of pictures, "  \
+      "flip for other images")                                                                               \
+    X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
+      "folders of pictures: height and width that each is brought to; 224 if not given")                     \
+    X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
+      "images in one channel, the luma of their red, green and blue")                                        \
+    X(WORKERS, workers, "workers", SIZE, POSITIVE, "", "data", "workers", "N",                               \
+      "folders of pictures: threads that decode them ahead of the training; one less than there are "        \
+      "processors if not given; the same results whatever N")                                                \
+    X(SKIP_BAD, skip_bad, "skip-bad", SWITCH, ANY, "false", "data", "skip_bad", NULL,                        \
+      "folders of pictures: leave out files that cannot be decoded, and say how many; all are tried first")  \
                                                                                                              \
     X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                             \
       "kind of network: dense layers (images as one long row), or a network for images")                     \
@@ -114,6 +144,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|authors|FILE.safetensors",         \
       "initial values; paper for gmp and glorot for the others if not given; authors: as the papers' code, " \
       "Glorot with --fan-out filters in wn and gmp, gmp on half a sphere with r the Glorot norm")            \
+    X(NEW_HEAD, new_head, "new-head", SWITCH, ANY, "", "net", "new_head", NULL,                              \
+      "--init FILE: all tensors but the output layer's are the file's, which may have other classes or "     \
+      "targets; the output layer is drawn")                                                                  \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
     X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
@@ -158,12 +191,18 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
     X(NATURAL, natural, "natural", REAL, POSITIVE, "", "training", "natural", "X",                           \
       "gmp: natural directions, the gradient of each angle divided by its metric, the square of how far it " \
       "turns the unit, plus X (0.01, say); sphere has them already, sp and wn none; off if not given")       \
+    X(FREEZE, freeze, "freeze", TEXT, ANY, "", "training", "freeze", "PATH,...",                             \
+      "tensors that stay as they are, by their names or the beginnings of them: layers.0, conv1, layer1; a " \
+      "layer all of whose tensors are frozen keeps its running statistics and uses them in training too")    \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
     X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \
       "rows in a step; 1024 if not given, 128 in networks for images")                                       \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
       "rows at a time within a batch, to save memory; all if not given")                                     \
+    X(MEMORY, memory, "memory", WORD, MEMORIES, "", "training", "memory", OPTION_WORDS(SPH_MEMORIES),        \
+      "small: what bn and imn give is not kept but computed again on the way back; the same numbers, more "  \
+      "time; normal if not given")                                                                           \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
       "passes over the training rows, at most")                                                              \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
@@ -191,6 +230,9 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
       "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
       "every epoch, or as :every, :0,10,100 say; likewise patterns, which units are on for which rows, and " \
       "gradients, how large those of directions are and how many units are on")                              \
+    X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
+      "tensorboard: beside metrics.jsonl an event file, with how boundaries turn, dead units and "           \
+      "histograms where boundaries are recorded")                                                            \
                                                                                                              \
     X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
       OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \
@@ -240,6 +282,7 @@ struct sph_job {
     struct data_cache *cache;    /* where its data are kept for others, borrowed; NULL: nowhere */
     char **shown;                /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size; /* of the run it is at                   */
+    size_t left_out;             /* rows of its data that could not be used */
 };
 
 /* What files need beside the public table. */

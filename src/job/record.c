@@ -9,93 +9,101 @@
 #include "file/file.h"
 #include "base/memory.h"
 #include "boundary/tracker.h"
-#include "job/record_gradients.h"
-#include "job/record_patterns.h"
+#include "job/recorder.h"
 #include "store/runfolder.h"
-#include "store/series.h"
 
+/* X(ID, word in a checkpoint, file, what of `record:` it is of); moves come with every step, the others when they are
+ * due. */
 #define RECORD_SERIES(X)                                                                                     \
-    X(MOVES, "moves", RUNFOLDER_MOVES)                                                                       \
-    X(FRAMES, "frames", RUNFOLDER_FRAMES)                                                                    \
-    X(PATTERNS, "patterns", RUNFOLDER_PATTERNS)                                                              \
-    X(GRADIENTS, "gradients", RUNFOLDER_GRADIENTS)
+    X(MOVES, "moves", RUNFOLDER_MOVES, MOMENTS_BOUNDARIES)                                                   \
+    X(FRAMES, "frames", RUNFOLDER_FRAMES, MOMENTS_BOUNDARIES)                                                \
+    X(PATTERNS, "patterns", RUNFOLDER_PATTERNS, MOMENTS_PATTERNS)                                            \
+    X(GRADIENTS, "gradients", RUNFOLDER_GRADIENTS, MOMENTS_GRADIENTS)
 
-#define SERIES_ENUM(id, word, file) RECORD_##id,
-#define SERIES_WORD(id, word, file) word,
-#define SERIES_FILE(id, word, file) file,
+#define SERIES_ENUM(id, word, file, thing)  RECORD_##id,
+#define SERIES_WORD(id, word, file, thing)  word,
+#define SERIES_FILE(id, word, file, thing)  file,
+#define SERIES_THING(id, word, file, thing) thing,
 enum { RECORD_SERIES(SERIES_ENUM) RECORD_COUNT };
 static const char *const words[RECORD_COUNT] = {RECORD_SERIES(SERIES_WORD)};
 static const char *const files[RECORD_COUNT] = {RECORD_SERIES(SERIES_FILE)};
+static const int things[RECORD_COUNT] = {RECORD_SERIES(SERIES_THING)};
 
 struct record {
     char *path[RECORD_COUNT], *npz;
     sph_net *net;
-    const struct moments_list *moments;  /* borrowed */
-    sph_tracker *tracker;                /* NULL: no boundaries are recorded */
-    struct record_patterns *patterns;    /* NULL: no patterns                */
-    struct record_gradients *gradients;  /* NULL: no gradients               */
-    struct series *series[RECORD_COUNT]; /* NULL where nothing is recorded; the last two are theirs */
-    uint64_t kept[RECORD_COUNT];         /* rows when it began */
-    char *row, *frame;                   /* one row of moves, of frames */
-    int done;                            /* the npz is whole and the files are gone */
+    const struct moments_list *moments; /* borrowed */
+    sph_tracker *tracker;               /* of moves and frames, or NULL */
+    struct recorder of[RECORD_COUNT];
+    uint64_t kept[RECORD_COUNT]; /* rows when it began */
+    int done;                    /* the npz is whole and the files are gone */
 };
 
-/* ---------------------------------------------------------------- columns */
+/* ---------------------------------------------------------------- moves and frames */
 
-struct columns {
-    struct series_column *list;
-    size_t count, capacity;
-};
-
-static int add_column(struct columns *columns, const char *path, const char *name, const char *type,
-                      size_t ndim, const size_t *shape)
+static int add_moves(struct recorder *recorder, uint64_t step)
 {
-    if (!mem_reserve((void **)&columns->list, &columns->capacity, columns->count + 1, sizeof *columns->list))
-        return SPH_EMEMORY;
-    struct series_column *column = &columns->list[columns->count++];
-    *column = (struct series_column){.ndim = ndim};
-    snprintf(column->name, sizeof column->name, "%s%s%s", path ? path : "", path ? "." : "", name);
-    memcpy(column->type, type, sizeof column->type);
-    for (size_t i = 0; i < ndim; i++)
-        column->shape[i] = shape[i];
-    return 0;
+    const struct record *record = recorder->self;
+    char *at = recorder->row;
+    memcpy(at, &step, sizeof step);
+    at += sizeof step;
+    for (size_t k = 0; k < record->net->layer_count; k++) {
+        sph_motion motion;
+        if (sph_tracker_layer(record->tracker, k, &motion) != 1)
+            continue;
+        memcpy(at, motion.move, sizeof motion.move);
+        memcpy(at + sizeof motion.move, motion.turn, sizeof motion.turn);
+        at += sizeof motion.move + sizeof motion.turn;
+    }
+    return series_add(recorder->series, recorder->row);
 }
 
-static int moves_columns(const struct record *record, struct columns *out)
+static int add_frame(struct recorder *recorder, uint64_t step)
+{
+    const struct record *record = recorder->self;
+    char *at = recorder->row;
+    memcpy(at, &step, sizeof step);
+    at += sizeof step;
+    for (size_t k = 0; k < record->net->layer_count; k++) {
+        const struct param_shape *shape = &record->net->layers[k].shape;
+        size_t bytes = shape->m * shape->n * record->net->k->size;
+        if (!tracker_follows(record->net, k))
+            continue;
+        tracker_frame(record->tracker, k, at, at + bytes);
+        at += 2 * bytes;
+    }
+    return series_add(recorder->series, recorder->row);
+}
+
+static int open_moves(struct record *record, const char *path, uint64_t keep_rows)
 {
     static const size_t three[] = {SPH_MOTION_COUNT};
-    int err = add_column(out, NULL, "step", "<u8", 0, NULL);
-    for (size_t k = 0; k < record->net->layer_count && !err; k++) {
-        const char *path = record->net->layers[k].path;
-        if (tracker_follows(record->net, k) && !(err = add_column(out, path, "move", "<f8", 1, three)))
-            err = add_column(out, path, "turn", "<f8", 1, three);
-    }
-    return err;
+    struct columns columns = {0};
+    columns_add(&columns, NULL, "step", "<u8", 0, NULL);
+    for (size_t k = 0; k < record->net->layer_count; k++)
+        if (tracker_follows(record->net, k)) {
+            columns_add(&columns, record->net->layers[k].path, "move", "<f8", 1, three);
+            columns_add(&columns, record->net->layers[k].path, "turn", "<f8", 1, three);
+        }
+    record->of[RECORD_MOVES] = (struct recorder){.self = record, .take = add_moves};
+    return recorder_open(&record->of[RECORD_MOVES], path, &columns, keep_rows, 1);
 }
 
-static int frames_columns(const struct record *record, struct columns *out)
+static int open_frames(struct record *record, const char *path, uint64_t keep_rows)
 {
     const char *type = record->net->dtype == SPH_F64 ? "<f8" : "<f4";
-    int err = add_column(out, NULL, "frame_step", "<u8", 0, NULL);
-    for (size_t k = 0; k < record->net->layer_count && !err; k++) {
+    struct columns columns = {0};
+    columns_add(&columns, NULL, "frame_step", "<u8", 0, NULL);
+    for (size_t k = 0; k < record->net->layer_count; k++) {
         const struct net_layer *layer = &record->net->layers[k];
         const size_t shape[] = {layer->shape.m, layer->shape.n};
-        if (tracker_follows(record->net, k) && !(err = add_column(out, layer->path, "phi", type, 2, shape)))
-            err = add_column(out, layer->path, "normal", type, 2, shape);
+        if (tracker_follows(record->net, k)) {
+            columns_add(&columns, layer->path, "phi", type, 2, shape);
+            columns_add(&columns, layer->path, "normal", type, 2, shape);
+        }
     }
-    return err;
-}
-
-static int open_series(struct record *record, int which,
-                       int (*columns_of)(const struct record *, struct columns *))
-{
-    struct columns columns = {0};
-    int err = columns_of(record, &columns);
-    if (!err)
-        err = series_open(&record->series[which], record->path[which], columns.list, columns.count,
-                          record->kept[which]);
-    mem_free(columns.list);
-    return err;
+    record->of[RECORD_FRAMES] = (struct recorder){.self = record, .take = add_frame};
+    return recorder_open(&record->of[RECORD_FRAMES], path, &columns, keep_rows, 1);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -114,36 +122,6 @@ static int read_kept(struct record *record, const json_t *kept)
     return 0;
 }
 
-static int open_boundaries(struct record *record)
-{
-    int err = sph_tracker_new(&record->tracker, record->net);
-    if (err < 0 || (err = open_series(record, RECORD_MOVES, moves_columns)) < 0 ||
-        (err = open_series(record, RECORD_FRAMES, frames_columns)) < 0)
-        return err;
-    record->row = mem_get(series_row_bytes(record->series[RECORD_MOVES]), 1);
-    record->frame = mem_get(series_row_bytes(record->series[RECORD_FRAMES]), 1);
-    return record->row && record->frame ? 0 : SPH_EMEMORY;
-}
-
-static int open_patterns(struct record *record, const struct source *rows)
-{
-    int err = record_patterns_open(&record->patterns, record->path[RECORD_PATTERNS], record->net, rows,
-                                   record->kept[RECORD_PATTERNS]);
-    if (!err)
-        record->series[RECORD_PATTERNS] = record_patterns_series(record->patterns);
-    return err;
-}
-
-static int open_gradients(struct record *record, const struct record_setup *setup)
-{
-    int err =
-        record_gradients_open(&record->gradients, record->path[RECORD_GRADIENTS], record->net, setup->rows,
-                              setup->batch_rows, setup->opts, record->kept[RECORD_GRADIENTS]);
-    if (!err)
-        record->series[RECORD_GRADIENTS] = record_gradients_series(record->gradients);
-    return err;
-}
-
 static int name_files(struct record *record, const char *dir)
 {
     int missing = !(record->npz = file_join(dir, RUNFOLDER_BOUNDARIES));
@@ -152,41 +130,55 @@ static int name_files(struct record *record, const char *dir)
     return missing ? SPH_EMEMORY : 0;
 }
 
+static int is_wanted(const struct record *record, int i)
+{
+    return record->moments->of[things[i]].wanted;
+}
+
 /* A finished run whose files have begun to go: the npz was there before the first of them went. */
 static int is_done(const struct record *record)
 {
-    int wanted[RECORD_COUNT] = {
-        record->moments->of[MOMENTS_BOUNDARIES].wanted, record->moments->of[MOMENTS_BOUNDARIES].wanted,
-        record->moments->of[MOMENTS_PATTERNS].wanted, record->moments->of[MOMENTS_GRADIENTS].wanted};
     for (int i = 0; i < RECORD_COUNT; i++)
-        if (wanted[i] && !file_exists(record->path[i]))
+        if (is_wanted(record, i) && !file_exists(record->path[i]))
             return file_exists(record->npz);
     return 0;
+}
+
+static int open_one(struct record *record, const struct record_setup *setup, int i)
+{
+    const char *path = record->path[i];
+    int err = 0;
+    switch (i) {
+    case RECORD_MOVES:
+        err = sph_tracker_new(&record->tracker, record->net);
+        return err ? err : open_moves(record, path, record->kept[i]);
+    case RECORD_FRAMES:
+        return open_frames(record, path, record->kept[i]);
+    case RECORD_PATTERNS:
+        return recorder_patterns(&record->of[i], path, record->net, setup->rows, record->kept[i]);
+    default:
+        return recorder_gradients(&record->of[i], path, record->net, setup->rows, setup->batch_rows,
+                                  setup->opts, record->kept[i]);
+    }
 }
 
 int record_new(struct record **out, const struct record_setup *setup)
 {
     struct record *record = mem_get(1, sizeof *record);
-    int err;
     if (!record)
         return SPH_EMEMORY;
     record->net = setup->net;
     record->moments = setup->moments;
-    if ((err = name_files(record, setup->dir)) < 0 || (err = read_kept(record, setup->kept)) < 0)
-        goto out;
-    record->done = setup->kept && setup->finished && is_done(record);
-    if (!record->done && record->moments->of[MOMENTS_BOUNDARIES].wanted &&
-        (err = open_boundaries(record)) < 0)
-        goto out;
-    if (!record->done && record->moments->of[MOMENTS_PATTERNS].wanted &&
-        (err = open_patterns(record, setup->rows)) < 0)
-        goto out;
-    if (!record->done && record->moments->of[MOMENTS_GRADIENTS].wanted &&
-        (err = open_gradients(record, setup)) < 0)
-        goto out;
-    if (!record->done && file_exists(record->npz) && remove(record->npz)) /* what follows makes it old */
+    int err = name_files(record, setup->dir);
+    if (!err)
+        err = read_kept(record, setup->kept);
+    record->done = !err && setup->kept && setup->finished && is_done(record);
+    for (int i = 0; i < RECORD_COUNT && !record->done && !err; i++)
+        if (is_wanted(record, i))
+            err = open_one(record, setup, i);
+    if (!err && !record->done && file_exists(record->npz) &&
+        remove(record->npz)) /* what follows makes it old */
         err = sph_fail_at(SPH_EIO, record->npz, "cannot remove: %s", strerror(errno));
-out:
     if (err < 0) {
         record_free(record);
         return err;
@@ -195,75 +187,32 @@ out:
     return 0;
 }
 
-static void close_series(struct record *record)
+static void close_all(struct record *record)
 {
-    series_close(record->series[RECORD_MOVES]);
-    series_close(record->series[RECORD_FRAMES]);
-    record_patterns_free(record->patterns);
-    record_gradients_free(record->gradients);
-    record->patterns = NULL;
-    record->gradients = NULL;
     for (int i = 0; i < RECORD_COUNT; i++)
-        record->series[i] = NULL;
+        recorder_close(&record->of[i]);
 }
 
 void record_free(struct record *record)
 {
     if (!record)
         return;
-    close_series(record);
+    close_all(record);
     for (int i = 0; i < RECORD_COUNT; i++)
         mem_free(record->path[i]);
     sph_tracker_free(record->tracker);
     mem_free(record->npz);
-    mem_free(record->row);
-    mem_free(record->frame);
     mem_free(record);
 }
 
 /* ---------------------------------------------------------------- at work */
 
-static int add_moves(struct record *record, uint64_t step)
-{
-    char *at = record->row;
-    memcpy(at, &step, sizeof step);
-    at += sizeof step;
-    for (size_t k = 0; k < record->net->layer_count; k++) {
-        sph_motion motion;
-        if (sph_tracker_layer(record->tracker, k, &motion) != 1)
-            continue;
-        memcpy(at, motion.move, sizeof motion.move);
-        memcpy(at + sizeof motion.move, motion.turn, sizeof motion.turn);
-        at += sizeof motion.move + sizeof motion.turn;
-    }
-    return series_add(record->series[RECORD_MOVES], record->row);
-}
-
-static int add_frame(struct record *record, uint64_t step)
-{
-    char *at = record->frame;
-    memcpy(at, &step, sizeof step);
-    at += sizeof step;
-    for (size_t k = 0; k < record->net->layer_count; k++) {
-        const struct param_shape *shape = &record->net->layers[k].shape;
-        size_t bytes = shape->m * shape->n * record->net->k->size;
-        if (!tracker_follows(record->net, k))
-            continue;
-        tracker_frame(record->tracker, k, at, at + bytes);
-        at += 2 * bytes;
-    }
-    return series_add(record->series[RECORD_FRAMES], record->frame);
-}
-
 static int add_chosen(struct record *record, uint64_t step, int ends_epoch)
 {
     int err = 0;
-    if (record->tracker && moments_due(&record->moments->of[MOMENTS_BOUNDARIES], step, ends_epoch))
-        err = add_frame(record, step);
-    if (!err && record->patterns && moments_due(&record->moments->of[MOMENTS_PATTERNS], step, ends_epoch))
-        err = record_patterns_take(record->patterns, step);
-    if (!err && record->gradients && moments_due(&record->moments->of[MOMENTS_GRADIENTS], step, ends_epoch))
-        err = record_gradients_take(record->gradients, step);
+    for (int i = RECORD_FRAMES; i < RECORD_COUNT && !err; i++)
+        if (record->of[i].series && moments_due(&record->moments->of[things[i]], step, ends_epoch))
+            err = record->of[i].take(&record->of[i], step);
     return err;
 }
 
@@ -283,7 +232,7 @@ static int on_step(void *self, const sph_view *view)
     struct record *record = self;
     if (record->tracker) {
         tracker_step(record->tracker, view);
-        int err = add_moves(record, view->step);
+        int err = add_moves(&record->of[RECORD_MOVES], view->step);
         if (err < 0)
             return err;
     }
@@ -299,8 +248,8 @@ sph_record_size record_size(const struct record *record)
 {
     size_t bytes[RECORD_COUNT] = {0};
     for (int i = 0; i < RECORD_COUNT; i++)
-        if (record->series[i])
-            bytes[i] = series_row_bytes(record->series[i]);
+        if (record->of[i].series)
+            bytes[i] = series_row_bytes(record->of[i].series);
     return (sph_record_size){bytes[RECORD_MOVES], bytes[RECORD_FRAMES], bytes[RECORD_PATTERNS],
                              bytes[RECORD_GRADIENTS]};
 }
@@ -311,9 +260,9 @@ int record_sync(struct record *record, json_t **rows)
     int err = object ? 0 : sph_fail(SPH_EMEMORY, "out of memory");
     for (int i = 0; i < RECORD_COUNT && !err; i++) {
         uint64_t count = record->kept[i];
-        if (i == RECORD_GRADIENTS && !record->gradients)
+        if (i == RECORD_GRADIENTS && !record->of[i].series)
             continue;
-        if (record->series[i] && (err = series_sync(record->series[i], &count)) < 0)
+        if (record->of[i].series && (err = series_sync(record->of[i].series, &count)) < 0)
             break;
         if (json_object_set_new(object, words[i], json_integer((json_int_t)count)))
             err = sph_fail(SPH_EMEMORY, "out of memory");
@@ -330,11 +279,8 @@ int record_sync(struct record *record, json_t **rows)
 static int gather_constants(const struct record *record, struct npz_array **out, size_t *count)
 {
     const struct scaling *scaling = &record->net->scaling;
-    const struct npz_array *theirs = NULL;
-    size_t their_count = 0;
-    if (record->patterns)
-        theirs = record_patterns_constants(record->patterns, &their_count);
-    struct npz_array *all = mem_get(2 + their_count, sizeof *all);
+    const struct recorder *patterns = &record->of[RECORD_PATTERNS];
+    struct npz_array *all = mem_get(2 + patterns->constant_count, sizeof *all);
     if (!all)
         return SPH_EMEMORY;
     *count = 0;
@@ -350,8 +296,8 @@ static int gather_constants(const struct record *record, struct npz_array **out,
                                              .ndim = 1,
                                              .bytes = scaling->x_scale};
     }
-    for (size_t i = 0; i < their_count; i++)
-        all[(*count)++] = theirs[i];
+    for (size_t i = 0; i < patterns->constant_count; i++)
+        all[(*count)++] = patterns->constants[i];
     *out = all;
     return 0;
 }
@@ -364,8 +310,8 @@ int record_save(struct record *record)
     if (record->done)
         return 0;
     for (int i = 0; i < RECORD_COUNT; i++)
-        if (record->series[i])
-            all[count++] = record->series[i];
+        if (record->of[i].series)
+            all[count++] = record->of[i].series;
     int err = gather_constants(record, &constants, &constant_count);
     if (!err)
         err = series_save_npz(record->npz, all, count, constants, constant_count);
@@ -375,7 +321,7 @@ int record_save(struct record *record)
 
 void record_finish(struct record *record)
 {
-    close_series(record);
+    close_all(record);
     for (int i = 0; i < RECORD_COUNT; i++)
         if (file_exists(record->path[i]))
             remove(record->path[i]);

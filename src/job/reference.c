@@ -75,6 +75,8 @@ int reference_settle(struct sph_job *job, sph_task task)
     word_unless_given(job, OPTION_DTYPE, images ? SPH_F32 : SPH_F64);
     size_unless_given(job, OPTION_EPOCHS, images ? 500 : 5000);
     size_unless_given(job, OPTION_PATIENCE, images ? 10 : 100);
+    if (images)
+        word_unless_given(job, OPTION_STANDARDIZE, SPH_STANDARDIZE_MEAN);
     if (regression) {
         word_unless_given(job, OPTION_LOSS, SPH_LOSS_MAE);
         word_unless_given(job, OPTION_STANDARDIZE, SPH_STANDARDIZE_FEATURES);

@@ -27,10 +27,10 @@ int sph_run_open(sph_run **out, const char *dir)
     sph_run *run = mem_get(1, sizeof *run);
     char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
     char *experiment = file_join(dir, RUNFOLDER_EXPERIMENT);
-    int err = SPH_EMEMORY;
+    int err = 0;
     if (!run || !config || !model || !experiment || !(run->dir = mem_text(dir)))
-        goto fail;
-    if (!file_is_directory(dir))
+        err = SPH_EMEMORY;
+    else if (!file_is_directory(dir))
         err = sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!file_exists(config) && file_exists(experiment))
         err = sph_fail_at(SPH_EFORMAT, dir,
@@ -45,20 +45,16 @@ int sph_run_open(sph_run **out, const char *dir)
     else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
              !(err = model_open(&run->net, &run->schema, model)) && !run->schema)
         err = sph_fail_at(SPH_EFORMAT, model, "says nothing about the columns of its data");
-    if (err < 0)
-        goto fail;
-    sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
     mem_free(config);
     mem_free(model);
     mem_free(experiment);
+    if (err < 0) {
+        sph_run_free(run);
+        return err;
+    }
+    sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
     *out = run;
     return 0;
-fail:
-    mem_free(config);
-    mem_free(model);
-    mem_free(experiment);
-    sph_run_free(run);
-    return err;
 }
 
 void sph_run_free(sph_run *run)
@@ -70,6 +66,21 @@ void sph_run_free(sph_run *run)
     sph_net_free(run->net);
     json_decref(run->schema);
     mem_free(run);
+}
+
+int sph_run_set(sph_run *run, const char *name, const char *value)
+{
+    static const enum option_id may[] = {OPTION_WORKERS, OPTION_SKIP_BAD};
+    int id = option_find(name);
+    for (size_t i = 0; i < sizeof may / sizeof *may; i++)
+        if (id == (int)may[i])
+            return sph_job_set(run->job, name, value);
+    return sph_fail_key(SPH_EARG, name, "is the run's own, expected workers or skip-bad");
+}
+
+size_t sph_run_left_out(const sph_run *run)
+{
+    return run->left_out;
 }
 
 const sph_net *sph_run_net(const sph_run *run)
@@ -96,10 +107,15 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     sph_data *data = NULL;
     char *model = file_join(run->dir, RUNFOLDER_MODEL);
     int err = model ? 0 : SPH_EMEMORY;
+    sph_data_opts how;
+    sph_data_defaults(&how);
+    how.workers = run->job->options.workers;
+    how.skip_bad = run->job->options.skip_bad > 0;
     *out = NULL;
     if (!err)
-        err = source ? data_open_with_schema(&data, source, run->schema, need_targets)
+        err = source ? data_open_like(&data, source, run->schema, need_targets, &how)
                      : job_open_data(run->job, &data);
+    run->left_out = !err && data->pictures ? data->left_out : 0;
     if (!err && !source)
         err = runfolder_check_content(run->dir, job_content(data));
     if (!err)
@@ -112,25 +128,35 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     return err;
 }
 
+/* index, count <- the rows of its own test part. */
+static int own_test_part(const sph_run *run, size_t rows, sph_split *split)
+{
+    int err = runfolder_read_split(split, run->dir, rows);
+    if (!err && !split->test_rows)
+        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+    return err;
+}
+
 int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
 {
     sph_data *data = NULL;
+    sph_split split = {0};
     struct feed *feed = NULL;
     struct weights *weights = NULL;
     struct evaluator *evaluator = NULL;
     sph_train_opts train = job_train_opts(run->job);
-    struct evaluator_opts opts = {.loss = train.loss,
-                                  .smoothing = train.label_smoothing,
-                                  .delta = train.huber_delta,
-                                  .y_scale = run->net->scaling.y_scale,
-                                  .workers = 1};
+    struct evaluator_opts opts = {
+        .loss = train.loss, .smoothing = train.label_smoothing, .delta = train.huber_delta, .workers = 1};
     size_t rows = net_rows_at_once(run->net, EVAL_ROWS);
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
-    if ((err = feed_new(&feed, data, NULL, data->rows, run->net)) < 0 ||
+    if (!source && (err = own_test_part(run, data->rows, &split)) < 0)
+        goto out;
+    size_t count = source ? data->rows : split.test_rows;
+    if ((err = feed_new(&feed, data, split.test, count, run->net)) < 0 ||
         (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
-        (err = evaluator_new(&evaluator, weights, &opts, data->rows < rows ? data->rows : rows)) < 0)
+        (err = evaluator_new(&evaluator, weights, &opts, count < rows ? count : rows)) < 0)
         goto out;
     weights_materialize(weights);
     err = evaluator_run(evaluator, &feed->source, EVALUATOR_ALL, scores);
@@ -138,6 +164,7 @@ out:
     evaluator_free(evaluator);
     weights_free(weights);
     feed_free(feed);
+    sph_split_free(&split);
     sph_data_free(data);
     return err;
 }
@@ -146,6 +173,8 @@ out:
 
 static int put_header(struct text *csv, const sph_data *data)
 {
+    if (data->pictures)
+        text_add(csv, "file,");
     if (data->task == SPH_TASK_BINARY) {
         text_add(csv, "class,probability\n");
         return 0;
@@ -172,6 +201,17 @@ static int put_header(struct text *csv, const sph_data *data)
     return 0;
 }
 
+static int put_name(struct text *csv, const sph_data *data, size_t row)
+{
+    char *name = data->pictures->name(data->pictures, (uint32_t)row);
+    if (!name)
+        return SPH_EMEMORY;
+    text_add_csv(csv, name);
+    text_add(csv, ",");
+    mem_free(name);
+    return 0;
+}
+
 /* y (outputs): of two classes the probability of the second, of several that of each. */
 static void put_row(struct text *csv, const sph_data *data, const struct loss_row *loss, size_t outputs,
                     double *y)
@@ -179,10 +219,11 @@ static void put_row(struct text *csv, const sph_data *data, const struct loss_ro
     int classes = data->task != SPH_TASK_REGRESSION;
     if (classes)
         text_add_csv(csv, data->labels[metric_class(outputs, y)]);
-    if (loss->predict)
-        loss->predict(outputs, y);
-    for (size_t j = 0; j < outputs; j++)
-        text_add(csv, "%s%.9g", j || classes ? "," : "", y[j]);
+    loss_predict(loss->link, outputs, y);
+    for (size_t j = 0; j < outputs; j++) {
+        text_add(csv, "%s", j || classes ? "," : "");
+        text_add_exact(csv, y[j]);
+    }
     text_add(csv, "\n");
 }
 
@@ -190,19 +231,31 @@ static void put_row(struct text *csv, const sph_data *data, const struct loss_ro
  * times as large. */
 static int forward(sph_net *net, const sph_data *data, double *y)
 {
-    if (!data->pixels)
+    if (!data_is_images(data))
         return sph_net_forward(net, data->x, data->rows, y);
     size_t n = data->features, outputs = sph_net_outputs(net);
     size_t fit = CALL_BATCHES * net_rows_at_once(net, FORWARD_ROWS),
            most = data->rows < fit ? data->rows : fit;
     double *x = mem_get(most * n, sizeof *x);
+    struct picture_stream *stream = NULL;
     int err = x ? 0 : SPH_EMEMORY;
+    if (!err && data->pictures &&
+        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
+        err = stream->begin(stream, 0, NULL, NULL, data->rows);
     for (size_t row = 0; row < data->rows && !err; row += most) {
         size_t count = data->rows - row < most ? data->rows - row : most;
-        for (size_t i = 0; i < count * n; i++)
-            x[i] = data->pixels[row * n + i];
-        err = sph_net_forward(net, x, count, y + row * outputs);
+        for (size_t i = 0; i < count && !err; i++) {
+            const uint8_t *image = data->pixels ? data->pixels + (row + i) * n : NULL;
+            if (stream && (err = stream->take(stream, (uint32_t)(row + i), &image)) < 0)
+                break;
+            for (size_t p = 0; p < n; p++)
+                x[i * n + p] = image[p];
+        }
+        if (!err)
+            err = sph_net_forward(net, x, count, y + row * outputs);
     }
+    if (stream)
+        stream->release(stream);
     mem_free(x);
     return err;
 }
@@ -222,6 +275,8 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
     else if (!(err = forward(run->net, data, y)))
         err = put_header(&text, data);
     for (size_t i = 0; i < data->rows && !err; i++) {
+        if (data->pictures && (err = put_name(&text, data, i)) < 0)
+            break;
         put_row(&text, data, loss, outputs, y + i * outputs);
         if (text.failed)
             err = SPH_EMEMORY;

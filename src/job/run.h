@@ -12,7 +12,8 @@ struct sph_run {
     char *dir;
     struct sph_job *job;
     sph_net *net;
-    json_t *schema; /* of the columns of its data */
+    json_t *schema;  /* of the columns of its data */
+    size_t left_out; /* of the data it was used on last, pictures that could not be decoded */
 };
 
 /* The data of the run itself (source NULL: what it was trained on, all parts), or another source read with

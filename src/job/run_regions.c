@@ -55,6 +55,9 @@ static int open_data(struct aim *aim)
     int err = run_open_data(aim->run, o->data, 1, &aim->data);
     if (err < 0 && err != SPH_EMEMORY && o->data)
         err = run_open_data(aim->run, o->data, 0, &aim->data);
+    if (!err && aim->data->pictures)
+        return sph_fail_key(SPH_EARG, "data",
+                            "regions need rows in memory, and these are pictures of a folder");
     if (err < 0 && err != SPH_EMEMORY && !o->data && o->window && !o->plane)
         return 0;
     return !err || o->data ? err : run_lost_data(aim->run, err);

@@ -10,15 +10,28 @@ static void act_prepare(struct op *op)
     *op->out = op->fused->in_place ? *op->in : op->spare;
 }
 
+/* What it reads: where it lies, or computed again in the room to work in. */
+static const void *read_slice(const struct op *op, const struct tile *tile, size_t p,
+                              const struct buffer *work)
+{
+    const struct op *norm = op->act.through;
+    if (!norm)
+        return slice_at(op->in, op->k, tile, p);
+    void *slice = buffer_at(work, op->k, tile);
+    norm->again(norm, tile, p, slice);
+    return slice;
+}
+
 /* srelu's numbers lie one kind after the other, (4, m): a block of channels finds its own m apart. */
-static struct act_args slice_args(const struct op *op, const struct tile *tile, size_t p)
+static struct act_args slice_args(const struct op *op, const struct tile *tile, size_t p,
+                                  const struct buffer *work)
 {
     struct slice slice = buffer_slice(op->in, tile, p);
     const void *s = op->weights->scaled ? op->weights->s : NULL;
     return (struct act_args){
         .rows = slice.rows,
         .m = slice.width,
-        .z = slice_at(op->in, op->k, tile, p),
+        .z = read_slice(op, tile, p, work),
         .ldz = op->in->ld,
         .s = slice_column(&slice, op->k, s),
         .shape = slice_column(&slice, op->k, op->weights->act_shape),
@@ -31,7 +44,7 @@ static void act_forward(const struct op *op, const struct tile *tile)
     if (op->fused->idle || op->fused->relu_in_product)
         return;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
-        struct act_args args = slice_args(op, tile, p);
+        struct act_args args = slice_args(op, tile, p, op->work);
         args.y = slice_at(op->out, op->k, tile, p);
         args.ldy = op->out->ld;
         op->k->act[op->act.act](&args);
@@ -46,7 +59,7 @@ static void act_backward(const struct op *op, const struct tile *tile)
     const struct op *outer = op->fused->outer;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
-        struct act_args args = slice_args(op, tile, p);
+        struct act_args args = slice_args(op, tile, p, op->back_work);
         void *d = slice_at(op->dout, op->k, tile, p);
         args.dy = args.dz = d;
         args.lddy = args.lddz = op->dout->ld;

@@ -20,8 +20,10 @@ static void dense_backward(const struct op *op, const struct tile *tile)
     const struct kernels *k = op->k;
     const struct layer_weights *w = op->weights;
     const struct layer_grads *grads = &op->grads[tile->worker];
-    const void *x = buffer_at(op->in, k, tile), *dz = buffer_at(op->dout, k, tile);
-    if (w->narrow)
+    const void *x = grads->dw ? product_back_in(op, tile) : NULL, *dz = buffer_at(op->dout, k, tile);
+    if (!grads->dw)
+        ;
+    else if (w->narrow)
         k->gemm(w->m, w->n, tile->rows, dz, 1, op->dout->ld, x, op->in->ld, grads->dw, w->ldwt, NULL,
                 GEMM_ADD);
     else

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/norm_rows.h"
 
-static const struct norm_ops norm_none = {.name = "none"};
+const struct norm_ops norm_NONE = {.name = "none"};
 
 const struct norm_ops *norm_ops(sph_norm norm)
 {
-    static const struct norm_ops *const table[SPH_NORM_COUNT] = {
-        [SPH_NORM_NONE] = &norm_none, [SPH_NORM_BN] = &norm_bn,   [SPH_NORM_LN] = &norm_ln,
-        [SPH_NORM_MBN] = &norm_mbn,   [SPH_NORM_IMN] = &norm_imn, [SPH_NORM_GN] = &norm_gn,
-    };
+#define NORM_AT(id, word, help) [SPH_NORM_##id] = &norm_##id,
+    static const struct norm_ops *const table[] = {SPH_NORMS(NORM_AT)};
     return table[norm];
 }
 

@@ -31,6 +31,10 @@ enum norm_result {
     NORM_APART              /* what was normalized changes under the hand, too   */
 };
 
+/* How it runs: by running statistics; by those of the batch; by running ones that stay, with a way back (a frozen
+ * layer in training: batch statistics only, others run as in training). */
+enum norm_how { NORM_EVALUATE, NORM_TRAIN, NORM_STILL };
+
 /* What the ops of a row share from run to run. */
 struct norm_room {
     const struct kernels *k;
@@ -75,6 +79,7 @@ struct norm_ops {
     int at_output;     /* stands behind the activation: its first tensor is taken off there             */
     int batch;         /* training looks at the whole batch, evaluation at running statistics           */
     int per_sample;    /* joins the units of a sample and divides by a number of its own: no unit is affine */
+    int standardizes;  /* per_sample: to mean 0 and variance 1, as ONNX is told  */
     int divides;       /* by the root of a variance, to which an epsilon is added                       */
     int replaces_bias; /* its shift is the layer's bias                                                 */
     int adds_bias;     /* the bias comes behind it, in its own pass                                     */
@@ -85,7 +90,9 @@ struct norm_ops {
 
     /* ---- passes: each sets op->kind. gather: training of a batch statistic only */
     void (*gather)(struct op *op);
-    void (*apply)(struct op *op, int train);
+    void (*apply)(struct op *op, enum norm_how how);
+    /* Or NULL: the `again` of the op that applies (op.h), which need not apply anything then: op->out may be NULL */
+    void (*again)(const struct op *op, const struct tile *tile, size_t p, void *y);
 
     /* ---- evaluation. NULL: there is nothing to do
      * The activation of unit j sees w x + b: what that is once the norm is part of w (n) and b. */

@@ -7,22 +7,21 @@
 #include "base/memory.h"
 #include "layer/norm_rows.h"
 
-static int new_batch(struct norm_state *state, const struct kernels *k)
+static void own_batch(struct norm_state *state, const struct kernels *k)
 {
     size_t width = state->width, shares = state->shares;
-    int missing = !(state->share_rows = mem_get(shares, sizeof *state->share_rows));
+    state->share_rows = mem_own(&state->owned, shares, sizeof *state->share_rows);
     for (int i = 0; i < 2; i++) {
-        missing |= !(state->share[i] = mem_get(shares * width, k->size));
-        missing |= !(state->merged[i] = mem_get(width, sizeof(double)));
+        state->share[i] = mem_own(&state->owned, shares * width, k->size);
+        state->merged[i] = mem_own(&state->owned, width, sizeof(double));
     }
-    missing |= !(state->spare = mem_get(width, sizeof(double)));
-    missing |= !(state->statistic = mem_get(width, sizeof(double)));
-    missing |= !(state->inverse = mem_get(width, sizeof(double)));
+    double **numbers[] = {&state->spare, &state->statistic, &state->inverse};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = mem_own(&state->owned, width, sizeof(double));
     void **vectors[] = {&state->mean,   &state->scale,  &state->shift,
                         &state->factor, &state->across, &state->offset};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        missing |= !(*vectors[i] = mem_get(width, k->size));
-    return missing;
+        *vectors[i] = mem_own(&state->owned, width, k->size);
 }
 
 int norm_state_new(struct norm_state **out, const struct norm_ops *row, const struct norm_room *room)
@@ -35,15 +34,16 @@ int norm_state_new(struct norm_state **out, const struct norm_ops *row, const st
     state->momentum = room->momentum;
     state->epsilon = room->epsilon;
     state->biased = room->variance == SPH_VARIANCE_BIASED;
-    int missing = row->batch && new_batch(state, room->k);
-    size_t length = kernel_pad(room->width);
+    if (row->batch)
+        own_batch(state, room->k);
+    size_t length = kernel_pad(room->width), size = room->k->size;
     if (row->row_numbers)
-        missing |= !(state->rows = mem_get(room->rows * room->groups * row->row_numbers, room->k->size));
+        state->rows = mem_own(&state->owned, room->rows * room->groups * row->row_numbers, size);
     if (row->work)
-        missing |= !(state->work = mem_get(room->workers * row->work * length, room->k->size));
+        state->work = mem_own(&state->owned, room->workers * row->work * length, size);
     if (row->work64)
-        missing |= !(state->work64 = mem_get(room->workers * row->work64 * length, sizeof(double)));
-    if (missing) {
+        state->work64 = mem_own(&state->owned, room->workers * row->work64 * length, sizeof(double));
+    if (state->owned.failed) {
         norm_state_free(state);
         return SPH_EMEMORY;
     }
@@ -55,12 +55,7 @@ void norm_state_free(struct norm_state *state)
 {
     if (!state)
         return;
-    void *owned[] = {state->rows,     state->work,      state->work64, state->share_rows, state->share[0],
-                     state->share[1], state->merged[0], state->spare,  state->merged[1],  state->inverse,
-                     state->mean,     state->statistic, state->scale,  state->shift,      state->factor,
-                     state->across,   state->offset};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        mem_free(owned[i]);
+    mem_free_owned(&state->owned);
     mem_free(state);
 }
 

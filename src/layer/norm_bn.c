@@ -76,17 +76,20 @@ static void join(const struct op *op, size_t tiles, size_t rows)
     set_scale(op, var);
 }
 
-static void apply(const struct op *op, const struct tile *tile)
+static void again(const struct op *op, const struct tile *tile, size_t p, void *y)
 {
     const struct norm_state *state = op->norm.state;
     const struct kernels *k = op->k;
-    for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
-        struct slice slice = buffer_slice(op->in, tile, p);
-        k->normalize(slice.rows, slice.width, slice_at(op->in, k, tile, p), op->in->ld,
-                     slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
-                     slice_column(&slice, k, op->weights->norm[BETA]), op->fused->relu_in_norm,
-                     slice_at(op->out, k, tile, p), op->out->ld);
-    }
+    struct slice slice = buffer_slice(op->in, tile, p);
+    k->normalize(slice.rows, slice.width, slice_at(op->in, k, tile, p), op->in->ld,
+                 slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
+                 slice_column(&slice, k, op->weights->norm[BETA]), op->fused->relu_in_norm, y, op->in->ld);
+}
+
+static void apply(const struct op *op, const struct tile *tile)
+{
+    for (size_t p = 0; p < buffer_slices(op->in, tile); p++)
+        again(op, tile, p, slice_at(op->out, op->k, tile, p));
 }
 
 static void prepare(struct op *op)
@@ -161,12 +164,30 @@ static void bn_gather(struct op *op)
     op->kind = &kind;
 }
 
-static void bn_apply(struct op *op, int train)
+/* dz = gamma / sigma * dy (masked by the relu). */
+static void prepare_still(struct op *op)
+{
+    struct norm_state *state = op->norm.state;
+    prepare(op);
+    memcpy(state->factor, state->scale, state->width * op->k->size);
+}
+
+static void bn_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind training = {
         .forward = apply, .backward = gather_back, .join_backward = join_back, .back_in = 1};
+    static const struct op_kind nowhere = {.backward = gather_back, .join_backward = join_back, .back_in = 1};
     static const struct op_kind evaluation = {.prepare = prepare, .forward = apply};
-    op->kind = train ? &training : &evaluation;
+    static const struct op_kind still = {
+        .prepare = prepare_still, .forward = apply, .backward = apply_back, .back_in = 1};
+    static const struct op_kind still_nowhere = {
+        .prepare = prepare_still, .backward = apply_back, .back_in = 1};
+    if (how == NORM_EVALUATE)
+        op->kind = &evaluation;
+    else if (how == NORM_STILL)
+        op->kind = op->out ? &still : &still_nowhere;
+    else
+        op->kind = op->out ? &training : &nowhere;
 }
 
 /* ---------------------------------------------------------------- evaluation and conversion */
@@ -219,7 +240,7 @@ static void take_sum(const struct norm_values *norm, size_t j, double part)
     norm->tensor[MEAN][j] -= part;
 }
 
-const struct norm_ops norm_bn = {
+const struct norm_ops norm_BN = {
     .name = "bn",
     .divides = 1,
     .tensor = {NORM_GAMMA_BETA, [MEAN] = {"norm.mean", .extent = NORM_UNITS},
@@ -231,6 +252,7 @@ const struct norm_ops norm_bn = {
     .result = NORM_APART_IN_TRAINING,
     .gather = bn_gather,
     .apply = bn_apply,
+    .again = again,
     .fold = fold,
     .moves = moves,
     .folds_away = 1,

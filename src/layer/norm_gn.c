@@ -246,20 +246,21 @@ static void image_backward(const struct op *op, const struct tile *tile)
     }
 }
 
-static void gn_apply(struct op *op, int train)
+static void gn_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind image = {.forward = image_forward, .backward = image_backward, .back_in = 1};
-    (void)train;
+    (void)how;
     op->kind = op->in->pixels > 1 ? &image : &norm_vectors;
 }
 
-const struct norm_ops norm_gn = {
+const struct norm_ops norm_GN = {
     .name = "gn",
     .divides = 1,
     .tensor = {NORM_GAMMA_BETA},
     .tensors = 2,
     .grouped = 1,
     .per_sample = 1,
+    .standardizes = 1,
     .row_numbers = 2,
     .work = WORK,
     .work64 = WORK64,

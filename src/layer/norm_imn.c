@@ -4,6 +4,8 @@
  * over the pixels too, before zeros are padded). It learns nothing. Back: dx = dy - mean of dy.
  *
  * Evaluation: the running mean; w x + (b - w mean), unless zeros are padded around x - mean. */
+#include <string.h>
+
 #include "layer/norm_rows.h"
 
 enum { MEAN };
@@ -17,6 +19,13 @@ static void join(const struct op *op, size_t tiles, size_t rows)
 static void apply(const struct op *op, const struct tile *tile)
 {
     norm_shift(op, tile, op->in, op->out);
+}
+
+static void again(const struct op *op, const struct tile *tile, size_t p, void *y)
+{
+    struct slice slice = buffer_slice(op->in, tile, p);
+    op->k->shift(slice.rows, slice.width, slice_at(op->in, op->k, tile, p), op->in->ld,
+                 slice_column(&slice, op->k, op->norm.state->shift), y, op->in->ld);
 }
 
 /* The gradient goes on to the node before. */
@@ -49,13 +58,31 @@ static void imn_gather(struct op *op)
     op->kind = op->dout ? &kind : &of_data;
 }
 
-static void imn_apply(struct op *op, int train)
+/* The gradient goes on as it is. */
+static void still_back(const struct op *op, const struct tile *tile)
 {
+    for (size_t p = 0; op->din && p < buffer_slices(op->in, tile); p++) {
+        struct slice slice = buffer_slice(op->in, tile, p);
+        const void *from = slice_at(op->dout, op->k, tile, p);
+        void *to = slice_at(op->din, op->k, tile, p);
+        if (op->add_din)
+            op->k->add(slice.rows, slice.width, from, op->dout->ld, to, op->din->ld);
+        else
+            memcpy(to, from, slice.rows * op->din->ld * op->k->size);
+    }
+}
+
+static void imn_apply(struct op *op, enum norm_how how)
+{
+    static const struct op_kind still = {.prepare = prepare, .forward = apply, .backward = still_back};
     static const struct op_kind training = {
         .forward = apply, .backward = norm_gather_mean_back, .join_backward = norm_join_mean_back};
     static const struct op_kind of_data = {.forward = apply};
     static const struct op_kind evaluation = {.prepare = prepare, .forward = apply};
-    op->kind = !train ? &evaluation : op->dout ? &training : &of_data;
+    if (how == NORM_STILL)
+        op->kind = &still;
+    else
+        op->kind = how == NORM_EVALUATE ? &evaluation : op->dout ? &training : &of_data;
 }
 
 /* ---------------------------------------------------------------- evaluation and conversion */
@@ -92,12 +119,13 @@ static void imn_output_gather(struct op *op)
     op->kind = &kind;
 }
 
-static void imn_output_apply(struct op *op, int train)
+/* Running means stay: gradients pass as they are. */
+static void imn_output_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind training = {
         .forward = apply, .backward = norm_gather_mean_back, .join_backward = norm_join_mean_back};
     static const struct op_kind evaluation = {.prepare = prepare, .forward = apply};
-    op->kind = train ? &training : &evaluation;
+    op->kind = how == NORM_TRAIN ? &training : &evaluation;
 }
 
 const struct norm_ops norm_imn_output = {
@@ -110,7 +138,7 @@ const struct norm_ops norm_imn_output = {
     .apply = imn_output_apply,
 };
 
-const struct norm_ops norm_imn = {
+const struct norm_ops norm_IMN = {
     .name = "imn",
     .tensor = {[MEAN] = {"norm.mean", .extent = NORM_CHANNELS}},
     .tensors = 1,
@@ -118,6 +146,7 @@ const struct norm_ops norm_imn = {
     .batch = 1,
     .gather = imn_gather,
     .apply = imn_apply,
+    .again = again, /* before the way back sets the shift anew: that of the product comes first */
     .fold = fold,
     .moves = moves,
     .take_input = take_input,

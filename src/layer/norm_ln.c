@@ -37,19 +37,20 @@ static void image_backward(const struct op *op, const struct tile *tile)
 }
 
 /* In the place of z lies xhat. */
-static void ln_apply(struct op *op, int train)
+static void ln_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind image = {.forward = image_forward, .backward = image_backward, .back_in = 1};
-    (void)train;
+    (void)how;
     op->kind = op->in->pixels > 1 ? &image : &norm_vectors;
 }
 
-const struct norm_ops norm_ln = {
+const struct norm_ops norm_LN = {
     .name = "ln",
     .divides = 1,
     .tensor = {NORM_GAMMA_BETA},
     .tensors = 2,
     .per_sample = 1,
+    .standardizes = 1,
     .row_numbers = 1,
     .result = NORM_APART,
     .apply = ln_apply,

@@ -45,12 +45,13 @@ static void mbn_gather(struct op *op)
     op->kind = &kind;
 }
 
-static void mbn_apply(struct op *op, int train)
+/* A running mean that stays lets gradients pass as they are. */
+static void mbn_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind training = {
         .forward = apply, .backward = norm_gather_mean_back, .join_backward = join_back};
     static const struct op_kind evaluation = {.prepare = prepare, .forward = apply};
-    op->kind = train ? &training : &evaluation;
+    op->kind = how == NORM_TRAIN ? &training : &evaluation;
 }
 
 /* ---------------------------------------------------------------- evaluation and conversion */
@@ -77,7 +78,7 @@ static void take_sum(const struct norm_values *norm, size_t j, double part)
     norm->tensor[MEAN][j] -= part;
 }
 
-const struct norm_ops norm_mbn = {
+const struct norm_ops norm_MBN = {
     .name = "mbn",
     .tensor = {[MEAN] = {"norm.mean", .extent = NORM_UNITS}},
     .tensors = 1,

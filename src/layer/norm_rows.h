@@ -4,9 +4,13 @@
 #ifndef SPH_LAYER_NORM_ROWS_H
 #define SPH_LAYER_NORM_ROWS_H
 
+#include "base/memory.h"
 #include "layer/norm.h"
 
-extern const struct norm_ops norm_bn, norm_ln, norm_mbn, norm_imn, norm_imn_output, norm_gn;
+/* The row of X(ID, ...) in SPH_NORMS is `const struct norm_ops norm_ID`. */
+#define NORM_ROW(id, word, help) extern const struct norm_ops norm_##id;
+SPH_NORMS(NORM_ROW)
+extern const struct norm_ops norm_imn_output; /* imn's, at the other place */
 
 /* What is gathered lies in shares, one per tile or, of blocked images, one per image; they are merged in
  * their order, in f64: the result does not depend on which worker ran which tile. */
@@ -25,6 +29,7 @@ struct norm_state {
     double *inverse;                  /* (width) f64: 1 / sigma                               */
     void *mean, *scale, *shift;       /* (width) forward                                      */
     void *factor, *across, *offset;   /* (width) backward                                     */
+    struct mem_owned owned;           /* all of them                                          */
 };
 
 /* Where a share of the first or second array begins; the share that a slice belongs to; how many there are. */

@@ -119,7 +119,7 @@ struct layer_weights {
 
 /* Gradients of one layer, one set per worker; all accumulate. */
 struct layer_grads {
-    void *dw; /* (n, m), narrow: (m, n) */
+    void *dw; /* (n, m), narrow: (m, n); NULL: nobody wants it, nor db */
     void *db, *ds;
     void *dnorm[NORM_TENSORS]; /* of those it learns */
     void *dshape;
@@ -157,9 +157,7 @@ struct dense_op {
 };
 
 struct conv_op {
-    struct conv **convs; /* (workers)                */
-    void *scratch;       /* (workers, scratch_bytes) */
-    size_t scratch_bytes;
+    struct conv **convs; /* (workers) */
 };
 
 struct norm_op {
@@ -170,6 +168,9 @@ struct norm_op {
 
 struct act_op {
     sph_act act;
+    const struct op
+        *through; /* the normalization before it, whose result is nowhere: it is computed slice by slice,
+                                 in each direction, from what in holds; or NULL */
 };
 
 struct pool_op {
@@ -187,6 +188,13 @@ struct op {
     struct buffer *din, *din2;           /* gradient of the inputs, NULL where nobody wants it        */
     struct buffer *dout;                 /* gradient of the output; ops may work in place in it       */
     struct buffer *back_also;            /* another buffer that the way back reads, or NULL           */
+    /* Or NULL: slice p of out from in, to y, which lies as a slice of out does; on the way back, too */
+    void (*again)(const struct op *op, const struct tile *tile, size_t p, void *y);
+    const struct op *source; /* of a product whose in is not kept: computes it again, to in_again; or NULL */
+    struct buffer *in_again;
+    struct buffer *work, *back_work; /* room of each worker while the op runs, forward and back: nobody
+                                            keeps what is in it; NULL: it needs none                  */
+    int back;              /* the way back runs: a gradient behind it is wanted                           */
     int add_din, add_din2; /* the gradient already holds another consumer's part: add to it               */
     struct buffer spare;   /* where out lies when it cannot lie where in does (op_act, op_enter)          */
     union {
@@ -206,12 +214,23 @@ static inline const void *product_bias(const struct op *op)
 
 static inline int product_sums_bias(const struct op *op)
 {
-    return product_bias(op) && !op->fused->bias_in_act;
+    return product_bias(op) && !op->fused->bias_in_act && op->grads->dw;
+}
+
+/* What the way back of a product reads. */
+static inline const void *product_back_in(const struct op *op, const struct tile *tile)
+{
+    if (!op->source)
+        return buffer_at(op->in, op->k, tile);
+    for (size_t p = 0; p < buffer_slices(op->in_again, tile); p++)
+        op->source->again(op->source, tile, p, slice_at(op->in_again, op->k, tile, p));
+    return buffer_at(op->in_again, op->k, tile);
 }
 
 extern const struct op_kind op_dense;
 extern const struct op_kind op_conv;
 extern const struct op_kind op_enter; /* rows of images into blocks */
+void op_enter_again(const struct op *op, const struct tile *tile, size_t p, void *y); /* its `again` */
 extern const struct op_kind op_max_pool, op_avg_pool;
 extern const struct op_kind op_act;
 extern const struct op_kind op_act_idle;  /* that of a layer whose activation is idle in every run      */

@@ -21,7 +21,7 @@ int convert_refuse(const struct form *form, size_t unit, const char *format, ...
     va_end(args);
     char key[160];
     snprintf(key, sizeof key, "%s unit %zu", form->from->path, unit);
-    return sph_fail_key(SPH_EARG, key, "%s", why);
+    return sph_fail_key(SPH_EFORMAT, key, "%s", why);
 }
 
 /* ---------------------------------------------------------------- a layer's form */
@@ -167,6 +167,20 @@ static sph_param choose(const sph_net *net, const struct net_layer *layer, sph_p
     return is_output(net, layer) ? param_of_output(layer->spec.param, to) : to;
 }
 
+/* A file may hold anything: what is no number would go from file to file unseen. */
+static int check_finite(const struct form *form)
+{
+    size_t m = form->from->shape.m, n = form->from->shape.n;
+    for (size_t j = 0; j < m; j++) {
+        int fine = isfinite(form->b[j]) && isfinite(form->s[j]);
+        for (size_t i = 0; i < n && fine; i++)
+            fine = isfinite(form->w[j * n + i]);
+        if (!fine)
+            return convert_refuse(form, j, "its weights are not all finite");
+    }
+    return 0;
+}
+
 static int is_copy(const sph_net *net, sph_param to, int strict, int fold)
 {
     for (size_t l = 0; l < net->layer_count; l++) {
@@ -188,18 +202,18 @@ int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     int fold = param_has_radius(to) && !(flags & SPH_CONVERT_KEEP_BN);
-    if (is_copy(net, to, strict, fold))
-        return sph_net_copy(out, net);
+    int copy = is_copy(net, to, strict, fold);
     size_t layers = net->layer_count;
     struct conversion c = {.net = net, .strict = strict, .form = mem_get(layers, sizeof *c.form)};
     int err = c.form ? 0 : SPH_EMEMORY;
     for (size_t l = 0; l < layers && !err; l++)
-        err = read_form(net, l, choose(net, &net->layers[l], to), &c.form[l]);
-    for (size_t l = 0; l < layers && !err && fold; l++)
+        if (!(err = read_form(net, l, choose(net, &net->layers[l], to), &c.form[l])))
+            err = check_finite(&c.form[l]);
+    for (size_t l = 0; l < layers && !err && !copy && fold; l++)
         if (c.form[l].norm->folds_away)
             convert_fold_norm(&c.form[l]);
     /* In the order of computation: what a layer hands on is there before its readers' turn. */
-    for (size_t l = 0; l < layers && !err; l++) {
+    for (size_t l = 0; l < layers && !err && !copy; l++) {
         struct form *form = &c.form[l];
         for (size_t j = 0; j < form->from->shape.m && !err; j++) {
             if (param_has_radius(form->to))
@@ -211,7 +225,7 @@ int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
             err = convert_fold_signs(&c, form);
     }
     if (!err)
-        err = build(out, &c);
+        err = copy ? sph_net_copy(out, net) : build(out, &c);
     for (size_t l = 0; c.form && l < layers; l++) {
         net_values_free(&c.form[l].values);
         mem_free(c.form[l].memory);

@@ -89,7 +89,7 @@ int convert_to_direction(struct conversion *c, struct form *form, size_t j)
     int fixed = norm->per_sample || (!form->from->act->rescales && !norm->shorten);
     double length = param_length(n, form->w + j * n), rounding = c->net->dtype == SPH_F32 ? 1e-6 : 1e-13;
     if (!isfinite(length))
-        return convert_refuse(form, j, "its weights are not all finite");
+        return convert_refuse(form, j, "the length of its weights is too large for a number");
     if (length == 0 && !norm->per_sample)
         return zero_row(c, form, j);
     int drawn = param_has_radius(form->from->spec.param) && norm == form->from->norm;
@@ -113,8 +113,6 @@ int convert_to_direction(struct conversion *c, struct form *form, size_t j)
 int convert_to_sign(struct form *form, size_t j)
 {
     double size = fabs(form->s[j]);
-    if (!isfinite(size))
-        return convert_refuse(form, j, "its r is not finite");
     if (size != 1 && size != 0 && !form->from->act->rescales)
         return convert_refuse(form, j,
                               "its r is %g, which %s, not being homogeneous, lets not become weights",

@@ -12,8 +12,12 @@ enum { TILE_BYTES = 64 * 1024, TILE_MOST = 256, TILE_LEAST = 12 };
 enum { LARGE_LAYER = 48 * 1024 };
 
 /* imn's two, product, bn's two, activation; held buffers or winners; centred input and its gradient, value,
- * its gradient, normalized, scaled. */
-enum { OPS_PER_NODE = 6, OWNED_PER_NODE = 1, BUFFERS_PER_NODE = 6 };
+ * its gradient, normalized (or room for a slice of that, forward and back), scaled, the product's room forward
+ * and back, its input again. */
+enum { OPS_PER_NODE = 6, OWNED_PER_NODE = 1, BUFFERS_PER_NODE = 10 };
+
+/* The buffers of a layer that ops point to. */
+enum { HELD_X, HELD_DX, HELD_Z, HELD_Y, HELD_BACK_Y, HELD_SY, HELD_WORK, HELD_BACK_WORK, HELD };
 
 /* ---------------------------------------------------------------- making */
 
@@ -53,7 +57,22 @@ static void new_buffer(struct plan *plan, const struct net_node *like, struct bu
 {
     *out = shape_of(plan, like);
     size_t rows = plan->whole ? plan->rows : plan->tile_rows;
-    plan->requests[plan->request_count++] = (struct request){out, rows * buffer_length(out)};
+    plan->requests[plan->request_count++] =
+        (struct request){.buffer = out, .numbers = rows * buffer_length(out)};
+}
+
+/* Asks for room of so many bytes for each worker; out must stay where it is. */
+static struct buffer *new_work(struct plan *plan, size_t bytes, struct buffer *out)
+{
+    size_t numbers = round_up(bytes, MEM_ALIGN) / plan->k->size;
+    if (!numbers)
+        return NULL;
+    *out = (struct buffer){.width = numbers, .ld = numbers, .pixels = 1, .blocks = 1, .worker_rows = 1};
+    plan->requests[plan->request_count++] =
+        (struct request){.buffer = out,
+                         .numbers = (plan->whole ? plan->workers : 1) * numbers,
+                         .worker_step = plan->whole ? numbers : 0};
+    return out;
 }
 
 static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width, struct norm_op *out)
@@ -80,6 +99,12 @@ static struct op *new_op(struct plan *plan, const struct op *like)
     return op;
 }
 
+/* What a per-channel kernel takes at once. */
+static size_t slice_bytes(const struct plan *plan, const struct buffer *of)
+{
+    return (of->blocked ? of->pixels * of->ld : plan->tile_rows * buffer_length(of)) * plan->k->size;
+}
+
 /* Images of the largest batch that a worker runs. */
 static size_t worker_share(const struct plan *plan, size_t worker)
 {
@@ -87,15 +112,16 @@ static size_t worker_share(const struct plan *plan, size_t worker)
     return left < plan->tile_rows ? left : plan->tile_rows;
 }
 
-static int new_convs(struct plan *plan, const struct net_node *here, struct op *op)
+static int new_convs(struct plan *plan, const struct net_node *here, struct op *op, struct buffer *held)
 {
+    size_t most = 0;
     struct conv_spec spec = {.k = plan->k,
                              .window = here->window,
                              .units = op->weights->m,
                              .groups = layer_groups(&plan->weights->net->layers[here->layer]),
                              .block = plan->block,
                              .way = plan->weights->net->conv,
-                             .train = plan->mode == PLAN_TRAIN,
+                             .train = op->back,
                              .input_grad = op->din != NULL};
     op->kind = &op_conv;
     op->conv.convs = &plan->convs[plan->conv_count];
@@ -104,31 +130,43 @@ static int new_convs(struct plan *plan, const struct net_node *here, struct op *
         int err = conv_new(&plan->convs[plan->conv_count], &spec);
         if (err < 0)
             return err;
-        size_t bytes = round_up(conv_scratch(plan->convs[plan->conv_count++]), MEM_ALIGN);
-        if (bytes > plan->scratch_bytes)
-            plan->scratch_bytes = bytes;
+        size_t bytes = conv_scratch(plan->convs[plan->conv_count++]);
+        most = bytes > most ? bytes : most;
     }
+    op->work = new_work(plan, most, &held[HELD_WORK]);
+    op->back_work = spec.train ? new_work(plan, most, &held[HELD_BACK_WORK]) : NULL;
     return 0;
 }
 
 /* The product of a layer: op's fields are set but for what kind it is. */
-static int plan_product(struct plan *plan, const struct net_node *here, struct op *op)
+static int plan_product(struct plan *plan, const struct net_node *here, struct op *op, struct buffer *held)
 {
     if (here->kind == NODE_CONV)
-        return new_convs(plan, here, op);
+        return new_convs(plan, here, op, held);
     op->kind = &op_dense;
     return 0;
 }
 
+/* How the normalization of a layer runs; one without a way back as in evaluation. */
+static enum norm_how how_of(const struct plan *plan, const struct norm_ops *row, size_t node)
+{
+    if (plan->mode != PLAN_TRAIN)
+        return NORM_EVALUATE;
+    if (!row->batch || !weights_still(plan->weights, plan->weights->net->nodes[node].layer))
+        return NORM_TRAIN;
+    return plan->wanted[node] ? NORM_STILL : NORM_EVALUATE;
+}
+
 /* A normalization of what a layer reads. In training two layers that read one node share the result, and send
  * their gradients back together. */
-static int plan_centring(struct plan *plan, const struct norm_ops *row, const struct op *base, int from,
-                         struct buffer held[2], struct buffer **in, struct buffer **din)
+static int plan_centring(struct plan *plan, const struct norm_ops *row, const struct op *base, size_t node,
+                         struct buffer *held, struct buffer **in, struct buffer **din)
 {
+    int from = plan->weights->net->nodes[node].in[0], err;
     const struct net_node *before = &plan->weights->net->nodes[from];
     struct centred *shared = &plan->centred[from];
-    int train = plan->mode == PLAN_TRAIN, err;
-    if (shared->norm) {
+    enum norm_how how = how_of(plan, row, node);
+    if (shared->norm && how == NORM_TRAIN) {
         norm_state_share(shared->norm, base->weights);
         shared->norm = NULL;
         *in = shared->value;
@@ -141,18 +179,20 @@ static int plan_centring(struct plan *plan, const struct norm_ops *row, const st
     if ((err = new_norm(plan, row, before->channels, &half.norm)) < 0)
         return err;
     half.in = *in;
-    half.out = &held[0];
-    half.dout = *din ? &held[1] : NULL;
+    half.out = &held[HELD_X];
+    half.dout = *din ? &held[HELD_DX] : NULL;
     half.din = *din;
     new_buffer(plan, before, half.out);
     if (half.dout)
         new_buffer(plan, before, half.dout);
-    struct op *gather = train ? new_op(plan, &half) : NULL, *apply = new_op(plan, &half);
-    if (gather)
+    struct op *gather = how == NORM_TRAIN ? new_op(plan, &half) : NULL, *apply = new_op(plan, &half);
+    if (gather) {
         row->gather(gather);
-    row->apply(apply, train);
-    apply->din = NULL;
-    if (train)
+        apply->din = NULL;
+    }
+    row->apply(apply, how);
+    apply->again = row->again;
+    if (gather)
         *shared = (struct centred){half.out, half.dout, half.norm.state};
     *in = half.out;
     *din = half.dout;
@@ -161,15 +201,17 @@ static int plan_centring(struct plan *plan, const struct norm_ops *row, const st
 
 /* A normalization behind the product: a batch statistic in two halves, others in one op. op->in is the
  * product, op->out where the result goes. */
-static int plan_norm(struct plan *plan, const struct norm_ops *row, struct op *op)
+static int plan_norm(struct plan *plan, const struct norm_ops *row, struct op *op, size_t node)
 {
-    int train = plan->mode == PLAN_TRAIN;
+    enum norm_how how = how_of(plan, row, node);
     int err = new_norm(plan, row, op->weights->m, &op->norm);
     if (err < 0)
         return err;
-    if (train && row->gather)
+    if (how == NORM_TRAIN && row->gather)
         row->gather(new_op(plan, op));
-    row->apply(new_op(plan, op), train);
+    struct op *apply = new_op(plan, op);
+    row->apply(apply, how);
+    apply->again = row->again;
     return 0;
 }
 
@@ -183,7 +225,7 @@ static int plan_output_norm(struct plan *plan, const struct norm_ops *row, const
     half.in = in;
     half.out = &plan->value[node];
     new_buffer(plan, &plan->weights->net->nodes[node], half.out);
-    return plan_norm(plan, row, &half);
+    return plan_norm(plan, row, &half, node);
 }
 
 /* [norm at the input] | dense or conv | [norm] | activation | [norm at the output]; a norm is gather, apply or one op */
@@ -194,54 +236,62 @@ static int plan_layer(struct plan *plan, size_t node)
     const struct net_layer *layer = &net->layers[here->layer];
     struct fusion *fusion = &plan->fusions[here->layer];
     const struct norm_ops *norm = layer->norm;
-    int train = plan->mode == PLAN_TRAIN, from = here->in[0], err;
+    int from = here->in[0], back = plan->wanted[node], err;
     fusion_begin(fusion, layer, &plan->weights->layer[here->layer]);
     struct op base = {.k = plan->k,
                       .weights = &plan->weights->layer[here->layer],
                       .grads = &plan->weights->grads[here->layer * plan->weights->workers],
                       .fused = &fusion->now,
+                      .back = back,
                       .dout = &plan->grad[node]};
-    struct buffer *held =
-        mem_get(5, sizeof *held); /* that ops point to: centred x, its gradient, z, y, s y */
+    struct buffer *held = mem_get(HELD, sizeof *held);
     if (!held)
         return SPH_EMEMORY;
     plan->owned[plan->owned_count++] = held;
-    struct buffer *in = &plan->value[from], *z = &held[2],
-                  *din = train && net->nodes[from].kind != NODE_INPUT ? &plan->grad[from] : NULL;
-    if (norm->at_input && (err = plan_centring(plan, norm, &base, from, held, &in, &din)) < 0)
+    struct buffer *in = &plan->value[from], *z = &held[HELD_Z],
+                  *din = plan->wanted[from] ? &plan->grad[from] : NULL;
+    if (norm->at_input && (err = plan_centring(plan, norm, &base, node, held, &in, &din)) < 0)
         return err;
 
     new_buffer(plan, here, z);
-    if (train)
+    if (back)
         new_buffer(plan, here, &plan->grad[node]);
     struct op *product = new_op(plan, &base);
     product->in = in;
     product->din = din;
     product->out = z;
-    if ((err = plan_product(plan, here, product)) < 0)
+    if ((err = plan_product(plan, here, product, held)) < 0)
         return err;
 
     struct op half = base;
     half.norm.groups = norm->grouped ? layer->spec.norm_groups : 1;
     half.norm.epsilon = layer->norm_epsilon;
     half.in = half.out = z;
-    if (norm->result == NORM_APART || (norm->result == NORM_APART_IN_TRAINING && train)) {
-        half.out = &held[3];
+    int through = back && norm_between(norm) && norm->again && fusion_needs_place(fusion);
+    if (through) {
+        half.out = NULL;
+    } else if (norm->result == NORM_APART || (norm->result == NORM_APART_IN_TRAINING && back)) {
+        half.out = &held[HELD_Y];
         new_buffer(plan, here, half.out);
     }
-    if (norm_between(norm) && (err = plan_norm(plan, norm, &half)) < 0)
+    if (norm_between(norm) && (err = plan_norm(plan, norm, &half, node)) < 0)
         return err;
 
     struct op *last = new_op(plan, &base);
-    last->in = half.out;
+    last->in = through ? z : half.out;
     last->out = &plan->value[node];
     last->act.act = layer->spec.act;
+    if (through) {
+        last->act.through = last - 1;
+        last->work = new_work(plan, slice_bytes(plan, z), &held[HELD_Y]);
+        last->back_work = new_work(plan, slice_bytes(plan, z), &held[HELD_BACK_Y]);
+    }
     last->kind = fusion_always_idle(fusion) ? &op_act_idle : &op_act;
     last->spare = shape_of(plan, here);
     if (fusion_needs_place(fusion))
         new_buffer(plan, here, &last->spare);
     if (norm->at_output)
-        last->out = &held[4];
+        last->out = &held[HELD_SY];
     return norm->at_output ? plan_output_norm(plan, norm, &base, last->out, node) : 0;
 }
 
@@ -251,18 +301,19 @@ static struct op between(struct plan *plan, size_t node, const struct net_node *
 {
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
-    int train = plan->mode == PLAN_TRAIN, first = from->in[0], second = from->in[1];
+    int back = plan->wanted[node], first = from->in[0], second = from->in[1];
     struct op op = {.k = plan->k,
+                    .back = back,
                     .in = &plan->value[first],
                     .in2 = second < 0 ? NULL : &plan->value[second],
                     .out = &plan->value[node],
                     .dout = &plan->grad[node]};
-    if (train && net->nodes[first].kind != NODE_INPUT)
+    if (plan->wanted[first])
         op.din = &plan->grad[first];
-    if (train && second >= 0 && net->nodes[second].kind != NODE_INPUT)
+    if (second >= 0 && plan->wanted[second])
         op.din2 = &plan->grad[second];
     new_buffer(plan, here, op.out);
-    if (train)
+    if (back)
         new_buffer(plan, here, op.dout);
     return op;
 }
@@ -282,7 +333,7 @@ static int plan_pool(struct plan *plan, size_t node)
     struct op op = between(plan, node, here);
     op.kind = here->kind == NODE_MAX_POOL ? &op_max_pool : &op_avg_pool;
     op.pool.window = here->window;
-    int err = here->kind == NODE_MAX_POOL && plan->mode == PLAN_TRAIN ? new_winners(plan, here, &op) : 0;
+    int err = here->kind == NODE_MAX_POOL && op.back ? new_winners(plan, here, &op) : 0;
     new_op(plan, &op);
     return err;
 }
@@ -310,6 +361,7 @@ static void plan_entrance(struct plan *plan)
     const struct net_node *here = &plan->weights->net->nodes[0];
     struct op *op = new_op(
         plan, &(struct op){.kind = &op_enter, .k = plan->k, .in = &plan->input, .out = &plan->value[0]});
+    op->again = op_enter_again;
     plan->value[0] = shape_of(plan, here);
     if (plan->value[0].blocks > 1 || plan->value[0].ld != kernel_pad(here->channels) ||
         node_pixels(here) == 1)
@@ -360,10 +412,45 @@ size_t plan_block(const sph_net *net, const struct kernels *k)
     for (size_t node = 1; node < net->node_count; node++) {
         convs += net->nodes[node].kind == NODE_CONV;
         if (block == 16 && node_pixels(&net->nodes[node]) > 1 &&
-            kernel_pad(net->nodes[node].channels) % block)
+            round_up(net->nodes[node].channels, 8) % block && k->lanes < block)
             block = 8;
     }
     return convs ? block : 0;
+}
+
+/* The op that leaves its result in a buffer; an activation that does nothing passes on what it reads. NULL: none
+ * that could do it again from something else. */
+static const struct op *source_of(const struct plan *plan, const struct buffer *buffer)
+{
+    for (size_t i = plan->op_count; i-- > 0;) {
+        const struct op *op = &plan->ops[i];
+        if (op->out != buffer || op->kind->join_forward)
+            continue;
+        if (op->kind == &op_act_idle)
+            return source_of(plan, op->in);
+        int copies = op->kind == &op_enter ? op->spare.width > 0 : op->in != op->out;
+        return op->again && copies ? op : NULL;
+    }
+    return NULL;
+}
+
+/* Inputs of products that are computed again for the weights' gradient instead of being kept: images in blocks, which
+ * the caller keeps as they are; with little memory what is normalized, too. */
+static void find_again(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->op_count; i++) {
+        struct op *op = &plan->ops[i];
+        if (!op->back || (op->kind != &op_conv && op->kind != &op_dense) || !op->grads->dw)
+            continue;
+        const struct op *source = source_of(plan, op->in);
+        if (!source || (source->kind != &op_enter && plan->running.memory != SPH_MEMORY_SMALL))
+            continue;
+        size_t l = (size_t)(op->weights - plan->weights->layer);
+        const sph_net *net = plan->weights->net;
+        op->source = source;
+        op->in_again = &plan->again[l];
+        new_buffer(plan, &net->nodes[net->nodes[net->layers[l].node].in[0]], op->in_again);
+    }
 }
 
 static int plan_node(struct plan *plan, size_t node)
@@ -380,9 +467,22 @@ static int plan_node(struct plan *plan, size_t node)
     }
 }
 
+/* Nothing before the lowest layer that learns sends a gradient back. */
+static void find_wanted(struct plan *plan)
+{
+    const sph_net *net = plan->weights->net;
+    for (size_t node = 1; node < net->node_count && plan->mode == PLAN_TRAIN; node++) {
+        const struct net_node *here = &net->nodes[node];
+        int layer = here->kind == NODE_DENSE || here->kind == NODE_CONV;
+        plan->wanted[node] = (layer && !weights_still(plan->weights, here->layer)) ||
+                             plan->wanted[here->in[0]] || (here->in[1] >= 0 && plan->wanted[here->in[1]]);
+    }
+}
+
 static int plan_nodes(struct plan *plan)
 {
     int err = 0;
+    find_wanted(plan);
     if (plan->block)
         plan_entrance(plan);
     for (size_t node = 1; node < plan->weights->net->node_count; node++)
@@ -391,8 +491,10 @@ static int plan_nodes(struct plan *plan)
     mark_additions(plan);
     if (plan->mode == PLAN_TRAIN)
         fusion_pair(plan->fusions, plan->weights->layer, plan->ops, plan->op_count);
-    err = plan_place_buffers(plan);
-    return err < 0 ? err : plan_place_scratch(plan);
+    find_again(plan);
+    while (plan->back_end < plan->op_count && !plan->ops[plan->back_end].back)
+        plan->back_end++;
+    return plan_place_buffers(plan);
 }
 
 int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_mode mode, size_t workers,
@@ -417,17 +519,20 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->workers = workers < plan->tiles ? workers : plan->tiles;
     plan->value = mem_get(nodes, sizeof *plan->value);
     plan->grad = mem_get(nodes, sizeof *plan->grad);
+    plan->wanted = mem_get(nodes, sizeof *plan->wanted);
     plan->centred = mem_get(nodes, sizeof *plan->centred);
     plan->fusions = mem_get(net->layer_count, sizeof *plan->fusions);
     plan->ops = mem_get(nodes * OPS_PER_NODE, sizeof *plan->ops);
     plan->norms = mem_get(nodes, sizeof *plan->norms);
     plan->convs = mem_get(nodes * plan->workers, sizeof *plan->convs);
     plan->owned = mem_get(nodes * OWNED_PER_NODE, sizeof *plan->owned);
+    plan->again = mem_get(net->layer_count, sizeof *plan->again);
     plan->requests = mem_get(nodes * BUFFERS_PER_NODE, sizeof *plan->requests);
     plan->tile_sum = mem_get(plan->tiles, sizeof *plan->tile_sum);
     int err = SPH_EMEMORY;
-    if (!plan->value || !plan->grad || !plan->centred || !plan->fusions || !plan->ops || !plan->norms ||
-        !plan->convs || !plan->owned || !plan->requests || !plan->tile_sum || (err = plan_nodes(plan)) < 0) {
+    if (!plan->value || !plan->grad || !plan->wanted || !plan->centred || !plan->fusions || !plan->ops ||
+        !plan->norms || !plan->convs || !plan->owned || !plan->again || !plan->requests || !plan->tile_sum ||
+        (err = plan_nodes(plan)) < 0) {
         plan_free(plan);
         return err;
     }
@@ -445,8 +550,10 @@ void plan_free(struct plan *plan)
         conv_free(plan->convs[i]);
     for (size_t i = 0; i < plan->owned_count; i++)
         mem_free(plan->owned[i]);
-    void *owned[] = {plan->value, plan->grad,  plan->centred,  plan->fusions,  plan->ops,    plan->norms,
-                     plan->convs, plan->owned, plan->requests, plan->tile_sum, plan->memory, plan->scratch};
+    if (plan->memory != plan->weights->room)
+        mem_free(plan->memory);
+    void *owned[] = {plan->value, plan->grad,  plan->wanted, plan->again, plan->centred,  plan->fusions,
+                     plan->ops,   plan->norms, plan->convs,  plan->owned, plan->requests, plan->tile_sum};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(plan);

@@ -25,10 +25,11 @@ enum plan_mode { PLAN_EVALUATE, PLAN_TRAIN };
 /* Channels of a block in plans of this net: 0 where images lie as rows of pixels (or are none). */
 size_t plan_block(const struct sph_net *net, const struct kernels *k);
 
-/* What running statistics take of a batch. */
+/* What running statistics take of a batch, and what is kept of it for the way back. */
 struct plan_running {
     double momentum; /* its share */
     sph_variance variance;
+    sph_memory memory;
 };
 
 /* workers: at most weights->workers in training. running: NULL in evaluation. */

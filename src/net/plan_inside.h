@@ -19,6 +19,7 @@ struct centred {
 struct request {
     struct buffer *buffer;
     size_t numbers;
+    size_t worker_step; /* from a worker's place in it to the next one's; 0: each has an arena of its own */
 };
 
 struct plan {
@@ -32,21 +33,22 @@ struct plan {
 
     struct buffer input;         /* as the caller gave it */
     struct buffer *value, *grad; /* (nodes) */
-    struct centred *centred;     /* (nodes) */
-    struct fusion *fusions;      /* (layers) */
+    unsigned char *wanted; /* (nodes) in training: it or one before it learns, so that its gradient counts */
+    struct centred *centred; /* (nodes) */
+    struct fusion *fusions;  /* (layers) */
     struct op *ops;
     size_t op_count;
+    size_t back_end;           /* the way back ends at this op: none before it has one */
     struct norm_state **norms; /* owned, (norm_count) */
     size_t norm_count;
     struct conv **convs; /* owned, (conv_count) */
     size_t conv_count;
     void **owned; /* (owned_count) freed with the plan */
     size_t owned_count;
+    struct buffer *again;     /* (layers) inputs that are computed again */
     struct request *requests; /* (request_count) */
     size_t request_count;
-    void *memory;  /* of all buffers */
-    void *scratch; /* (workers, scratch_bytes) of the convs */
-    size_t scratch_bytes;
+    void *memory;     /* of all buffers; its own unless it is the weights' room */
     double *tile_sum; /* (tiles) what the head returned */
 
     /* one run */
@@ -57,9 +59,7 @@ struct plan {
     int forward, backward;
 };
 
-/* Memory for the buffers that were asked for, and the convs' scratch, once all ops are known. (plan_memory.c)
- */
+/* Memory for the buffers that were asked for, once all ops are known. (plan_memory.c) */
 int plan_place_buffers(struct plan *plan);
-int plan_place_scratch(struct plan *plan);
 
 #endif

@@ -58,22 +58,26 @@ static void touch_all(const struct plan *plan, struct arena_span *spans)
     size_t head = plan->op_count;
     for (size_t i = 0; i < plan->op_count; i++) {
         const struct op *op = &plan->ops[i];
-        const struct buffer *forward[] = {op->in, op->in2, op->out, &op->spare};
+        const struct buffer *forward[] = {op->in, op->in2, op->out, &op->spare, op->work};
         for (size_t j = 0; j < sizeof forward / sizeof *forward; j++)
             touch_at(plan, spans, forward[j], i, 0);
-        if (plan->mode != PLAN_TRAIN)
+        if (!op->back)
             continue;
-        const struct buffer *backward[] = {op->kind->back_in ? op->in : NULL,
-                                           op->kind->back_in ? op->in2 : NULL,
+        const struct op *source = op->source;
+        int product = op->kind == &op_conv || op->kind == &op_dense;
+        int reads_in = op->kind->back_in && !source && !(product && !op->grads->dw);
+        const struct buffer *backward[] = {reads_in ? op->in : NULL,
+                                           reads_in ? op->in2 : NULL,
                                            op->kind->back_out ? op->out : NULL,
                                            op->din,
                                            op->din2,
                                            op->dout,
-                                           op->back_also};
+                                           op->back_also,
+                                           op->back_work,
+                                           op->in_again,
+                                           source ? source->in : NULL};
         for (size_t j = 0; j < sizeof backward / sizeof *backward; j++)
             touch_at(plan, spans, backward[j], i, 1);
-        if (op->in == &plan->input)
-            touch(plan, spans, &op->spare, 2 * head); /* its padding was cleared once: nobody else's place */
     }
     touch(plan, spans, &plan->value[plan->weights->net->output], head);
     touch(plan, spans, &plan->grad[plan->weights->net->output], head);
@@ -89,26 +93,14 @@ int plan_place_buffers(struct plan *plan)
             spans[i] = (struct arena_span){.length = plan->requests[i].numbers, .first = (size_t)-1};
         touch_all(plan, spans);
         size_t numbers = arena_place(spans, count, line, order);
-        plan->memory = mem_get((plan->whole ? 1 : plan->workers) * numbers, plan->k->size);
+        plan->memory = weights_room(plan->weights, (plan->whole ? 1 : plan->workers) * numbers);
         for (size_t i = 0; plan->memory && i < count; i++) {
             plan->requests[i].buffer->data = (char *)plan->memory + spans[i].at * plan->k->size;
-            plan->requests[i].buffer->worker_step = numbers;
+            plan->requests[i].buffer->worker_step =
+                plan->requests[i].worker_step ? plan->requests[i].worker_step : numbers;
         }
     }
     mem_free(spans);
     mem_free(order);
     return plan->memory ? 0 : SPH_EMEMORY;
-}
-
-int plan_place_scratch(struct plan *plan)
-{
-    if (!plan->scratch_bytes)
-        return 0;
-    plan->scratch = mem_get(plan->workers, plan->scratch_bytes);
-    for (size_t i = 0; i < plan->op_count; i++)
-        if (plan->ops[i].kind == &op_conv) {
-            plan->ops[i].conv.scratch = plan->scratch;
-            plan->ops[i].conv.scratch_bytes = plan->scratch_bytes;
-        }
-    return plan->scratch ? 0 : SPH_EMEMORY;
 }

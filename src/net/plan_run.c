@@ -34,7 +34,7 @@ static void run_tile(struct plan *plan, const struct tile *tile)
     }
     if (plan->backward)
         for (size_t i = plan->end; i-- > plan->begin;)
-            if (plan->ops[i].kind->backward)
+            if (plan->ops[i].back && plan->ops[i].kind->backward)
                 plan->ops[i].kind->backward(&plan->ops[i], tile);
 }
 
@@ -114,10 +114,10 @@ double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const
             begin = i + 1;
         }
     run_segment(plan, begin, plan->op_count, 1, train);
-    while (train && begin > 0) {
+    while (train && begin > plan->back_end) {
         size_t end = begin;
         struct op *op = &plan->ops[end]; /* the applying half: its way back gathered */
-        if (op->kind->join_backward)
+        if (op->back && op->kind->join_backward)
             op->kind->join_backward(op, plan->run_tiles, rows);
         for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].kind->join_forward; begin--)
             ;
@@ -151,7 +151,8 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
             for (size_t j = first; j <= i; j++)
                 if (plan->ops[j].kind->forward)
                     plan->ops[j].kind->forward(&plan->ops[j], &tile);
-            for (size_t p = 0; op->weights && !op->kind->join_forward && p < buffer_slices(op->out, &tile);
+            for (size_t p = 0;
+                 op->weights && op->out && !op->kind->join_forward && p < buffer_slices(op->out, &tile);
                  p++) {
                 struct slice slice = buffer_slice(op->out, &tile, p);
                 const char *out = slice_at(op->out, plan->k, &tile, p);

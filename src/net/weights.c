@@ -71,7 +71,9 @@ static void carve_grads(struct weights *weights, size_t l, size_t worker, struct
     const struct net_layer *layer = &weights->net->layers[l];
     const struct layer_weights *w = &weights->layer[l];
     size_t m = w->m;
-    if (worker == 0 && is_raw(weights, l))
+    if (weights_frozen(weights, l))
+        out->dw = NULL;
+    else if (worker == 0 && is_raw(weights, l))
         out->dw = carver->base ? (char *)weights->learned_grad + layer->raw[0] * weights->k->size : NULL;
     else
         out->dw = carve(carver, grad_length(w));
@@ -115,6 +117,12 @@ static void bind_layer(struct weights *weights, size_t l)
 
 int weights_new(struct weights **out, sph_net *net, const struct kernels *k, size_t workers)
 {
+    return weights_new_frozen(out, net, k, workers, NULL);
+}
+
+int weights_new_frozen(struct weights **out, sph_net *net, const struct kernels *k, size_t workers,
+                       const struct freeze *freeze)
+{
     struct weights *weights = mem_get(1, sizeof *weights);
     if (!weights)
         return SPH_EMEMORY;
@@ -122,6 +130,7 @@ int weights_new(struct weights **out, sph_net *net, const struct kernels *k, siz
     weights->net = net;
     weights->k = k;
     weights->workers = workers;
+    weights->freeze = freeze;
     weights->image_block = plan_block(net, k);
     weights->layer = mem_get(layers, sizeof *weights->layer);
     weights->step = mem_get(layers, sizeof *weights->step);
@@ -168,7 +177,20 @@ void weights_free(struct weights *weights)
     mem_free(weights->memory);
     mem_free(weights->slab);
     mem_free(weights->learned_grad);
+    mem_free(weights->room);
     mem_free(weights);
+}
+
+void *weights_room(struct weights *weights, size_t numbers)
+{
+    if (weights->room && weights->room_len >= numbers)
+        return weights->room;
+    void *memory = mem_get(numbers, weights->k->size);
+    if (memory && !weights->room) {
+        weights->room = memory;
+        weights->room_len = numbers;
+    }
+    return memory;
 }
 
 /* ---------------------------------------------------------------- passes over all layers */
@@ -247,6 +269,17 @@ void weights_materialize(struct weights *weights)
     each_layer(weights, materialize_layer);
 }
 
+static void refresh_layer(struct weights *weights, size_t l)
+{
+    if (!weights_frozen(weights, l))
+        materialize_layer(weights, l);
+}
+
+void weights_refresh(struct weights *weights)
+{
+    each_layer(weights, refresh_layer);
+}
+
 static void clear(void *at, size_t count, const struct kernels *k)
 {
     if (at)
@@ -281,7 +314,8 @@ static void add_grads(struct weights *weights, size_t l, size_t worker)
     const struct layer_weights *w = &weights->layer[l];
     const struct layer_grads *to = &weights->grads[l * weights->workers], *from = to + worker;
     size_t m = w->m, length = grad_length(w);
-    k->add(1, length, from->dw, length, to->dw, length);
+    if (to->dw)
+        k->add(1, length, from->dw, length, to->dw, length);
     k->add(1, m, from->db, m, to->db, m);
     k->add(1, m, from->ds, m, to->ds, m);
     for (size_t t = 0; t < layer->norm->tensors; t++) {
@@ -300,22 +334,42 @@ static void copy_grad(struct weights *weights, const void *from, size_t at, size
         memcpy((char *)weights->learned_grad + at * weights->k->size, from, count * weights->k->size);
 }
 
-static void pull_layer(struct weights *weights, size_t l)
+/* The gradients of a layer's frozen tensors <- 0: nothing that looks at all of them, as clipping does, sees them. */
+static void forget_frozen(struct weights *weights, size_t l)
 {
-    const struct net_layer *layer = &weights->net->layers[l];
+    const sph_net *net = weights->net;
+    size_t size = weights->k->size;
+    for (size_t i = 0; weights->freeze && i < net->tensor_count; i++)
+        if (weights->freeze->tensor[i] && net->tensors[i].layer == l)
+            memset((char *)weights->learned_grad + net->tensors[i].at * size, 0,
+                   net->tensors[i].view.count * size);
+}
+
+static void pull_raw(struct weights *weights, size_t l, const struct layer_grads *grads)
+{
     const struct layer_weights *w = &weights->layer[l];
-    const struct layer_grads *grads = &weights->grads[l * weights->workers];
-    for (size_t worker = 1; worker < weights->workers; worker++)
-        add_grads(weights, l, worker);
     if (w->narrow)
         weights->k->transpose(w->m, w->n, grads->dw, w->ldwt, (void *)weights->step[l].dw, w->ldw);
     if (weights->step[l].w != w->w)
         reorder(weights, l, grads->dw, (void *)weights->step[l].dw, 1);
-    layer->ops->pull_grad(&weights->step[l]);
+    weights->net->layers[l].ops->pull_grad(&weights->step[l]);
+}
+
+static void pull_layer(struct weights *weights, size_t l)
+{
+    if (weights_still(weights, l))
+        return;
+    const struct net_layer *layer = &weights->net->layers[l];
+    const struct layer_grads *grads = &weights->grads[l * weights->workers];
+    for (size_t worker = 1; worker < weights->workers; worker++)
+        add_grads(weights, l, worker);
+    if (!weights_frozen(weights, l))
+        pull_raw(weights, l, grads);
     for (size_t t = 0; t < layer->norm->tensors; t++)
         if (grads->dnorm[t])
             copy_grad(weights, grads->dnorm[t], layer->norm_at[t], net_norm_length(layer, t));
     copy_grad(weights, grads->dshape, layer->act_shape, net_shape_length(layer));
+    forget_frozen(weights, l);
 }
 
 void weights_pull(struct weights *weights)
@@ -326,7 +380,7 @@ void weights_pull(struct weights *weights)
 static void natural_layer(struct weights *weights, size_t l)
 {
     const struct param_ops *ops = weights->net->layers[l].ops;
-    if (ops->natural)
+    if (ops->natural && !weights_frozen(weights, l))
         ops->natural(&weights->step[l], weights->damping);
 }
 
@@ -338,9 +392,14 @@ void weights_natural(struct weights *weights, double damping)
 
 void weights_after_step(struct weights *weights)
 {
-    for (size_t l = 0; l < weights->net->layer_count; l++)
-        if (weights->net->layers[l].ops->after_step)
-            weights->net->layers[l].ops->after_step(&weights->step[l]);
+    const sph_net *net = weights->net;
+    for (size_t i = 0; i < net->tensor_count; i++) { /* of a layer's first tensor, the direction */
+        size_t l = net->tensors[i].layer;
+        const struct net_layer *layer = &net->layers[l];
+        if (layer->ops->after_step && net->tensors[i].view.learned && net->tensors[i].at == layer->raw[0] &&
+            !(weights->freeze && weights->freeze->tensor[i]))
+            layer->ops->after_step(&weights->step[l]);
+    }
 }
 
 size_t weights_first_bad(const struct weights *weights)

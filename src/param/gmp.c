@@ -9,29 +9,43 @@
 
 enum { THETA, LAMBDA, R };
 
+/* Layers of more weights than this compute sines and cosines again on the way back: beyond the caches that costs no
+ * more than to write and read them, and saves two numbers a weight. */
+enum { KEPT_MOST = 1 << 15 };
+
 /* What to_weight keeps for pull_grad. */
 struct gmp_scratch {
     void *scale;         /* (m) |r| or 1 */
     void *radial;        /* (m) u . dw   */
-    void *sine, *cosine; /* (n-1, m)     */
+    void *sine, *cosine; /* (n-1, m), of large layers room for (POLAR_CHUNK, m) */
     void *prefix;        /* (polar_chunks(n), m) */
 };
 
+static int keeps_sines(const struct param_shape *shape)
+{
+    return shape->n - 1 <= POLAR_CHUNK || shape->n * shape->m <= KEPT_MOST;
+}
+
+static size_t sine_rows(const struct param_shape *shape)
+{
+    return keeps_sines(shape) ? shape->n - 1 : POLAR_CHUNK;
+}
+
 static size_t gmp_scratch_len(const struct param_shape *shape)
 {
-    return (2 + 2 * (shape->n - 1) + polar_chunks(shape->n)) * shape->m;
+    return (2 + 2 * sine_rows(shape) + polar_chunks(shape->n)) * shape->m;
 }
 
 static struct gmp_scratch gmp_scratch(const struct param_step *step)
 {
-    size_t n = step->shape.n, m = step->shape.m;
+    size_t rows = sine_rows(&step->shape), m = step->shape.m;
     void *at = step->scratch;
     return (struct gmp_scratch){
         .scale = at,
         .radial = param_at(step->k, at, m),
         .sine = param_at(step->k, at, 2 * m),
-        .cosine = param_at(step->k, at, (n + 1) * m),
-        .prefix = param_at(step->k, at, 2 * n * m),
+        .cosine = param_at(step->k, at, (2 + rows) * m),
+        .prefix = param_at(step->k, at, (2 + 2 * rows) * m),
     };
 }
 
@@ -46,7 +60,15 @@ static void gmp_to_weight(struct param_step *step)
     if (n == 1)
         k->column_combine(1, m, step->sign, at.scale, m, NULL, NULL, 0, step->w, step->ldw);
     else
-        k->polar(n, m, step->raw[THETA], at.scale, step->w, step->ldw, at.sine, at.cosine, at.prefix);
+        k->polar(n, m, step->raw[THETA], at.scale, step->w, step->ldw,
+                 keeps_sines(&step->shape) ? at.sine : NULL, keeps_sines(&step->shape) ? at.cosine : NULL,
+                 at.prefix);
+}
+
+/* The angles, where sines are to be computed again. */
+static const void *angles_again(const struct param_step *step)
+{
+    return keeps_sines(&step->shape) ? NULL : step->raw[THETA];
 }
 
 static void gmp_pull_grad(struct param_step *step)
@@ -57,7 +79,8 @@ static void gmp_pull_grad(struct param_step *step)
     if (n == 1)
         k->column_combine(1, m, step->sign, step->dw, step->ldw, NULL, NULL, 0, at.radial, m);
     else
-        k->polar_grad(n, m, at.sine, at.cosine, at.prefix, step->dw, step->ldw, step->draw[THETA], at.radial);
+        k->polar_grad(n, m, angles_again(step), at.sine, at.cosine, at.prefix, step->dw, step->ldw,
+                      step->draw[THETA], at.radial);
     k->radius_grad(m, step->shape.fold, step->raw[R], step->raw[LAMBDA], at.radial, step->db, step->ds,
                    step->draw[R], step->draw[LAMBDA]);
 }
@@ -66,7 +89,8 @@ static void gmp_pull_grad(struct param_step *step)
 static void gmp_natural(struct param_step *step, double damping)
 {
     struct gmp_scratch at = gmp_scratch(step);
-    step->k->polar_natural(step->shape.n, step->shape.m, at.sine, damping, step->draw[THETA], at.radial);
+    step->k->polar_natural(step->shape.n, step->shape.m, angles_again(step), at.sine, damping,
+                           step->draw[THETA], at.radial);
 }
 
 /* theta_i = atan2(|w_{i+1..n}|, w_i), the last atan2(w_n, w_{n-1}); the tail's length is summed from the end.
@@ -121,7 +145,7 @@ static double gmp_pole(size_t n, const double *const unit[PARAM_TENSORS])
     return n < 3 ? (double)NAN : least;
 }
 
-const struct param_ops param_gmp = {
+const struct param_ops param_GMP = {
     .name = "gmp",
     .tensor = {{"theta", SPH_GROUP_THETA, .extent = PARAM_ANGLES},
                {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},

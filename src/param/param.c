@@ -10,12 +10,8 @@
 
 const struct param_ops *param_ops(sph_param param)
 {
-    static const struct param_ops *const table[SPH_PARAM_COUNT] = {
-        [SPH_PARAM_SP] = &param_sp,
-        [SPH_PARAM_WN] = &param_wn,
-        [SPH_PARAM_GMP] = &param_gmp,
-        [SPH_PARAM_SPHERE] = &param_sphere,
-    };
+#define PARAM_AT(id, word, help) [SPH_PARAM_##id] = &param_##id,
+    static const struct param_ops *const table[] = {SPH_PARAMS(PARAM_AT)};
     return table[param];
 }
 

@@ -6,7 +6,9 @@
 
 #include "param/param.h"
 
-extern const struct param_ops param_sp, param_wn, param_gmp, param_sphere;
+/* The row of X(ID, ...) in SPH_PARAMS is `const struct param_ops param_ID`. */
+#define PARAM_ROW(id, word, help) extern const struct param_ops param_##id;
+SPH_PARAMS(PARAM_ROW)
 
 /* Sums of squares between these neither overflow nor lose a summand that counts. */
 #define SQUARE_LEAST 1e-250

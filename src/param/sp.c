@@ -51,7 +51,7 @@ static void sp_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const 
     *s = 1;
 }
 
-const struct param_ops param_sp = {
+const struct param_ops param_SP = {
     .name = "sp",
     .tensor = {{"weight", SPH_GROUP_WEIGHT, PARAM_WEIGHTS, .is_length = 1, .decays = 1},
                {"bias", SPH_GROUP_BIAS, PARAM_ONE, .is_bias = 1}},

@@ -67,7 +67,7 @@ static void sphere_to_unit(size_t n, const double *const unit[PARAM_TENSORS], co
     *s = *unit[R];
 }
 
-const struct param_ops param_sphere = {
+const struct param_ops param_SPHERE = {
     .name = "sphere",
     .tensor = {{"u", SPH_GROUP_THETA, .extent = PARAM_WEIGHTS},
                {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},

@@ -57,7 +57,7 @@ static void wn_to_unit(size_t n, const double *const unit[PARAM_TENSORS], const 
     *s = 1;
 }
 
-const struct param_ops param_wn = {
+const struct param_ops param_WN = {
     .name = "wn",
     .tensor = {{"v", SPH_GROUP_V, PARAM_WEIGHTS, .is_length = 1},
                {"g", SPH_GROUP_G, PARAM_ONE, .is_length = 1, .decays = 1},

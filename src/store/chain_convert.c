@@ -15,7 +15,7 @@
 enum { PIECE_NUMBERS = 1 << 20, COPY_NUMBERS = 1 << 16 };
 
 /* Why a unit cannot be written. */
-enum fault { FINE, ZERO_ROW, NOT_FINITE, BAD_SIGN, OUT_OF_RANGE };
+enum fault { FINE, ZERO_ROW, NOT_FINITE, TOO_LONG, BAD_SIGN, OUT_OF_RANGE };
 
 struct finding {
     enum fault fault;
@@ -41,6 +41,7 @@ struct work {
     double *wide;          /* (most, n) as written     */
     double *weights;       /* (threads, n)             */
     struct finding *found; /* (threads)                */
+    struct mem_owned owned;
 };
 
 static size_t number_size(const struct chain_layer *layer)
@@ -82,6 +83,14 @@ static struct finding check_range(const struct work *w, size_t j, double *const 
     return (struct finding){FINE, j, 0, NULL};
 }
 
+static int all_finite(size_t n, const double *values)
+{
+    size_t i = 0;
+    while (i < n && isfinite(values[i]))
+        i++;
+    return i == n;
+}
+
 /* |w| is what from_unit makes r of: only a unit without a direction stands in the way. */
 static struct finding to_radius(const struct work *w, size_t j, const double *weight, double b, double s,
                                 double *unit[PARAM_TENSORS])
@@ -89,7 +98,7 @@ static struct finding to_radius(const struct work *w, size_t j, const double *we
     size_t n = w->layer->shape.n;
     double length = param_length(n, weight);
     if (!isfinite(length))
-        return (struct finding){NOT_FINITE, j, length, NULL};
+        return (struct finding){all_finite(n, weight) ? TOO_LONG : NOT_FINITE, j, length, NULL};
     if (length == 0 && b != 0 && s != 0)
         return (struct finding){ZERO_ROW, j, b, NULL};
     w->to->from_unit(n, weight, b, unit, w->sign ? w->sign + j : NULL);
@@ -159,16 +168,19 @@ static int refuse(const struct work *w, const struct safetensors *file, const st
     snprintf(unit, sizeof unit, "%s unit %zu", path, j);
     switch (found->fault) {
     case ZERO_ROW:
-        return sph_fail_line_key(SPH_EARG, file->path, 0, unit,
+        return sph_fail_line_key(SPH_EFORMAT, file->path, 0, unit,
                                  "its weights are 0 and its bias is %g: %s has no place for it", found->value,
                                  w->to->name);
     case BAD_SIGN:
         return sph_fail_of(SPH_EFORMAT, file->path, 0, unit, "%s.sign[%zu] is %g, expected 1 or -1", path, j,
                            found->value);
     case NOT_FINITE:
-        return sph_fail_line_key(SPH_EARG, file->path, 0, unit, "its weights are not all finite");
+        return sph_fail_line_key(SPH_EFORMAT, file->path, 0, unit, "its weights are not all finite");
+    case TOO_LONG:
+        return sph_fail_line_key(SPH_EFORMAT, file->path, 0, unit,
+                                 "the length of its weights is too large for a number");
     default:
-        return sph_fail_line_key(SPH_EARG, file->path, 0, unit,
+        return sph_fail_line_key(SPH_EFORMAT, file->path, 0, unit,
                                  "its %s would be %g, not a finite number in %s", found->tensor, found->value,
                                  w->layer->dtype == SPH_F64 ? "f64" : "f32");
     }
@@ -204,27 +216,16 @@ static int get_room(struct work *w)
     const struct param_shape *shape = &w->layer->shape;
     size_t units = PIECE_NUMBERS / shape->n;
     w->most = units < w->threads ? w->threads : units > shape->m ? shape->m : units;
-    int missing = !(w->rows = mem_get(w->most * w->read, sizeof(double))) ||
-                  !(w->wide = mem_get(w->most * w->written, sizeof(double))) ||
-                  !(w->weights = mem_get(w->threads * shape->n, sizeof(double))) ||
-                  !(w->found = mem_get(w->threads, sizeof *w->found));
-    for (size_t t = 1; t < w->to->tensors && !missing; t++)
+    w->rows = mem_own(&w->owned, w->most * w->read, sizeof(double));
+    w->wide = mem_own(&w->owned, w->most * w->written, sizeof(double));
+    w->weights = mem_own(&w->owned, w->threads * shape->n, sizeof(double));
+    w->found = mem_own(&w->owned, w->threads, sizeof *w->found);
+    for (size_t t = 1; t < w->to->tensors; t++)
         if (param_per_unit(w->to, t, shape))
-            missing = !(w->vector[t] = mem_get(shape->m, sizeof(double)));
-    if (!missing && w->to->has_sign && shape->n == 1)
-        missing = !(w->sign = mem_get(shape->m, sizeof(double)));
-    return missing ? SPH_EMEMORY : 0;
-}
-
-static void give_room_back(struct work *w)
-{
-    for (size_t t = 0; t < PARAM_TENSORS; t++)
-        mem_free(w->vector[t]);
-    mem_free(w->sign);
-    mem_free(w->rows);
-    mem_free(w->wide);
-    mem_free(w->weights);
-    mem_free(w->found);
+            w->vector[t] = mem_own(&w->owned, shape->m, sizeof(double));
+    if (w->to->has_sign && shape->n == 1)
+        w->sign = mem_own(&w->owned, shape->m, sizeof(double));
+    return w->owned.failed ? SPH_EMEMORY : 0;
 }
 
 static int convert_layer(struct work *w, const struct safetensors *file, struct st_writer *writer)
@@ -242,7 +243,7 @@ static int convert_layer(struct work *w, const struct safetensors *file, struct 
             err = write_numbers(writer, w->layer, w->vector[t], m);
     if (!err && w->sign)
         err = write_numbers(writer, w->layer, w->sign, m);
-    give_room_back(w);
+    mem_free_owned(&w->owned);
     return err;
 }
 

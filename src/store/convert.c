@@ -37,7 +37,7 @@ static int convert_chain(const struct safetensors *file, const char *out, const 
     if (err < 0)
         return err;
     if (opts->names != SPH_NAMES_SPHERELU)
-        err = sph_fail_at(SPH_EARG, file->path,
+        err = sph_fail_at(SPH_EFORMAT, file->path,
                           "a chain of dense layers, and torchvision's names are for its resnets");
     if (!err)
         err = chain_convert(file, &chain, out, opts->to, opts->threads < 1 ? 1 : (size_t)opts->threads,

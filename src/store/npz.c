@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -95,11 +96,29 @@ static int check_header(const struct npz *npz, const struct member *member)
     if (header->too_big)
         return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
                            "%s: the array's shape is too big for any memory", member->name);
-    for (const struct member *other = npz->member; other < member; other++)
-        if (!strcmp(other->name, member->name))
-            return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name, "%s: two arrays of this name",
-                               member->name);
     return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorted, not each with each: a zip may have a million members. */
+static int check_names(const struct npz *npz)
+{
+    int err = 0;
+    const char **name = mem_get(npz->count, sizeof *name);
+    if (!name)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < npz->count; i++)
+        name[i] = npz->member[i].name;
+    qsort(name, npz->count, sizeof *name, by_name);
+    for (size_t i = 1; i < npz->count && !err; i++)
+        if (!strcmp(name[i - 1], name[i]))
+            err = sph_fail_of(SPH_EFORMAT, npz->path, 0, name[i], "%s: two arrays of this name", name[i]);
+    mem_free(name);
+    return err;
 }
 
 static int read_header(const struct npz *npz, struct member *member, struct archive *zip,
@@ -151,6 +170,8 @@ int npz_open(struct npz **out, const char *path)
         err = add_member(npz, place, zip, entry, bytes);
     if (more < 0)
         err = more;
+    if (!err)
+        err = check_names(npz);
 out:
     if (zip)
         archive_read_free(zip);

@@ -68,12 +68,14 @@ int tensors_check_weights(const struct safetensors *file, const sph_net *net)
 /* found (net's tensors) <- the file's; none of them is missing that must be there, all have the net's shapes.
  */
 static int find_tensors(const struct safetensors *file, const sph_net *net, int all,
-                        const struct tensor_names *names, const struct st_tensor **found)
+                        const struct tensor_names *names, int but, const struct st_tensor **found)
 {
     for (size_t i = 0; i < net->tensor_count; i++) {
         const struct net_tensor *tensor = &net->tensors[i];
         const sph_tensor *view = &tensor->view;
         char name[TENSOR_NAME];
+        if ((int)tensor->layer == but)
+            continue;
         if (names->of)
             names->of(net, tensor, name);
         else
@@ -90,8 +92,15 @@ static int find_tensors(const struct safetensors *file, const sph_net *net, int 
     return 0;
 }
 
+/* Whether a name is under the path of the layer that stays. */
+static int belongs_to(const char *name, const sph_net *net, int but)
+{
+    size_t length = but < 0 ? 0 : strlen(net->layers[but].path);
+    return length && !strncmp(name, net->layers[but].path, length) && name[length] == '.';
+}
+
 static int check_strangers(const struct safetensors *file, const sph_net *net,
-                           const struct tensor_names *names, const struct st_tensor *const *found)
+                           const struct tensor_names *names, int but, const struct st_tensor *const *found)
 {
     char *known = mem_get(file->count, 1);
     if (!known)
@@ -101,7 +110,8 @@ static int check_strangers(const struct safetensors *file, const sph_net *net,
             known[found[i] - file->tensor] = 1;
     int err = 0;
     for (size_t i = 0; i < file->count && !err; i++)
-        if (!known[i] && !(names->ignores && names->ignores(file, &file->tensor[i])))
+        if (!known[i] && !belongs_to(file->tensor[i].name, net, but) &&
+            !(names->ignores && names->ignores(file, &file->tensor[i])))
             err = sph_fail_of(SPH_EFORMAT, file->path, 0, file->tensor[i].name,
                               "the net has no tensor %.120s", file->tensor[i].name);
     mem_free(known);
@@ -138,26 +148,50 @@ static int check_state(const sph_net *net, const struct st_tensor *const *found,
     return 0;
 }
 
-int tensors_take(sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names)
+static int take(sph_net *net, const struct st_tensor *const *found, int but, double *values)
 {
-    static const struct tensor_names own = {0};
-    const struct st_tensor **found = mem_get(net->tensor_count, sizeof(struct st_tensor *));
-    double *values = found ? mem_get(tensors_largest(net), sizeof *values) : NULL;
-    if (!names)
-        names = &own;
-    int err = values ? find_tensors(file, net, all, names, found) : SPH_EMEMORY;
-    if (!err)
-        err = check_strangers(file, net, names, found);
-    if (!err)
-        err = check_state(net, found, values);
+    int err = 0;
     for (size_t i = 0; !err && i < net->tensor_count; i++) {
+        if ((int)net->tensors[i].layer == but)
+            continue;
         memset(values, 0, net->tensors[i].view.count * sizeof *values);
         if (found[i])
             err = safetensors_to_double(found[i], values); /* cannot fail: the dtype was looked at */
         if (!err && (found[i] || net->tensors[i].view.learned))
             net_write_tensor(net, &net->tensors[i], values); /* a bias that is not there is 0 */
     }
+    return err;
+}
+
+/* into: NULL, or the net itself. */
+static int fit_or_take(const sph_net *net, sph_net *into, const struct safetensors *file, int all,
+                       const struct tensor_names *names, int but)
+{
+    static const struct tensor_names own = {0};
+    const struct st_tensor **found = mem_get(net->tensor_count, sizeof(struct st_tensor *));
+    double *values = found ? mem_get(tensors_largest(net), sizeof *values) : NULL;
+    if (!names)
+        names = &own;
+    int err = values ? find_tensors(file, net, all, names, but, found) : SPH_EMEMORY;
+    if (!err)
+        err = check_strangers(file, net, names, but, found);
+    if (!err)
+        err = check_state(net, found, values);
+    if (!err && into)
+        err = take(into, found, but, values);
     mem_free(values);
     mem_free(found);
     return err;
+}
+
+int tensors_take(sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names,
+                 int but)
+{
+    return fit_or_take(net, net, file, all, names, but);
+}
+
+int tensors_fit(const sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names,
+                int but)
+{
+    return fit_or_take(net, NULL, file, all, names, but);
 }

@@ -27,7 +27,13 @@ int tensors_check_shape(const struct st_tensor *found, const size_t *shape, size
 int tensors_check_weights(const struct safetensors *file, const sph_net *net);
 
 /* The file's numbers into the net: all that fit, or none and an error. The file has every tensor of the net
- * (all) or every learned one, and no other. names may be NULL. */
-int tensors_take(sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names);
+ * (all) or every learned one, and no other. names may be NULL. but: the number of a layer that stays as it is,
+ * whatever the file has under its path; -1: none. */
+int tensors_take(sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names,
+                 int but);
+
+/* The same without taking anything: whether it can be. */
+int tensors_fit(const sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names,
+                int but);
 
 #endif

@@ -136,7 +136,7 @@ int torchvision_open(sph_net **out, const struct safetensors *file)
                            width[0], width[1], width[2], width[3]);
     if ((err = build(&net, deep, &spec)) < 0)
         return sph_fail_move(err, file->path, 0, 1);
-    if ((err = tensors_take(net, file, 1, &torchvision_names)) < 0) {
+    if ((err = tensors_take(net, file, 1, &torchvision_names, -1)) < 0) {
         sph_net_free(net);
         return sph_fail_in(err, "read as torchvision's %s", deep ? "resnet50" : "resnet18");
     }
@@ -160,13 +160,13 @@ static int check_layer(const char *path, const struct net_layer *layer)
 {
     const sph_layer *spec = &layer->spec;
     if (spec->param != SPH_PARAM_SP)
-        return sph_fail_of(SPH_EARG, path, 0, layer->path, "%s is %s, and %s", layer->path, layer->ops->name,
+        return sph_fail_of(SPH_EFORMAT, path, 0, layer->path, "%s is %s, and %s", layer->path, layer->ops->name,
                            wanted);
     if (spec->kernel && spec->norm != SPH_NORM_BN)
-        return sph_fail_of(SPH_EARG, path, 0, layer->path, "%s has norm %s, and %s", layer->path,
+        return sph_fail_of(SPH_EFORMAT, path, 0, layer->path, "%s has norm %s, and %s", layer->path,
                            sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, wanted);
     if (spec->signs)
-        return sph_fail_of(SPH_EARG, path, 0, layer->path, "%s keeps negative signs as %s.r, and %s",
+        return sph_fail_of(SPH_EFORMAT, path, 0, layer->path, "%s keeps negative signs as %s.r, and %s",
                            layer->path, layer->path, wanted);
     return 0;
 }
@@ -185,7 +185,7 @@ static int check_net(const char *path, const sph_net *net)
         snprintf(name, sizeof name, "layer%zu.0.conv2", i + 1);
         const struct net_layer *layer = find_layer(net, name);
         if (!layer)
-            return sph_fail_of(SPH_EARG, path, 0, name, "the net has no layer %s, and %s", name, wanted);
+            return sph_fail_of(SPH_EFORMAT, path, 0, name, "the net has no layer %s, and %s", name, wanted);
         width[i] = layer->spec.units;
     }
     const struct net_node *image = &net->nodes[0];
@@ -202,14 +202,14 @@ static int check_net(const char *path, const sph_net *net)
     json_t *there = NULL, *here = NULL;
     char difference[256] = "";
     if (!(spec.scale > 0 && spec.scale <= 64))
-        return sph_fail_at(SPH_EARG, path, "its widths are not those of a resnet, and %s", wanted);
+        return sph_fail_at(SPH_EFORMAT, path, "its widths are not those of a resnet, and %s", wanted);
     int err = build(&model, find_layer(net, "layer1.0.conv3") != NULL, &spec);
     if (!err)
         err = architecture_of(&there, net);
     if (!err)
         err = architecture_of(&here, model);
     if (!err && architecture_difference(there, here, difference, sizeof difference))
-        err = sph_fail_at(SPH_EARG, path, "%s, and %s", difference, wanted);
+        err = sph_fail_at(SPH_EFORMAT, path, "%s, and %s", difference, wanted);
     json_decref(there);
     json_decref(here);
     sph_net_free(model);

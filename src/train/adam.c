@@ -17,7 +17,7 @@ static void adam_begin(struct update_args *args, const sph_train_opts *opts, uin
         args->epsilon /= sqrt(args->correct2);
 }
 
-const struct optimizer_ops optimizer_adam = {
+const struct optimizer_ops optimizer_ADAM = {
     .name = "adam",
     .update = UPDATE_ADAM,
     .slots = 2,
@@ -31,7 +31,7 @@ const struct optimizer_ops optimizer_adam = {
     .begin = adam_begin,
 };
 
-const struct optimizer_ops optimizer_adamw = {
+const struct optimizer_ops optimizer_ADAMW = {
     .name = "adamw",
     .update = UPDATE_ADAM,
     .slots = 2,

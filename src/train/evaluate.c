@@ -21,7 +21,8 @@ struct evaluator {
     double *kept, *kept_t;     /* (room, outputs), (room, targets) */
     struct metric_rank *order; /* (room) */
     size_t room;
-    sph_metric list[SPH_METRICS_MAX]; /* (count) of the task */
+    struct mem_owned owned, room_owned; /* what lies behind the pointers; those of (room) */
+    sph_metric list[SPH_METRICS_MAX];   /* (count) of the task */
     size_t count;
     size_t at[SPH_METRICS_MAX], numbers; /* where a metric's sums begin, and how many all have */
     double *tile_sums;                   /* (tiles, numbers) of one batch */
@@ -54,13 +55,11 @@ static int make_room(struct evaluator *e, size_t rows)
         keeps |= e->wanted[i] && metric_row(e->list[i])->keeps;
     if (!keeps || rows <= e->room || rows > METRIC_KEPT_MOST / e->part.outputs)
         return 0;
-    mem_free(e->kept);
-    mem_free(e->kept_t);
-    mem_free(e->order);
-    e->kept = mem_get(rows * e->part.outputs, sizeof *e->kept);
-    e->kept_t = mem_get(rows * e->part.targets, sizeof *e->kept_t);
-    e->order = mem_get(rows, sizeof *e->order);
-    e->room = e->kept && e->kept_t && e->order ? rows : 0;
+    mem_free_owned(&e->room_owned);
+    e->kept = mem_own(&e->room_owned, rows * e->part.outputs, sizeof *e->kept);
+    e->kept_t = mem_own(&e->room_owned, rows * e->part.targets, sizeof *e->kept_t);
+    e->order = mem_own(&e->room_owned, rows, sizeof *e->order);
+    e->room = e->room_owned.failed ? 0 : rows;
     return e->room ? 0 : SPH_EMEMORY;
 }
 
@@ -85,13 +84,14 @@ static void describe_part(struct evaluator *e)
         .classes = task == SPH_TASK_CLASSES  ? outputs
                    : task == SPH_TASK_BINARY ? 2
                                              : 0,
-        .scale = e->opts.y_scale,
+        .scale = e->weights->net->scaling.y_scale,
+        .mean = e->weights->net->scaling.y_mean,
     };
     e->count = metric_list(task, outputs, e->list);
     for (size_t i = 0; i < e->count; i++) {
         const struct metric *metric = metric_row(e->list[i]);
         e->at[i] = e->numbers;
-        e->numbers += metric->numbers ? metric->numbers(&e->part) : 0;
+        e->numbers += metric->numbers ? metric->numbers(&e->part) : metric->tally && !metric->keeps;
     }
 }
 
@@ -113,15 +113,14 @@ int evaluator_new(struct evaluator **out, struct weights *weights, const struct 
     e->ldx = net_row_length(weights->net);
     e->ldy = kernel_pad(e->part.targets);
     e->scratch_size = plan_tile_rows(e->plan) * columns;
-    e->x = mem_get(rows * e->ldx, weights->k->size);
-    e->y = mem_get(rows * e->ldy, weights->k->size);
-    e->index = mem_get(rows, sizeof *e->index);
-    e->first = mem_get(e->part.targets, sizeof *e->first);
-    e->tile_sums = mem_get(plan_tiles(e->plan, rows) * e->numbers, sizeof *e->tile_sums);
-    e->sums = mem_get(e->numbers, sizeof *e->sums);
-    e->scratch = mem_get((opts->workers + 1) * e->scratch_size, sizeof *e->scratch);
-    if (!e->x || !e->y || !e->index || !e->first || !e->tile_sums || !e->sums || !e->scratch ||
-        make_room(e, opts->most_rows) < 0) {
+    e->x = mem_own(&e->owned, rows * e->ldx, weights->k->size);
+    e->y = mem_own(&e->owned, rows * e->ldy, weights->k->size);
+    e->index = mem_own(&e->owned, rows, sizeof *e->index);
+    e->first = mem_own(&e->owned, e->part.targets, sizeof *e->first);
+    e->tile_sums = mem_own(&e->owned, plan_tiles(e->plan, rows) * e->numbers, sizeof *e->tile_sums);
+    e->sums = mem_own(&e->owned, e->numbers, sizeof *e->sums);
+    e->scratch = mem_own(&e->owned, (opts->workers + 1) * e->scratch_size, sizeof *e->scratch);
+    if (e->owned.failed || make_room(e, opts->most_rows) < 0) {
         err = SPH_EMEMORY;
         goto fail;
     }
@@ -137,16 +136,8 @@ void evaluator_free(struct evaluator *e)
     if (!e)
         return;
     plan_free(e->plan);
-    mem_free(e->x);
-    mem_free(e->y);
-    mem_free(e->index);
-    mem_free(e->first);
-    mem_free(e->tile_sums);
-    mem_free(e->sums);
-    mem_free(e->scratch);
-    mem_free(e->kept);
-    mem_free(e->kept_t);
-    mem_free(e->order);
+    mem_free_owned(&e->room_owned);
+    mem_free_owned(&e->owned);
     mem_free(e);
 }
 
@@ -161,8 +152,8 @@ static struct metric_tile view_tile(const struct evaluator *e, const struct tile
     for (size_t i = 0; i < tile->rows; i++) {
         k->to_double(outputs, (const char *)y + i * ldy * k->size, p + i * outputs);
         k->to_double(targets, truth + i * e->ldy * k->size, t + i * targets);
-        if (loss->predict && loss->task == SPH_TASK_REGRESSION)
-            loss->predict(outputs, p + i * outputs);
+        if (loss->task == SPH_TASK_REGRESSION)
+            loss_predict(loss->link, outputs, p + i * outputs);
     }
     return (struct metric_tile){e->row + tile->row, tile->rows, p, t};
 }
@@ -224,6 +215,8 @@ int evaluator_run(struct evaluator *e, const struct source *source, enum evaluat
     e->part.order = e->order;
     e->weight = 1 / ((double)source->rows * (double)e->part.targets);
     memset(e->sums, 0, e->numbers * sizeof *e->sums);
+    if (source->ahead)
+        err = source->ahead(source->self, NULL, 0, source->rows);
     for (size_t row = 0; row < source->rows && !err; row += e->rows)
         err = run_batch(e, source, row, source->rows - row < e->rows ? source->rows - row : e->rows);
     *out = (sph_scores){.rows = source->rows};

@@ -13,7 +13,6 @@ struct evaluator;
 struct evaluator_opts {
     sph_loss loss;
     double smoothing, delta;
-    const double *y_scale; /* (targets) from the net's units to the target's own; NULL: 1. Borrowed */
     size_t workers;
     size_t most_rows;   /* of a source whose every score is asked for: room for what metrics keep */
     sph_metric watched; /* computed in each epoch, beside those that always are */

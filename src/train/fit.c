@@ -126,7 +126,6 @@ int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_spli
         .opts = &fit->opts,
         .train = &fit->train->source,
         .val = fit->val ? &fit->val->source : NULL,
-        .y_scale = net->scaling.y_scale,
         .most_rows = largest_part(split),
     };
     if ((err = trainer_new(&fit->trainer, &setup)) < 0)
@@ -175,6 +174,8 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     result->best_epoch = (size_t)trainer_scalar(fit->trainer, TRAINER_BEST_EPOCH);
     result->steps = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP);
     result->seconds = trainer_seconds(fit->trainer);
+    const struct source *train = &fit->train->source;
+    result->waited = train->waited ? train->waited(train->self) : 0;
     result->diverged = err == SPH_EDIVERGED;
     result->stopped = trainer_stopped(fit->trainer);
     result->improving = !err && trainer_improving(fit->trainer);

@@ -5,7 +5,7 @@
  * at most, so it wants a smaller rate. */
 #include "train/optimizer.h"
 
-const struct optimizer_ops optimizer_lion = {
+const struct optimizer_ops optimizer_LION = {
     .name = "lion",
     .update = UPDATE_LION,
     .slots = 1,

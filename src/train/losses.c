@@ -7,32 +7,24 @@
 #include "base/text.h"
 #include "train/metrics.h"
 
-/* The probability of class 1 from its logit. */
-static void predict_logit(size_t outputs, double *y)
+void loss_predict(enum loss_link link, size_t outputs, double *y)
 {
+    if (link == LOSS_SOFTMAX)
+        metric_softmax(outputs, y);
     for (size_t j = 0; j < outputs; j++)
-        y[j] = 1 / (1 + exp(-y[j]));
-}
-
-static void predict_classes(size_t outputs, double *y)
-{
-    metric_softmax(outputs, y);
-}
-
-/* The mean from its logarithm. */
-static void predict_mean(size_t outputs, double *y)
-{
-    for (size_t j = 0; j < outputs; j++)
-        y[j] = exp(y[j]);
+        if (link == LOSS_EXP)
+            y[j] = exp(y[j]);
+        else if (link == LOSS_LOGISTIC)
+            y[j] = 1 / (1 + exp(-y[j]));
 }
 
 static const struct loss_row rows[SPH_LOSS_COUNT] = {
     [SPH_LOSS_MAE] = {.task = SPH_TASK_REGRESSION},
     [SPH_LOSS_MSE] = {.task = SPH_TASK_REGRESSION, .first = 1},
     [SPH_LOSS_HUBER] = {.task = SPH_TASK_REGRESSION, .reads_delta = 1},
-    [SPH_LOSS_POISSON] = {.task = SPH_TASK_REGRESSION, .own_units = 1, .predict = predict_mean},
-    [SPH_LOSS_BCE] = {.task = SPH_TASK_BINARY, .first = 1, .predict = predict_logit},
-    [SPH_LOSS_CE] = {.task = SPH_TASK_CLASSES, .first = 1, .of_rows = 1, .predict = predict_classes},
+    [SPH_LOSS_POISSON] = {.task = SPH_TASK_REGRESSION, .own_units = 1, .link = LOSS_EXP},
+    [SPH_LOSS_BCE] = {.task = SPH_TASK_BINARY, .first = 1, .link = LOSS_LOGISTIC},
+    [SPH_LOSS_CE] = {.task = SPH_TASK_CLASSES, .first = 1, .of_rows = 1, .link = LOSS_SOFTMAX},
 };
 
 const struct loss_row *loss_row(sph_loss loss)

@@ -7,18 +7,27 @@
 
 #include "spherelu/train.h"
 
+/* From what a net gives to what is predicted. */
+enum loss_link {
+    LOSS_AS_IT_IS,
+    LOSS_EXP,      /* the mean of counts, from its logarithm         */
+    LOSS_LOGISTIC, /* the probability of class 1, from its logit     */
+    LOSS_SOFTMAX   /* the probabilities of classes, from their logits */
+};
+
 struct loss_row {
     sph_task task;
     int first;       /* what the task takes if nothing is said */
     int of_rows;     /* one target and one term a row; else one of each for every output */
     int own_units;   /* targets have to stay in their own units, and be 0 or more */
     int reads_delta; /* huber_delta */
-    /* y (outputs) of one row, in place: from what the net gives to what is predicted, the probabilities of classes or
-     * a number in the target's units. NULL: as it is. */
-    void (*predict)(size_t outputs, double *y);
+    enum loss_link link;
 };
 
 const struct loss_row *loss_row(sph_loss loss);
+
+/* y (outputs) of one row, in place. */
+void loss_predict(enum loss_link link, size_t outputs, double *y);
 
 /* What a task takes if nothing is said. */
 sph_loss loss_first(sph_task task);

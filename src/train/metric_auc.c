@@ -63,7 +63,7 @@ static double finish_auc(const struct metric_part *part, const double *sum)
     return all / (double)part->outputs;
 }
 
-const struct metric metric_auc = {
+const struct metric metric_AUC = {
     .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES,
               .larger_is_better = 1,
               .undefined = "where a class has no row, or all of them, and above 2^25 scores"},

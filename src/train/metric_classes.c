@@ -6,12 +6,6 @@
 
 #include "train/metrics.h"
 
-static size_t one_number(const struct metric_part *part)
-{
-    (void)part;
-    return 1;
-}
-
 static double finish_share(const struct metric_part *part, const double *sum)
 {
     return *sum / ((double)part->rows * (double)part->targets);
@@ -51,16 +45,14 @@ static void tally_top5(const struct metric_part *part, const struct metric_tile 
     tally_hits(part, tile, sum, 5);
 }
 
-const struct metric metric_accuracy = {
+const struct metric metric_ACCURACY = {
     .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES, .larger_is_better = 1, .every_epoch = 1},
-    .numbers = one_number,
     .tally = tally_accuracy,
     .finish = finish_share,
 };
 
-const struct metric metric_top5 = {
+const struct metric metric_TOP5 = {
     .facts = {.tasks = SPH_IN_CLASSES, .larger_is_better = 1, .every_epoch = 1, .least_outputs = 6},
-    .numbers = one_number,
     .tally = tally_top5,
     .finish = finish_share,
 };
@@ -97,9 +89,8 @@ static void tally_log_loss(const struct metric_part *part, const struct metric_t
             *sum -= log_chance(tile->p + i * part->outputs, part->outputs, (size_t)tile->t[i]);
 }
 
-const struct metric metric_log_loss = {
+const struct metric metric_LOG_LOSS = {
     .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES},
-    .numbers = one_number,
     .tally = tally_log_loss,
     .finish = finish_share,
 };
@@ -146,7 +137,7 @@ static double finish_balanced(const struct metric_part *part, const double *sum)
     return all / present;
 }
 
-const struct metric metric_balanced_accuracy = {
+const struct metric metric_BALANCED_ACCURACY = {
     .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES, .larger_is_better = 1},
     .numbers = class_numbers,
     .tally = tally_classes,
@@ -167,7 +158,7 @@ static double finish_f1(const struct metric_part *part, const double *sum)
     return all / present;
 }
 
-const struct metric metric_f1 = {
+const struct metric metric_F1 = {
     .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES, .larger_is_better = 1},
     .numbers = class_numbers,
     .tally = tally_classes,

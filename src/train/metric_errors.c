@@ -5,12 +5,6 @@
 
 #include "train/metrics.h"
 
-static size_t one_number(const struct metric_part *part)
-{
-    (void)part;
-    return 1;
-}
-
 static double error_at(const struct metric_part *part, const struct metric_tile *tile, size_t row, size_t j)
 {
     double off = tile->p[row * part->outputs + j] - tile->t[row * part->targets + j];
@@ -41,16 +35,14 @@ static double finish_root(const struct metric_part *part, const double *sum)
     return sqrt(*sum / cells(part));
 }
 
-const struct metric metric_rmse = {
+const struct metric metric_RMSE = {
     .facts = {.tasks = SPH_IN_REGRESSION, .every_epoch = 1},
-    .numbers = one_number,
     .tally = tally_squares,
     .finish = finish_root,
 };
 
-const struct metric metric_mse = {
+const struct metric metric_MSE = {
     .facts = {.tasks = SPH_IN_REGRESSION},
-    .numbers = one_number,
     .tally = tally_squares,
     .finish = finish_mean,
 };
@@ -62,9 +54,8 @@ static void tally_sizes(const struct metric_part *part, const struct metric_tile
             *sum += fabs(error_at(part, tile, i, j));
 }
 
-const struct metric metric_mae = {
+const struct metric metric_MAE = {
     .facts = {.tasks = SPH_IN_REGRESSION, .every_epoch = 1},
-    .numbers = one_number,
     .tally = tally_sizes,
     .finish = finish_mean,
 };
@@ -110,7 +101,7 @@ static double finish_r2(const struct metric_part *part, const double *sum)
     return all / (double)part->targets;
 }
 
-const struct metric metric_r2 = {
+const struct metric metric_R2 = {
     .facts = {.tasks = SPH_IN_REGRESSION, .larger_is_better = 1, .undefined = "with fewer than 2 rows"},
     .numbers = r2_numbers,
     .tally = tally_r2,

@@ -10,7 +10,7 @@ static double finish_loss(const struct metric_part *part, const double *sum)
     return part->loss;
 }
 
-const struct metric metric_loss = {
+const struct metric metric_LOSS = {
     .facts = {.tasks = SPH_IN_REGRESSION | SPH_IN_BINARY | SPH_IN_CLASSES, .every_epoch = 1},
     .finish = finish_loss,
 };
@@ -19,14 +19,8 @@ static_assert((int)SPH_METRIC_COUNT <= (int)SPH_METRICS_MAX, "sph_scores holds a
 
 const struct metric *metric_row(sph_metric metric)
 {
-    static const struct metric *const table[SPH_METRIC_COUNT] = {
-        [SPH_METRIC_LOSS] = &metric_loss, [SPH_METRIC_RMSE] = &metric_rmse,
-        [SPH_METRIC_MAE] = &metric_mae,   [SPH_METRIC_ACCURACY] = &metric_accuracy,
-        [SPH_METRIC_TOP5] = &metric_top5, [SPH_METRIC_MSE] = &metric_mse,
-        [SPH_METRIC_R2] = &metric_r2,     [SPH_METRIC_LOG_LOSS] = &metric_log_loss,
-        [SPH_METRIC_AUC] = &metric_auc,   [SPH_METRIC_BALANCED_ACCURACY] = &metric_balanced_accuracy,
-        [SPH_METRIC_F1] = &metric_f1,
-    };
+#define METRIC_AT(id, word, help) [SPH_METRIC_##id] = &metric_##id,
+    static const struct metric *const table[] = {SPH_METRICS(METRIC_AT)};
     return table[metric];
 }
 

@@ -21,7 +21,8 @@ struct metric_part {
     size_t outputs, targets; /* columns of p and t */
     size_t classes;          /* 2 for binary, 0 for regression */
     double loss;             /* mean over the rows; for finish */
-    const double *scale;     /* (targets) from the net's units to the target's own; NULL: 1 */
+    const double *scale;     /* (targets) from the net's units to the target's own: mean + scale x; NULL: 1 */
+    const double *mean;      /* (targets) likewise; NULL: 0 */
     const double *first;     /* (targets) t of the first row */
     /* For metrics that keep scores; NULL where there would be more than METRIC_KEPT_MOST of them. */
     double *kept;              /* (rows, outputs) */
@@ -42,17 +43,15 @@ struct metric_tile {
 struct metric {
     sph_metric_facts facts;
     int keeps;                                         /* tally fills kept and kept_t, for its rows    */
-    size_t (*numbers)(const struct metric_part *part); /* that a tile adds up; NULL: none              */
+    size_t (*numbers)(const struct metric_part *part); /* that a tile adds up; NULL: one, none if it keeps */
     void (*tally)(const struct metric_part *part, const struct metric_tile *tile,
                   double *sum); /* (numbers) adds the tile's; NULL: nothing     */
     double (*finish)(const struct metric_part *part, const double *sum); /* NaN: undefined               */
 };
 
-extern const struct metric metric_loss;                                    /* metrics.c        */
-extern const struct metric metric_rmse, metric_mae, metric_mse, metric_r2; /* metric_errors.c  */
-extern const struct metric metric_accuracy, metric_top5, metric_log_loss;  /* metric_classes.c */
-extern const struct metric metric_balanced_accuracy, metric_f1;            /* metric_classes.c */
-extern const struct metric metric_auc;                                     /* metric_auc.c     */
+/* The row of X(ID, ...) in SPH_METRICS is `const struct metric metric_ID`, in one of metric_*.c. */
+#define METRIC_ROW(id, word, help) extern const struct metric metric_##id;
+SPH_METRICS(METRIC_ROW)
 
 const struct metric *metric_row(sph_metric metric);
 

@@ -9,29 +9,49 @@
 
 const struct optimizer_ops *optimizer_ops(sph_optimizer optimizer)
 {
-    static const struct optimizer_ops *const table[SPH_OPTIMIZER_COUNT] = {
-        [SPH_OPTIMIZER_ADAM] = &optimizer_adam, [SPH_OPTIMIZER_ADAMW] = &optimizer_adamw,
-        [SPH_OPTIMIZER_SGD] = &optimizer_sgd,   [SPH_OPTIMIZER_RMSPROP] = &optimizer_rmsprop,
-        [SPH_OPTIMIZER_LION] = &optimizer_lion,
-    };
+#define OPTIMIZER_AT(id, word, help) [SPH_OPTIMIZER_##id] = &optimizer_##id,
+    static const struct optimizer_ops *const table[] = {SPH_OPTIMIZERS(OPTIMIZER_AT)};
     return table[optimizer];
 }
 
 /* ---------------------------------------------------------------- spans */
 
-static void add_span(struct optimizer *optimizer, sph_group group, size_t at, size_t end, size_t units)
+/* The first frozen tensor of what is learned from `at` to before `end`, or NULL. */
+static const struct net_tensor *next_frozen(const struct weights *weights, size_t at, size_t end)
 {
-    if (at < end)
-        optimizer->spans[optimizer->span_count++] =
-            (struct optimizer_span){.group = group, .at = at, .count = end - at, .units = units};
+    const sph_net *net = weights->net;
+    const struct net_tensor *next = NULL;
+    for (size_t i = 0; weights->freeze && i < net->tensor_count; i++) {
+        const struct net_tensor *tensor = &net->tensors[i];
+        if (weights->freeze->tensor[i] && tensor->at >= at && tensor->at < end &&
+            (!next || tensor->at < next->at))
+            next = tensor;
+    }
+    return next;
+}
+
+/* Tensors lie in the span whole. */
+static void add_span(struct optimizer *optimizer, const struct weights *weights, sph_group group, size_t at,
+                     size_t end, size_t units)
+{
+    while (at < end) {
+        const struct net_tensor *frozen = next_frozen(weights, at, end);
+        size_t stop = frozen ? frozen->at : end;
+        if (at < stop)
+            optimizer->spans[optimizer->span_count++] =
+                (struct optimizer_span){.group = group, .at = at, .count = stop - at, .units = units};
+        at = frozen ? frozen->at + frozen->view.count : end;
+    }
 }
 
 /* A span for each group; under natural directions, where the optimizer has a mean of squares, one for each
  * tensor of them too. Within a group tensors lie in the order of the layers. */
-static int make_spans(struct optimizer *optimizer, const sph_net *net)
+static int make_spans(struct optimizer *optimizer, const struct weights *weights)
 {
+    const sph_net *net = weights->net;
     int per_unit = optimizer->opts->natural > 0 && optimizer->ops->unit_moment;
-    optimizer->spans = mem_get(SPH_GROUP_COUNT + 2 * net->layer_count, sizeof *optimizer->spans);
+    optimizer->spans =
+        mem_get(SPH_GROUP_COUNT + 2 * net->layer_count + net->tensor_count, sizeof *optimizer->spans);
     if (!optimizer->spans)
         return SPH_EMEMORY;
     for (int g = 0; g < SPH_GROUP_COUNT; g++) {
@@ -43,11 +63,11 @@ static int make_spans(struct optimizer *optimizer, const sph_net *net)
             if (!layer->ops->natural || layer->ops->tensor[0].group != group || begin == NET_NOWHERE)
                 continue;
             size_t end = begin + units * param_per_unit(layer->ops, 0, &layer->shape);
-            add_span(optimizer, group, at, begin, 0);
-            add_span(optimizer, group, begin, end, units);
+            add_span(optimizer, weights, group, at, begin, 0);
+            add_span(optimizer, weights, group, begin, end, units);
             at = end;
         }
-        add_span(optimizer, group, at, net->group_at[g + 1], 0);
+        add_span(optimizer, weights, group, at, net->group_at[g + 1], 0);
     }
     return 0;
 }
@@ -57,7 +77,7 @@ int optimizer_new(struct optimizer *out, const struct weights *weights, const sp
     const struct optimizer_ops *ops = optimizer_ops(opts->optimizer);
     *out = (struct optimizer){
         .ops = ops, .opts = opts, .slots = ops->slots + (opts->momentum != 0 ? ops->momentum_slots : 0)};
-    int err = make_spans(out, weights->net);
+    int err = make_spans(out, weights);
     for (size_t i = 0; i < out->slots && !err; i++)
         if (!(out->slot[i] = mem_get(weights->net->learned, weights->k->size)))
             err = SPH_EMEMORY;

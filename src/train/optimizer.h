@@ -41,9 +41,9 @@ struct optimizer_ops {
 /* The row of an optimizer; never NULL. */
 const struct optimizer_ops *optimizer_ops(sph_optimizer optimizer);
 
-/* The rows, one file for each family. */
-extern const struct optimizer_ops optimizer_adam, optimizer_adamw, optimizer_sgd, optimizer_rmsprop,
-    optimizer_lion;
+/* The row of X(ID, ...) in SPH_OPTIMIZERS is `const struct optimizer_ops optimizer_ID`; a file for each family. */
+#define OPTIMIZER_ROW(id, word, help) extern const struct optimizer_ops optimizer_##id;
+SPH_OPTIMIZERS(OPTIMIZER_ROW)
 
 /* A span of learned numbers that is updated at once. */
 struct optimizer_span {
@@ -56,7 +56,7 @@ struct optimizer {
     const struct optimizer_ops *ops;
     const sph_train_opts *opts; /* borrowed */
     size_t slots;
-    struct optimizer_span *spans; /* (span_count) all learned numbers, in their order */
+    struct optimizer_span *spans; /* (span_count) all learned numbers that are not frozen, in their order */
     size_t span_count;
     void *slot[OPTIMIZER_SLOTS]; /* (learned) each, the first `slots` of them */
 };

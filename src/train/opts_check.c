@@ -18,6 +18,8 @@ static int check_words(const sph_train_opts *o)
         return sph_fail_key(SPH_EARG, "adam_form", "%d is none of the known ones", (int)o->adam_form);
     if ((unsigned)o->norm_variance >= SPH_VARIANCE_COUNT)
         return sph_fail_key(SPH_EARG, "norm_variance", "%d is none of the known ones", (int)o->norm_variance);
+    if ((unsigned)o->memory >= SPH_MEMORY_COUNT)
+        return sph_fail_key(SPH_EARG, "memory", "%d is none of the known ones", (int)o->memory);
     for (int g = 0; g < SPH_GROUP_COUNT; g++)
         if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
             !isfinite(o->group_decay[g]))

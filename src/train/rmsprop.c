@@ -4,7 +4,7 @@
  * which starts at 0 and is not corrected for it; beta2 is what PyTorch calls alpha. */
 #include "train/optimizer.h"
 
-const struct optimizer_ops optimizer_rmsprop = {
+const struct optimizer_ops optimizer_RMSPROP = {
     .name = "rmsprop",
     .update = UPDATE_RMSPROP,
     .slots = 1,

@@ -3,7 +3,7 @@
  * Gradient descent with momentum, also Nesterov's, in PyTorch's form: v = mu v + g, p -= lr v. */
 #include "train/optimizer.h"
 
-const struct optimizer_ops optimizer_sgd = {
+const struct optimizer_ops optimizer_SGD = {
     .name = "sgd",
     .update = UPDATE_SGD,
     .slots = 1,

@@ -26,6 +26,7 @@ struct trainer {
     const sph_train_opts *opts;
     const struct source *train, *val;
     const struct kernels *k;
+    struct freeze *freeze; /* NULL: everything learns */
     struct weights *weights;
     struct plan *plan; /* for `micro` rows or a batch */
     struct evaluator *evaluator;
@@ -55,6 +56,7 @@ struct trainer {
     sph_view_layer *layer; /* (layers) what observers see of them */
     double began;          /* clock at the start */
     int stopped;
+    struct mem_owned owned;
 };
 
 static_assert(TRAINER_SCHEDULE + SCHEDULE_STATE == TRAINER_SCALAR_COUNT, "the schedule's memory comes last");
@@ -192,7 +194,6 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     struct evaluator_opts eval = {.loss = opts->loss,
                                   .smoothing = opts->label_smoothing,
                                   .delta = opts->huber_delta,
-                                  .y_scale = setup->y_scale,
                                   .workers = (size_t)opts->threads,
                                   .most_rows = setup->most_rows};
     if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
@@ -201,31 +202,27 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
         score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
-    struct plan_running running = {opts->norm_momentum, opts->norm_variance};
-    if ((err = weights_new(&t->weights, t->net, t->k, workers)) < 0 ||
+    struct plan_running running = {opts->norm_momentum, opts->norm_variance, opts->memory};
+    if ((opts->freeze && (err = freeze_new(&t->freeze, t->net, opts->freeze)) < 0) ||
+        (err = weights_new_frozen(&t->weights, t->net, t->k, workers, t->freeze)) < 0 ||
         (err = plan_new(&t->plan, t->weights, t->micro, PLAN_TRAIN, workers, &running)) < 0 ||
         (err = evaluator_new(&t->evaluator, t->weights, &eval, score_rows)) < 0 ||
         (err = optimizer_new(&t->optimizer, t->weights, opts)) < 0)
         goto fail;
-    t->layer = mem_get(t->net->layer_count, sizeof *t->layer);
-    t->order = mem_get(t->train->rows, sizeof *t->order);
-    t->x = mem_get(t->longest * t->ldx, t->k->size);
-    t->y = mem_get(t->longest * t->ldy, t->k->size);
+    size_t learned = t->net->learned, state = t->net->state_len;
+    t->layer = mem_own(&t->owned, t->net->layer_count, sizeof *t->layer);
+    t->order = mem_own(&t->owned, t->train->rows, sizeof *t->order);
+    t->x = mem_own(&t->owned, t->longest * t->ldx, t->k->size);
+    t->y = mem_own(&t->owned, t->longest * t->ldy, t->k->size);
     if (t->keep_best) {
-        t->best_params = mem_get(t->net->learned, t->k->size);
-        t->best_state = mem_get(t->net->state_len, t->k->size);
+        t->best_params = mem_own(&t->owned, learned, t->k->size);
+        t->best_state = mem_own(&t->owned, state, t->k->size);
     }
     if (t->keep_best && t->monitor == 0 && t->batches == 1) {
-        t->before_params = mem_get(t->net->learned, t->k->size);
-        t->before_state = mem_get(t->net->state_len, t->k->size);
-        if (!t->before_params || !t->before_state) {
-            err = SPH_EMEMORY;
-            goto fail;
-        }
+        t->before_params = mem_own(&t->owned, learned, t->k->size);
+        t->before_state = mem_own(&t->owned, state, t->k->size);
     }
-    err = t->layer && t->order && t->x && t->y && (!t->keep_best || (t->best_params && t->best_state))
-              ? 0
-              : SPH_EMEMORY;
+    err = t->owned.failed ? SPH_EMEMORY : 0;
     if (err < 0 || (err = check_monitor(t)) < 0)
         goto fail;
     *out = t;
@@ -239,18 +236,14 @@ void trainer_free(struct trainer *t)
 {
     if (!t)
         return;
+    if (t->train && t->train->ahead)
+        t->train->ahead(t->train->self, NULL, 0, 0); /* it borrowed the order */
     plan_free(t->plan);
     evaluator_free(t->evaluator);
     weights_free(t->weights);
+    freeze_free(t->freeze);
     optimizer_free(&t->optimizer);
-    mem_free(t->layer);
-    mem_free(t->order);
-    mem_free(t->x);
-    mem_free(t->y);
-    mem_free(t->best_params);
-    mem_free(t->best_state);
-    mem_free(t->before_params);
-    mem_free(t->before_state);
+    mem_free_owned(&t->owned);
     mem_free(t);
 }
 
@@ -315,7 +308,7 @@ static int train_step(struct trainer *t, double *loss, double *lr)
                                         (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
-    weights_materialize(t->weights);
+    weights_refresh(t->weights);
     if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
         return diverged(t, "the weights overflowed after a loss of", *loss, t->scalar[TRAINER_STEP] + 1,
                         rows);
@@ -328,16 +321,20 @@ static int train_step(struct trainer *t, double *loss, double *lr)
 /* ---------------------------------------------------------------- epochs */
 
 /* A full batch sees all rows whatever their order: no shuffling, so that sums keep theirs. */
-static void begin_epoch(struct trainer *t)
+static int begin_epoch(struct trainer *t)
 {
+    size_t done = (size_t)t->scalar[TRAINER_BATCH] * t->batch;
     if (t->train->epoch)
         t->train->epoch(t->train->self, (size_t)t->scalar[TRAINER_EPOCH]);
     for (size_t i = 0; i < t->train->rows; i++)
         t->order[i] = (uint32_t)i;
-    if (t->batches == 1)
-        return;
-    struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->scalar[TRAINER_EPOCH]);
-    rng_shuffle(&rng, t->order, t->train->rows);
+    if (t->batches > 1) {
+        struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->scalar[TRAINER_EPOCH]);
+        rng_shuffle(&rng, t->order, t->train->rows);
+    }
+    return t->train->ahead && done < t->train->rows
+               ? t->train->ahead(t->train->self, t->order + done, 0, t->train->rows - done)
+               : 0;
 }
 
 /* A full batch's train_loss was measured before its step: the weights it belongs to are those. (Over several
@@ -448,8 +445,8 @@ int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
     if ((err = observe(t, AT_START, observers, count, 0, lr, 0)) < 0)
         return err;
     while (!t->stopped && t->scalar[TRAINER_FINISHED] == 0) {
-        if (!t->fetched)
-            begin_epoch(t);
+        if (!t->fetched && (err = begin_epoch(t)) < 0)
+            return err;
         while (!t->stopped && t->scalar[TRAINER_BATCH] < (double)t->batches) {
             if ((err = train_step(t, &loss, &lr)) < 0 ||
                 (err = observe(t, AT_STEP, observers, count, loss, lr, 0)) < 0)
@@ -521,6 +518,19 @@ double trainer_scalar(const struct trainer *t, enum trainer_scalar which)
 double trainer_seconds(const struct trainer *t)
 {
     return clock_seconds() - t->began;
+}
+
+size_t trainer_steps(const struct trainer *t)
+{
+    return t->batches;
+}
+
+size_t trainer_frozen(const struct trainer *t)
+{
+    size_t frozen = 0;
+    for (size_t i = 0; t->freeze && i < t->net->tensor_count; i++)
+        frozen += t->freeze->tensor[i] ? t->net->tensors[i].view.count : 0;
+    return frozen;
 }
 
 size_t trainer_rows(const struct trainer *t)

@@ -35,7 +35,6 @@ struct trainer_setup {
     const sph_train_opts *opts; /* borrowed for the trainer's life */
     const struct source *train; /* likewise */
     const struct source *val;   /* NULL: none */
-    const double *y_scale;      /* (targets) or NULL */
     size_t most_rows;           /* of the sources that trainer_score will see; 0: not known */
 };
 
@@ -71,6 +70,10 @@ void trainer_restored(struct trainer *trainer);
 
 double trainer_scalar(const struct trainer *trainer, enum trainer_scalar which);
 /* Rows that a step runs through the net at once. */
+/* Steps of an epoch; learned numbers that stay as they are. */
+size_t trainer_steps(const struct trainer *trainer);
+size_t trainer_frozen(const struct trainer *trainer);
+
 size_t trainer_rows(const struct trainer *trainer);
 
 double trainer_seconds(const struct trainer *trainer);

@@ -60,8 +60,14 @@ refuse 2 "'price'" --data ok.csv --target price --drop price
 refuse 2 "--lr: found '0', expected a number greater than 0" --data ok.csv --lr 0
 refuse 2 "--lr: found '-0.1', expected a number greater than 0" --data ok.csv --lr -0.1
 refuse 2 "--lr: found 'inf'" --data ok.csv --lr inf
-refuse 2 "batch: 26 is more than the 25 training rows" --data ok.csv --batch 26
+refuse 2 "--batch: found '0', expected a whole number, 1 or more, or full" --data ok.csv --batch 0
+refuse 2 "permute: numpy's permutation takes seeds below 2^32" --data ok.csv --permute 4294967296
+refuse 2 "--permute: found '-1', expected a whole number, 0 or more" --data ok.csv --permute -1
+refuse 2 "--columns: unknown word 'reverse', did you mean 'reversed'? (as-is|reversed)" --data ok.csv --columns reverse
 run 0 train --data ok.csv --batch 25 --epochs 1 --out batch
+run 0 train --data ok.csv --batch 1024 --epochs 1 --verbose --out more
+check "a batch larger than the training part is not told" grep -qF "note: --batch: there are no more than 1024 training rows, a step takes all" err
+check "a larger batch is all rows" cmp -s batch/model.safetensors more/model.safetensors
 refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --norm bn
 refuse 2 "batch: 1 row has no statistics of its own" --data ok.csv --batch 1 --norm mbn
 refuse 2 "micro: 1 row has no statistics of its own" --data ok.csv --micro 1 --norm bn --quiet

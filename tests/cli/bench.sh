@@ -72,8 +72,23 @@ object; limit 0
 run 0 bench vgg6 --width 0.0625 --batch 4
 shows "vgg6  32x32" "batch 4" "images per second" "bare convolutions" "peak"
 
+# ---- pictures of a folder
+if "$SPHERELU" --version | grep -q "pictures: TurboJPEG, libpng"; then
+    mkdir -p photos/a photos/b
+    cp "${SOURCE_DIR:-$(dirname "$0")/../..}"/tests/golden/pictures/*.jpg photos/a
+    cp photos/a/small.jpg photos/b
+    run 0 bench loader --data photos --size 24 --workers 2 --json
+    for key in images_per_second decode_only_images_per_second images_per_processor_second decode_only_per_processor_second; do
+        check "$key is no rate" awk -v x="$(json out $key)" 'BEGIN { exit !(x > 0) }'
+    done
+    has images 5; has workers 2; has size 24
+    run 0 bench loader --data photos --size 24; shows "loader  5 pictures, 24x24, 1 worker" "the decoder alone"
+fi
+run 2 bench loader; says "--data is missing"
+run 2 bench loader --data crescents; says "crescents: no folder of pictures"
+
 # ---- what cannot be meant
-run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50|mobile"
+run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50"
 run 2 bench vgg6 --width 0; says "--width: found '0', expected a number above 0"
 run 2 bench vgg6 --width wide; says "--width: found 'wide'"
 run 2 bench vgg6 --conv winograd; says "--conv: unknown word 'winograd'" "auto|direct"

@@ -28,12 +28,12 @@ run 0 convert back.safetensors back.safetensors --to sp --quiet # onto itself
 run 0 convert gmp.safetensors sphere.safetensors --to sphere --json --quiet
 shows '"param": "sphere"' '"layers": 3'
 
-run 2 convert chain.safetensors o.safetensors --to sp --names torchvision
+run 1 convert chain.safetensors o.safetensors --to sp --names torchvision
 says "chain.safetensors: a chain of dense layers, and torchvision's names are for its resnets"
 run 2 convert chain.safetensors o.safetensors --to sp --names pytorch
 says "--names" "spherelu|torchvision"
 f32 1 -1 0 0 2 -1 1 1 2 1 1 -1 | st zero.safetensors "$header"
-run 2 convert zero.safetensors o.safetensors --to gmp
+run 1 convert zero.safetensors o.safetensors --to gmp
 says "zero.safetensors: 0 unit 0: its weights are 0 and its bias is 1: gmp has no place for it"
 f32 1 -1 1 2 2 -1 1 1 2 1 1 -1 | st stranger.safetensors "${header/0.bias/0.gain}"
 run 1 convert stranger.safetensors o.safetensors --to gmp
@@ -65,7 +65,14 @@ for kept in 0 1; do
     rm -r other
 done
 run 0 convert bn folded.safetensors --to gmp
-run 2 convert folded.safetensors o.safetensors --to sp --names torchvision
+run 1 convert folded.safetensors o.safetensors --to sp --names torchvision
 says "torchvision's names are for an sp resnet18 or resnet50 with bn and relu"
+# a number that is none is refused on every way, also where nothing but names changes
+cp folded.safetensors nan.safetensors
+printf '\0\0\300\177' | dd of=nan.safetensors bs=1 conv=notrunc seek=$(($(wc -c <nan.safetensors) - 4)) 2>dd.log
+for to in sp gmp wn; do
+    run 1 convert nan.safetensors o.safetensors --to $to
+    says "not all finite"
+done
 absent o.safetensors
 finish

@@ -4,13 +4,39 @@
 # The files of experiments/ are accepted as they stand, and the one make run runs gives its table in time.
 . "$(dirname "$0")/lib.bash"
 
+# taste NAME SET OPTION...: an experiment on images, a little of it, where its set is there
+taste() {
+    local name=$1 set=$2
+    shift 2
+    if ! "$SPHERELU" data info "$set" --json 2>/dev/null | grep -q '"path": "[^"]'; then
+        run 1 run "$SOURCE_DIR/experiments/$name.yaml" --out "$name"
+        says "$set" # the file itself is accepted
+        return
+    fi
+    run 0 run "$SOURCE_DIR/experiments/$name.yaml" --set seeds=1 --set epochs=1 --set net.width=0.0625 --set figures=[] "$@" --out "$name"
+    shows "$name: " "GmP+IMN" "results   $name"
+}
+taste cifar10-vgg6-small cifar10 --set data.rows=100
+taste fashion-vgg6-small fashion-mnist --set data.rows=100
+taste imagenet32-subset-vgg6-small imagenet32 --set data.rows=500
+taste imagenet32-vgg6 imagenet32 --set data.rows=500 --set 'grid.batch=[64]'
+taste flowers-resnet18-small flowers --set data.size=32
+taste imagenet-resnet18 imagenet
+taste imagenet-resnet50 imagenet
+
 for file in "$SOURCE_DIR"/experiments/*.yaml; do
     name=$(basename "$file" .yaml)
     [ "$name" = fig1 ] && continue # trains nothing: figures_gnuplot.sh
+    case $name in *-vgg6* | *-resnet*) continue ;; esac # above
     run 0 run "$file" --dry-run
-    shows "jobs/" " jobs, "
-    # a taste of each
-    run 0 run "$file" --set seeds=2 --set epochs=2 --out "$name"
+    shows "jobs/" " at a time: about "
+    # a taste of each; of several sets, two
+    case $name in
+    uci-fullbatch | uci-reference | [!u]*) few=() ;;
+    *) few=(--set 'data=[boston, yacht]') ;;
+    esac
+    case $name in uci | uci-[!r]*) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
+    run 0 run "$file" --set seeds=2 --set epochs=2 "${few[@]}" --out "$name"
     shows "$name: " "GmP" "results   $name"
 done
 

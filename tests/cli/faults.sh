@@ -4,7 +4,7 @@
 # Every call that can fail does so once, in every command: allocations, reads, writes, syncs, renames, processes,
 # threads; calls are also interrupted and cut short. The command then bears it, or ends with 1 and one line; files are
 # the old ones or the new ones; the same command again gives the same bytes as one never disturbed. Here a sample,
-# FAULTS_EACH of each kind and command, in faults_long.sh all.
+# FAULTS_EACH of each kind and command, in faults_long.sh from every place of the program.
 . "$(dirname "$0")/lib_faults.bash"
 . "$(dirname "$0")/lib.bash"
 
@@ -15,7 +15,7 @@ fi
 
 seed=${FAULTS_SEED:-12}
 RANDOM=$seed
-FAULTS_EACH=${FAULTS_EACH-1}
+FAULTS_EACH=${FAULTS_EACH:-1}
 echo "calls drawn with FAULTS_SEED=$seed"
 
 export SPHERELU_DATA=${SOURCE_DIR:?set SOURCE_DIR to the sources}/data

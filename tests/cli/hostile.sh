@@ -152,6 +152,15 @@ if [ -z "${SPH_SAN:-}" ]; then
         )
         check "an address space of $space kB: exit $?, expected 0" [ $? -eq 0 ]
     done
+    (
+        ulimit -v 700000
+        "$SPHERELU" --version >out 2>err
+        "$SPHERELU" train --data large.csv --hidden 4 --epochs 1 --verbose --out said >said.out 2>said.err
+    )
+    if "$SPHERELU" --version | grep -q '^matrices: OpenBLAS'; then
+        check "--version does not tell that OpenBLAS has no room" grep -q '^matrices: built in; no room for OpenBLAS' out
+        check "train --verbose does not tell of it" grep -q '^spherelu train: note: .*; matrices: built in; no room for OpenBLAS' said.err
+    fi
 fi
 
 # ---- the one foreign program: not from the folder of the figures, and not by scripts that others may change
@@ -206,6 +215,9 @@ begun=$SECONDS
 SLOW=1 SPHERELU_GNUPLOT_SECONDS=0.3 SAW=$PWD/saw PATH=$PWD/path:$PATH run 1 figures drawn convergence
 says "convergence.gp: gnuplot was ended: it took more than 0.3 seconds"
 check "it took $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 60 ]
+printf '#!/bin/sh\nexec 2>&- && exec sleep 100\n' >path/gnuplot # one that says no word and does not end
+SPHERELU_GNUPLOT_SECONDS=0.3 PATH=$PWD/path:$PATH run 1 figures drawn convergence
+says "convergence.gp: gnuplot was ended: it took more than 0.3 seconds"
 check "a folder of a drawing is left: $(ls -A drawn/figures)" [ -z "$(find drawn -name '.drawing*')" ]
 
 # ---- a signal while data are read

@@ -140,6 +140,21 @@ check "no labels, no predictions" [ "$(wc -l <out)" -eq 51 ]
 run 1 eval flat --data digits/t10k-images-idx3-ubyte
 says "digits/t10k-images-idx3-ubyte: its labels are expected in digits/t10k-labels-idx1-ubyte"
 
+# ---- centred without division; one channel
+run 0 train --quiet --data ten "${small[@]}" --standardize mean --epochs 1 --out centred
+check "mean is not in the config" grep -q "standardize: mean" centred/config.yaml
+run 0 eval centred --data ten
+run 0 train --quiet --data ten "${small[@]}" --gray --epochs 2 --out gray
+shows "ten: 300 rows, 1024 features"
+check "gray is not in the config" grep -q "gray: true" gray/config.yaml
+test_loss=$(json gray/result.json test loss)
+run 0 eval gray --data ten --json
+check "eval of a gray run is not its test loss" \
+    awk -v a="$(json out loss)" -v b="$test_loss" 'BEGIN { exit !(a - b < 1e-6 && b - a < 1e-6) }'
+run 0 train --resume --out gray
+run 1 eval gray --data digits/train-images-idx3-ubyte.gz
+says "images of 1 x 12 x 10, expected 32 x 32 in one or three channels"
+
 # ---- what does not go together
 table 40 >t.csv
 no() {
@@ -149,6 +164,7 @@ no() {
 }
 no 2 "net: resnet18 takes images, and t.csv is a table" train --data t.csv --target y --net resnet18
 no 2 "augment: t.csv is a table" train --data t.csv --target y --augment flip
+no 2 "gray: t.csv is a table" train --data t.csv --target y --gray
 no 2 "width: an mlp has the widths" train --data ten --width 2
 no 2 "hidden: vgg6 has layers of its own" train --data ten --net vgg6 --hidden 5
 no 2 "stem: vgg6 has no stem to choose" train --data ten --net vgg6 --stem small

@@ -4,9 +4,11 @@
 # library. The tool runs under it throughout: its clock stands still, so that folders can be compared byte for byte.
 : "${FAULTS_LIBRARY:?set FAULTS_LIBRARY to the built tests/preload/faults.c}"
 
-# Every kind of call, and how it goes wrong. An interrupted or short call is no failure: the command must end as ever.
+# Every kind of call, and how it goes wrong; FAULTS_HOWS names some of them. An interrupted or short call is no failure: the
+# command must end as ever.
 hows=(memory:ENOMEM map:ENOMEM open:EMFILE open:EINTR read:EIO read:short read:EINTR write:ENOSPC write:EIO write:short
     write:EINTR sync:EIO sync:EINTR rename:EIO rename:ENOSPC process:EAGAIN thread:EAGAIN wait:EINTR)
+[ -z "${FAULTS_HOWS:-}" ] || read -ra hows <<<"$FAULTS_HOWS"
 
 # gnuplot's stand-in, a hundred times as fast: its pictures are the words it was given
 stand_in_gnuplot() {
@@ -48,13 +50,19 @@ under() {
 
 # Two libraries end the program themselves when they find no memory, with a line of their own: libgomp and libarchive.
 # Three follow a null pointer: libarchive, oneDNN and OpenSSL's libcrypto. Files stay old or new all the same, as after a kill.
+# Where it is the process of a job, the command tells of it in its own line.
 ends_itself() {
-    case ${said[0]} in
-    'libgomp: Out of memory'* | 'Fatal Internal Error in libarchive: Out of memory'*) [ "$1" -eq 1 ] ;;
-    'spherelu: out of memory inside of a library'*) [ "$1" -eq 1 ] ;; # an exception of C++
-    'spherelu: a crash'*) [ "$1" -eq 139 ] && [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* || $hit == *'/libcrypto.'* ]] ;;
-    *) false ;;
-    esac
+    local line
+    for line in "${said[@]}"; do
+        case $line in
+        'libgomp: Out of memory'* | 'Fatal Internal Error in libarchive: '*' memory'*) [ "$1" -eq 1 ] && return ;;
+        'spherelu: out of memory inside of a library'*) [ "$1" -eq 1 ] && return ;; # an exception of C++
+        'spherelu: a crash'*)
+            [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* || $hit == *'/libcrypto.'* ]] && [ "$1" -eq "$([ "$judge" = parts ] && echo 1 || echo 139)" ] && return
+            ;;
+        esac
+    done
+    false
 }
 
 # half: files of `try` that are neither as before nor as after the command; those that grow or come and go while it runs
@@ -113,13 +121,28 @@ one() {
     diff -r try after >differences || wrong "$what: not the same bytes after a repetition: $(head -3 differences)"
 }
 
-# walk JUDGE ARGS...: each call of each kind goes wrong once, or every PART-th from a moment drawn at random. JUDGE says
-# what the command leaves: reads (nothing), writes (files that are old or new), parts (also tables, figures and a report
-# of those parts that did not fail).
+# chosen COUNT: the numbers of the calls that are to go wrong, of COUNT: FAULTS_EACH of them, about, every so many from a moment
+# drawn at random; `places`: the first and the last call from each place of the program (the functions on the stack); all
+chosen() {
+    local n part
+    case $FAULTS_EACH in
+    all) seq 1 "$1" ;;
+    places) sort -n stacks ;;
+    *)
+        part=$(($1 / FAULTS_EACH + 1))
+        for ((n = RANDOM % part + 1; n <= $1; n += part)); do echo $n; done
+        ;;
+    esac
+}
+
+# walk JUDGE ARGS...: each chosen call of each kind goes wrong once. JUDGE says what the command leaves: reads (nothing),
+# writes (files that are old or new), parts (also tables, figures and a report of those parts that did not fail).
+# FAULTS_ONLY: only of commands that begin with this word.
 walk() {
     judge=$1
     shift
-    local how count n part begin_faults=$faults first
+    local how n begin_faults=$faults all=0
+    [ "${FAULTS_ONLY:-$1}" = "$1" ] || return 0
     rm -rf try after
     cp -r before try
     under memory:ENOMEM:0 "$@" || wrong "spherelu $* without a fault: exit $?"
@@ -128,14 +151,13 @@ walk() {
     for how in "${hows[@]}"; do
         rm -rf try
         cp -r before try
-        under "$how:0" "$@"
-        count=$calls
-        part=$((FAULTS_EACH ? count / FAULTS_EACH + 1 : 1)) # FAULTS_EACH of each kind, about; all
-        first=$((RANDOM % part + 1))
-        for ((n = first; n <= count; n += part)); do
+        FAULT_STACKS=$PWD/stacks under "$how:0" "$@"
+        all=$((all + calls))
+        chosen "$calls" >numbers # no pipe: RANDOM is to go on
+        while read -r n; do
             one "$how:$n" "$@" || break
-        done
+        done <numbers
     done
-    echo "$((faults - begin_faults)) faults: spherelu $*"
+    echo "$((faults - begin_faults)) faults of $all calls: spherelu $*"
 }
 faults=0 refused=0 borne=0 foreign=0

@@ -117,7 +117,11 @@ run 1 convert nothere.safetensors o.safetensors --to sp; says "nothere.safetenso
 # ---- the other commands
 run 2 eval; says "RUN is missing"
 run 2 eval a b --data x; says "found 'b'"
-run 2 eval a; says "--data is missing"
+run 1 eval nothere; says "nothere: no such run folder"
+run 2 show; says "RUN|FILE is missing"
+run 1 show nothere; says "nothere: no such run folder or model file"
+run 1 list nothere; says "nothere: no such folder"
+run 2 list a b; says "found 'b'"
 run 2 eval a --data x --dtype f16; says "--dtype: unknown word 'f16'"
 run 2 eval a --data x --threads 0; says "--threads: found '0'"
 run 2 eval a --dat x; says "did you mean '--data'?"

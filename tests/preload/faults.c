@@ -9,12 +9,15 @@
  *                      N     from 1; 0: none fails
  *   FAULT_IN=TEXT      only calls made by a program or library whose path holds TEXT count
  *   FAULT_NOTE=FILE    gets a line `hit: ...` when it happens, and `calls: COUNT` when the command ends
+ *   FAULT_STACKS=FILE  gets the numbers of those calls that are the first or the last to be made from their place: by the same
+ *                      functions, each called from the same line of the one before it
  *
  * Calls count from main on: what the loader and the constructors of libraries do before it is not the tool's. The clock
  * stands still, so that two commands that do the same write the same bytes. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -45,7 +48,7 @@ static const struct {
 static enum kind chosen = KINDS;
 static long long at;
 static int reason; /* an errno; 0: short */
-static const char *note, *within;
+static const char *note, *within, *stacks_file;
 static int armed;
 static atomic_llong *calls; /* shared with all processes that the command forks */
 
@@ -66,6 +69,59 @@ static void write_note(const char *text)
     syscall(SYS_close, fd);
 }
 
+/* ---------------------------------------------------------------- where calls come from */
+
+enum { STACKS = 1 << 16, DEPTH = 128 };
+
+static struct stack {
+    atomic_ullong hash; /* 0: free */
+    atomic_llong first, last;
+} * stacks; /* (STACKS) shared as calls is */
+
+static void keep_stack(long long number)
+{
+    static _Thread_local int within_it;
+    void *frame[DEPTH];
+    unsigned long long hash = 14695981039346656037u, none;
+    if (within_it)
+        return;
+    within_it = 1;
+    for (int i = 0, depth = backtrace(frame, DEPTH); i < depth; i++)
+        hash = (hash ^ (unsigned long long)(size_t)frame[i]) * 1099511628211u;
+    within_it = 0;
+    hash |= 1;
+    for (size_t at_slot = hash >> 48, tried = 0; tried < STACKS; at_slot++, tried++) {
+        struct stack *stack = &stacks[at_slot % STACKS];
+        none = 0;
+        if (atomic_compare_exchange_strong(&stack->hash, &none, hash))
+            atomic_store(&stack->first, number);
+        else if (none != hash)
+            continue;
+        atomic_store(&stack->last, number);
+        return;
+    }
+}
+
+static void write_number(int fd, long long number)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, "%lld\n", number);
+    syscall(SYS_write, fd, text, (size_t)length);
+}
+
+static void write_stacks(void)
+{
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, stacks_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    for (size_t i = 0; fd >= 0 && i < STACKS; i++) {
+        struct stack *stack = &stacks[i];
+        if (atomic_load(&stack->hash))
+            write_number(fd, atomic_load(&stack->first));
+        if (atomic_load(&stack->first) != atomic_load(&stack->last))
+            write_number(fd, atomic_load(&stack->last));
+    }
+    syscall(SYS_close, fd);
+}
+
 static int hit(enum kind kind, const char *name, const void *caller)
 {
     Dl_info where = {0};
@@ -73,7 +129,10 @@ static int hit(enum kind kind, const char *name, const void *caller)
         return 0;
     if (within && (!dladdr(caller, &where) || !strstr(where.dli_fname, within)))
         return 0;
-    if (atomic_fetch_add(calls, 1) + 1 != at)
+    long long number = atomic_fetch_add(calls, 1) + 1;
+    if (stacks)
+        keep_stack(number);
+    if (number != at)
         return 0;
     char text[512];
     dladdr(caller, &where);
@@ -85,8 +144,19 @@ static int hit(enum kind kind, const char *name, const void *caller)
     return 1;
 }
 
+static int uninterrupted(void)
+{
+    if (reason != EINTR)
+        return 1;
+    errno = 0;
+    return 0;
+}
+
 #define HIT(kind)   hit(kind, __func__, __builtin_return_address(0))
 #define FAILS(kind) (HIT(kind) && reason)
+
+/* Of calls that no signal interrupts. */
+#define FAILS_ALONE(kind) (FAILS(kind) && uninterrupted())
 
 /* The function that this one stands before; ISO C knows no cast from void * to it. */
 #define NEXT(name)                                                                                           \
@@ -177,29 +247,29 @@ OPENS(openat64, dir, (int dir, const char *path, int flags, ...))
 FILE *fopen(const char *path, const char *mode)
 {
     NEXT(fopen);
-    return FAILS(OPEN) && reason != EINTR ? NULL : next(path, mode);
+    return FAILS_ALONE(OPEN) ? NULL : next(path, mode);
 }
 
 DIR *opendir(const char *path)
 {
     NEXT(opendir);
-    return FAILS(OPEN) ? NULL : next(path);
+    return FAILS_ALONE(OPEN) ? NULL : next(path);
 }
 
 struct dirent *readdir(DIR *dir)
 {
     NEXT(readdir);
-    return FAILS(READ) && reason != EINTR ? NULL : next(dir);
+    return FAILS_ALONE(READ) ? NULL : next(dir);
 }
 
 int mkdir(const char *path, mode_t mode)
 {
-    return FAILS(OPEN) && reason != EINTR ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    return FAILS_ALONE(OPEN) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int mkdirat(int dir, const char *path, mode_t mode)
 {
-    return FAILS(OPEN) && reason != EINTR ? -1 : (int)syscall(SYS_mkdirat, dir, path, mode);
+    return FAILS_ALONE(OPEN) ? -1 : (int)syscall(SYS_mkdirat, dir, path, mode);
 }
 
 ssize_t read(int fd, void *bytes, size_t length)
@@ -357,13 +427,22 @@ static void read_plan(const char *plan)
 static pid_t first;
 static int (*real_main)(int, char **, char **);
 
+static void *shared(size_t size)
+{
+    return (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
 static int main_under_faults(int argc, char **argv, char **variables)
 {
     const char *plan = getenv("FAULT");
     note = getenv("FAULT_NOTE");
     within = getenv("FAULT_IN");
-    calls = (atomic_llong *)syscall(SYS_mmap, NULL, sizeof *calls, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    calls = shared(sizeof *calls);
+    if ((stacks_file = getenv("FAULT_STACKS"))) {
+        void *frame[1];
+        backtrace(frame, 1); /* loads what it needs */
+        stacks = shared(STACKS * sizeof *stacks);
+    }
     first = getpid();
     stdout = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_stdout});
     unsetenv("LD_PRELOAD"); /* programs that the tool starts have faults of their own */
@@ -389,6 +468,8 @@ __attribute__((destructor)) static void tell_calls(void)
     if (!armed || getpid() != first)
         return;
     armed = 0;
+    if (stacks)
+        write_stacks();
     snprintf(text, sizeof text, "calls: %lld\n", (long long)atomic_load(calls));
     write_note(text);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu list: the runs and experiments below a folder. */
+#include "cli.h"
+
+static int run_list(const struct args *args)
+{
+    const sph_sink sink = {stdout, cli_write};
+    int code = args_check_common(args);
+    if (code)
+        return code;
+    int err = sph_list(args->words ? args->word[0] : "runs", args_on(args, "json"), &sink);
+    return cli_written(args->command, err, stdout, "the list");
+}
+
+static const sph_option options[] = {
+    {"threads", "N", "", "common", "taken by every command; one thread works here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; nothing is computed here"},
+};
+
+const struct command command_list = {
+    .name = "list",
+    .summary = "list the runs below a folder, with their scores",
+    .usage = "[DIR] [--json]",
+    .about = "A row for each run and each experiment at and below DIR (with no argument: runs): data, "
+             "network, method, the test score, epochs, when it was written. The jobs of an experiment are "
+             "listed by naming its folder jobs.",
+    .examples = "  spherelu list\n"
+                "  spherelu list runs/crescents/jobs\n"
+                "  spherelu list runs --json\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"DIR"},
+    .words_needed = 0,
+    .run = run_list,
+};

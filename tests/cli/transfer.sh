@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# A trained network on another task: a new output layer, frozen tensors, resume, bad input; and what a dry run says.
+. "$(dirname "$0")/lib.bash"
+
+awk 'BEGIN { srand(1); print "x,y,label"
+    for (i = 0; i < 300; i++) { a = rand() - .5; b = rand() - .5; print a "," b "," substr("abc", 1 + (a > 0) + (b > 0), 1) } }' >three.csv
+common="--hidden 12,12 --param sp --norm bn --batch 64 --quiet"
+run 0 train --data crescents $common --epochs 3 --out old
+new="--data three.csv --target label $common --init old/model.safetensors --new-head --freeze layers.0,layers.1.weight"
+run 0 train $new --weight-decay 0.1 --epochs 4 --out new
+check "new_head is written down" grep -q "new_head: true" new/config.yaml
+check "freeze is written down" grep -q "freeze: .*layers.0,layers.1.weight" new/config.yaml
+
+# tensor FILE NAME: its bytes
+tensor() {
+    local length at
+    length=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    at=$(head -c $((8 + length)) "$1" | tail -c "$length" | grep -o "\"$2\":{[^}]*}" | sed 's/.*data_offsets":\[//; s/\].*//; s/,/ /')
+    set -- "$1" $at
+    tail -c +$((9 + length + $2)) "$1" | head -c $(($3 - $2)) | cksum
+}
+for name in layers.0.weight layers.0.norm.scale layers.0.norm.shift layers.0.norm.mean layers.0.norm.var layers.1.weight; do
+    check "$name keeps its bits" [ "$(tensor old/model.safetensors $name)" = "$(tensor new/model.safetensors $name)" ]
+done
+for name in layers.1.norm.scale layers.1.norm.mean layers.2.weight; do
+    check "$name learns" [ "$(tensor old/model.safetensors $name)" != "$(tensor new/model.safetensors $name)" ]
+done
+
+# a run that goes on: two epochs and two more are four
+run 0 train --resume --out new
+run 2 train --resume --out new --freeze layers.1
+
+run 2 train $new --freeze layer.0 --out bad
+says "freeze" "did you mean 'layers.0'?"
+run 2 train $new --freeze layers --out bad
+says "freeze" "expected something left to train"
+run 2 train $new --freeze "layers.0," --out bad
+says "freeze" "learns nothing under ''"
+run 2 train --data three.csv $common --new-head --out bad
+says "new_head" "expected a file"
+run 1 train $new --hidden 12,13 --out bad
+says "old/model.safetensors: layers.1.weight has shape (12, 12), the net's is (13, 12)"
+run 1 train $new --activation elu --out bad
+says "old/model.safetensors" "layers.0 has act relu there, elu here"
+run 1 train --data three.csv --target label $common --init old/model.safetensors --out bad
+says "layers.2.weight has shape"
+check "nothing was written" [ ! -e bad ]
+
+run 0 train $new --dry-run
+shows "60 test" "frozen" "memory"
+check "a dry run writes nothing" [ ! -e bad ]
+run 0 train $new --dry-run --json
+shows '"peak_bytes"' '"frozen"'
+run 2 train --dry-run --resume --out new
+says "exclude each other"
+
+# little memory changes no bit
+for memory in normal small; do
+    run 0 train --data crescents $common --epochs 3 --memory $memory --out memory-$memory
+done
+check "--memory small gives the same model" cmp -s memory-normal/model.safetensors memory-small/model.safetensors
+
+# peak ARGS...: the most memory, in kB, that a training holds, looked at while it runs
+peak() {
+    local pid most=0 now
+    "$SPHERELU" train "$@" --quiet --out peak >out 2>err &
+    pid=$!
+    while now=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null) && [ -n "$now" ]; do
+        most=$now
+        sleep 0.01
+    done
+    wait $pid
+    rm -rf peak
+    echo "$most"
+}
+
+# A dry run's number is right to 5 %.
+if [ ! -r /proc/self/status ] || grep -q __asan_init "$SPHERELU" || grep -q __tsan_init "$SPHERELU"; then
+    skipped "the memory that a dry run tells: no /proc, or a sanitizer's own memory"
+else
+    gzip -dc "$SOURCE_DIR/data/uci/boston.txt.gz" >boston.txt
+    for method in "--param sp --norm bn" "--param gmp --norm bn" "--param gmp --norm bn --memory small" "--param sp --dtype f64"; do
+        job="--data boston.txt --hidden 1500,1500 --epochs 3 $method"
+        run 0 train $job --dry-run --json
+        told=$(sed 's/.*"peak_bytes": *\([0-9]*\).*/\1/' out | tr -d '{}\n')
+        held=$(peak $job)
+        check "$method: told $told bytes, held $held kB" awk -v told="$told" -v held="$held" \
+            'BEGIN { r = told / (held * 1024); exit !(r > 0.95 && r < 1.05) }'
+    done
+fi
+finish
