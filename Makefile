@@ -7,6 +7,7 @@
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each; make fuzz-coverage: the share of their lines that ran
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
+#   make deb       Debian packages, in BUILD/deb (packaging/)
 #   make docs      docs/cli.md and man/spherelu.1, from the help of the tool
 #   make release   -O3 -DNDEBUG -flto, in build-release; other targets do with RELEASE=1: make install RELEASE=1
 #
@@ -27,7 +28,7 @@ sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*
 options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
            $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm
+.PHONY: all tool configure run figures test check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb
 
 all: configure
 	$(build)
@@ -120,6 +121,11 @@ wasm:
 install: all
 	@scripts/stage $(BUILD)/install.log "install   " cmake --install $(BUILD) --prefix $(PREFIX)
 	@echo "installed under $(PREFIX); $(BUILD)/install_manifest.txt names each file"
+
+deb:
+	@scripts/install-deps build downloads packages
+	@scripts/stage $(BUILD)/deb.log "packages  " scripts/make-deb $(BUILD)/deb
+	@ls $(BUILD)/deb/*.deb
 
 clean:
 	rm -rf build build-*

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+#
+# What packaging/ says of the program is so: its version everywhere, its soname in the package's name, and Debian's packages that it is
+# built with are those that scripts/install-deps installs. (make deb builds them, scripts/check-deb tries them.)
+. "$(dirname "$0")/lib.bash"
+cd "$SOURCE_DIR" || exit 1
+version=$(sed -n 's/^project(spherelu VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+debian=packaging/debian
+
+same() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'" && false; }; }
+check "the tool's version" same "$version" "$("$SPHERELU" --version | sed -n '1s/spherelu //p')"
+check "Debian's version" same "$version-1" "$(sed -n '1s/.*(\(.*\)).*/\1/p' $debian/changelog)"
+check "conda's version" same "$version" "$(sed -n 's/.*set version = "\(.*\)".*/\1/p' packaging/conda/meta.yaml)"
+check "the citation's version" same "$version" "$(sed -n 's/^version: //p' CITATION.cff)"
+check "the soname's package" grep -qx "Package: libspherelu${version%.*}" $debian/control
+check "and its list of files" test -s "$debian/libspherelu${version%.*}.install"
+
+# cmocka is for tests, gcc, make and libc are Debian's own.
+installed() { sed 's/ #.*//' scripts/install-deps | awk -v set="$1=(" 'index($0, set) == 1 { on = 1 } on; on && /\)$/ { exit }' | grep -o '[a-z0-9+.-]*:[<!a-z]' | sed 's/:.*//' | sort -u; }
+wanted=$({ installed build && installed downloads; } | grep -vx -e gcc -e make -e libc6-dev -e libcmocka-dev | sort -u)
+listed=$(sed -n '/^Build-Depends:/,/^Standards/p' $debian/control | grep -v ^Standards | grep -o '[a-z0-9+.-]*[a-z0-9]\(,\| \[\|$\)' | sed 's/[, ].*//' |
+    grep -vx -e debhelper-compat -e Build-Depends -e amd64 -e arm64 | sort -u)
+check "what Debian builds with is what install-deps installs" same "$listed" "$wanted"
+
+if python3 -c 'import yaml, jinja2' 2>/dev/null; then
+    check "conda's recipe is YAML once its variables are in" python3 - packaging/conda/meta.yaml <<'PY'
+import sys, jinja2, yaml
+text = jinja2.Template(open(sys.argv[1]).read()).render(compiler=lambda x: x, stdlib=lambda x: x)
+recipe = yaml.safe_load(text)
+assert recipe["package"]["name"] == "spherelu" and recipe["requirements"]["host"] and recipe["test"]["commands"]
+PY
+else
+    skipped "the syntax of conda's recipe: no yaml and jinja2 for python3"
+fi
+finish
