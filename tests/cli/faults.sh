@@ -40,6 +40,16 @@ seeds: 2
 record: {boundaries: every}
 figures: [convergence, turns]
 YAML
+    cat >small.yaml <<'YAML' # one of each: for walks through all places
+name: small
+data: {name: c.csv, target: kind}
+net: {hidden: [2]}
+train: {epochs: 1, batch: 16}
+methods:
+  - {name: SP, param: sp}
+seeds: 1
+figures: [convergence]
+YAML
     tool=(env LD_PRELOAD="$FAULTS_LIBRARY" "$SPHERELU")
     "${tool[@]}" train --quiet --data t.csv --target y --hidden 5 --norm bn --epochs 2 --out table >/dev/null
     "${tool[@]}" train --quiet --data c.csv --target kind --hidden 5 --epochs 2 --record boundaries --out plane >/dev/null
@@ -88,6 +98,7 @@ walk writes regions plane --out drawn
 walk reads perturb --dim 3 --samples 20 --json
 walk writes figures plane convergence turns
 walk parts run x.yaml --quiet --resume --jobs 2 --out x
+walk parts run small.yaml --quiet --resume --jobs 1 --out small
 walk reads run x.yaml --dry-run --json
 walk reads show plane
 walk reads list .

@@ -11,8 +11,8 @@
  *   FAULT_NOTE=FILE    gets a line `hit: ...` when it happens, and `calls: COUNT` when the command ends
  *   FAULT_STACKS=FILE  gets the numbers of those calls that are the first or the last to be made from their place: by the same
  *                      functions, each called from the same line of the one before it
- *   FAULT_OWN=1        of a place only our own functions count, and the first of another library that they call: what
- *                      goes on inside of a library is one place
+ *   FAULT_OWN=N        of a place only our own functions count, the N innermost, and the first of another library that
+ *                      they call: what goes on inside of a library is one place
  *
  * Calls count from main on: what the loader and the constructors of libraries do before it is not the tool's. The clock
  * stands still, so that two commands that do the same write the same bytes. */
@@ -85,7 +85,7 @@ static struct stack {
 static struct {
     size_t begin, end;
 } own[4];
-static int owns, own_only;
+static int owns, own_most;
 
 static int keep_own(struct dl_phdr_info *object, size_t size, void *self)
 {
@@ -118,8 +118,9 @@ static void keep_stack(long long number)
     if (within_it)
         return;
     within_it = 1;
-    for (int i = 0, depth = backtrace(frame, DEPTH); i < depth; i++)
-        if (!own_only || is_own(frame[i]) || (i + 1 < depth && is_own(frame[i + 1])))
+    for (int i = 0, depth = backtrace(frame, DEPTH), met = 0; i < depth && (!own_most || met < own_most); i++)
+        if (!own_most || (met += is_own(frame[i]), is_own(frame[i])) ||
+            (i + 1 < depth && is_own(frame[i + 1])))
             hash = (hash ^ (unsigned long long)(size_t)frame[i]) * 1099511628211u;
     within_it = 0;
     hash |= 1;
@@ -474,7 +475,7 @@ static int main_under_faults(int argc, char **argv, char **variables)
     if ((stacks_file = getenv("FAULT_STACKS"))) {
         void *frame[1];
         backtrace(frame, 1); /* loads what it needs */
-        own_only = getenv("FAULT_OWN") != NULL;
+        own_most = getenv("FAULT_OWN") ? atoi(getenv("FAULT_OWN")) : 0;
         dl_iterate_phdr(keep_own, NULL);
         stacks = shared(STACKS * sizeof *stacks);
     }
