@@ -183,6 +183,38 @@ static void shape_errors_name_the_layer(void **state)
 
 /* ---------------------------------------------------------------- files */
 
+/* Whoever names such sizes, an architecture in a file perhaps, is refused before anything is computed of them. */
+static void sizes_whose_product_wraps_are_refused(void **state)
+{
+    (void)state;
+    sph_net *net = NULL;
+    size_t most = (size_t)1 << 24;
+    assert_int_equal(sph_net_new(&net, SPH_F32), 0);
+    refused(sph_net_image(net, (size_t)1 << 32, (size_t)1 << 32, 2), "net");
+    int node = sph_net_image(net, 1 << 20, 2, 2);
+    assert_true(node >= 0);
+    refused(sph_net_max_pool(net, node, (size_t)1 << 33, 1, ((size_t)1 << 33) - 1), "max pool");
+    refused(sph_net_conv(net, node,
+                         &(sph_layer){.path = "wide",
+                                      .units = 1,
+                                      .kernel = (size_t)1 << 32,
+                                      .stride = 1,
+                                      .pad = ((size_t)1 << 32) - 1}),
+            "wide");
+    refused(
+        sph_net_conv(net, node,
+                     &(sph_layer){.path = "deep", .units = 1, .kernel = most, .stride = 1, .pad = most - 1}),
+        "deep"); /* 2^20 channels of 2^48 */
+    int err = 0;
+    for (int i = 0; i < 1 << 14 && !err; i++) { /* each makes it 2^24 wider and higher */
+        int next = sph_net_max_pool(net, node, most, 1, most - 1);
+        err = next < 0 ? next : 0;
+        node = next < 0 ? node : next;
+    }
+    refused(err, "net");
+    sph_net_free(net);
+}
+
 static void image_nets_come_back_from_their_files(void **state)
 {
     (void)state;
@@ -239,6 +271,7 @@ int main(void)
         cmocka_unit_test(forward_of_many_rows_is_forward_of_each),
         cmocka_unit_test(a_pixel_that_overflows_is_blamed_on_its_layer),
         cmocka_unit_test(shape_errors_name_the_layer),
+        cmocka_unit_test(sizes_whose_product_wraps_are_refused),
         cmocka_unit_test(image_nets_come_back_from_their_files),
         cmocka_unit_test(tensors_of_a_conv_have_four_axes_and_angles_two),
     };

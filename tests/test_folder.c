@@ -161,6 +161,25 @@ static void folders_that_are_no_set_are_refused_by_name(void **state)
     folder_free(list);
 }
 
+/* Each folder holds two links to the next: 2^20 ways to the last, and no loop. */
+static void links_that_multiply_are_refused(void **state)
+{
+    (void)state;
+    char name[64], target[64];
+    touch("many/a/1.jpg");
+    touch("many/b/1.jpg");
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "deep/%d/1.jpg", i + 1);
+        touch(name);
+        for (int k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, i ? "deep/%d/%c" : "many/b/%.0d%c", i, 'x' + k);
+            snprintf(target, sizeof target, "%s/%d", i ? ".." : "../../deep", i + 1);
+            assert_int_equal(symlink(target, at(name)), 0);
+        }
+    }
+    assert_refused("many", "many/b", "more than 100000 folders in it", SPH_EFORMAT);
+}
+
 /* ---------------------------------------------------------------- rows */
 
 static sph_data *opened_pictures(const char *name, size_t size, size_t workers, int gray)
@@ -298,6 +317,7 @@ int main(void)
         cmocka_unit_test(files_come_in_torchvision_s_order),
         cmocka_unit_test(train_and_val_are_a_set_with_its_own_test_part),
         cmocka_unit_test(folders_that_are_no_set_are_refused_by_name),
+        cmocka_unit_test(links_that_multiply_are_refused),
         cmocka_unit_test(rows_are_the_same_bytes_for_any_number_of_workers_and_any_order),
         cmocka_unit_test(a_failure_is_that_of_the_row_and_names_its_file),
         cmocka_unit_test(a_listing_of_ten_million_takes_at_most_sixteen_bytes_a_picture),

@@ -101,6 +101,47 @@ static void pickles_that_are_no_batch_are_refused(void **state)
     }
 }
 
+static void refused(const void *pickle, size_t length, const char *says)
+{
+    sph_data *data;
+    write_file("val_data", pickle, length);
+    assert_fails(sph_data_open(&data, at("val_data"), NULL), SPH_EFORMAT, .path = at("val_data"));
+    if (!strstr(sph_error(), says))
+        fail_msg("'%s' lacks '%s'", sph_error(), says);
+}
+
+static void work_and_memory_are_in_proportion_to_the_file(void **state)
+{
+    (void)state;
+    /* a memo of four million, in ten bytes */
+    static const char far_memo[] = "\x80\x02}r\xff\xff\x3f\0.";
+    refused(far_memo, sizeof far_memo - 1, "nothing to remember, or too far");
+    /* the same text encoded a thousand times */
+    static const char head[] = "\x80\x02"
+                               "c_codecs\nencode\nq\0X\x2c\x01\0\0",
+                      middle[] = "q\1X\6\0\0\0latin1q\2", once[] = "h\0h\1h\2\x86R";
+    size_t length = sizeof head - 1;
+    memcpy(bytes, head, length);
+    memset(bytes + length, 'a', 300);
+    length += 300;
+    memcpy(bytes + length, middle, sizeof middle - 1);
+    length += sizeof middle - 1;
+    for (int i = 0; i < 400; i++, length += sizeof once - 1)
+        memcpy(bytes + length, once, sizeof once - 1);
+    assert_true(length < sizeof bytes);
+    refused(bytes, length, "more text to encode than the file has");
+}
+
+static void a_dtype_of_zero_bytes_is_refused(void **state)
+{
+    (void)state;
+    size_t length = golden("val_data_list.p3");
+    uint8_t *found = memmem(bytes, length, "u1", 2);
+    assert_non_null(found);
+    memset(found, 0, 2);
+    refused(bytes, length, "a dtype of something else");
+}
+
 static void the_shared_pickles_are_the_shared_npz(void **state)
 {
     (void)state;
@@ -127,6 +168,8 @@ int main(void)
         cmocka_unit_test(a_folder_of_pickles_is_a_set_with_its_test_part),
         cmocka_unit_test(any_other_name_is_refused_by_name),
         cmocka_unit_test(pickles_that_are_no_batch_are_refused),
+        cmocka_unit_test(work_and_memory_are_in_proportion_to_the_file),
+        cmocka_unit_test(a_dtype_of_zero_bytes_is_refused),
         cmocka_unit_test(the_shared_pickles_are_the_shared_npz),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -4,6 +4,7 @@
 #include "image_files.h"
 
 #include <jansson.h>
+#include <sys/resource.h>
 
 #include "data/names.h"
 #include "data/picture.h"
@@ -294,6 +295,147 @@ static void broken_files_are_refused_by_name(void **state)
     assert_fails(picture_read(&desk, at("absent.jpg"), 3, 0), SPH_EIO, .path = at("absent.jpg"));
 }
 
+/* Of a JPEG at bytes: where its first marker of this kind begins. */
+static size_t find_marker(const uint8_t *bytes, uint8_t marker)
+{
+    size_t at_byte = 0;
+    while (!(bytes[at_byte] == 0xff && bytes[at_byte + 1] == marker))
+        at_byte++;
+    return at_byte;
+}
+
+static uint32_t crc(const uint8_t *bytes, size_t length)
+{
+    uint32_t sum = UINT32_MAX;
+    for (size_t i = 0; i < length; i++) {
+        sum ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+    }
+    return ~sum;
+}
+
+static void put_big(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> 8 * (3 - i));
+}
+
+static void narrow_pictures_are_in_proportion_to_their_bytes_too(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536];
+    size_t length = copy_file(SPH_TESTS_DIR "/golden/pictures/small.jpg", bytes, sizeof bytes);
+    size_t frame = find_marker(bytes, 0xc0);
+    assert_true(length < 65500);
+    memcpy(bytes + frame + 5, "\xff\xdc\x03\xff", 4); /* 65,500 lines of 1,023 */
+    assert_bad("narrow.jpg", bytes, length, "1023 x 65500 pixels, too many for a file of");
+    /* a PNG's header: 8,255 x 65,500 of one bit */
+    static const uint8_t png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x20\x3f\0\0\xff\xdc\1\0\0\0\0";
+    static const uint8_t data[] = "\0\0\0\0IDAT\x35\xaf\x06\x1e";
+    memcpy(bytes, png, sizeof png - 1);
+    length = sizeof png - 1;
+    put_big(bytes + length, crc(bytes + 12, length - 12));
+    length += 4;
+    memcpy(bytes + length, data, sizeof data - 1);
+    length += sizeof data - 1;
+    assert_bad("narrow.png", bytes, length, "8255 x 65500 pixels, too many for a file of");
+}
+
+/* Bits of a deflate stream; codes come with their first bit highest, as deflate has them. */
+struct bits {
+    uint8_t *to;
+    size_t count;
+};
+
+static void put_code(struct bits *bits, unsigned code, int length)
+{
+    while (length--) {
+        if (code >> length & 1)
+            bits->to[bits->count / 8] |= (uint8_t)(1 << bits->count % 8);
+        bits->count++;
+    }
+}
+
+/* A compressed text of 1 + 258 * matches zeroes at `to`. Returns its length, of the chunk in all. */
+static size_t put_zeroes(uint8_t *to, size_t matches)
+{
+    memset(to, 0, 32 + 2 * matches);
+    memcpy(to + 4, "zTXtk\0\0\x78\x01", 9);
+    struct bits bits = {to + 13, 0};
+    put_code(&bits, 4 | 2, 3); /* the last block (1), of fixed codes (01, low bit first) */
+    put_code(&bits, 0x30, 8);  /* a zero */
+    for (size_t i = 0; i < matches; i++)
+        put_code(&bits, 0xc5, 8), put_code(&bits, 0, 5); /* 258 as the byte before */
+    put_code(&bits, 0, 7);                               /* the end */
+    size_t length = 13 + (bits.count + 7) / 8;
+    put_big(to + length, (uint32_t)((1 + 258 * matches) % 65521) << 16 | 1);
+    length += 4;
+    put_big(to, (uint32_t)length - 8);
+    put_big(to + length, crc(to + 4, length - 4));
+    return length + 4;
+}
+
+/* 20 texts of 7 MB in 60 kB each. */
+static void packed_texts_of_a_png_take_no_memory(void **state)
+{
+    (void)state;
+    enum { TEXTS = 20, MATCHES = 28000, HEAD = 33 };
+    static uint8_t plain[65536], bytes[65536 + TEXTS * (64 + 2 * MATCHES)];
+    struct rusage before, after;
+    size_t whole = copy_file(SPH_TESTS_DIR "/golden/pictures/plain.png", plain, sizeof plain), length = HEAD;
+    memcpy(bytes, plain, HEAD); /* its signature and header */
+    for (int i = 0; i < TEXTS; i++)
+        length += put_zeroes(bytes + length, MATCHES);
+    memcpy(bytes + length, plain + HEAD, whole - HEAD);
+    write_file("texts.png", bytes, length + whole - HEAD);
+    getrusage(RUSAGE_SELF, &before);
+    assert_int_equal(picture_read(&desk, at("texts.png"), 3, 0), 0);
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 50 << 10);
+}
+
+/* Every scan goes over all blocks of the picture, in however few bytes. */
+static void a_jpeg_of_more_than_a_hundred_scans_is_refused(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536], last[64];
+    size_t length = copy_file(SPH_TESTS_DIR "/golden/pictures/scans.jpg", bytes, sizeof bytes);
+    size_t scan = length - 2, taken;
+    while (!(bytes[scan] == 0xff && bytes[scan + 1] == 0xda))
+        scan--;
+    taken = (size_t)bytes[scan + 2] << 8 | bytes[scan + 3]; /* its head, over and over */
+    assert_true(taken + 2 <= sizeof last);
+    memcpy(last, bytes + scan, taken + 2);
+    length -= 2;
+    for (int i = 0; i < 100; i++, length += taken + 2)
+        memcpy(bytes + length, last, taken + 2);
+    memcpy(bytes + length, "\xff\xd9", 2);
+    assert_bad("scans.jpg", bytes, length + 2, "scans, expected at most 100");
+}
+
+/* A marker without a body and bytes that fill hide nothing from who looks how much memory the decoder will take. */
+static void what_a_progressive_jpeg_needs_is_seen_behind_other_markers(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536];
+    static const char *const stray[] = {"\xff\x01", "\xff\xff\xff"};
+    static const size_t strays[] = {2, 3};
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = copy_file(SPH_TESTS_DIR "/golden/pictures/scans.jpg", bytes, sizeof bytes);
+        size_t frame = find_marker(bytes, 0xc2);
+        memmove(bytes + frame + strays[i], bytes + frame, length - frame);
+        memcpy(bytes + frame, stray[i], strays[i]);
+        picture_desk_free(&desk);
+        write_file("stray.jpg", bytes, length + strays[i]);
+        sph_set_max_memory(mem_held() + 50000);
+        int err = picture_read(&desk, at("stray.jpg"), 3, 1);
+        sph_set_max_memory(0);
+        assert_int_equal(err, SPH_EMEMORY);
+        assert_non_null(strstr(sph_error(), "pixels in several scans"));
+    }
+}
+
 static void a_picture_beyond_the_memory_that_is_allowed_is_refused(void **state)
 {
     (void)state;
@@ -367,6 +509,10 @@ int main(void)
         cmocka_unit_test(exif_turns_a_picture_upright),
         cmocka_unit_test(all_eight_orientations_turn_as_exif_says),
         cmocka_unit_test(broken_files_are_refused_by_name),
+        cmocka_unit_test(narrow_pictures_are_in_proportion_to_their_bytes_too),
+        cmocka_unit_test(packed_texts_of_a_png_take_no_memory),
+        cmocka_unit_test(a_jpeg_of_more_than_a_hundred_scans_is_refused),
+        cmocka_unit_test(what_a_progressive_jpeg_needs_is_seen_behind_other_markers),
         cmocka_unit_test(a_picture_beyond_the_memory_that_is_allowed_is_refused),
         cmocka_unit_test(names_come_back_and_take_few_bytes),
     };

@@ -13,6 +13,8 @@
 
 /* ---------------------------------------------------------------- all files below a folder */
 
+enum { PLACES_MOST = 100000 }; /* links side by side can lead to the same folders 2^n times */
+
 /* One folder: the pictures that lie in it itself. */
 struct place {
     char *below; /* seen from where the walk began, "" or "a/b/" */
@@ -102,6 +104,9 @@ static int walk_folder(struct walk *walk, const char *below)
     char *path = mem_format("%s/%s", walk->root, below), **names = NULL;
     size_t count = 0, place = walk->count, room[2] = {0};
     int err = path ? file_list(&names, &count, path) : SPH_EMEMORY;
+    if (!err && walk->count == PLACES_MOST)
+        err = sph_fail_at(SPH_EFORMAT, walk->root,
+                          "more than %d folders in it, with those that links lead to", PLACES_MOST);
     if (!err && (!mem_reserve((void **)&walk->places, &walk->room, walk->count + 1, sizeof *walk->places)))
         err = SPH_EMEMORY;
     if (!err) {
@@ -222,19 +227,26 @@ static int add_part(struct folder *folder, struct folder_part *part, int may_lac
     return err;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 /* root's classes, which must all be known. */
 static int check_classes(const struct folder *folder, const char *root, const char *known, int all)
 {
     char **names = NULL;
     size_t count = 0;
     int err = list_classes(&names, &count, root);
-    for (size_t i = 0; i < count && !err; i++) {
-        size_t at = 0;
-        while (at < folder->class_count && strcmp(folder->classes[at], names[i]) != 0)
-            at++;
-        if (at == folder->class_count)
+    char **sorted = err ? NULL : mem_copy(folder->classes, folder->class_count, sizeof *sorted);
+    if (!err && !sorted)
+        err = SPH_EMEMORY;
+    if (sorted) /* a model's are in any order */
+        qsort(sorted, folder->class_count, sizeof *sorted, by_text);
+    for (size_t i = 0; i < count && !err; i++)
+        if (!bsearch(&names[i], sorted, folder->class_count, sizeof *sorted, by_text))
             err = sph_fail_at(SPH_EFORMAT, root, "class '%s' is none of those of %s", names[i], known);
-    }
+    mem_free(sorted);
     if (!err && all && count < folder->class_count)
         for (size_t c = 0; c < folder->class_count && !err; c++)
             if (c >= count || strcmp(folder->classes[c], names[c]) != 0)

@@ -14,6 +14,7 @@ struct notes {
     int adobe;       /* an Adobe marker: CMYK is stored inverted */
     int components;  /* of the frame */
     int buffered;    /* progressive, or a scan for each component: all coefficients are held */
+    size_t scans;
 };
 
 /* ---------------------------------------------------------------- markers */
@@ -24,9 +25,12 @@ enum {
     SCAN = 0xda,
     RESTART_FIRST = 0xd0,
     RESTART_LAST = 0xd7,
+    TEMPORARY = 0x01,
     EXIF = 0xe1,
     ADOBE = 0xee,
-    ORIENTATION = 0x0112
+    ORIENTATION = 0x0112,
+    COMPONENTS_MOST = 4,
+    SCANS_MOST = 100 /* each goes over the whole picture, in however few bytes; encoders make ten */
 };
 
 static uint64_t number(struct cursor *in, size_t bytes, int big)
@@ -64,19 +68,39 @@ static int is_frame(unsigned marker)
     return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 }
 
-/* What the markers before the first scan say; those that make no sense are the decoder's business. */
+/* The next marker, whatever lies before it: as the decoder looks for it. 0: there is none. */
+static unsigned next_marker(struct cursor *in)
+{
+    while (!in->spent) {
+        unsigned byte = (unsigned)cursor_big(in, 1);
+        if (byte != 0xff)
+            continue;
+        while (byte == 0xff)
+            byte = (unsigned)cursor_big(in, 1);
+        if (byte)
+            return byte;
+    }
+    return 0;
+}
+
+/* From the first one on: bytes of a scan that look like a marker are followed by 0. */
+static size_t count_scans(struct cursor in)
+{
+    size_t count = 1;
+    for (unsigned marker; (marker = next_marker(&in));)
+        count += marker == SCAN;
+    return count;
+}
+
+/* What the markers before the first scan say; those that make no sense are the decoder's business. Until a frame says
+ * otherwise, all coefficients are held. */
 static void read_notes(struct notes *out, const void *bytes, size_t length)
 {
     struct cursor in = cursor_over(bytes, length);
-    *out = (struct notes){.orientation = 1};
+    *out = (struct notes){.orientation = 1, .components = COMPONENTS_MOST, .buffered = 1};
     cursor_take(&in, 2);
-    while (!in.spent) {
-        unsigned marker = 0xff;
-        if (cursor_big(&in, 1) != 0xff)
-            return;
-        while (marker == 0xff && !in.spent)
-            marker = (unsigned)cursor_big(&in, 1);
-        if (marker == START || (marker >= RESTART_FIRST && marker <= RESTART_LAST))
+    for (unsigned marker; (marker = next_marker(&in));) {
+        if (marker == START || marker == TEMPORARY || (marker >= RESTART_FIRST && marker <= RESTART_LAST))
             continue;
         size_t size = (size_t)cursor_big(&in, 2);
         const unsigned char *body = size >= 2 ? cursor_take(&in, size - 2) : NULL;
@@ -93,6 +117,7 @@ static void read_notes(struct notes *out, const void *bytes, size_t length)
             out->components = (int)cursor_big(&part, 1);
         } else if (marker == SCAN) {
             out->buffered |= (int)cursor_big(&part, 1) < out->components;
+            out->scans = count_scans(in);
             return;
         }
     }
@@ -176,6 +201,8 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
     if (err < 0)
         return err;
     read_notes(&notes, bytes, desk->length);
+    if (notes.scans > SCANS_MOST)
+        return sph_fail_at(SPH_EFORMAT, path, "%zu scans, expected at most %d", notes.scans, SCANS_MOST);
     if (notes.buffered &&
         (!size_product(&coefficients, (size_t[]){w, h, (size_t)notes.components, COEFFICIENT}, 4) ||
          !mem_allows(coefficients)))

@@ -46,9 +46,9 @@ struct pickle {
     struct values stack, members, memo;
     struct thing *things;
     size_t thing_count, thing_room;
-    unsigned char **own; /* (own_count) bytes that encode made of text */
-    size_t own_count, own_room;
-    struct value data, labels; /* of the dict; NONE: not there yet */
+    unsigned char **own;                 /* (own_count) bytes that encode made of text */
+    size_t own_count, own_room, encoded; /* encoded: bytes of text that went into them */
+    struct value data, labels;           /* of the dict; NONE: not there yet */
 };
 
 enum { DEEPEST = 1 << 22, MEMO_MOST = 1 << 22 };
@@ -190,6 +190,8 @@ static int encode(struct pickle *p, const struct value *args)
         return bad(p, "encode of something else than text as latin1");
     struct cursor in = cursor_over(member(p, args, 0)->bytes, member(p, args, 0)->length);
     size_t count = 0, most = cursor_left(&in);
+    if (!size_plus(&p->encoded, p->encoded, most) || p->encoded > p->total) /* one text again and again */
+        return bad(p, "more text to encode than the file has");
     if (!mem_reserve((void **)&p->own, &p->own_room, p->own_count + 1, sizeof *p->own) ||
         !(p->own[p->own_count] = mem_get(most, 1)))
         return SPH_EMEMORY;
@@ -208,8 +210,8 @@ static int encode(struct pickle *p, const struct value *args)
 static int make_type(struct pickle *p, const struct value *args)
 {
     const struct value *word = args->length ? member(p, args, 0) : NULL;
-    if (!word || word->kind != TEXT || word->length != 2 || !strchr("iuf", word->bytes[0]) ||
-        !strchr("1248", word->bytes[1]))
+    if (!word || word->kind != TEXT || word->length != 2 || !memchr("iuf", word->bytes[0], 3) ||
+        !memchr("1248", word->bytes[1], 4))
         return bad(p, "a dtype of something else than plain numbers");
     return push_thing(p, TYPE,
                       (struct thing){.type = (char)word->bytes[0], .size = (size_t)(word->bytes[1] - '0')});
@@ -320,7 +322,7 @@ static int set_items(struct pickle *p, size_t first)
 
 static int put(struct pickle *p, uint64_t at)
 {
-    if (!p->stack.count || at >= MEMO_MOST)
+    if (!p->stack.count || at >= MEMO_MOST || at >= p->total) /* memory is in proportion to the file */
         return bad(p, "nothing to remember, or too far");
     while (p->memo.count <= at) {
         int err = add(&p->memo, (struct value){.kind = MARK}, p);

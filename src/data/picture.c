@@ -49,7 +49,10 @@ int picture_shape(struct picture *picture, const char *path, size_t width, size_
 
 int picture_plausible(const char *path, size_t width, size_t height, size_t bytes, size_t share)
 {
-    if (!height || width / share <= bytes / height)
+    size_t pixels, most;
+    if (!size_times(&most, bytes, share))
+        most = SIZE_MAX;
+    if (size_times(&pixels, width, height) && pixels <= most)
         return 0;
     return sph_fail_at(SPH_EFORMAT, path,
                        "its header says %zu x %zu pixels, too many for a file of %zu bytes", width, height,

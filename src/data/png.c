@@ -77,6 +77,8 @@ static int read_picture(struct reading *r)
 {
     png_set_user_limits(r->png, PICTURE_SIDE, PICTURE_SIDE);
     png_set_chunk_malloc_max(r->png, CHUNK_MOST);
+    png_set_chunk_cache_max(r->png,
+                            1); /* texts and palettes to choose from, which may be packed: none is kept */
     png_set_read_fn(r->png, r, take);
     png_read_info(r->png, r->info);
     size_t width = png_get_image_width(r->png, r->info), height = png_get_image_height(r->png, r->info);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "net/net.h"
@@ -46,8 +47,13 @@ void sph_net_free(sph_net *net)
 
 static int add_node(sph_net *net, struct net_node node)
 {
+    size_t numbers;
     if (net->ready)
         return sph_fail(SPH_EARG, "the net is ready: no node can be added");
+    if (!size_product(&numbers, (size_t[]){node.channels, node.height, node.width}, 3) ||
+        numbers > NET_MOST_NUMBERS)
+        return sph_fail_key(SPH_EARG, "net", "%zu x %zu x %zu numbers are more than this machine can address",
+                            node.channels, node.height, node.width);
     if (!mem_reserve((void **)&net->nodes, &net->node_capacity, net->node_count + 1, sizeof *net->nodes))
         return SPH_EMEMORY;
     net->nodes[net->node_count] = node;
@@ -147,7 +153,12 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         if (!strcmp(net->layers[l].path, layer.path))
             return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
-    size_t groups = layer_groups(&layer), inputs = net->nodes[node.in[0]].channels / groups * window_area;
+    size_t groups = layer_groups(&layer), inputs;
+    if (!size_times(&inputs, net->nodes[node.in[0]].channels / groups, window_area) ||
+        inputs > NET_MOST_NUMBERS)
+        return sph_fail_key(SPH_EARG, layer.path,
+                            "a unit of %zu channels in a window of %zu is more than this machine can address",
+                            net->nodes[node.in[0]].channels / groups, window_area);
     layer.ops = param_ops(spec->param);
     layer.norm = norm_ops_at(spec->norm, spec->details.imn_at);
     layer.norm_epsilon = spec->details.norm_epsilon > 0 ? spec->details.norm_epsilon : norm_epsilon;
@@ -216,20 +227,25 @@ static int slide(const sph_net *net, int from, const char *what, size_t kernel, 
     if (err < 0)
         return err;
     const struct net_node *in = &net->nodes[from];
+    size_t height, width;
     if (!kernel || !stride)
         return sph_fail_key(SPH_EARG, what, "a window of %zu every %zu pixels, expected at least 1 and 1",
                             kernel, stride);
     if (pad >= kernel)
         return sph_fail_key(SPH_EARG, what, "padding %zu is not less than the window of %zu", pad, kernel);
-    if (in->height + 2 * pad < kernel || in->width + 2 * pad < kernel)
+    if (kernel > NET_MOST_WINDOW || !size_plus(&height, in->height, 2 * pad) ||
+        !size_plus(&width, in->width, 2 * pad))
+        return sph_fail_key(SPH_EARG, what, "a window of %zu, expected at most %zu", kernel,
+                            (size_t)NET_MOST_WINDOW);
+    if (height < kernel || width < kernel)
         return sph_fail_key(SPH_EARG, what,
                             "an image of %zu x %zu (padded by %zu) is smaller than the window of %zu",
                             in->height, in->width, pad, kernel);
     *out = (struct net_node){
         .in = {from, -1},
         .channels = in->channels,
-        .height = (in->height + 2 * pad - kernel) / stride + 1,
-        .width = (in->width + 2 * pad - kernel) / stride + 1,
+        .height = (height - kernel) / stride + 1,
+        .width = (width - kernel) / stride + 1,
     };
     out->window = (struct window){.channels = in->channels,
                                   .height = in->height,

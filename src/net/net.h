@@ -7,6 +7,7 @@
 #define SPH_NET_NET_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "compute/kernels.h"
 #include "layer/act.h"
@@ -37,6 +38,11 @@ static inline size_t node_features(const struct net_node *node)
 }
 
 #define NET_NOWHERE ((size_t)-1)
+
+/* What a net may be made of, far enough below SIZE_MAX for padding, bytes per number and a window's area: whoever
+ * asks for more, a file perhaps, is refused while the net is built. */
+#define NET_MOST_NUMBERS (SIZE_MAX / 1024)
+#define NET_MOST_WINDOW  ((size_t)1 << 24)
 
 /* Where a layer's numbers lie: offsets in elements, NET_NOWHERE where it has none. */
 struct net_layer {

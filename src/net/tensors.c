@@ -11,9 +11,6 @@
 
 /* ---------------------------------------------------------------- layout */
 
-/* Far enough below SIZE_MAX for padding and bytes per number. */
-#define NET_MOST_NUMBERS (SIZE_MAX / 1024)
-
 /* per_unit 0: a vector of `units` numbers; else a matrix (units, per_unit) in files, (per_unit, units) in
  * memory. */
 static int add_tensor(sph_net *net, size_t layer, const char *name, int learned, sph_group group,

@@ -176,8 +176,8 @@ int events_histogram(struct events *events, uint64_t step, const char *tag, cons
         limit[k] = k + 1 < BUCKETS || !(high > low) ? low + width * (double)(k + 1) : high;
     for (size_t i = 0; i < count; i++)
         if (isfinite(values[i])) {
-            size_t k = (size_t)((values[i] - low) / width);
-            bucket[k < BUCKETS ? k : BUCKETS - 1]++;
+            double place = (values[i] - low) / width; /* of no number where the width is none */
+            bucket[place < BUCKETS ? (size_t)place : BUCKETS - 1]++;
         }
     histogram.has_min = histogram.has_max = histogram.has_num = histogram.has_sum =
         histogram.has_sum_squares = 1;

@@ -146,7 +146,10 @@ int take_sum(struct import *import, const Onnx__Node *node)
 int take_scaler(struct import *import, const Onnx__Node *node)
 {
     const char *const names[] = {"offset", "scale"};
-    int at, err = read_step(import, node, 0, &at, NULL);
+    size_t reads = 0;
+    int at, err = read_step(import, node, 0, &at, &reads);
+    if (!err && reads != 1)
+        return onnx_refuse(&import->file, node, "scales a value that others read too");
     for (size_t k = 0; !err && k < 2; k++) {
         const Onnx__Attribute *attribute = onnx_attribute(node, names[k]);
         size_t count = step_features(&import->step[0]), given = attribute ? attribute->n_floats : 0;

@@ -326,6 +326,9 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
     if ((err = onnx_open(&import.file, path)) < 0 || (err = add_constants(&import)) < 0 ||
         (err = add_input(&import)) < 0)
         goto out;
+    if (import.file.graph->n_node > ONNX_MOST_NODES)
+        err = sph_fail_of(SPH_EFORMAT, path, 0, "node", "%zu nodes, expected at most %d",
+                          import.file.graph->n_node, ONNX_MOST_NODES);
     for (size_t i = 0; !err && i < import.file.graph->n_node; i++)
         err = import_node(&import, import.file.graph->node[i]);
     if (err < 0 || (err = find_output(&import, &output)) < 0)

@@ -95,12 +95,15 @@ static int spread(struct import *import, const Onnx__Node *node, const struct on
 {
     size_t rank = step->flat ? 2 : 4, size[] = {1, step->channels, step->height, step->width},
            stride[4] = {0}, length = 1;
-    if (step->flat)
+    int whole = step->kind == STEP_INPUT, fits = from->dims <= rank,
+        pixels_in_row =
+            step->flat && !whole && step_features(step) != step->channels; /* have one number at most */
+    if (step->flat && whole)
         size[1] = step_features(step);
-    int whole = step->kind == STEP_INPUT, fits = from->dims <= rank;
     for (size_t k = from->dims; fits && k-- > 0;) {
         size_t axis = rank - from->dims + k;
-        fits = from->shape[k] == 1 || (from->shape[k] == size[axis] && (axis == 1 || (whole && axis > 1)));
+        fits = from->shape[k] == 1 ||
+               (from->shape[k] == size[axis] && !pixels_in_row && (axis == 1 || (whole && axis > 1)));
         stride[axis] = from->shape[k] == 1 ? 0 : length;
         length *= from->shape[k];
     }

@@ -10,7 +10,7 @@
 
 #include "onnx.pb-c.h"
 
-enum { ONNX_READ_LEAST = 9, ONNX_READ_MOST = 24, ONNX_MOST_DIMS = 8 };
+enum { ONNX_READ_LEAST = 9, ONNX_READ_MOST = 24, ONNX_MOST_DIMS = 8, ONNX_MOST_NODES = 20000 };
 
 struct onnx_file {
     const char *path; /* borrowed */

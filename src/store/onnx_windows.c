@@ -168,16 +168,23 @@ static int read_window(const struct import *import, const Onnx__Node *node, size
 static int slide(const struct import *import, const Onnx__Node *node, const struct step *before,
                  const struct sliding *window, struct step *step)
 {
-    if (before->flat || before->height + 2 * window->pad < window->kernel ||
-        before->width + 2 * window->pad < window->kernel)
+    size_t height = before->height, width = before->width, all;
+    if (!size_plus(&height, height, 2 * window->pad) || !size_plus(&width, width, 2 * window->pad))
+        return onnx_refuse(&import->file, node, "%zu x %zu pixels, padded by %zu, are larger than memory",
+                           before->height, before->width, window->pad);
+    if (before->flat || height < window->kernel || width < window->kernel)
         return onnx_refuse(&import->file, node, "a window of %zu over %zu x %zu pixels", window->kernel,
                            before->height, before->width);
     step->kernel = window->kernel;
     step->stride = window->stride;
     step->pad = window->pad;
-    step->height = (before->height + 2 * window->pad - window->kernel) / window->stride + 1;
-    step->width = (before->width + 2 * window->pad - window->kernel) / window->stride + 1;
+    step->height = (height - window->kernel) / window->stride + 1;
+    step->width = (width - window->kernel) / window->stride + 1;
     step->flat = 0;
+    if (!size_product(&all, (size_t[]){step->channels, step->height, step->width}, 3) ||
+        all > NET_MOST_NUMBERS)
+        return onnx_refuse(&import->file, node, "gives %zu x %zu x %zu numbers, larger than memory",
+                           step->channels, step->height, step->width);
     return 0;
 }
 

@@ -40,6 +40,16 @@ seeds: 2
 record: {boundaries: every}
 figures: [convergence, turns]
 YAML
+    cat >small.yaml <<'YAML' # one of each: for walks through all places
+name: small
+data: {name: c.csv, target: kind}
+net: {hidden: [2]}
+train: {epochs: 1, batch: 16}
+methods:
+  - {name: SP, param: sp}
+seeds: 1
+figures: [convergence]
+YAML
     tool=(env LD_PRELOAD="$FAULTS_LIBRARY" "$SPHERELU")
     "${tool[@]}" train --quiet --data t.csv --target y --hidden 5 --norm bn --epochs 2 --out table >/dev/null
     "${tool[@]}" train --quiet --data c.csv --target kind --hidden 5 --epochs 2 --record boundaries --out plane >/dev/null
@@ -58,6 +68,13 @@ YAML
             for ((i = 0; i < rows; i++)); do printf "%0$((40 * (i % 3)))d%040d%0$((80 - 40 * (i % 3)))d" 0 1 0 | head -c 120; done
         } >digits/$part-images-idx3-ubyte
     done
+    mkdir -p pictures/one pictures/two
+    for ((i = 0; i < 4; i++)); do
+        cp "$SOURCE_DIR/tests/golden/pictures/small.jpg" pictures/one/$i.jpg
+        cp "$SOURCE_DIR/tests/golden/pictures/plain.png" pictures/two/$i.png
+    done
+    cp "$SOURCE_DIR/tests/golden/onnx/torch_mlp.onnx" in.onnx
+    echo old >out.onnx
     echo old >p.csv
     cp plane/model.safetensors old.safetensors
 )
@@ -67,22 +84,35 @@ training=(train --quiet --resume --data t.csv --target y --hidden 5 --norm bn --
 walk writes "${training[@]}"
 walk writes train --resume --data c.csv --target kind --hidden 4 --threads 2 --dtype f64 --epochs 2 --json --out run
 walk writes train --quiet --resume --data digits --net vgg6 --width 0.0625 --norm bn --batch 8 --epochs 1 --out run
+walk writes train --quiet --resume --data pictures --size 8 --workers 1 --net vgg6 --width 0.0625 --batch 4 --epochs 1 \
+    --augment crop --log tensorboard --out run
 walk reads eval table --data t.csv --json
 walk reads predict plane --data c.csv
 walk writes predict table --data t.csv --out p.csv --json
 walk writes convert plane/model.safetensors old.safetensors --to sp --json
+walk writes export plane out.onnx
+walk writes import in.onnx old.safetensors
 walk reads boundaries table --layer 0 --data t.csv --json
 walk reads regions plane --json
 walk writes regions plane --out drawn
 walk reads perturb --dim 3 --samples 20 --json
 walk writes figures plane convergence turns
 walk parts run x.yaml --quiet --resume --jobs 2 --out x
+walk parts run small.yaml --quiet --resume --jobs 1 --out small
 walk reads run x.yaml --dry-run --json
+walk reads show plane
+walk reads list .
 walk reads data list --json
 walk reads data info crescents
 walk reads data verify banana
 walk reads help train
 walk reads --version
+
+if [ -n "${FAULTS_ONLY:-}" ]; then
+    echo "$faults faults: $refused refused in one line, $borne borne, $foreign ended by a library itself"
+    check "no fault was met" [ $faults -gt 0 ]
+    finish
+fi
 
 # ---- exceptions that reach C: oneDNN's, when the operator new of its C++ finds no memory
 thrown=0

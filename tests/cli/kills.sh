@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# train, run, convert, predict and figures are ended at random moments, KILLS of them in all (20), four of five by
+# train (also of a folder of pictures), run, convert, export, predict and figures are ended at random moments, KILLS of them in all (20), four of five by
 # SIGKILL and the others by SIGTERM, and repeated: a file is the old one or the new one at every moment, and what there
 # is in the end is the same as of commands that nobody disturbed, bit for bit but for seconds. kills_long.sh: 1,000.
 . "$(dirname "$0")/lib_experiment.bash"
@@ -17,6 +17,11 @@ stand_in_gnuplot "$PWD/path"
 export PATH=$PWD/path:$PATH
 table 600 >small.csv
 classes 20000 0 1 | sed '1s/u,v/x1,x2/' >points.csv
+for ((i = 0; i < 12; i++)); do # four pictures, in turn, of two classes
+    names=(small.jpg plain.png scans.jpg tall.jpg)
+    mkdir -p pictures/$((i % 2))
+    cp "${SOURCE_DIR:?set SOURCE_DIR to the sources}/tests/golden/pictures/${names[i % 4]}" pictures/$((i % 2))/$i.jpg
+done
 cat >x.yaml <<'YAML'
 name: x
 data: {name: crescents, rows: 200, noise: 0.3}
@@ -34,12 +39,15 @@ YAML
 declare -A does=(
     [train]='train --quiet --resume --data small.csv --target y --hidden 24,24 --norm bn --batch 16 --epochs 60 --patience 40
         --schedule plateau:3:0.7:0.001 --seed 5 --checkpoint-seconds 0.01 --record boundaries+patterns:0,100,1000 --out FOLDER/run'
+    [pictures]='train --quiet --resume --data pictures --size 16 --workers 2 --augment colour --net vgg6 --width 0.0625 --norm bn
+        --batch 4 --epochs 6 --seed 3 --checkpoint-seconds 0.01 --out FOLDER/seen'
     [run]='run x.yaml --quiet --resume --jobs 2 --out FOLDER/x'
     [convert]='convert base/wide/model.safetensors FOLDER/new.safetensors --to gmp'
+    [export]='export base/wide FOLDER/new.onnx'
     [predict]='predict base/drawn --data points.csv --out FOLDER/p.csv'
     [figures]='figures FOLDER/drawn convergence turns moves decision'
 )
-subjects=(train run convert predict figures)
+subjects=(train pictures run convert export predict figures)
 
 # begin FOLDER: what lies there before: old files, and a run that has no figures yet
 begin() {
@@ -48,12 +56,15 @@ begin() {
     cp -r base/drawn "$1/drawn"
     echo old >"$1/p.csv"
     cp base/wide/split.json "$1/new.safetensors"
+    echo old >"$1/new.onnx"
 }
 
 # same SUBJECT: what is in `killed` is what is in `whole`
 same() {
     case $1 in
     train) same_run whole/run killed/run ;;
+    pictures) same_run whole/seen killed/seen ;;
+    export) check "another export" cmp -s whole/new.onnx killed/new.onnx ;;
     run) same_experiment whole/x killed/x ;;
     convert) check "another conversion" cmp -s whole/new.safetensors killed/new.safetensors ;;
     predict) check "other predictions" cmp -s whole/p.csv killed/p.csv ;;
@@ -65,6 +76,7 @@ same() {
 # old_or_new: files of the commands that write one
 old_or_new() {
     cmp -s killed/p.csv whole/p.csv || check "half a prediction" [ "$(cat killed/p.csv)" = old ]
+    cmp -s killed/new.onnx whole/new.onnx || check "half an export" [ "$(tr -d '\0' <killed/new.onnx)" = old ]
     cmp -s killed/new.safetensors whole/new.safetensors ||
         check "half a conversion" cmp -s killed/new.safetensors base/wide/split.json
 }

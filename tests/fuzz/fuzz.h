@@ -66,6 +66,15 @@ FUZZ const char *fuzz_file(const char *name, const void *bytes, size_t length)
     return path;
 }
 
+/* Which of `ways` to go with these bytes, where all of them would take long: any is as likely. */
+FUZZ unsigned fuzz_way(const uint8_t *bytes, size_t length, unsigned ways)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ bytes[i]) * 16777619u;
+    return (hash >> 8) % ways;
+}
+
 /* Opens a source of data as training does and as prediction does, and reads every number of it. */
 FUZZ void fuzz_data(const char *path)
 {

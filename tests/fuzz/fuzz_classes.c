@@ -47,9 +47,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         mkdir(fuzz_path("ten"), 0700);
         fuzz_file("ten/data_batch_1.bin", record, sizeof record);
     }
-    fuzz_file("set/classes.txt", bytes, length);
-    fuzz_data(fuzz_path("set"));
-    fuzz_file("ten/batches.meta.txt", bytes, length);
-    fuzz_data(fuzz_path("ten"));
+    if (fuzz_way(bytes, length, 2)) {
+        fuzz_file("set/classes.txt", bytes, length);
+        fuzz_data(fuzz_path("set"));
+    } else {
+        fuzz_file("ten/batches.meta.txt", bytes, length);
+        fuzz_data(fuzz_path("ten"));
+    }
     return 0;
 }

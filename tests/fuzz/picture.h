@@ -16,22 +16,21 @@ FUZZ int fuzz_picture(const struct picture_format *format, const uint8_t *bytes,
     fuzz_home(); /* for the limit of memory */
     if (!format->knows(bytes, length))
         return 0;
-    for (size_t channels = 1; channels <= 3; channels += 2)
-        for (size_t least = 0; least <= 16; least += 16) {
-            struct view_choice choice;
-            struct picture_window window;
-            mem_free(desk.file);
-            desk.file = mem_copy(bytes, length, 1);
-            desk.length = length;
-            if (!desk.file || format->decode(&desk, "p", channels, least) < 0)
-                continue;
-            if (desk.picture.channels != channels)
-                abort();
-            view_choose(&choice, SPH_AUGMENT_CROP, 1, 0, (uint32_t)length, 16);
-            view_place(&window, &choice, desk.picture.full_width, desk.picture.full_height, 16);
-            if (resample_window(&resample, &desk.picture, &window, seen) == 0)
-                fuzz_sum = seen[channels * 16 * 16 - 1];
-        }
+    unsigned way = fuzz_way(bytes, length, 4);
+    size_t channels = way & 1 ? 3 : 1, least = way & 2 ? 16 : 0;
+    struct view_choice choice;
+    struct picture_window window;
+    mem_free(desk.file);
+    desk.file = mem_copy(bytes, length, 1);
+    desk.length = length;
+    if (!desk.file || format->decode(&desk, "p", channels, least) < 0)
+        return 0;
+    if (desk.picture.channels != channels)
+        abort();
+    view_choose(&choice, SPH_AUGMENT_CROP, 1, 0, (uint32_t)length, 16);
+    view_place(&window, &choice, desk.picture.full_width, desk.picture.full_height, 16);
+    if (resample_window(&resample, &desk.picture, &window, seen) == 0)
+        fuzz_sum = seen[channels * 16 * 16 - 1];
     return 0;
 }
 

@@ -11,6 +11,8 @@
  *   FAULT_NOTE=FILE    gets a line `hit: ...` when it happens, and `calls: COUNT` when the command ends
  *   FAULT_STACKS=FILE  gets the numbers of those calls that are the first or the last to be made from their place: by the same
  *                      functions, each called from the same line of the one before it
+ *   FAULT_OWN=N        of a place only our own functions count, the N innermost, and the first of another library that
+ *                      they call: what goes on inside of a library is one place
  *
  * Calls count from main on: what the loader and the constructors of libraries do before it is not the tool's. The clock
  * stands still, so that two commands that do the same write the same bytes. */
@@ -19,6 +21,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -78,6 +81,35 @@ static struct stack {
     atomic_llong first, last;
 } * stacks; /* (STACKS) shared as calls is */
 
+/* Where our own functions lie: the tool, and our library where it is one of its own. */
+static struct {
+    size_t begin, end;
+} own[4];
+static int owns, own_most;
+
+static int keep_own(struct dl_phdr_info *object, size_t size, void *self)
+{
+    (void)size, (void)self;
+    if (*object->dlpi_name && !strstr(object->dlpi_name, "libspherelu"))
+        return 0;
+    for (int i = 0; i < object->dlpi_phnum && owns < 4; i++)
+        if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_flags & PF_X) {
+            own[owns].begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+            own[owns].end = own[owns].begin + object->dlpi_phdr[i].p_memsz;
+            owns++;
+        }
+    return 0;
+}
+
+static int is_own(const void *address)
+{
+    size_t at_address = (size_t)address;
+    for (int i = 0; i < owns; i++)
+        if (at_address >= own[i].begin && at_address < own[i].end)
+            return 1;
+    return 0;
+}
+
 static void keep_stack(long long number)
 {
     static _Thread_local int within_it;
@@ -86,8 +118,10 @@ static void keep_stack(long long number)
     if (within_it)
         return;
     within_it = 1;
-    for (int i = 0, depth = backtrace(frame, DEPTH); i < depth; i++)
-        hash = (hash ^ (unsigned long long)(size_t)frame[i]) * 1099511628211u;
+    for (int i = 0, depth = backtrace(frame, DEPTH), met = 0; i < depth && (!own_most || met < own_most); i++)
+        if (!own_most || (met += is_own(frame[i]), is_own(frame[i])) ||
+            (i + 1 < depth && is_own(frame[i + 1])))
+            hash = (hash ^ (unsigned long long)(size_t)frame[i]) * 1099511628211u;
     within_it = 0;
     hash |= 1;
     for (size_t at_slot = hash >> 48, tried = 0; tried < STACKS; at_slot++, tried++) {
@@ -441,6 +475,8 @@ static int main_under_faults(int argc, char **argv, char **variables)
     if ((stacks_file = getenv("FAULT_STACKS"))) {
         void *frame[1];
         backtrace(frame, 1); /* loads what it needs */
+        own_most = getenv("FAULT_OWN") ? atoi(getenv("FAULT_OWN")) : 0;
+        dl_iterate_phdr(keep_own, NULL);
         stacks = shared(STACKS * sizeof *stacks);
     }
     first = getpid();

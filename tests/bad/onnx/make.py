@@ -6,6 +6,7 @@
 import os
 
 import numpy as np
+from onnx import NodeProto
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper
@@ -125,5 +126,19 @@ save("layer-behind-softmax", model([h.make_node("Gemm", ["x", "w", "b"], ["h"], 
      "node 'late' (Gemm): reads 's', which lies behind probabilities")
 save("divides-by-zero", model([h.make_node("Div", ["x", "z"], ["h"], name="over"), h.make_node("Gemm", ["h", "w", "b"], ["y"], transB=1)],
                               [w, b, numpy_helper.from_array(np.zeros(3, "f4"), "z")]), "node 'over' (Div): divides by 0")
+save("flattened-constant", model([h.make_node("Conv", ["x", "w"], ["c"]), h.make_node("Flatten", ["c"], ["f"]),
+                                  h.make_node("Add", ["f", "k"], ["s"], name="shift"), h.make_node("Gemm", ["s", "v"], ["y"])],
+                                 [conv_w, const("k", 18), const("v", 18, 2)], image), "node 'shift' (Add): its constant does not fit")
+save("ok-flattened-factor", model([h.make_node("Conv", ["x", "w"], ["c"]), h.make_node("Flatten", ["c"], ["f"]),
+                                   h.make_node("Mul", ["f", "k"], ["s"]), h.make_node("Gemm", ["s", "v"], ["y"])],
+                                  [conv_w, const("k", 1), const("v", 18, 2)], image), "ok")
+scaler = h.make_node("Scaler", ["x"], ["s"], name="scale", domain="ai.onnx.ml", offset=[0.0], scale=[2.0])
+save("scaled-and-not", model([scaler, h.make_node("Gemm", ["s", "w", "b"], ["p"], transB=1), h.make_node("Gemm", ["x", "w", "b"], ["q"], transB=1),
+                              h.make_node("Add", ["p", "q"], ["y"])], [w, b]), "node 'scale' (Scaler): scales a value that others read too")
+wide = 1 << 20
+grows = [h.make_node("MaxPool", [f"p{i}" if i else "x"], [f"p{i + 1}"], name=f"p{i}", kernel_shape=[wide] * 2, pads=[wide - 1] * 4)
+         for i in range(40)]
+save("grows-and-grows", model(grows + [h.make_node("GlobalAveragePool", ["p40"], ["y"])], [], ("N", 1 << 20, 2, 2)), "numbers, larger than memory")
+save("too-many-nodes", model([NodeProto() for i in range(20001)], []), "20001 nodes, expected at most 20000")
 with open("expected.txt", "w") as file:
     print("\n".join(expected), file=file)
