@@ -3,6 +3,12 @@
  * Updates: fast kernels against their plain twins, those against formulas written out anew. */
 #include "kernel_compare.h"
 
+#include <float.h>
+
+#include "compute/denormals.h"
+#include "compute/threads.h"
+#include "skip.h"
+
 /* One number, one step, as PyTorch's documentation and the paper of Lion write it. slot: as struct update_args
  * says. */
 static void textbook(enum update_kind update, const struct update_args *u, double *p, double g, double *slot)
@@ -204,12 +210,87 @@ static void the_sign_of_nothing_is_nothing_and_of_nan_is_nan(void **state)
     }
 }
 
+/* Half of the smallest normal number: 0 only where denormal numbers count as 0. */
+static int halves_to_nothing(void)
+{
+    volatile float least = FLT_MIN;
+    return least * 0.5F == 0;
+}
+
+/* Every slot of every update falls by a tenth or a hundredth a step. With denormal numbers it would stop above 0: 0.9
+ * times the fourth smallest rounds to itself. */
+static void slots_that_nothing_feeds_end_at_zero(void **state)
+{
+    (void)state;
+#ifndef __x86_64__
+    skip_because("denormal numbers are as quick as others here, or nothing is known of them");
+#endif
+    enum { COUNT = 19, FALLING = 6000 };
+    for (int n = 0; n < PAIRS; n++)
+        for (int update = 0; update < UPDATE_COUNT; update++) {
+            struct pair on = pair_of(n);
+            const struct kernels *tables[] = {on.plain, on.fast};
+            for (int t = 0; t < 2; t++) {
+                double start = on.plain->dtype == SPH_F64 ? 1e-300 : 1e-30;
+                struct array p = vector(on.plain, COUNT, 0.5, 0.5), g = vector(on.plain, COUNT, 0, 0),
+                             a = vector(on.plain, COUNT, start, start), b = same_as(&a);
+                struct update_args u = {.count = COUNT,
+                                        .p = p.at,
+                                        .g = g.at,
+                                        .slot = {a.at, b.at},
+                                        .lr = 0.1,
+                                        .grad_scale = 1,
+                                        .momentum = 0.9,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.99,
+                                        .epsilon = 1e-8,
+                                        .correct1 = 1,
+                                        .correct2 = 1};
+                unsigned before = denormals_as_zero();
+                for (int step = 0; step < FALLING; step++)
+                    tables[t]->update[update](&u);
+                denormals_mode_set(before);
+                size_t slots = slots_of((enum update_kind)update, u.momentum);
+                for (size_t i = 0; i < COUNT; i++)
+                    assert_true((slots < 1 || get(&a, 0, i) == 0) && (slots < 2 || get(&b, 0, i) == 0));
+                drop(&p), drop(&g), drop(&a), drop(&b);
+            }
+        }
+}
+
+enum { TEAM = 5 };
+
+static void note_mode(void *context, size_t worker)
+{
+    ((int *)context)[worker] = halves_to_nothing();
+}
+
+static void the_mode_is_the_callers_and_reaches_his_workers(void **state)
+{
+    (void)state;
+#ifndef __x86_64__
+    skip_because("there is no such mode here");
+#endif
+    int seen[TEAM];
+    for (int as_zero = 0; as_zero < 4; as_zero++) {
+        unsigned before = as_zero % 2 ? denormals_as_zero() : denormals_mode();
+        threads_run(TEAM, note_mode, seen);
+        assert_int_equal(halves_to_nothing(), as_zero % 2);
+        denormals_mode_set(before);
+        for (int i = 0; i < TEAM; i++)
+            assert_int_equal(seen[i], as_zero % 2);
+        assert_false(halves_to_nothing());
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_match_textbook_for_some_steps),
         cmocka_unit_test(updates_of_units_match_textbook_for_some_steps),
         cmocka_unit_test(the_sign_of_nothing_is_nothing_and_of_nan_is_nan),
+        cmocka_unit_test(slots_that_nothing_feeds_end_at_zero),
+        cmocka_unit_test(the_mode_is_the_callers_and_reaches_his_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,6 +247,31 @@ static void shuffle_is_a_permutation_and_every_order_is_as_likely(void **state)
     rng_shuffle(&rng, NULL, 0);
 }
 
+/* Words are drawn ahead: the order and the place of the stream are those of drawing them one by one, rejected ones
+ * among them. */
+static void a_shuffle_takes_the_words_it_uses_and_no_other(void **state)
+{
+    (void)state;
+    enum { MOST = 300 };
+    for (uint32_t lane = 0; lane < 40; lane++)
+        for (size_t count = 0; count <= MOST; count += 1 + count / 3) {
+            struct rng rng = rng_stream(5, RNG_SHUFFLE, lane);
+            rng.drawn = lane; /* the first word is any of its four */
+            struct rng same = rng;
+            uint32_t got[MOST], want[MOST];
+            for (uint32_t i = 0; i < MOST; i++)
+                got[i] = want[i] = i;
+            rng_shuffle(&rng, got, count);
+            for (size_t i = count; i > 1; i--) {
+                uint32_t j = rng_below(&same, (uint32_t)i), held = want[i - 1];
+                want[i - 1] = want[j];
+                want[j] = held;
+            }
+            assert_memory_equal(got, want, sizeof got);
+            assert_true(rng.drawn == same.drawn);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test(below_is_flat_for_small_bounds),
         cmocka_unit_test(below_is_unbiased_where_the_plain_product_is_not),
         cmocka_unit_test(shuffle_is_a_permutation_and_every_order_is_as_likely),
+        cmocka_unit_test(a_shuffle_takes_the_words_it_uses_and_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,22 +75,58 @@ double rng_normal(struct rng *rng)
     return radius * cos(two_pi * rng_unit(rng));
 }
 
-uint32_t rng_below(struct rng *rng, uint32_t bound)
+/* Words drawn ahead: one by itself costs as much as the four it is among. */
+enum { WORDS = 64 };
+
+struct words {
+    struct rng *rng; /* stands at the next one */
+    uint32_t ahead[WORDS];
+    size_t left, most; /* drawn and not used yet; drawn at a time, at most WORDS */
+};
+
+static void words_begin(struct words *words, struct rng *rng, size_t most)
+{
+    words->rng = rng;
+    words->left = 0;
+    words->most = most;
+}
+
+static uint32_t next_word(struct words *words)
+{
+    if (!words->left) {
+        struct rng from = *words->rng;
+        rng_words(&from, words->ahead, words->most);
+        words->left = words->most;
+    }
+    words->rng->drawn++;
+    return words->ahead[words->most - words->left--];
+}
+
+static uint32_t below(struct words *words, uint32_t bound)
 {
     /* Lemire: reject the few low products that would favour small values. */
-    uint64_t product = (uint64_t)rng_u32(rng) * bound;
+    uint64_t product = (uint64_t)next_word(words) * bound;
     if ((uint32_t)product < bound) {
         uint32_t threshold = (uint32_t)(-bound) % bound;
         while ((uint32_t)product < threshold)
-            product = (uint64_t)rng_u32(rng) * bound;
+            product = (uint64_t)next_word(words) * bound;
     }
     return (uint32_t)(product >> 32);
 }
 
+uint32_t rng_below(struct rng *rng, uint32_t bound)
+{
+    struct words words;
+    words_begin(&words, rng, 1);
+    return below(&words, bound);
+}
+
 void rng_shuffle(struct rng *rng, uint32_t *items, size_t count)
 {
+    struct words words;
+    words_begin(&words, rng, WORDS);
     for (size_t i = count; i > 1; i--) {
-        uint32_t j = rng_below(rng, (uint32_t)i);
+        uint32_t j = below(&words, (uint32_t)i);
         uint32_t held = items[i - 1];
         items[i - 1] = items[j];
         items[j] = held;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/threads.h"
 
+#include "compute/denormals.h"
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -20,12 +22,16 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
         work(context, 0);
         return;
     }
+    unsigned mode = denormals_mode();
 #pragma omp parallel num_threads((int)workers)
     {
+        unsigned own = denormals_mode();
+        denormals_mode_set(mode);
         /* The runtime may give fewer threads than asked for: the rest is done in turn. */
         size_t team = (size_t)omp_get_num_threads();
         for (size_t worker = (size_t)omp_get_thread_num(); worker < workers; worker += team)
             work(context, worker);
+        denormals_mode_set(own);
     }
 }
 
@@ -46,11 +52,13 @@ struct share {
     void (*work)(void *context, size_t worker);
     void *context;
     size_t worker;
+    unsigned mode;
 };
 
 static void *run_share(void *self)
 {
     struct share *share = self;
+    denormals_mode_set(share->mode);
     share->work(share->context, share->worker);
     return NULL;
 }
@@ -61,7 +69,7 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
     pthread_t thread[WORKERS_MOST];
     size_t started = 1;
     for (; started < workers; started++) {
-        share[started] = (struct share){work, context, started};
+        share[started] = (struct share){work, context, started, denormals_mode()};
         if (pthread_create(&thread[started], NULL, run_share, &share[started]))
             break;
     }

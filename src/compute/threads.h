@@ -10,8 +10,9 @@
 /* The most workers a call can have. */
 size_t threads_limit(void);
 
-/* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Inside, and
- * after this call on the calling thread, BLAS uses no threads of its own beyond `workers`. */
+/* work(context, worker) for worker = 0 .. workers-1, all at once; returns when all are done. Workers take
+ * the caller's floating-point mode (denormals.h). Inside, and after this call on the calling thread, BLAS uses
+ * no threads of its own beyond `workers`. */
 void threads_run(size_t workers, void (*work)(void *context, size_t worker), void *context);
 
 #endif

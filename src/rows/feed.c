@@ -13,12 +13,18 @@ struct table_feed {
     char *x, *y; /* (rows, row_length), (rows, targets) */
 };
 
+enum { AHEAD = 8 };
+
 static int table_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y,
                        size_t ldy)
 {
     const struct table_feed *feed = self;
     size_t wide = feed->row_length * feed->size, narrow = feed->feed.source.targets * feed->size;
     for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) { /* rows lie anywhere: the next ones are asked for while these are copied */
+            __builtin_prefetch(feed->x + index[i + AHEAD] * wide);
+            __builtin_prefetch(feed->y + index[i + AHEAD] * narrow);
+        }
         memcpy((char *)x + i * ldx * feed->size, feed->x + index[i] * wide, wide);
         memcpy((char *)y + i * ldy * feed->size, feed->y + index[i] * narrow, narrow);
     }

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "compute/threads.h"
+#include "compute/denormals.h"
 #include "net/plan.h"
 #include "train/batch.h"
 #include "train/evaluate.h"
@@ -280,7 +280,7 @@ static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
     return err;
 }
 
-static int train_step(struct trainer *t, double *loss, double *lr)
+static int take_step(struct trainer *t, double *loss, double *lr)
 {
     size_t batch = (size_t)t->scalar[TRAINER_BATCH], rows;
     uint64_t step = (uint64_t)t->scalar[TRAINER_STEP];
@@ -316,6 +316,15 @@ static int train_step(struct trainer *t, double *loss, double *lr)
     t->scalar[TRAINER_BATCH]++;
     t->scalar[TRAINER_LOSS_SUM] += *loss;
     return 0;
+}
+
+/* What observers do is in the caller's floating-point mode, as before. */
+static int train_step(struct trainer *t, double *loss, double *lr)
+{
+    unsigned mode = denormals_as_zero();
+    int err = take_step(t, loss, lr);
+    denormals_mode_set(mode);
+    return err;
 }
 
 /* ---------------------------------------------------------------- epochs */

@@ -135,6 +135,44 @@ run 0 data get banana --from "$url/plain"
 check "another file came after a full disk" cmp -s cache/banana.csv served/2d_banana.csv
 rm -rf cache
 
+# ---- no network at all: a machine without any, not even the loopback
+if unshare -rn true 2>/dev/null; then
+    SPHERELU=$work/offline
+    printf '#!/bin/sh\nexec unshare -rn "%s" "$@"\n' "$work/alone/spherelu" >offline
+    chmod +x offline
+    run 1 data get banana --from "$url/plain"
+    says "$url/plain/2d_banana.csv: cannot be downloaded: "
+    run 1 data get banana
+    says "https://" "/2d_banana.csv: cannot be downloaded: "
+    absent cache/banana.csv
+    SPHERELU=$work/alone/spherelu
+else
+    skipped "a machine without a network cannot be made here: unshare -rn"
+fi
+rm -rf cache
+
+# ---- a cache that may only be read, by its bits (which root does not heed) and by what is mounted there
+mkdir cache
+if [ "$(id -u)" -ne 0 ]; then
+    chmod 555 cache
+    run 1 data get banana --from "$url/plain"
+    says "$work/cache/banana.csv.part: " "Permission denied"
+    chmod 755 cache
+fi
+if unshare -rm mount -t tmpfs -o ro none cache 2>/dev/null; then
+    printf '#!/bin/sh\nexec unshare -rm sh -c '\''mount -t tmpfs -o ro none "%s" && exec "%s" "$@"'\'' - "$@"\n' \
+        "$work/cache" "$work/alone/spherelu" >read-only
+    chmod +x read-only
+    SPHERELU=$work/read-only
+    run 1 data get banana --from "$url/plain"
+    says "$work/cache" "Read-only file system"
+    SPHERELU=$work/alone/spherelu
+else
+    skipped "a file system that may only be read cannot be mounted here: unshare -rm"
+fi
+check "something came into it: $(ls cache)" [ -z "$(ls cache)" ]
+rm -rf cache
+
 # ---- a cache that cannot be written; a set nobody may hand on; one that is made; a name with a slip
 echo file >file
 SPHERELU_CACHE=$work/file run 1 data get banana --from "$url/plain"
