@@ -48,6 +48,7 @@ struct command {
     X(show)                                                                                                  \
     X(list)                                                                                                  \
     X(data)                                                                                                  \
+    X(pack)                                                                                                  \
     X(convert)                                                                                               \
     X(export)                                                                                                \
     X(import)                                                                                                \

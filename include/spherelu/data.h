@@ -17,7 +17,7 @@ typedef struct sph_data_opts {
     int task;           /* sph_task, or -1: find out                                                      */
     sph_missing missing;
     uint64_t seed; /* of the synthetic sets and of `rows`                                            */
-    size_t rows;   /* take this many rows only (numpy's RandomState(seed).choice); 0: all            */
+    size_t rows;   /* take this many rows only (tables: numpy's RandomState(seed).choice); 0: all    */
     double noise;  /* standard deviation of the noise in the synthetic sets; NaN: 0.1                */
     int by_numpy;  /* levy: as numpy draws it after random.seed(draw), whatever the seed             */
     uint32_t draw;
@@ -36,9 +36,25 @@ SPH_API void sph_data_defaults(sph_data_opts *out);
  * levy, banana, boston, ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist,
  * fashion-mnist, imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or
  * not, and ImageNet32's npz. Or a folder of pictures (.jpg, .png), a folder in it for each class, or train and
- * val (or test) with those in each: they stay files, and are decoded when they are needed. Of a set with its own
- * test part `rows` takes that many training images, and test images in proportion. */
+ * val (or test) with those in each: they stay files, and are decoded when they are needed. Of images `rows`
+ * keeps the classes in proportion, and of a set with its own test part takes that many training images, and test
+ * images in proportion. */
 SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
+
+/* What was packed. */
+typedef struct sph_packed {
+    size_t train_images, test_images, classes;
+    size_t side, channels; /* of an image        */
+    size_t left_out;       /* files that could not be decoded (skip_bad) */
+    uint64_t bytes;        /* of the images      */
+} sph_packed;
+
+/* Decodes a folder of pictures once for many epochs: into the new folder out, as arrays that numpy reads too
+ * (docs/images.md), which sph_data_open then takes in place of it, and maps. Of opts size (of the net it is for: the
+ * shorter side becomes 256 / 224 of it, and the middle square is kept), gray, workers and skip_bad count. progress: may
+ * be NULL; 1 is returned where it says to stop, and out is no set then. */
+SPH_API int sph_data_pack(sph_packed *result, const char *source, const char *out, const sph_data_opts *opts,
+                          sph_progress_call *progress, void *self);
 
 /* A file of a set, as it is published. */
 typedef struct sph_data_file {

@@ -30,22 +30,63 @@ static int draw(uint32_t *rows, size_t all, uint64_t seed)
     return 0;
 }
 
-/* Of images the training part and the test part, each in the set's order: which ones they are is what
- * matters. */
+/* quota (classes) <- how many of each class are among `kept` of these rows: in proportion, to the nearest whole
+ * numbers that add up, the largest remainder first. */
+static int share_out(size_t *quota, const sph_data *whole, size_t first, size_t all, size_t kept)
+{
+    size_t classes = whole->classes, given = 0;
+    size_t *count = mem_get(classes, sizeof *count);
+    if (!count)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < all; i++)
+        count[(size_t)whole->y[first + i]]++;
+    for (size_t c = 0; c < classes; c++)
+        given += quota[c] = count[c] * kept / all; /* both are below 2^32 */
+    for (; given < kept; given++) {
+        size_t most = 0, rest = 0;
+        for (size_t c = 0; c < classes; c++)
+            if (quota[c] * all < count[c] * kept && count[c] * kept - quota[c] * all > rest) {
+                rest = count[c] * kept - quota[c] * all;
+                most = c;
+            }
+        quota[most]++;
+    }
+    mem_free(count);
+    return 0;
+}
+
+/* rows (all, of which the first `kept` count) <- some of the rows from first on, with the classes in their proportions,
+ * in the set's order: which ones they are is what matters. */
+static int draw_part(uint32_t *rows, const sph_data *whole, size_t first, size_t all, size_t kept,
+                     uint64_t seed)
+{
+    size_t *quota = mem_get(whole->classes, sizeof *quota), taken = 0;
+    int err = quota ? draw(rows, all, seed) : SPH_EMEMORY;
+    if (!err)
+        err = share_out(quota, whole, first, all, kept);
+    for (size_t i = 0; i < all && !err; i++) {
+        size_t row = first + rows[i], class = (size_t)whole->y[row];
+        if (quota[class]) {
+            quota[class]--;
+            rows[taken++] = (uint32_t)row;
+        }
+    }
+    if (!err)
+        qsort(rows, kept, sizeof *rows, by_number);
+    mem_free(quota);
+    return err;
+}
+
 static int draw_images(uint32_t *rows, const sph_data *whole, size_t train, size_t kept, size_t kept_test,
                        uint64_t seed)
 {
     size_t test = whole->rows - train;
     uint32_t *others = mem_get(test, sizeof *others);
-    int err = others ? draw(rows, train, seed) : SPH_EMEMORY;
+    int err = others ? draw_part(rows, whole, 0, train, kept, seed) : SPH_EMEMORY;
     if (!err && test)
-        err = draw(others, test, seed);
-    if (!err) {
-        qsort(rows, kept, sizeof *rows, by_number);
-        qsort(others, kept_test, sizeof *others, by_number);
-        for (size_t i = 0; i < kept_test; i++)
-            rows[kept + i] = (uint32_t)train + others[i];
-    }
+        err = draw_part(others, whole, train, test, kept_test, seed);
+    if (!err && kept_test)
+        memcpy(rows + kept, others, kept_test * sizeof *rows);
     mem_free(others);
     return err;
 }

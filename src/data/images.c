@@ -13,7 +13,9 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/folder.h"
 #include "data/levels.h"
+#include "data/pack.h"
 #include "data/picture.h"
 #include "data/pictures.h"
 #include "data/registry.h"
@@ -331,13 +333,13 @@ void images_to_gray(sph_data *data)
 }
 
 /* Pictures that stay files. is_like: data say already what a model takes. */
-static int open_pictures(sph_data *data, const char *path, const sph_data_opts *opts, int is_like,
+static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_data_opts *opts, int is_like,
                          int need_targets)
 {
-    struct folder *folder = NULL;
+    const char *path = shelf->path;
     if (!is_like) {
         data->channels = data->gray ? 1 : 3;
-        data->height = data->width = opts->size ? opts->size : PICTURES_SIZE;
+        data->height = data->width = opts->size ? opts->size : shelf->size;
         data->features = data->channels * data->height * data->width;
     }
     if (data->height > PICTURES_SIZE_MOST)
@@ -349,19 +351,48 @@ static int open_pictures(sph_data *data, const char *path, const sph_data_opts *
         return sph_fail_at(SPH_EFORMAT, path,
                            "pictures become squares of 1 or 3 channels, and the model takes %zu x %zu x %zu",
                            data->channels, data->height, data->width);
-    int err = is_like ? folder_open_like(&folder, path, data->labels, data->classes, need_targets)
-                      : folder_open(&folder, path);
-    if (!err)
-        err = pictures_fill(data, folder, opts, need_targets);
-    if (!err && !is_like && !(data->labels = mem_get(folder->class_count, sizeof *data->labels)))
+    int err = pictures_fill(data, shelf, opts, need_targets);
+    if (!err && !is_like && !(data->labels = mem_get(shelf->class_count, sizeof *data->labels)))
         err = SPH_EMEMORY;
-    for (; !err && !is_like && data->classes < folder->class_count; data->classes++)
-        if (!(data->labels[data->classes] = mem_text(folder->classes[data->classes])))
+    for (; !err && !is_like && data->classes < shelf->class_count; data->classes++)
+        if (!(data->labels[data->classes] = mem_text(shelf->classes[data->classes])))
             err = SPH_EMEMORY;
     for (size_t i = 0; !err && i < data->classes; i++)
         if (!text_is_utf8(data->labels[i]))
             err = sph_fail_at(SPH_EFORMAT, path, "the name of a class is not UTF-8");
-    folder_free(folder);
+    return err;
+}
+
+/* What lies at path: a packed set, or a folder of files. The caller releases it. */
+static int open_shelf(struct shelf *out, const char *path, const sph_data *data, int is_like,
+                      int need_targets)
+{
+    struct folder *folder;
+    struct pack *pack;
+    int packed = pack_is_here(path), err = packed < 0 ? packed : 0;
+    if (!err && packed) {
+        err = is_like ? pack_open_like(&pack, path, data->labels, data->classes, need_targets)
+                      : pack_open(&pack, path);
+        if (!err)
+            *out = shelf_of_pack(pack);
+    } else if (!err) {
+        err = is_like ? folder_open_like(&folder, path, data->labels, data->classes, need_targets)
+                      : folder_open(&folder, path);
+        if (!err)
+            *out = shelf_of_folder(folder);
+    }
+    return err;
+}
+
+static int open_pictures(sph_data *data, const char *path, const sph_data_opts *opts, int is_like,
+                         int need_targets)
+{
+    struct shelf shelf;
+    int err = open_shelf(&shelf, path, data, is_like, need_targets);
+    if (err < 0)
+        return err;
+    err = fill_pictures(data, &shelf, opts, is_like, need_targets);
+    shelf.kind->release(shelf.self);
     return err;
 }
 

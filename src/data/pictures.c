@@ -1,25 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 #include "data/pictures.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/folder.h"
 #include "data/loader.h"
 #include "data/view.h"
 #include "rows/pictures.h"
 
-struct folder_pictures {
+struct shelf_pictures {
     struct pictures pictures;
-    struct folder *folder;
-    uint32_t *chosen; /* (rows) of the folder's; NULL: all */
+    struct shelf shelf;
+    uint32_t *chosen; /* (rows) of the shelf's; NULL: all */
     size_t rows, size, channels, workers;
 };
 
-static size_t row_of(const struct folder_pictures *p, uint32_t row)
+static size_t row_of(const struct shelf_pictures *p, uint32_t row)
 {
     return p->chosen ? p->chosen[row] : row;
+}
+
+/* ---------------------------------------------------------------- a folder as a shelf */
+
+static int read_file(const void *self, size_t row, struct picture_desk *desk, size_t channels, size_t least)
+{
+    char *path = folder_name(self, row, 1);
+    int err = path ? picture_read(desk, path, channels, least) : SPH_EMEMORY;
+    mem_free(path);
+    return err;
+}
+
+static char *file_name(const void *self, size_t row)
+{
+    return folder_name(self, row, 0);
+}
+
+static size_t class_of(const void *self, size_t row)
+{
+    return folder_class(self, row);
+}
+
+static void *share_folder(void *self)
+{
+    return folder_share(self);
+}
+
+static void release_folder(void *self)
+{
+    folder_free(self);
+}
+
+static const struct shelf_kind shelf_folder = {.read = read_file,
+                                               .name = file_name,
+                                               .class_of = class_of,
+                                               .share = share_folder,
+                                               .release = release_folder};
+
+struct shelf shelf_of_folder(struct folder *folder)
+{
+    return (struct shelf){.kind = &shelf_folder,
+                          .self = folder,
+                          .path = folder->path,
+                          .rows = folder->rows,
+                          .test_from = folder->test_from,
+                          .content = folder->content,
+                          .classes = folder->classes,
+                          .class_count = folder->class_count,
+                          .size = PICTURES_SIZE};
 }
 
 /* ---------------------------------------------------------------- one row */
@@ -47,7 +98,7 @@ static void desk_free(void *self, void *which)
 
 struct stream {
     struct picture_stream stream;
-    const struct folder_pictures *pictures;
+    const struct shelf_pictures *pictures;
     struct loader *loader;
     sph_augment augment;
     uint64_t seed;
@@ -57,14 +108,12 @@ struct stream {
 static int bring(void *self, void *which, size_t epoch, uint32_t row, uint8_t *to)
 {
     const struct stream *stream = self;
-    const struct folder_pictures *p = stream->pictures;
+    const struct shelf_pictures *p = stream->pictures;
     struct desk *desk = which;
     struct view_choice choice;
     struct picture_window window;
     view_choose(&choice, stream->augment, stream->seed, epoch, row, p->size);
-    char *path = folder_name(p->folder, row_of(p, row), 1);
-    int err = path ? picture_read(&desk->picture, path, p->channels, choice.shorter) : SPH_EMEMORY;
-    mem_free(path);
+    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels, choice.shorter);
     if (err < 0)
         return err;
     const struct picture *picture = &desk->picture.picture;
@@ -102,7 +151,7 @@ static void stream_release(struct picture_stream *self)
 }
 
 /* The axes of the colours of these rows, at most COLOUR_ROWS of them, as evaluation sees them. */
-static int fit_colours(const struct folder_pictures *p, const uint32_t *rows, size_t count,
+static int fit_colours(const struct shelf_pictures *p, const uint32_t *rows, size_t count,
                        struct view_colours *out)
 {
     enum { COLOUR_ROWS = 1024 };
@@ -142,7 +191,7 @@ static int fit_colours(const struct folder_pictures *p, const uint32_t *rows, si
 static int new_stream(const struct pictures *self, struct picture_stream **out, sph_augment augment,
                       uint64_t seed, const uint32_t *rows, size_t count)
 {
-    const struct folder_pictures *p = (const struct folder_pictures *)self;
+    const struct shelf_pictures *p = (const struct shelf_pictures *)self;
     if (augment == SPH_AUGMENT_COLOUR && p->channels != 3)
         return sph_fail_key(SPH_EARG, "augment", "colour, and the pictures are gray");
     struct stream *stream = mem_get(1, sizeof *stream);
@@ -172,24 +221,24 @@ static int new_stream(const struct pictures *self, struct picture_stream **out, 
 
 static char *name_of(const struct pictures *self, uint32_t row)
 {
-    const struct folder_pictures *p = (const struct folder_pictures *)self;
-    return folder_name(p->folder, row_of(p, row), 0);
+    const struct shelf_pictures *p = (const struct shelf_pictures *)self;
+    return p->shelf.kind->name(p->shelf.self, row_of(p, row));
 }
 
 static void release(struct pictures *self)
 {
-    struct folder_pictures *p = (struct folder_pictures *)self;
+    struct shelf_pictures *p = (struct shelf_pictures *)self;
     if (p->pictures.holders--)
         return;
-    folder_free(p->folder);
+    p->shelf.kind->release(p->shelf.self);
     mem_free(p->chosen);
     mem_free(p);
 }
 
 static int choose(const struct pictures *self, struct pictures **out, const uint32_t *rows, size_t count)
 {
-    const struct folder_pictures *whole = (const struct folder_pictures *)self;
-    struct folder_pictures *p = mem_get(1, sizeof *p);
+    const struct shelf_pictures *whole = (const struct shelf_pictures *)self;
+    struct shelf_pictures *p = mem_get(1, sizeof *p);
     uint32_t *chosen = mem_get(count, sizeof *chosen);
     if (!p || !chosen) {
         mem_free(p);
@@ -198,7 +247,7 @@ static int choose(const struct pictures *self, struct pictures **out, const uint
     }
     *p = *whole;
     p->pictures.holders = 0;
-    p->folder = folder_share(whole->folder);
+    p->shelf.self = whole->shelf.kind->share(whole->shelf.self);
     p->chosen = chosen;
     p->rows = count;
     for (size_t i = 0; i < count; i++) {
@@ -209,25 +258,26 @@ static int choose(const struct pictures *self, struct pictures **out, const uint
     return 0;
 }
 
-static int new_pictures(struct folder_pictures **out, struct folder *folder, size_t size, size_t channels,
+static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, size_t size, size_t channels,
                         size_t workers)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    struct folder_pictures *p = mem_get(1, sizeof *p);
+    struct shelf_pictures *p = mem_get(1, sizeof *p);
     if (!p)
         return SPH_EMEMORY;
-    *p = (struct folder_pictures){.pictures = {.content = folder->content,
-                                               .stream = new_stream,
-                                               .name = name_of,
-                                               .choose = choose,
-                                               .release = release},
-                                  .folder = folder_share(folder),
-                                  .rows = folder->rows,
-                                  .size = size,
-                                  .channels = channels,
-                                  .workers = workers          ? workers
-                                             : processors > 2 ? (size_t)processors - 1
-                                                              : 1};
+    *p = (struct shelf_pictures){.pictures = {.content = shelf->content,
+                                              .stream = new_stream,
+                                              .name = name_of,
+                                              .choose = choose,
+                                              .release = release},
+                                 .shelf = *shelf,
+                                 .rows = shelf->rows,
+                                 .size = size,
+                                 .channels = channels,
+                                 .workers = workers          ? workers
+                                            : processors > 2 ? (size_t)processors - 1
+                                                             : 1};
+    p->shelf.self = shelf->kind->share(shelf->self);
     *out = p;
     return 0;
 }
@@ -237,18 +287,16 @@ static int new_pictures(struct folder_pictures **out, struct folder *folder, siz
 /* Decoded as small as it can be: enough to know. The message of a bad one is not needed. */
 static int try_row(void *self, void *which, size_t epoch, uint32_t row, uint8_t *to)
 {
-    const struct folder_pictures *p = self;
+    const struct shelf_pictures *p = self;
     struct desk *desk = which;
-    char *path = folder_name(p->folder, row, 1);
     (void)epoch;
-    int err = path ? picture_read(&desk->picture, path, p->channels, 1) : SPH_EMEMORY;
-    mem_free(path);
+    int err = p->shelf.kind->read(p->shelf.self, row, &desk->picture, p->channels, 1);
     *to = err == SPH_EFORMAT || err == SPH_EIO;
     return *to ? 0 : err;
 }
 
 /* *good (*count of them) <- the rows whose files can be decoded; *good_train <- how many of the training part. */
-static int find_good(const struct folder_pictures *p, uint32_t **good, size_t *count, size_t *good_train)
+static int find_good(const struct shelf_pictures *p, uint32_t **good, size_t *count, size_t *good_train)
 {
     struct loader_maker maker = {
         .self = (void *)(uintptr_t)p, .bytes = 1, .bring = try_row, .desk = desk_new, .desk_free = desk_free};
@@ -261,7 +309,7 @@ static int find_good(const struct folder_pictures *p, uint32_t **good, size_t *c
         const uint8_t *bad;
         if ((err = loader_take(loader, row, &bad)) < 0 || *bad)
             continue;
-        *good_train += !p->folder->test_from || row < p->folder->test_from;
+        *good_train += !p->shelf.test_from || row < p->shelf.test_from;
         (*good)[(*count)++] = row;
     }
     loader_free(loader);
@@ -269,49 +317,49 @@ static int find_good(const struct folder_pictures *p, uint32_t **good, size_t *c
 }
 
 /* A class must have a picture left. */
-static int check_left(const struct folder *folder, const uint32_t *good, size_t count)
+static int check_left(const struct shelf *shelf, const uint32_t *good, size_t count)
 {
-    for (size_t c = 0, next = 0; c < folder->class_count; c++) {
+    for (size_t c = 0, next = 0; c < shelf->class_count; c++) {
         size_t begin = next;
-        while (next < count && folder_class(folder, good[next]) == c)
+        while (next < count && shelf->kind->class_of(shelf->self, good[next]) == c)
             next++;
         if (begin == next)
-            return sph_fail_at(SPH_EFORMAT, folder->path, "class '%s' has no picture that can be decoded",
-                               folder->classes[c]);
+            return sph_fail_at(SPH_EFORMAT, shelf->path, "class '%s' has no picture that can be decoded",
+                               shelf->classes[c]);
     }
     return 0;
 }
 
-static int leave_out_bad(sph_data *data, struct folder_pictures **p, int with_targets)
+static int leave_out_bad(sph_data *data, struct shelf_pictures **p, int with_targets)
 {
     uint32_t *good = NULL;
     struct pictures *kept;
-    const struct folder *folder = (*p)->folder;
+    const struct shelf *shelf = &(*p)->shelf;
     size_t count = 0, good_train = 0, all = (*p)->rows;
     int err = find_good(*p, &good, &count, &good_train);
     if (!err && !count)
-        err = sph_fail_at(SPH_EFORMAT, folder->path, "none of its %zu pictures can be decoded", all);
-    if (!err && with_targets && folder->part[0].first && !data->labels)
-        err = check_left(folder, good, good_train);
+        err = sph_fail_at(SPH_EFORMAT, shelf->path, "none of its %zu pictures can be decoded", all);
+    if (!err && with_targets && shelf->class_count && !data->labels)
+        err = check_left(shelf, good, good_train);
     if (!err && count < all && !(err = choose(&(*p)->pictures, &kept, good, count))) {
         release(&(*p)->pictures);
-        *p = (struct folder_pictures *)kept;
+        *p = (struct shelf_pictures *)kept;
     }
     data->left_out = all - count;
-    data->test_from = folder->test_from ? good_train : 0;
+    data->test_from = data->test_from ? good_train : 0;
     mem_free(good);
     return err;
 }
 
 /* ---------------------------------------------------------------- filling */
 
-int pictures_fill(sph_data *data, struct folder *folder, const sph_data_opts *opts, int with_targets)
+int pictures_fill(sph_data *data, const struct shelf *shelf, const sph_data_opts *opts, int with_targets)
 {
-    struct folder_pictures *p = NULL;
-    int err = new_pictures(&p, folder, data->height, data->channels, opts->workers);
+    struct shelf_pictures *p = NULL;
+    int err = new_pictures(&p, shelf, data->height, data->channels, opts->workers);
     if (err < 0)
         return err;
-    data->test_from = folder->test_from;
+    data->test_from = shelf->test_from;
     if (opts->skip_bad && (err = leave_out_bad(data, &p, with_targets)) < 0) {
         release(&p->pictures);
         return err;
@@ -323,6 +371,52 @@ int pictures_fill(sph_data *data, struct folder *folder, const sph_data_opts *op
     if (!(data->y = mem_get(p->rows, sizeof *data->y)))
         return SPH_EMEMORY;
     for (uint32_t row = 0; row < p->rows; row++)
-        data->y[row] = (double)folder_class(folder, row_of(p, row));
+        data->y[row] = (double)shelf->kind->class_of(shelf->self, row_of(p, row));
     return 0;
+}
+
+/* ---------------------------------------------------------------- squares, to be packed */
+
+struct squares {
+    const struct shelf_pictures *pictures;
+    size_t side;
+};
+
+static int bring_square(void *self, void *which, size_t epoch, uint32_t row, uint8_t *to)
+{
+    const struct squares *squares = self;
+    const struct shelf_pictures *p = squares->pictures;
+    const struct view_choice choice = {.shorter = squares->side, .x = (double)NAN, .y = (double)NAN};
+    struct desk *desk = which;
+    struct picture_window window;
+    (void)epoch;
+    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels, choice.shorter);
+    if (err < 0)
+        return err;
+    const struct picture *picture = &desk->picture.picture;
+    view_place(&window, &choice, picture->full_width, picture->full_height, squares->side);
+    return resample_window(&desk->resample, picture, &window, to);
+}
+
+int pictures_squares(const struct pictures *pictures, size_t side,
+                     int (*take)(void *self, uint32_t row, const uint8_t *planes), void *self)
+{
+    struct squares squares = {(const struct shelf_pictures *)pictures, side};
+    struct loader_maker maker = {.self = &squares,
+                                 .bytes = squares.pictures->channels * side * side,
+                                 .bring = bring_square,
+                                 .desk = desk_new,
+                                 .desk_free = desk_free};
+    struct loader *loader = NULL;
+    int err = loader_new(&loader, &maker, squares.pictures->workers);
+    if (!err)
+        err = loader_begin(loader, 0, NULL, NULL, squares.pictures->rows);
+    for (uint32_t row = 0; row < squares.pictures->rows && !err; row++) {
+        const uint8_t *planes;
+        err = loader_take(loader, row, &planes);
+        if (!err)
+            err = take(self, row, planes);
+    }
+    loader_free(loader);
+    return err;
 }

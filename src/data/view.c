@@ -17,11 +17,22 @@ static size_t in_proportion(size_t pixels, size_t size)
     return (pixels * size + NET / 2) / NET;
 }
 
+size_t view_shorter(size_t size)
+{
+    return in_proportion(SHORT_LEAST, size);
+}
+
+size_t view_size(size_t shorter)
+{
+    size_t size = (shorter * NET + SHORT_LEAST / 2) / SHORT_LEAST;
+    return size ? size : 1;
+}
+
 void view_choose(struct view_choice *out, sph_augment augment, uint64_t seed, size_t epoch, uint32_t row,
                  size_t size)
 {
     struct rng rng = rng_stream(seed, RNG_AUGMENT, (uint32_t)epoch);
-    size_t least = in_proportion(SHORT_LEAST, size), most = in_proportion(SHORT_MOST, size);
+    size_t least = view_shorter(size), most = in_proportion(SHORT_MOST, size);
     rng.drawn = (uint64_t)row * WORDS;
     *out = (struct view_choice){.shorter = least, .x = (double)NAN, .y = (double)NAN};
     if (augment == SPH_AUGMENT_NONE)

@@ -28,6 +28,10 @@ struct view_colours {
 void view_choose(struct view_choice *out, sph_augment augment, uint64_t seed, size_t epoch, uint32_t row,
                  size_t size);
 
+/* What the shorter side becomes in evaluation, and the size of a net for which that is as it is already. */
+size_t view_shorter(size_t size);
+size_t view_size(size_t shorter);
+
 /* The window of a picture whose upright sides are these. */
 void view_place(struct picture_window *out, const struct view_choice *choice, size_t width, size_t height,
                 size_t size);

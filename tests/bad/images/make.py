@@ -175,5 +175,51 @@ for name, text, message in [("twice", b"1 n1 a\n1 n2 b\n", "2: label 1 is there 
     put(f"{name}/classes.txt", text)
     bad(name, f"{name}/classes.txt:{message}")
 
+# ---------------------------------------------------------------- packed
+def pack(name, message, images=None, classes=b"a\nb\n", part="train", **others):
+    """A packed set of three pictures of 2 x 2, with what is wrong in place of what is right."""
+    files = {"train_images.npy": npy("|u1", "(3, 2, 2, 3)", bytes(range(36))), "train_labels.npy": labels(0, 1, 0)}
+    if images is not None:
+        files[f"{part}_images.npy"] = images
+    files.update({key + (".txt" if key.endswith("files") else ".npy"): value for key, value in others.items()})
+    for file, content in files.items():
+        if content is not None:
+            put(f"pack-{name}/{file}", content)
+    if classes is not None:
+        put(f"pack-{name}/classes.txt", classes)
+    bad(f"pack-{name}", f"pack-{name}{message}")
+
+
+pack("short", "/train_images.npy: 35 bytes of numbers, expected 3 x 2 x 2 x 3", npy("|u1", "(3, 2, 2, 3)", bytes(35)))
+pack("flat", "/train_images.npy: an array of 2 dimensions, expected 4: images, height, width, channels",
+     npy("|u1", "(3, 12)", bytes(36)))
+pack("planes", "/train_images.npy: 2 channels, expected 1 or 3, the last dimension", npy("|u1", "(3, 3, 2, 2)", bytes(36)))
+pack("floats", "/train_images.npy: numbers of type f4, expected bytes (u1), image after image",
+     npy("<f4", "(3, 2, 2, 3)", bytes(144)))
+pack("fortran", "/train_images.npy: numbers of type u1 column after column, expected bytes (u1), image after image",
+     npy("|u1", "(3, 2, 2, 3)", bytes(36), True))
+pack("nothing", "/train_images.npy: 0 images of 2 x 2 pixels, expected some of 1 to 65500 a side",
+     npy("|u1", "(0, 2, 2, 3)", b""))
+pack("wide", "/train_images.npy: 1 images of 65501 x 1 pixels, expected some of 1 to 65500 a side",
+     npy("|u1", "(1, 1, 65501, 1)", b""))
+pack("wraps", "/train_images.npy: 36 bytes of numbers, expected 6148914691236517206 x 2 x 2 x 3",
+     npy("|u1", "(6148914691236517206, 2, 2, 3)", bytes(36)))
+pack("no-npy", "/train_images.npy: not an NPY file: it does not begin with \\x93NUMPY", b"images")
+pack("other-size", "/val_images.npy: images of 2 x 1 x 3, those to train on are 2 x 2 x 3",
+     npy("|u1", "(1, 2, 1, 3)", bytes(6)), part="val", val_labels=labels(1))
+pack("no-labels", "/train_images.npy: its labels are expected in pack-no-labels/train_labels.npy, and that is not there",
+     train_labels=None)
+pack("few-labels", "/train_labels.npy: 2 labels for 3 images", train_labels=labels(0, 1))
+pack("float-labels", "/train_labels.npy: 1 columns of type f8, expected a column of integers",
+     train_labels=labels(0, 1, 0, descr="<f8", code="d"))
+pack("label-2", "/train_labels.npy: image 1: label 2, expected 0 to 1", train_labels=labels(0, 2, 1))
+pack("label-below", ": image 1: label -1, expected 0 to 65535", classes=None, train_labels=labels(0, -1, 1))
+pack("one-class", ": one class, '0': nothing to learn", classes=None, train_labels=labels(0, 0, 0))
+pack("no-classes", "/classes.txt: no names of classes, expected a line each", classes=b"")
+pack("no-name", "/classes.txt:2: a class without a name", classes=b"a\n\nb\n")
+pack("latin", "/classes.txt:2: the name of a class is not UTF-8", classes=b"a\n\xe9t\xe9\n")
+pack("few-files", "/train_files.txt: 2 names for 3 images", train_files=b"1.jpg\n2.jpg\n")
+pack("many-files", "/train_files.txt: more than 3 names for 3 images", train_files=b"1\n2\n3\n4\n")
+
 with open(os.path.join(here, "expect.txt"), "w") as f:
     f.write("\n".join(expected) + "\n")

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu pack: a folder of pictures decoded once for many epochs. */
+#include <stdio.h>
+
+#include "cli.h"
+#include "progress.h"
+
+static int see(void *self, const sph_progress *view)
+{
+    progress_share(self, "packing", view->share);
+    return 0;
+}
+
+static int print_packed(const struct args *args, const sph_packed *packed, const char *out)
+{
+    if (args_on(args, "json"))
+        return cli_print_json(args->command,
+                              json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "out", out,
+                                        "train_images", (json_int_t)packed->train_images, "test_images",
+                                        (json_int_t)packed->test_images, "classes",
+                                        (json_int_t)packed->classes, "side", (json_int_t)packed->side,
+                                        "channels", (json_int_t)packed->channels, "left_out",
+                                        (json_int_t)packed->left_out, "bytes", (json_int_t)packed->bytes),
+                              17);
+    printf("images    %zu to train on, %zu to test on, %zu classes\n", packed->train_images,
+           packed->test_images, packed->classes);
+    printf("each      %zu x %zu pixels, %zu channel%s\n", packed->side, packed->side, packed->channels,
+           cli_plural(packed->channels));
+    printf("disk      %.1f MB\npacked    %s\n", (double)packed->bytes / 1e6, out);
+    return EXIT_DONE;
+}
+
+static int run_pack(const struct args *args)
+{
+    struct progress progress;
+    sph_data_opts opts;
+    sph_packed packed;
+    sph_data_defaults(&opts);
+    opts.gray = args_on(args, "gray");
+    opts.skip_bad = args_on(args, "skip-bad");
+    int code = args_check_common(args);
+    if (code || (code = args_size(args, "size", 1, &opts.size)) ||
+        (code = args_size(args, "workers", 1, &opts.workers)))
+        return code;
+    progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    int err = sph_data_pack(&packed, args->word[0], args->word[1], &opts, see, &progress);
+    progress_clear(&progress);
+    if (err)
+        return cli_fail_with(args->command, err);
+    cli_note_left_out(args->command, packed.left_out);
+    return print_packed(args, &packed, args->word[1]);
+}
+
+static const sph_option options[] = {
+    {"size", "N", "224", "data",
+     "height and width of the net that it is for: a picture's shorter side becomes 256 / 224 of it, as in "
+     "evaluation, and its middle square is kept"},
+    {"gray", NULL, "", "data", "one channel, the luma of red, green and blue"},
+    CLI_READING,
+    {"threads", "N", "", "common", "taken by every command; --workers decode here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; bytes stay bytes"},
+};
+
+const struct command command_pack = {
+    .name = "pack",
+    .summary = "decode a folder of pictures once for many epochs",
+    .usage = "DIR OUT [--size N] [--gray]",
+    .about =
+        "Decodes every picture of a folder as train takes it (a folder for each class, or train and val with "
+        "these inside), makes it small, and writes all of them into the folder OUT as arrays that numpy "
+        "reads "
+        "too: train_images.npy, train_labels.npy, the same of val, classes.txt, and the files' names. "
+        "train, eval, predict and experiment files take OUT where they take DIR; they map it, so that "
+        "no memory grows with it and jobs side by side share it. Training crops, flips and recolours as "
+        "ever, of "
+        "the middle square. Evaluation at the size it was packed for sees what it sees of DIR "
+        "(docs/images.md "
+        "says how nearly). What was cut short leaves no set.",
+    .examples =
+        "  spherelu pack photos photos-packed --size 64\n"
+        "  spherelu train --data photos-packed --net resnet18 --norm bn --param sp --out runs/photos\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"DIR", "OUT"},
+    .words_needed = 2,
+    .run = run_pack,
+};

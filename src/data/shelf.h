@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where pictures are taken from, row by row: a folder of files (pictures.c) or a packed set (pack.c). */
+#ifndef SPH_DATA_SHELF_H
+#define SPH_DATA_SHELF_H
+
+#include "data/picture.h"
+
+struct shelf_kind {
+    /* desk->picture <- a row, in 1 or 3 channels; one that is smaller may do if its shorter side keeps least pixels. */
+    int (*read)(const void *self, size_t row, struct picture_desk *desk, size_t channels, size_t least);
+    char *(*name)(const void *self, size_t row); /* of the row, caller frees; NULL: no memory */
+    size_t (*class_of)(const void *self, size_t row);
+    void *(*share)(void *self); /* the same once more, each to be freed */
+    void (*release)(void *self);
+};
+
+struct shelf {
+    const struct shelf_kind *kind;
+    void *self;
+    const char *path; /* what was asked for */
+    size_t rows, test_from;
+    uint64_t content;
+    char *const *classes;     /* (class_count) */
+    size_t class_count, size; /* size: that is taken if none is asked for */
+};
+
+struct folder;
+struct pack;
+struct shelf shelf_of_folder(struct folder *folder); /* borrowed, as the next */
+struct shelf shelf_of_pack(struct pack *pack);
+
+#endif

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Packed sets, end to end: packed, trained on, scored and predicted as the folder they came from; what is refused.
+. "$(dirname "$0")/lib.bash"
+from=${SOURCE_DIR:-$(dirname "$0")/../..}/tests/golden/pictures
+if ! "$SPHERELU" --version | grep -q "pictures: TurboJPEG, libpng"; then
+    skipped "this build decodes no JPEG or no PNG"
+    finish
+    exit
+fi
+for part in train val; do
+    for class in large plain scans small tall; do
+        mkdir -p "set/$part/$class"
+        for i in 1 2 3 4; do
+            cp "$from/$class".* "set/$part/$class/$i.$(basename "$from/$class".* | cut -d. -f2)"
+        done
+    done
+done
+
+run 0 pack set packed --size 224 --quiet
+shows "images    20 to train on, 20 to test on, 5 classes" "each      256 x 256 pixels, 3 channels" "disk      7.9 MB" "packed    packed"
+no_temporaries packed
+check "not the files of a pack" [ "$(ls packed | tr '\n' ' ')" = \
+    "classes.txt train_files.txt train_images.npy train_labels.npy val_files.txt val_images.npy val_labels.npy " ]
+run 0 pack set gray --size 28 --gray --workers 2 --json
+check "not what was packed" [ "$(json out side) $(json out channels) $(json out train_images) $(json out bytes)" = "32 1 20 40960" ]
+if python3 -c 'import numpy' 2>/dev/null; then
+    check "numpy does not read it" python3 -c '
+import numpy
+images = numpy.load("packed/train_images.npy", mmap_mode="r")
+assert images.shape == (20, 256, 256, 3) and images.dtype == "u1" and images.std() > 10
+assert list(numpy.load("packed/val_labels.npy")) == [c for c in range(5) for _ in range(4)]'
+else
+    skipped "numpy is not here"
+fi
+
+# ---- trained on as the folder: the same bits, whoever reads it; jobs side by side too
+small=(--net mobile --width 0.1 --param sp --norm bn --batch 10 --epochs 2 --patience 0 --augment flip)
+run 0 train --quiet --data set "${small[@]}" --out files
+run 0 train --quiet --data packed "${small[@]}" --out mapped
+check "another network came of it" cmp files/model.safetensors mapped/model.safetensors
+run 0 eval files --data set --json
+mv out a
+run 0 eval files --data packed --json
+check "other scores" cmp a out
+run 0 predict files --data set
+mv out a
+run 0 predict files --data packed
+check "other predictions" cmp a out
+check "files are not named" grep -q "^val/tall/4.jpg," out
+for workers in 1 4; do
+    run 0 train --quiet --data packed --size 32 --net resnet18 --width 0.0625 --param sp --norm bn --batch 10 --epochs 2 --patience 0 \
+        --augment colour --workers $workers --out w$workers
+done
+sed -i 's/workers: [0-9]*/workers: n/' w?/config.yaml
+same_run w1 w4
+cat >jobs.yaml <<'Y'
+name: jobs
+data: {file: gray, gray: true, val: 0.2, augment: crop}
+net: {kind: vgg6, width: 0.05}
+train: {epochs: 1, batch: 8, optimizer: sgd, loss: ce}
+methods: [{name: SP, param: sp, lr: 0.01}, {name: GmP, param: gmp, lr: 0.01}]
+seeds: 2
+Y
+run 0 run jobs.yaml --jobs 2 --quiet --out jobs
+run 0 run jobs.yaml --jobs 1 --quiet --out jobs1
+check "the number of jobs changes the table" cmp jobs/table.csv jobs1/table.csv
+
+# ---- what is refused
+run 2 pack set packed
+says "packed: holds files already, expected a new folder"
+run 2 pack packed again
+says "packed: packed already"
+run 2 pack crescents again
+says "crescents: no folder of pictures"
+run 2 pack nowhere again
+says "nowhere: no folder of pictures"
+run 2 pack set again --size 5000
+says "size: 5000, expected at most 4096"
+run 2 pack set
+says "OUT"
+absent again
+head -c 500 "$from/small.jpg" >set/train/small/5.jpg
+run 1 pack set again
+says "set/train/small/5.jpg: not a whole JPEG"
+check "a set is left" [ ! -e again/train_images.npy ]
+run 0 pack set skipped --size 32 --skip-bad
+check "the bad one is not counted" grep -q "note: 1 file could not be decoded and was left out" err
+check "the others are not packed" grep -q "images    20 to train on" out
+head -c 9000 packed/train_images.npy >cut && mkdir short && cp packed/* short && mv cut short/train_images.npy
+run 1 train --data short "${small[@]}" --out never
+says "short/train_images.npy: 8872 bytes of numbers, expected 20 x 256 x 256 x 3"
+absent never
+finish

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libFuzzer target: the files of a packed set, each in turn beside others that are right; what is taken for a set gives
+ * its rows and their names. */
+#include "base/memory.h"
+#include "fuzz.h"
+#include "rows/data.h"
+
+enum { ROWS_MOST = 64 };
+
+static const char dict_images[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2, 2, 1)}",
+                  dict_labels[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu,)}";
+
+static void put(const char *name, const char *dict, const void *numbers, size_t length)
+{
+    static uint8_t file[128 + 4096];
+    memset(file, ' ', 128);
+    memcpy(file, "\x93NUMPY\1", 8);
+    file[8] = 118;
+    file[9] = 0;
+    memcpy(file + 10, dict, strlen(dict));
+    memcpy(file + 128, numbers, length);
+    fuzz_file(name, file, 128 + length);
+}
+
+static void put_labels(const char *name, size_t count)
+{
+    static uint8_t labels[4096];
+    char dict[128];
+    for (size_t i = 0; i < sizeof labels; i++)
+        labels[i] = (uint8_t)(i % 2);
+    snprintf(dict, sizeof dict, dict_labels, count);
+    put(name, dict, labels, count);
+}
+
+/* Every row, small, and what it is called. */
+static void read_rows(const char *path)
+{
+    sph_data *data = NULL;
+    struct picture_stream *stream = NULL;
+    const uint8_t *pixels;
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.size = 4;
+    opts.workers = 1;
+    if (sph_data_open(&data, path, &opts) < 0) {
+        if (data || !*sph_error())
+            abort();
+        return;
+    }
+    if (!data->pictures || data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_CROP, 1, NULL, 0) < 0)
+        abort();
+    for (uint32_t row = 0; row < data->rows && row < ROWS_MOST; row++) {
+        char *name = data->pictures->name(data->pictures, row);
+        if (data->y[row] >= (double)data->classes || !name)
+            abort();
+        if (stream->take(stream, row, &pixels) == 0)
+            fuzz_sum = pixels[0];
+        mem_free(name);
+    }
+    stream->release(stream);
+    sph_data_free(data);
+}
+
+/* The first dimension of the header, as far as it can be guessed, so that labels fit. */
+static size_t guess_rows(const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i + 1 < length && i < 200; i++)
+        if (bytes[i] == '(') {
+            size_t rows = 0;
+            for (i++; i < length && bytes[i] >= '0' && bytes[i] <= '9' && rows < 400; i++)
+                rows = rows * 10 + (size_t)(bytes[i] - '0');
+            return rows;
+        }
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    static const uint8_t image[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    if (access(fuzz_path("labels"), F_OK)) {
+        mkdir(fuzz_path("images"), 0700);
+        mkdir(fuzz_path("labels"), 0700);
+        mkdir(fuzz_path("names"), 0700);
+        mkdir(fuzz_path("files"), 0700);
+        put("labels/train_images.npy", dict_images, image, sizeof image);
+        put("names/train_images.npy", dict_images, image, sizeof image);
+        put("files/train_images.npy", dict_images, image, sizeof image);
+        put_labels("names/train_labels.npy", 3);
+        put_labels("files/train_labels.npy", 3);
+    }
+    if (length > 6 && !memcmp(bytes, "\x93NUMPY", 6)) {
+        fuzz_file("images/train_images.npy", bytes, length);
+        put_labels("images/train_labels.npy", guess_rows(bytes, length));
+        read_rows(fuzz_path("images"));
+        fuzz_file("labels/train_labels.npy", bytes, length);
+        read_rows(fuzz_path("labels"));
+    } else {
+        fuzz_file("names/classes.txt", bytes, length);
+        read_rows(fuzz_path("names"));
+        fuzz_file("files/train_files.txt", bytes, length);
+        read_rows(fuzz_path("files"));
+    }
+    return 0;
+}
