@@ -65,6 +65,15 @@ SPH_API int sph_job_dry_run(sph_job *job, sph_job_size *out);
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
                         sph_result *result);
 
+/* The same on data in memory, without a folder: *out <- the trained net, caller frees. Which options it takes
+ * sph_option_in_memory says of each row of the table; others that were given are refused. Options that depend on
+ * the data are settled: sph_job_get tells them afterwards. start: a net whose learned numbers it begins with instead
+ * of drawn ones, of the same shape; NULL: none. Missing features (NaN) take their column's mean unless `missing`
+ * says error. Stopping and divergence are as in sph_train; after the latter *out is NULL. */
+SPH_API int sph_job_train(sph_net **out, sph_job *job, const sph_data *data, const sph_net *start,
+                          const sph_observer *observers, size_t count, sph_result *result);
+SPH_API int sph_option_in_memory(size_t row); /* 1: yes */
+
 typedef struct sph_run sph_run;
 
 SPH_API int sph_run_open(sph_run **out, const char *dir);

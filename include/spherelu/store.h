@@ -16,6 +16,10 @@ extern "C" {
 SPH_API int sph_net_save(const sph_net *net, const char *path);
 SPH_API int sph_net_open(sph_net **out, const char *path);
 
+/* The same bytes without a file: piece by piece into a sink, and from memory, which is needed for the call only. */
+SPH_API int sph_net_write(const sph_net *net, const sph_sink *to);
+SPH_API int sph_net_read(sph_net **out, const void *bytes, size_t length);
+
 /* Under other names: torchvision's are for its resnets, sp with bn; standardisation and class names do not go
  * along. */
 SPH_API int sph_net_save_as(const sph_net *net, const char *path, sph_names names);

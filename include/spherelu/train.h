@@ -122,6 +122,10 @@ typedef struct sph_observer {
     int (*end)(void *self, const sph_view *view);
 } sph_observer;
 
+/* One that asks to stop after the step at which it finds *flag other than 0. Another thread, or a signal's handler,
+ * may set it; it has to stay where it is until the training is over. */
+SPH_API void sph_stop_observer(const volatile int *flag, sph_observer *out);
+
 /* ---------------------------------------------------------------- scores */
 
 enum { SPH_METRICS_MAX = 16 };

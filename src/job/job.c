@@ -30,9 +30,10 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
 {
     const struct job_options *o = &job->options;
     const char *word = sph_word(SPH_WORDS_NET, o->net)->word;
+    const char *source = o->data ? o->data : "the array";
     int image_net = kind_of(o)->make != NULL;
     if (image_net && !data_is_images(data))
-        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", word, o->data);
+        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", word, source);
     if (image_net && job->given[OPTION_HIDDEN])
         return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them", word);
     if (!image_net && job->given[OPTION_WIDTH])
@@ -41,18 +42,18 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
     if (job->named[OPTION_STEM] && !kind_of(o)->stems)
         return sph_fail_key(SPH_EARG, "stem", "%s has no stem to choose; the resnets have", word);
     if (o->augment > SPH_AUGMENT_NONE && !data_is_images(data))
-        return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", o->data);
+        return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", source);
     if (o->augment > SPH_AUGMENT_FLIP && !data->pictures)
         return sph_fail_key(SPH_EARG, "augment",
                             "%s holds images of one size; %s is for folders of pictures, flip for these",
-                            o->data, sph_word(SPH_WORDS_AUGMENT, o->augment)->word);
+                            source, sph_word(SPH_WORDS_AUGMENT, o->augment)->word);
     static const enum option_id of_folders[] = {OPTION_SIZE, OPTION_WORKERS, OPTION_SKIP_BAD};
     for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; i++)
         if (!data->pictures && job->given[of_folders[i]] &&
             (of_folders[i] != OPTION_SKIP_BAD || o->skip_bad > 0))
-            return sph_fail_key(SPH_EARG, option_key(of_folders[i]), "%s is no folder of pictures", o->data);
+            return sph_fail_key(SPH_EARG, option_key(of_folders[i]), "%s is no folder of pictures", source);
     if (o->gray > 0 && !data_is_images(data))
-        return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", o->data);
+        return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", source);
     const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
     if (job->set[OPTION_GROUPS] && !norm->grouped)
         return sph_fail_key(SPH_EARG, "groups", "norm %s has none", norm->name);

@@ -113,7 +113,8 @@ static int describe(struct text *out, const char *path, const sph_net *net, cons
     return err;
 }
 
-int model_save(const char *path, const sph_net *net, const json_t *data)
+/* Into sink or, where that is NULL, into the file. */
+static int save(const char *path, const sph_sink *sink, const sph_net *net, const json_t *data)
 {
     if (!net->ready)
         return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
@@ -125,7 +126,7 @@ int model_save(const char *path, const sph_net *net, const json_t *data)
     char *bytes = mem_get(largest, net->k->size);
     int err = values && bytes ? 0 : SPH_EMEMORY;
     if (err < 0 || (err = describe(&metadata, path, net, data)) < 0 ||
-        (err = st_writer_begin(&writer, path)) < 0 ||
+        (err = sink ? st_writer_begin_sink(&writer, sink) : st_writer_begin(&writer, path)) < 0 ||
         (err = st_writer_metadata(&writer, MODEL_METADATA, metadata.chars)) < 0)
         goto out;
     for (size_t i = 0; i < net->tensor_count && !err; i++) {
@@ -146,6 +147,11 @@ out:
     mem_free(bytes);
     mem_free(values);
     return err;
+}
+
+int model_save(const char *path, const sph_net *net, const json_t *data)
+{
+    return save(path, NULL, net, data);
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -221,34 +227,48 @@ out:
     return err;
 }
 
+/* Closes the file. */
+static int open_any(sph_net **out, json_t **data, struct safetensors *file)
+{
+    const char *text = safetensors_metadata(file, MODEL_METADATA);
+    int err = text                          ? open_described(out, data, file, text)
+              : torchvision_recognise(file) ? torchvision_open(out, file)
+                                            : open_chain(out, file);
+    safetensors_close(file);
+    return err;
+}
+
 int model_open(sph_net **out, json_t **data, const char *path)
 {
     struct safetensors file;
     if (data)
         *data = NULL;
     int err = safetensors_open(&file, path);
-    if (err < 0)
-        return err;
-    const char *text = safetensors_metadata(&file, MODEL_METADATA);
-    err = text                           ? open_described(out, data, &file, text)
-          : torchvision_recognise(&file) ? torchvision_open(out, &file)
-                                         : open_chain(out, &file);
-    safetensors_close(&file);
-    return err;
+    return err < 0 ? err : open_any(out, data, &file);
 }
 
 /* ---------------------------------------------------------------- the public doors */
 
-int sph_net_save(const sph_net *net, const char *path)
+static int save_with_note(const sph_net *net, const char *path, const sph_sink *sink)
 {
     json_t *data = NULL;
     int err = net->note ? json_parse(&data, path, net->note, strlen(net->note)) : 0;
     if (!err && data && !json_is_object(data))
         err = sph_fail_at(SPH_EARG, path, "the net's note is not a JSON object, and a file keeps no other");
     if (!err)
-        err = model_save(path, net, data);
+        err = save(path, sink, net, data);
     json_decref(data);
     return err;
+}
+
+int sph_net_save(const sph_net *net, const char *path)
+{
+    return save_with_note(net, path, NULL);
+}
+
+int sph_net_write(const sph_net *net, const sph_sink *to)
+{
+    return save_with_note(net, ST_NOWHERE, to);
 }
 
 int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
@@ -273,11 +293,9 @@ static int keep_note(sph_net *net, const json_t *data)
     return err;
 }
 
-int sph_net_open(sph_net **out, const char *path)
+/* err: of what opened net and data, which are taken over. */
+static int opened(sph_net **out, int err, sph_net *net, json_t *data)
 {
-    json_t *data = NULL;
-    sph_net *net = NULL;
-    int err = model_open(&net, &data, path);
     if (!err && data)
         err = keep_note(net, data);
     json_decref(data);
@@ -287,6 +305,25 @@ int sph_net_open(sph_net **out, const char *path)
     }
     *out = net;
     return 0;
+}
+
+int sph_net_open(sph_net **out, const char *path)
+{
+    json_t *data = NULL;
+    sph_net *net = NULL;
+    int err = model_open(&net, &data, path);
+    return opened(out, err, net, data);
+}
+
+int sph_net_read(sph_net **out, const void *bytes, size_t length)
+{
+    json_t *data = NULL;
+    sph_net *net = NULL;
+    struct safetensors file;
+    int err = safetensors_of_bytes(&file, bytes, length);
+    if (!err)
+        err = open_any(&net, &data, &file);
+    return opened(out, err, net, data);
 }
 
 /* What a description, if there is one, says about the tensors beside their names. */

@@ -258,17 +258,26 @@ static int read_all(struct safetensors *file)
     return check_cover(file, data, length);
 }
 
+static int begin(struct safetensors *out, const char *path)
+{
+    out->path = mem_text(path);
+    int err = out->path ? read_all(out) : SPH_EMEMORY;
+    if (err)
+        safetensors_close(out);
+    return err;
+}
+
 int safetensors_open(struct safetensors *out, const char *path)
 {
     *out = (struct safetensors){0};
     int err = file_map(&out->map, path);
-    if (!err) {
-        out->path = mem_text(path);
-        err = out->path ? read_all(out) : SPH_EMEMORY;
-    }
-    if (err)
-        safetensors_close(out);
-    return err;
+    return err ? err : begin(out, path);
+}
+
+int safetensors_of_bytes(struct safetensors *out, const void *bytes, size_t length)
+{
+    *out = (struct safetensors){.map = {.data = bytes, .length = length}, .borrowed = 1};
+    return begin(out, ST_NOWHERE);
 }
 
 void safetensors_close(struct safetensors *file)
@@ -277,7 +286,8 @@ void safetensors_close(struct safetensors *file)
     mem_free(file->tensor);
     mem_free(file->by_name);
     json_decref(file->header);
-    file_unmap(&file->map);
+    if (!file->borrowed)
+        file_unmap(&file->map);
     *file = (struct safetensors){0};
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "file/file.h"
+#include "spherelu/base.h"
 
 /* id, the format's word (the same), bytes of an element */
 #define ST_DTYPES(X)                                                                                         \
@@ -61,12 +62,16 @@ struct safetensors {
     /* the rest is the reader's own */
     struct st_tensor **by_name;
     struct json_t *header; /* owns the names and the metadata */
-    struct file_map map;   /* owns the data */
+    struct file_map map;   /* owns the data, unless */
+    int borrowed;          /* these are the caller's bytes */
 };
+
+#define ST_NOWHERE "model in memory" /* what messages call one that is no file */
 
 /* Everything that out hands out is borrowed until safetensors_close, which is fine twice, and after a failed
  * open. */
 int safetensors_open(struct safetensors *out, const char *path);
+int safetensors_of_bytes(struct safetensors *out, const void *bytes, size_t length); /* borrowed likewise */
 void safetensors_close(struct safetensors *file);
 
 const struct st_tensor *safetensors_find(const struct safetensors *file, const char *name); /* or NULL */
@@ -85,12 +90,14 @@ struct st_tensor safetensors_span(const struct st_tensor *tensor, size_t from, s
 
 struct st_writer {
     struct file_replace file;
+    const sph_sink *sink; /* NULL: it goes into the file */
     struct json_t *tensors, *metadata;
     uint64_t declared, written; /* bytes of data */
     int data;                   /* the header is written */
 };
 
 int st_writer_begin(struct st_writer *out, const char *path);
+int st_writer_begin_sink(struct st_writer *out, const sph_sink *sink); /* what it took stays taken */
 int st_writer_metadata(struct st_writer *writer, const char *key, const char *value);
 int st_writer_carry(struct st_writer *writer, const struct safetensors *from); /* all of its metadata */
 int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype dtype, const size_t *shape,

@@ -12,6 +12,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+static const char *where(const struct st_writer *writer)
+{
+    return writer->sink ? ST_NOWHERE : writer->file.path;
+}
+
 /* Aborts and passes code on. */
 static int failed(struct st_writer *writer, int code)
 {
@@ -21,31 +26,46 @@ static int failed(struct st_writer *writer, int code)
 
 static int out_of_memory(struct st_writer *writer)
 {
-    int err = sph_fail_at(SPH_EMEMORY, writer->file.path, "out of memory");
+    int err = sph_fail_at(SPH_EMEMORY, where(writer), "out of memory");
     return failed(writer, err);
+}
+
+static int begin(struct st_writer *out)
+{
+    out->tensors = json_object();
+    out->metadata = json_object();
+    return out->tensors && out->metadata ? 0 : out_of_memory(out);
 }
 
 int st_writer_begin(struct st_writer *out, const char *path)
 {
     *out = (struct st_writer){0};
     int err = file_replace_begin(&out->file, path);
-    if (err)
-        return err;
-    out->tensors = json_object();
-    out->metadata = json_object();
-    return out->tensors && out->metadata ? 0 : out_of_memory(out);
+    return err ? err : begin(out);
+}
+
+int st_writer_begin_sink(struct st_writer *out, const sph_sink *sink)
+{
+    *out = (struct st_writer){.sink = sink};
+    return begin(out);
+}
+
+static int put(struct st_writer *writer, const void *bytes, size_t length)
+{
+    return writer->sink ? writer->sink->write(writer->sink->self, bytes, length)
+                        : file_replace_write(&writer->file, bytes, length);
 }
 
 int st_writer_metadata(struct st_writer *writer, const char *key, const char *value)
 {
     assert(writer->tensors && !writer->data);
     if (!text_is_utf8(key) || !text_is_utf8(value)) {
-        int err = sph_fail_of(SPH_EARG, writer->file.path, 0, key,
+        int err = sph_fail_of(SPH_EARG, where(writer), 0, key,
                               "metadata \"%.120s\" is not UTF-8, expected UTF-8", key);
         return failed(writer, err);
     }
     if (json_object_get(writer->metadata, key)) {
-        int err = sph_fail_of(SPH_EARG, writer->file.path, 0, key, "metadata \"%.120s\" given twice", key);
+        int err = sph_fail_of(SPH_EARG, where(writer), 0, key, "metadata \"%.120s\" given twice", key);
         return failed(writer, err);
     }
     return json_object_set_new(writer->metadata, key, json_string(value)) < 0 ? out_of_memory(writer) : 0;
@@ -86,7 +106,7 @@ int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype d
     if (!fault && (overflow || end > INT64_MAX))
         fault = "too large, expected less than 2^63 bytes in all";
     if (fault) {
-        int err = sph_fail_of(SPH_EARG, writer->file.path, 0, name, "tensor \"%.120s\": %s", name, fault);
+        int err = sph_fail_of(SPH_EARG, where(writer), 0, name, "tensor \"%.120s\": %s", name, fault);
         return failed(writer, err);
     }
 
@@ -123,13 +143,13 @@ static int write_header(struct st_writer *writer)
         return out_of_memory(writer);
     }
     if (text.length > ST_HEADER_MAX) {
-        err = sph_fail_at(SPH_EARG, writer->file.path, "a header of %zu bytes, expected at most %d",
-                          text.length, ST_HEADER_MAX);
+        err = sph_fail_at(SPH_EARG, where(writer), "a header of %zu bytes, expected at most %d", text.length,
+                          ST_HEADER_MAX);
     } else {
         uint64_t length = text.length;
-        err = file_replace_write(&writer->file, &length, sizeof length);
+        err = put(writer, &length, sizeof length);
         if (!err)
-            err = file_replace_write(&writer->file, text.chars, text.length);
+            err = put(writer, text.chars, text.length);
     }
     text_free(&text);
     return err ? failed(writer, err) : 0;
@@ -137,9 +157,8 @@ static int write_header(struct st_writer *writer)
 
 static int wrong_amount(struct st_writer *writer, uint64_t bytes)
 {
-    int err =
-        sph_fail_at(SPH_EARG, writer->file.path, "%llu bytes of data given, the tensors declared take %llu",
-                    (unsigned long long)bytes, (unsigned long long)writer->declared);
+    int err = sph_fail_at(SPH_EARG, where(writer), "%llu bytes of data given, the tensors declared take %llu",
+                          (unsigned long long)bytes, (unsigned long long)writer->declared);
     return failed(writer, err);
 }
 
@@ -151,7 +170,7 @@ int st_writer_data(struct st_writer *writer, const void *bytes, size_t length)
     int err = writer->data ? 0 : write_header(writer);
     if (err)
         return err;
-    err = file_replace_write(&writer->file, bytes, length);
+    err = put(writer, bytes, length);
     if (err)
         return failed(writer, err);
     writer->written += length;
@@ -166,7 +185,7 @@ int st_writer_commit(struct st_writer *writer)
     int err = writer->data ? 0 : write_header(writer);
     if (err)
         return err;
-    err = file_replace_commit(&writer->file);
+    err = writer->sink ? 0 : file_replace_commit(&writer->file);
     return failed(writer, err); /* commit has ended it too; what is left is the header */
 }
 

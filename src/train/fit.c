@@ -213,3 +213,16 @@ int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const 
     fit_free(fit);
     return err;
 }
+
+/* ---------------------------------------------------------------- stopping from outside */
+
+static int stop_if_set(void *self, const sph_view *view)
+{
+    (void)view;
+    return __atomic_load_n((const volatile int *)self, __ATOMIC_RELAXED) != 0;
+}
+
+void sph_stop_observer(const volatile int *flag, sph_observer *out)
+{
+    *out = (sph_observer){.self = (void *)flag, .step = stop_if_set};
+}

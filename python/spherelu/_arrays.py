@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Arrays on their way in: f64, row by row, without a copy where they are that already."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from ._errors import ArgumentError
+from ._lib import check, lib
+
+Array = npt.NDArray[np.float64]
+DOUBLES = ctypes.POINTER(ctypes.c_double)
+
+
+def doubles(array: Array) -> Any:
+    """Its numbers, for C. The array has to be kept while they are used."""
+    return ctypes.cast(array.ctypes.data, DOUBLES)
+
+
+def matrix(values: Any, key: str, columns: int | None = None) -> Array:
+    """values as (rows, columns)."""
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind == "c":
+            raise ValueError("complex numbers")
+        array = np.ascontiguousarray(raw, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"{key}: not an array of numbers: {error}", key=key) from None
+    if array.ndim == 1:
+        array = array.reshape(-1, 1) if columns in (None, 1) else array.reshape(1, -1)
+    if array.ndim != 2:
+        array = array.reshape(array.shape[0], -1) if array.ndim > 2 else array.reshape(1, 1)
+    if columns is not None and array.shape[1] != columns:
+        raise ArgumentError(f"{key}: {array.shape[1]} columns, expected {columns}", key=key)
+    return array
+
+
+TASKS = {"regression": "SPH_TASK_REGRESSION", "binary": "SPH_TASK_BINARY", "classes": "SPH_TASK_CLASSES"}
+
+
+class Data:
+    """sph_data of arrays: y holds numbers, or class numbers from 0."""
+
+    def __init__(self, x: Array, y: Array, task: str) -> None:
+        self.handle = ctypes.c_void_p()
+        if task not in TASKS:
+            raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
+        if len(x) != len(y):
+            raise ArgumentError(f"y: {len(y)} rows, and x has {len(x)}", key="y")
+        check(
+            lib().sph_data_from_arrays(
+                ctypes.byref(self.handle), doubles(x), doubles(y), len(x), x.shape[1], y.shape[1], getattr(_abi, TASKS[task])
+            )
+        )
+
+    def close(self) -> None:
+        lib().sph_data_free(self.handle)
+        self.handle = ctypes.c_void_p()
+
+    def __enter__(self) -> Data:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Experiment files: many trainings, one table."""
+
+from __future__ import annotations
+
+import ctypes
+import html
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import _abi
+from ._lib import Stop, check, interruptible, lib, text
+from ._net import Path
+
+
+@dataclass
+class Experiment:
+    """A finished experiment: its folder, its tables as the tool prints them, what results.json says."""
+
+    name: str
+    folder: str
+    text: str
+    results: dict[str, Any]
+    jobs: int
+    diverged: int
+    failed: int
+
+    def __repr__(self) -> str:
+        return f"<Experiment {self.name}: {self.jobs} jobs, {self.diverged} diverged, {self.failed} failed, in {self.folder}>"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{html.escape(self.name)}</b>, {self.jobs} jobs</p><pre>{html.escape(self.text)}</pre>"
+
+
+def run(path: Path, out: Path | None = None, *, resume: bool = False, set: Mapping[str, Any] | None = None) -> Experiment:
+    """Runs an experiment file in this process; set: keys to change, as `spherelu run --set KEY=VALUE` does."""
+    experiment = ctypes.c_void_p()
+    check(lib().sph_experiment_open(ctypes.byref(experiment), os.fsencode(path)))
+    try:
+        for key, value in (set or {}).items():
+            written = value if isinstance(value, str) else json.dumps(value)
+            check(lib().sph_experiment_set(experiment, key.encode(), written.encode()))
+        name = text(lib().sph_experiment_name(experiment))
+        folder = os.fspath(out) if out is not None else os.path.join(tempfile.mkdtemp(prefix="spherelu-"), name)
+        pieces: list[bytes] = []
+        stop = Stop()
+
+        def write(_self: Any, data: int, length: int) -> int:
+            pieces.append(ctypes.string_at(data, length))
+            return 0
+
+        sink = _abi.sph_sink()
+        sink.write = type(sink.write)(write)
+        opts = _abi.sph_experiment_opts()
+        opts.out, opts.resume, opts.workers = os.fsencode(folder), int(resume), 0
+        opts.progress = progress = stop.progress()
+        opts.table = ctypes.pointer(sink)
+        result = _abi.sph_experiment_result()
+        interruptible(lambda: check(lib().sph_experiment_run(experiment, ctypes.byref(opts), ctypes.byref(result))), stop)
+        del progress
+    finally:
+        lib().sph_experiment_free(experiment)
+    with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
+        results = json.load(file)
+    return Experiment(name, folder, b"".join(pieces).decode("utf-8", "replace"), results, result.jobs, result.diverged, result.failed)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The shared library: found, loaded once, called with failures as exceptions.
+
+ctypes over libspherelu, not an extension module: one wheel serves every CPython, the structs come from the headers
+(`_abi.py`, made at the build and proved there against the compiler), and ctypes gives up the interpreter's lock for
+the length of every call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from . import _abi
+from ._errors import KINDS, Error
+
+T = TypeVar("T")
+
+
+def _places() -> list[Path]:
+    home = Path(__file__).parent / "lib"
+    given = os.environ.get("SPHERELU_LIBRARY")
+    return [Path(given)] if given else [home / "libspherelu.so"]
+
+
+def _load() -> ctypes.CDLL:
+    tried = _places()
+    for path in tried:
+        if not path.exists():
+            continue
+        # The wheel's own OpenBLAS: the library asks for it by its name, and finds what is loaded already.
+        for blas in path.parent.glob("libopenblas*.so*"):
+            ctypes.CDLL(str(blas))
+        return ctypes.CDLL(str(path))
+    raise ImportError(f"libspherelu is not at {tried[0]}; install the wheel, or name the library in SPHERELU_LIBRARY")
+
+
+class Library:
+    """Functions of the library by their C names, declared as the headers do."""
+
+    def __init__(self) -> None:
+        self._dll = _load()
+        for name, (result, arguments) in _abi.FUNCTIONS.items():
+            function = getattr(self._dll, name)
+            function.restype = result
+            function.argtypes = arguments
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"libspherelu has no {name}")
+
+
+_lock = threading.Lock()
+_library: Library | None = None
+
+
+def lib() -> Any:
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                _library = Library()
+    return _library
+
+
+def text(bytes_or_none: bytes | None) -> str:
+    return (bytes_or_none or b"").decode("utf-8", "replace")
+
+
+def failure() -> Error:
+    """This thread's last failure, as an exception."""
+    f = lib().sph_failure().contents
+    kind = KINDS.get(f.code, Error)
+    return kind(text(f.text), f.code, text(f.key), text(f.path), f.line)
+
+
+def check(code: int) -> int:
+    """The code of a call; raises where it is a failure."""
+    if code < 0:
+        raise failure()
+    return code
+
+
+def version() -> str:
+    """The library's version.
+
+    >>> import spherelu
+    >>> spherelu.version().count(".")
+    2
+    """
+    return text(lib().sph_version())
+
+
+def features() -> dict[str, str]:
+    """What the library was built with, and what it found on this machine."""
+    pairs = (line.split(": ", 1) for line in text(lib().sph_features()).splitlines() if ": " in line)
+    return {name.strip(): value for name, value in pairs}
+
+
+# ---------------------------------------------------------------- long calls
+
+
+class Stop:
+    """A number that the library looks at after each step, and stops when it is not 0."""
+
+    def __init__(self) -> None:
+        self.flag = ctypes.c_int(0)
+
+    def set(self) -> None:
+        self.flag.value = 1
+
+    def observer(self) -> Any:
+        out = _abi.sph_observer()
+        lib().sph_stop_observer(ctypes.byref(self.flag), ctypes.byref(out))
+        return out
+
+    def progress(self) -> Any:
+        """The same for calls that report how far they have come."""
+        return _abi.sph_progress_call(lambda _self, _progress: self.flag.value)
+
+
+def interruptible(work: Callable[[], T], stop: Stop) -> T:
+    """work() so that Ctrl-C ends it. Python hears of signals in its main thread only, and not while that is in C: there
+    work has a thread of its own, and the main thread waits for it where it can be woken."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    values: list[T] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            values.append(work())
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=run, name="spherelu", daemon=True).start()
+    asked: KeyboardInterrupt | None = None
+    while not done.is_set():
+        try:
+            done.wait(1.0)
+        except KeyboardInterrupt as error:
+            stop.set()
+            asked = error
+    if asked is not None:
+        raise asked
+    if failures:
+        raise failures[0]
+    return values[0]
+
+
+# ---------------------------------------------------------------- fork
+# OpenMP's threads do not live on in the child of a fork, and a call that wants them would wait for ever.
+
+_threads_used = False
+_after_fork = False
+
+
+def _forked() -> None:
+    global _after_fork
+    _after_fork = _threads_used
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def claim_threads(count: int) -> None:
+    global _threads_used
+    if count <= 1:
+        return
+    if _after_fork:
+        raise KINDS[-1](
+            f"{count} threads in a process forked from one that used threads already; take threads=1, or start it by spawn",
+            key="threads",
+        )
+    _threads_used = True

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""The options of a training, as the library lists them: nothing of them is written down here."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import _abi
+from ._errors import ArgumentError
+from ._lib import check, claim_threads, lib, text
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: `name` as a keyword, `initial` its default as text, `in_memory` whether arrays can be trained with it."""
+
+    name: str
+    argument: str
+    initial: str
+    section: str
+    help: str
+    in_memory: bool
+
+    @property
+    def default(self) -> Any:
+        """The default as Python would write it; None: chosen by other options, or by the data."""
+        if self.argument == "" and self.initial in ("true", "false"):
+            return self.initial == "true"
+        for kind in (int, float):
+            try:
+                return kind(self.initial)
+            except ValueError:
+                pass
+        return self.initial or None
+
+
+@functools.cache
+def _table() -> tuple[Option, ...]:
+    rows = ctypes.POINTER(_abi.sph_option)()
+    count = lib().sph_options(ctypes.byref(rows))
+    return tuple(
+        Option(
+            name=text(rows[i].name).replace("-", "_"),
+            argument=text(rows[i].argument),
+            initial=text(rows[i].initial),
+            section=text(rows[i].section),
+            help=text(rows[i].help),
+            in_memory=bool(lib().sph_option_in_memory(i)),
+        )
+        for i in range(count)
+    )
+
+
+def options(in_memory: bool = False) -> tuple[Option, ...]:
+    """Every option of `train`, or those that arrays can be trained with.
+
+    >>> import spherelu
+    >>> {o.name: o.default for o in spherelu.options()}["param"]
+    'gmp'
+    """
+    return tuple(o for o in _table() if o.in_memory or not in_memory)
+
+
+def as_text(value: Any) -> str:
+    """A value as the library reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Iterable):
+        items = [as_text(item) for item in value]
+        return ",".join(items) if items else "none"
+    if hasattr(value, "item") and not isinstance(value, (int, float)):
+        value = value.item()  # a NumPy number
+        if isinstance(value, bool):
+            return as_text(value)
+    if isinstance(value, (int, float)):
+        return repr(value)
+    raise TypeError(f"an option is a number, a text, a bool or a list of these, not {type(value).__name__}")
+
+
+class Job:
+    """sph_job: everything that `spherelu train` takes, by name."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.handle = ctypes.c_void_p()
+        check(lib().sph_job_new(ctypes.byref(self.handle)))
+        defaults = {o.name: o.default for o in _table()}
+        try:
+            for name, value in given.items():
+                # What is as it would be is not given: some options are refused where nothing reads them.
+                if value is not None and (name not in defaults or not _same(value, defaults[name])):
+                    check(lib().sph_job_set(self.handle, name.encode(), as_text(value).encode()))
+            threads = self.get("threads")
+            claim_threads(int(threads or 1))
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self, name: str) -> str:
+        return text(lib().sph_job_get(self.handle, name.encode()))
+
+    def settled(self) -> dict[str, str]:
+        return {o.name: value for o in _table() if (value := self.get(o.name))}
+
+    def close(self) -> None:
+        lib().sph_job_free(self.handle)
+        self.handle = ctypes.c_void_p()
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _same(value: Any, default: Any) -> bool:
+    try:
+        return as_text(value) == as_text(default) if default is not None else False
+    except TypeError:
+        raise ArgumentError(f"{value!r} is no value of an option") from None

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""One training, of arrays in memory or of a file."""
+
+from __future__ import annotations
+
+import ctypes
+import html
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from ._arrays import Array, Data, matrix
+from ._errors import ArgumentError
+from ._boundary import Tracker
+from ._lib import Stop, check, interruptible, lib, text
+from ._net import Net
+from ._options import Job
+
+
+@dataclass(frozen=True)
+class View:
+    """What a callback sees after an epoch."""
+
+    epoch: int
+    epochs: int
+    step: int
+    lr: float
+    loss: float
+    values: dict[str, float]
+    seconds: float
+    improved: bool
+
+
+Callback = Callable[[View], Any] | Tracker
+
+
+def _scores(scores: Any) -> dict[str, float]:
+    return {text(scores.name[i]): scores.value[i] for i in range(scores.count)} if scores.rows else {}
+
+
+@dataclass
+class Run:
+    """What a training left: the net, its scores, what each epoch saw, every option as it was settled."""
+
+    net: Net
+    scores: dict[str, dict[str, float]]
+    history: dict[str, Array]
+    options: dict[str, str]
+    epochs: int
+    best_epoch: int
+    steps: int
+    seconds: float
+    stopped: bool
+    classes: npt.NDArray[Any] | None = None
+    folder: str | None = None
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{part} {name} {value:.4g}" for part, values in self.scores.items() for name, value in list(values.items())[1:2])
+        return f"<Run of {self.epochs} epochs, best {self.best_epoch}{': ' if shown else ''}{shown}>"
+
+    def _repr_html_(self) -> str:
+        names = sorted({name for values in self.scores.values() for name in values}, key=lambda n: (n != "loss", n))
+        heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        rows = "".join(
+            f"<tr><td>{part}</td>" + "".join(f"<td>{values[name]:.6g}</td>" if name in values else "<td></td>" for name in names) + "</tr>"
+            for part, values in self.scores.items()
+        )
+        return (
+            f"<table><caption>{self.epochs} epochs, best {self.best_epoch}, {self.seconds:.2f} s</caption>"
+            f"<tr><th></th>{heads}</tr>{rows}</table>"
+        )
+
+    def plot(self, names: Sequence[str] | None = None, ax: Any = None) -> Any:
+        """What each epoch saw, by matplotlib: the losses, or the named values."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure().add_subplot()
+        for name in names or [n for n in self.history if n.endswith("_loss")]:
+            ax.plot(self.history["epoch"], self.history[name], label=name)
+        ax.set_xlabel("epoch")
+        ax.legend()
+        return ax
+
+
+class Watch:
+    """Gathers the history, calls callbacks, and hears when to stop."""
+
+    def __init__(self, callbacks: Iterable[Callback], stop: Stop) -> None:
+        both = list(callbacks)
+        self.trackers = [c for c in both if isinstance(c, Tracker)]
+        self.callbacks, self.stop = [c for c in both if not isinstance(c, Tracker)], stop
+        self.rows: list[tuple[float, ...]] = []
+        self.names: list[str] = []
+        self.failed: BaseException | None = None
+        self.own = _abi.sph_observer()
+        self.own.epoch = type(self.own.epoch)(self._epoch)
+        for callback in self.callbacks:
+            if not callable(callback):
+                raise TypeError(f"a callback is called with a View after each epoch; {callback!r} cannot be called")
+
+    def _epoch(self, _self: Any, pointer: Any) -> int:
+        # Nothing may leave this: ctypes would print it and go on.
+        try:
+            view = pointer.contents
+            if not self.names:
+                self.names = [text(view.names[i]) for i in range(view.values)]
+            values = view.value[: view.values]
+            self.rows.append((view.epoch, view.step, view.lr, view.seconds, *values))
+            if self.callbacks:
+                seen = View(
+                    view.epoch, view.epochs, view.step, view.lr, view.loss, dict(zip(self.names, values)), view.seconds, bool(view.improved)
+                )
+                return int(any([callback(seen) is True for callback in self.callbacks]))
+        except BaseException as error:
+            self.failed = error
+            return 1
+        return 0
+
+    def check(self) -> None:
+        """Raises what a callback raised."""
+        for failed in (self.failed, *(tracker.failed for tracker in self.trackers)):
+            if failed is not None:
+                raise failed
+
+    def observers(self) -> tuple[Any, int]:
+        all_of_them = [*(tracker.observer() for tracker in self.trackers), self.stop.observer(), self.own]
+        return (_abi.sph_observer * len(all_of_them))(*all_of_them), len(all_of_them)
+
+    def history(self) -> dict[str, Array]:
+        heads = ["epoch", "step", "lr", "seconds", *self.names]
+        table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(heads) if self.rows else 0)
+        return {name: table[:, i] for i, name in enumerate(heads)} if self.rows else {name: np.empty(0) for name in heads}
+
+
+def _finished(net: Net, result: Any, watch: Watch, options: dict[str, str]) -> Run:
+    parts = {part: _scores(getattr(result, part)) for part in ("train", "val", "test")}
+    return Run(
+        net=net,
+        scores={part: values for part, values in parts.items() if values},
+        history=watch.history(),
+        options=options,
+        epochs=result.epochs,
+        best_epoch=result.best_epoch,
+        steps=result.steps,
+        seconds=result.seconds,
+        stopped=bool(result.stopped),
+    )
+
+
+def train_arrays(
+    x: Array,
+    y: Array,
+    task: str,
+    options: dict[str, Any],
+    callbacks: Iterable[Callback] = (),
+    start: Net | None = None,
+) -> Run:
+    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous."""
+    stop = Stop()
+    watch = Watch(callbacks, stop)
+    result = _abi.sph_result()
+    out = ctypes.c_void_p()
+    with Job(options) as job, Data(x, y, task) as data:
+        list_of, count = watch.observers()
+
+        def work() -> None:
+            if start is None:
+                check(lib().sph_job_train(ctypes.byref(out), job.handle, data.handle, None, list_of, count, ctypes.byref(result)))
+                return
+            with start._held() as begin:
+                check(lib().sph_job_train(ctypes.byref(out), job.handle, data.handle, begin, list_of, count, ctypes.byref(result)))
+
+        try:
+            interruptible(work, stop)
+            watch.check()
+        except BaseException:
+            lib().sph_net_free(out)
+            raise
+        return _finished(Net(out), result, watch, job.settled())
+
+
+def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback]) -> Run:
+    stop = Stop()
+    watch = Watch(callbacks, stop)
+    result = _abi.sph_result()
+    list_of, count = watch.observers()
+    folder = os.fspath(options.get("out") or os.path.join(tempfile.mkdtemp(prefix="spherelu-"), "run"))
+    with Job({**options, "data": data, "out": folder}) as job:
+        interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
+        watch.check()
+        run = _finished(Net.open(os.path.join(folder, "model.safetensors")), result, watch, job.settled())
+    run.folder = folder
+    return run
+
+
+def encode_classes(y: Any) -> tuple[npt.NDArray[Any], Array]:
+    classes, numbers = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    return classes, np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, 1)
+
+
+def train(x: Any, y: Any = None, *, task: str | None = None, callbacks: Iterable[Callback] = (), start: Net | None = None, **options: Any) -> Run:
+    """Trains a network and returns a `Run`.
+
+    x, y: arrays, (rows, features) and (rows,) or (rows, targets); or x alone, the path of a file or the name of a known
+    set, as `spherelu train --data` takes it (then `out` names the run folder; one in the temporary directory if not
+    given). task: "regression", "binary" or "classes"; if not given, labels that are no floats are classes. callbacks:
+    called with a `View` after each epoch; one that returns True stops the training. start: a net to begin with, of the
+    same shape. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`.
+
+    >>> import numpy as np, spherelu
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(300, 2))
+    >>> run = spherelu.train(x, x[:, 0] > x[:, 1], param="sphere", hidden=[16], epochs=50)
+    >>> run.scores["test"]["accuracy"] > 0.8
+    True
+    """
+    if isinstance(x, (str, os.PathLike)):
+        if y is not None or start is not None:
+            raise ArgumentError("y and start go with arrays; a file's targets are columns, --init names a file", key="y")
+        return _train_file(os.fspath(x), {**options, **({"task": task} if task else {})}, callbacks)
+    if y is None:
+        raise ArgumentError("y: nothing given, expected targets", key="y")
+    labels = np.asarray(y)
+    if task is None:
+        task = "regression" if labels.dtype.kind == "f" or labels.ndim > 1 and labels.shape[1] > 1 else "classes"
+    classes = None
+    if task == "regression":
+        targets = matrix(labels, "y")
+    else:
+        classes, targets = encode_classes(labels)
+        task = "binary" if len(classes) <= 2 else "classes"
+    run = train_arrays(matrix(x, "x"), targets, task, options, callbacks, start)
+    run.classes = classes
+    return run
+
+
+

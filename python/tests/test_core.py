@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: MIT
+"""Nets, trainings, boundaries: the C interface as Python reads it."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import spherelu
+
+
+@pytest.fixture
+def net(table):
+    return spherelu.train(*table, hidden=[8, 6], epochs=30, dtype="f64").net
+
+
+# ---------------------------------------------------------------- training
+
+
+def test_options_are_the_library_s_own():
+    names = {o.name for o in spherelu.options()}
+    assert {"lr", "lr_theta", "param", "hidden", "out"} <= names
+    in_memory = {o.name for o in spherelu.options(in_memory=True)}
+    assert "lr" in in_memory and "out" not in in_memory and "data" not in in_memory
+
+
+def test_training_learns_and_says_what_it_did(table):
+    x, y = table
+    run = spherelu.train(x, y, hidden=20, epochs=300, lr=0.02)
+    assert run.scores["test"]["rmse"] < 0.5 * y.std()
+    assert run.options["lr"] == "0.02" and run.options["loss"] == "mse"
+    assert list(run.history["epoch"]) == list(range(1, run.epochs + 1))
+    assert run.history["val_loss"].shape == (run.epochs,)
+    assert "<table>" in run._repr_html_() and "rmse" in run._repr_html_()
+
+
+def test_the_same_seed_gives_the_same_bits(table):
+    first, second = (spherelu.train(*table, epochs=10, seed=4).net(table[0]) for _ in range(2))
+    other = spherelu.train(*table, epochs=10, seed=5).net(table[0])
+    assert np.array_equal(first, second) and not np.array_equal(first, other)
+
+
+def test_words_are_classes(rng):
+    x = rng.normal(size=(150, 2))
+    run = spherelu.train(x, np.where(x[:, 0] > 0.3, "b", np.where(x[:, 0] < -0.3, "a", "c")), epochs=50)
+    assert run.classes.tolist() == ["a", "b", "c"] and run.net.outputs == 3
+    assert run.options["task"] == "classes"
+
+
+def test_a_net_can_be_gone_on_from(table):
+    first = spherelu.train(*table, epochs=50, hidden=8, test=0, val=0)
+    second = spherelu.train(*table, epochs=50, hidden=8, test=0, val=0, start=first.net)
+    assert second.history["train_loss"][0] < 0.5 * first.history["train_loss"][0]
+    with pytest.raises(spherelu.ArgumentError):
+        spherelu.train(*table, epochs=1, hidden=9, start=first.net)
+
+
+def test_a_known_set_trains_into_a_folder(tmp_path):
+    run = spherelu.train("crescents", out=tmp_path / "run", epochs=20)
+    assert (tmp_path / "run" / "result.json").exists() and run.folder == str(tmp_path / "run")
+    assert run.net.inputs == 2 and run.scores["test"]["accuracy"] > 0.5
+
+
+def test_callbacks_see_epochs_and_can_stop(table):
+    seen = []
+
+    def third(view):
+        seen.append(view)
+        return view.epoch == 3
+
+    run = spherelu.train(*table, epochs=50, callbacks=[third])
+    assert [view.epoch for view in seen] == [1, 2, 3] and run.stopped
+    assert seen[0].values["train_loss"] > 0
+
+
+def test_what_a_callback_raises_arrives(table):
+    def bad(view):
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        spherelu.train(*table, epochs=5, callbacks=[bad])
+    with pytest.raises(TypeError):
+        spherelu.train(*table, epochs=5, callbacks=[3])
+
+
+def test_the_tracker_sees_what_gmp_promises(table):
+    gmp, plain = spherelu.Tracker(), spherelu.Tracker()
+    common = dict(hidden=10, epochs=40, patience=0, test=0, val=0, optimizer="sgd", lr=0.01, momentum=0.0, dtype="f64")
+    spherelu.train(*table, param="gmp", callbacks=[gmp], **common)
+    spherelu.train(*table, param="sp", callbacks=[plain], **common)
+    assert gmp.layers == ["layers.0"] and gmp.turn.shape == (40, 1)
+    assert np.isfinite(gmp.turn).all() and (gmp.turn >= 0).all() and gmp.turn.max() > 0
+    assert plain.move.shape == (40, 1)
+
+
+def test_divergence_is_an_exception_with_its_code(table):
+    with pytest.raises(spherelu.DivergedError) as caught:
+        spherelu.train(*table, optimizer="sgd", lr=1e30, epochs=50, param="sp")
+    assert caught.value.code == -5 and isinstance(caught.value, ArithmeticError)
+
+
+# ---------------------------------------------------------------- failures
+
+
+@pytest.mark.parametrize(
+    "options, key",
+    [
+        (dict(lr=-1), "lr"),
+        (dict(optimizer="nobody"), "optimizer"),
+        (dict(learning_rate=1), "learning_rate"),
+        (dict(out="x"), "out"),
+        (dict(momentum=0.5), "momentum"),
+        (dict(net="vgg6"), "net"),
+        (dict(missing="error"), "missing"),
+    ],
+)
+def test_wrong_options_name_their_key(table, options, key):
+    x, y = table
+    x = x.copy()
+    x[0, 0] = np.nan
+    with pytest.raises(spherelu.ArgumentError) as caught:
+        spherelu.train(x, y, epochs=1, **options)
+    assert caught.value.key.replace("-", "_") == key and caught.value.code == -1 and str(caught.value)
+
+
+def test_a_broken_file_is_an_exception_with_its_path(tmp_path):
+    path = tmp_path / "broken.safetensors"
+    path.write_bytes(b"\xff" * 30)
+    with pytest.raises(spherelu.FormatError) as caught:
+        spherelu.load(path)
+    assert caught.value.path == str(path) and caught.value.code == -3
+    with pytest.raises(OSError) as missing:
+        spherelu.load(tmp_path / "none")
+    assert missing.value.code == -2
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.code, again.path, str(again)) == (-3, str(path), str(caught.value))
+
+
+def test_a_csv_names_its_line(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("a,b\n1,2\n3\n4,5\n")
+    with pytest.raises(spherelu.Error) as caught:
+        spherelu.train(path, epochs=1)
+    assert caught.value.line == 3 and caught.value.path.endswith("bad.csv")
+
+
+@pytest.mark.parametrize(
+    "x, y",
+    [
+        (np.zeros((4, 2)), np.zeros(5)),
+        (np.full((4, 2), np.inf), np.zeros(4)),
+        (np.zeros((4, 2)), np.full(4, np.nan)),
+        (np.zeros((0, 2)), np.zeros(0)),
+        (np.zeros((4, 0)), np.zeros(4)),
+        (np.array([[{}], [1]], dtype=object), np.zeros(2)),
+        ([["a"], ["b"]], np.zeros(2)),
+        (np.zeros((4, 2), dtype=complex), np.zeros(4)),
+        ([[1, 2], [3]], np.zeros(2)),
+    ],
+)
+def test_bad_arrays_are_exceptions(x, y):
+    with pytest.raises(ValueError):
+        spherelu.train(x, y, epochs=1)
+
+
+def test_missing_features_take_their_mean(table, rng):
+    x, y = table
+    x = x.copy()
+    x[rng.random(x.shape) < 0.1] = np.nan
+    net = spherelu.train(x, y, epochs=20).net
+    assert np.isfinite(net(x)).all()
+
+
+# ---------------------------------------------------------------- nets
+
+
+def test_bytes_files_pickles_and_copies_are_the_same_net(net, table, tmp_path):
+    want = net(table[0])
+    net.save(tmp_path / "net.safetensors")
+    assert (tmp_path / "net.safetensors").read_bytes() == net.to_bytes()
+    for other in (
+        spherelu.load(tmp_path / "net.safetensors"),
+        pickle.loads(pickle.dumps(net)),
+        copy.copy(net),
+        copy.deepcopy(net),
+        spherelu.Net.from_bytes(net.to_bytes()),
+    ):
+        assert np.array_equal(other(table[0]), want)
+        assert repr(other) == repr(net)
+    assert "layers.1" in net._repr_html_()
+
+
+def test_a_pickle_holds_no_code(net):
+    import pickletools
+
+    names = {arg for op, arg, _ in pickletools.genops(pickle.dumps(net)) if op.name in ("SHORT_BINUNICODE", "BINUNICODE")}
+    assert names <= {"spherelu._net", "Net", "Net.from_bytes", "from_bytes", "getattr", "builtins"}
+
+
+def test_f32_and_views_are_taken(net, table):
+    x = table[0]
+    assert np.allclose(net(x.astype(np.float32)), net(x), atol=1e-4)
+    assert np.array_equal(net(np.asfortranarray(x)), net(x))
+    assert np.array_equal(net(np.repeat(x, 2, axis=0)[::2]), net(x))
+    assert net(np.empty((0, 3))).shape == (0, 1)
+    with pytest.raises(ValueError):
+        net(x[:, :2])
+
+
+def test_tensors_are_those_of_the_file(net):
+    tensors = net.tensors
+    assert tensors["layers.0.theta"].shape == (8, 2) and tensors["layers.0.r"].shape == (8,)
+    net.set("layers.0.r", np.zeros(8))
+    assert (net.tensors["layers.0.r"] == 0).all()
+    with pytest.raises(ValueError):
+        net.set("layers.0.r", np.zeros(7))
+    with pytest.raises(ValueError):
+        net.set("nobody", np.zeros(7))
+
+
+@pytest.mark.parametrize("to", ["sp", "wn", "sphere", "gmp"])
+def test_conversion_keeps_the_function(net, table, to):
+    assert np.allclose(spherelu.convert(net, to)(table[0]), net(table[0]), atol=1e-12)
+    with pytest.raises(ValueError):
+        net.convert("nobody")
+
+
+def test_a_closed_net_says_so(net, table):
+    net.close()
+    net.close()
+    for use in (lambda: net(table[0]), lambda: net.tensors, lambda: net.inputs, lambda: pickle.dumps(net), lambda: net.boundaries()):
+        with pytest.raises(spherelu.ArgumentError, match="closed"):
+            use()
+    assert "closed" in repr(net)
+
+
+def test_threads_on_one_net_take_turns(net, rng):
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = rng.normal(size=(500, 3))
+    want = net(x)
+    with ThreadPoolExecutor(8) as pool:
+        for got in pool.map(lambda _: net(x), range(60)):
+            assert np.array_equal(got, want)
+
+
+def test_trainings_run_side_by_side(table):
+    from concurrent.futures import ThreadPoolExecutor
+
+    want = spherelu.train(*table, epochs=60, seed=1).net(table[0])
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(lambda _: spherelu.train(*table, epochs=60, seed=1).net(table[0]), range(8)):
+            assert np.array_equal(got, want)
+
+
+def test_a_child_of_fork_can_go_on(table):
+    spherelu.train(*table, epochs=2)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            spherelu.train(*table, epochs=2)
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_threads_after_fork_are_refused():
+    code = """
+import os, numpy as np, spherelu
+x = np.random.default_rng(0).normal(size=(3000, 4))
+spherelu.train(x, x[:, 0], epochs=2, threads=2)
+pid = os.fork()
+if pid == 0:
+    try:
+        spherelu.train(x, x[:, 0], epochs=2, threads=2)
+    except spherelu.ArgumentError as error:
+        os._exit(0 if error.key == "threads" else 3)
+    os._exit(4)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120).stdout.strip() == "0"
+
+
+# ---------------------------------------------------------------- boundaries, regions, perturbations
+
+
+def test_boundaries_are_where_units_switch(net, table):
+    first, second, last = net.boundaries(table[0])
+    assert first.kind == "hyperplane" and last.kind == "none" and first.points == 200
+    inside = table[0] @ first.direction.T + first.offset > 0
+    assert np.allclose(inside.mean(axis=0), first.active_share)
+    assert np.allclose(first.phi, -first.offset[:, None] * first.direction)
+    assert len(net.boundaries(layer=0)) == 1 and net.boundaries(layer=0)[0].points == 0
+    with pytest.raises(ValueError):
+        net.boundaries(layer=7)
+
+
+def test_regions_tile_the_window_and_tell_the_function(rng):
+    x = rng.normal(size=(100, 2))
+    net = spherelu.train(x, (x[:, 0] > x[:, 1]).astype(int), hidden=[6, 5], epochs=50, dtype="f64").net
+    found = net.regions((-2, 2, -1, 1), task="binary")
+    assert np.isclose(found.area.sum(), 8) and len(found) == len(found.maps) and len(found.segments)
+    assert found.patterns.shape == (len(found), 11)
+    centre = np.array([polygon.mean(axis=0) for polygon in found.vertices])
+    values = (found.maps[:, 0, :2] * centre).sum(axis=1) + found.maps[:, 0, 2]
+    assert np.allclose(values, net(centre)[:, 0], atol=1e-9)
+    with pytest.raises(ValueError):
+        net.regions((-2, 2, -1, 1), most=3)
+    with pytest.raises(ValueError):
+        net.regions((1, 2, 3))
+    assert len(net.regions(plane=x[:3])) > 0
+
+
+def test_perturbations_are_figure_one():
+    found = {p.method: p for p in spherelu.perturb((1e-4, 1e-3, 1e-2))}
+    assert found["GmP"].turn.shape == (3,) and abs(found["GmP"].turn[2]) < 1
+    assert abs(found["SP"].turn[2]) > 10
+    with pytest.raises(TypeError):
+        spherelu.perturb(nobody=1)
+
+
+def test_an_experiment_gives_its_table(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text("name: small\ndata: {name: crescents, rows: 100}\ntrain: {epochs: 5}\nmethods:\n  - {name: SP, param: sp}\n  - {name: GmP, param: gmp}\nseeds: 2\n")
+    done = spherelu.run(path, tmp_path / "out", set={"train.epochs": 3})
+    assert done.jobs == 4 and done.failed == 0 and "GmP" in str(done) and "GmP" in done._repr_html_()
+    with pytest.raises(spherelu.Error) as caught:
+        spherelu.run(path, tmp_path / "other", set={"train.nobody": 3})
+    assert "nobody" in caught.value.key
+    assert json.loads((tmp_path / "out" / "results.json").read_text()) == done.results
+
+
+# ---------------------------------------------------------------- the process around it
+
+
+def test_import_is_quick_and_brings_nothing_along():
+    code = "import sys, time; t = time.perf_counter(); import spherelu; s = time.perf_counter() - t; print('numpy' in sys.modules, 'ctypes' in sys.modules, s)"
+    answers = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() for _ in range(5)]
+    assert answers[0][:2] == ["False", "False"]
+    assert min(float(a[2]) for a in answers) < 0.15
+
+
+@pytest.mark.parametrize("where", ["in the main thread", "inside a callback"])
+def test_ctrl_c_stops_within_a_second(where):
+    callback = "callbacks=[lambda view: None]," if where == "inside a callback" else ""
+    code = f"""
+import numpy as np, spherelu, sys
+x = np.random.default_rng(0).normal(size=(5000, 20))
+print("ready", flush=True)
+try:
+    spherelu.train(x, x[:, 0], hidden=[100, 100], epochs=10**6, patience=0, {callback})
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    import signal
+
+    begin = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "stopped\n"
+    taken = time.perf_counter() - begin
+    assert process.wait(30) == 0
+    assert taken < 1.0
+
+
+def test_other_threads_run_while_one_computes(rng):
+    import threading
+
+    net = spherelu.train(rng.normal(size=(20, 20)), np.arange(20.0), hidden=[300, 300], epochs=1).net
+    x = rng.normal(size=(60000, 20))
+    done, ticks = threading.Event(), 0
+    worker = threading.Thread(target=lambda: (net(x), done.set()))  # one call, and no Python in it
+    worker.start()
+    while not done.is_set():
+        done.wait(0.001)
+        ticks += 1
+    worker.join()
+    assert ticks > 5

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What programs of other languages stand on: a training without files, models as bytes, directions by themselves. */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+#include "param/rows.h"
+#include "spherelu.h"
+
+enum { ROWS = 60, FEATURES = 3 };
+
+static sph_data *some_data(sph_task task)
+{
+    static double x[ROWS * FEATURES], y[ROWS];
+    sph_data *data = NULL;
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < FEATURES; j++)
+            x[i * FEATURES + j] = sin((double)(7 * i + 3 * j));
+        y[i] = task == SPH_TASK_REGRESSION ? x[i * FEATURES] + 0.5 * x[i * FEATURES + 1] : i % 3 == 0;
+    }
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, FEATURES, 1, task), 0);
+    return data;
+}
+
+static sph_job *some_job(const char *const *options)
+{
+    sph_job *job = NULL;
+    assert_int_equal(sph_job_new(&job), 0);
+    for (; *options; options += 2)
+        assert_int_equal(sph_job_set(job, options[0], options[1]), 0);
+    return job;
+}
+
+#define JOB(...) some_job((const char *const[]){__VA_ARGS__, NULL})
+
+static sph_net *trained(sph_job *job, const sph_data *data, const sph_net *start, sph_result *result)
+{
+    sph_net *net = NULL;
+    assert_int_equal(sph_job_train(&net, job, data, start, NULL, 0, result), 0);
+    assert_non_null(net);
+    return net;
+}
+
+static void training_in_memory_is_the_training_of_its_options(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *job = JOB("hidden", "5", "epochs", "20", "dtype", "f64", "seed", "3", "patience", "0");
+    sph_result result;
+    sph_net *net = trained(job, data, NULL, &result);
+
+    /* by hand, from the same options */
+    sph_net *own = NULL;
+    sph_split split = {0};
+    sph_train_opts opts;
+    sph_train_defaults(&opts, SPH_TASK_REGRESSION);
+    opts.epochs = 20;
+    opts.seed = 3;
+    opts.patience = 0;
+    assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 3), 0);
+    assert_int_equal(sph_net_mlp(&own, &(sph_mlp){.dtype = SPH_F64,
+                                                  .inputs = FEATURES,
+                                                  .outputs = 1,
+                                                  .hidden = (size_t[]){5},
+                                                  .depth = 1,
+                                                  .param = SPH_PARAM_GMP,
+                                                  .act = SPH_ACT_RELU,
+                                                  .seed = 3}),
+                     0);
+    assert_int_equal(sph_train(own, data, &split, &opts, NULL, 0, NULL), 0);
+    double a[ROWS], b[ROWS];
+    assert_int_equal(sph_net_forward(net, sph_data_x(data), ROWS, a), 0);
+    assert_int_equal(sph_net_forward(own, sph_data_x(data), ROWS, b), 0);
+    assert_memory_equal(a, b, sizeof a);
+    assert_int_equal(result.epochs, 20);
+    assert_string_equal(sph_job_get(job, "loss"), "mse");
+    assert_string_not_equal(sph_net_note(net), "");
+    sph_split_free(&split);
+    sph_net_free(own);
+    sph_net_free(net);
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
+static void training_goes_on_from_a_net(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_BINARY);
+    sph_job *job = JOB("hidden", "5", "epochs", "1", "lr", "1e-12", "val", "0", "test", "0");
+    sph_result result;
+    sph_net *first = trained(job, data, NULL, NULL);
+    sph_job *other = JOB("hidden", "5", "epochs", "1", "lr", "1e-12", "val", "0", "test", "0", "seed", "9");
+    sph_net *second = trained(other, data, first, &result);
+    double a[ROWS], b[ROWS];
+    assert_int_equal(sph_net_forward(first, sph_data_x(data), ROWS, a), 0);
+    assert_int_equal(sph_net_forward(second, sph_data_x(data), ROWS, b), 0);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(fabs(a[i] - b[i]) < 1e-5); /* a step of 1e-12, in f32 */
+    sph_net *third = NULL;
+    sph_job *wider = JOB("hidden", "6", "epochs", "1");
+    assert_int_equal(sph_job_train(&third, wider, data, first, NULL, 0, NULL), SPH_EARG);
+    assert_null(third);
+    sph_job_free(wider);
+    sph_net_free(second);
+    sph_net_free(first);
+    sph_job_free(other);
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
+static void options_of_files_are_refused_by_name(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    const sph_option *rows;
+    size_t count = sph_options(&rows), elsewhere = 0;
+    for (size_t i = 0; i < count; i++)
+        elsewhere += !sph_option_in_memory(i);
+    assert_true(elsewhere > 0 && elsewhere < count);
+    assert_int_equal(sph_option_in_memory(count), 0);
+    static const char *const given[][2] = {
+        {"out", "x"}, {"record", "boundaries"}, {"task", "binary"}, {"net", "vgg6"}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        sph_job *job = JOB(given[i][0], given[i][1]);
+        sph_net *net = NULL;
+        assert_int_equal(sph_job_train(&net, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+        assert_string_equal(sph_failure()->key, given[i][0]);
+        assert_null(net);
+        sph_job_free(job);
+    }
+    sph_data_free(data);
+}
+
+static void a_flag_stops_a_training(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *job = JOB("epochs", "100000", "patience", "0", "hidden", "5");
+    volatile int flag = 1;
+    sph_observer observer;
+    sph_stop_observer(&flag, &observer);
+    sph_net *net = NULL;
+    sph_result result;
+    assert_int_equal(sph_job_train(&net, job, data, NULL, &observer, 1, &result), 0);
+    assert_int_equal(result.stopped, 1);
+    assert_int_equal(result.steps, 1);
+    sph_net_free(net);
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
+/* ---------------------------------------------------------------- bytes */
+
+struct bytes {
+    char *at;
+    size_t length, most;
+};
+
+static int take(void *self, const void *bytes, size_t length)
+{
+    struct bytes *to = self;
+    if (to->length + length > to->most)
+        return SPH_EIO;
+    memcpy(to->at + to->length, bytes, length);
+    to->length += length;
+    return 0;
+}
+
+static void a_net_comes_back_from_its_bytes(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16 };
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *job = JOB("hidden", "5,4", "epochs", "5", "norm", "bn");
+    sph_net *net = trained(job, data, NULL, NULL), *back = NULL;
+    struct bytes bytes = {.at = malloc(MOST), .most = MOST};
+    assert_int_equal(sph_net_write(net, &(sph_sink){&bytes, take}), 0);
+    assert_int_equal(sph_net_read(&back, bytes.at, bytes.length), 0);
+    double a[ROWS], b[ROWS];
+    assert_int_equal(sph_net_forward(net, sph_data_x(data), ROWS, a), 0);
+    assert_int_equal(sph_net_forward(back, sph_data_x(data), ROWS, b), 0);
+    assert_memory_equal(a, b, sizeof a);
+    assert_string_equal(sph_net_note(net), sph_net_note(back));
+
+    /* a file of the same net has the same bytes */
+    const char *path = "test_in_memory.safetensors";
+    char *file = malloc(MOST);
+    assert_int_equal(sph_net_save(net, path), 0);
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    assert_int_equal(fread(file, 1, MOST, in), bytes.length);
+    assert_memory_equal(file, bytes.at, bytes.length);
+    fclose(in);
+    remove(path);
+
+    /* cut short anywhere it is refused, and so is what a sink does not take */
+    for (size_t length = 0; length < bytes.length; length += 1 + length / 7) {
+        sph_net *none = NULL;
+        assert_int_equal(sph_net_read(&none, bytes.at, length), SPH_EFORMAT);
+        assert_null(none);
+    }
+    struct bytes small = {.at = file, .most = 100};
+    assert_int_equal(sph_net_write(net, &(sph_sink){&small, take}), SPH_EIO);
+    free(file);
+    free(bytes.at);
+    sph_net_free(back);
+    sph_net_free(net);
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
+/* ---------------------------------------------------------------- directions */
+
+static void directions_and_gradients_are_those_of_the_scans(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{1, 2}, {3, 3}, {16, 17}, {17, 2}, {40, 300}};
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+        size_t m = shapes[shape][0], n = shapes[shape][1];
+        double *theta = calloc(m * n, sizeof(double)), *du = calloc(m * n, sizeof(double));
+        double *u = calloc(m * n, sizeof(double)), *dtheta = calloc(m * n, sizeof(double));
+        double *back = calloc(m * n, sizeof(double)), *length = calloc(m, sizeof(double));
+        for (size_t i = 0; i < m * (n - 1); i++)
+            theta[i] = i % 5 == 4 ? 0 : 3 * sin((double)i * 1.7); /* poles too */
+        for (size_t i = 0; i < m * n; i++)
+            du[i] = cos((double)i);
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_int_equal(sph_directions(SPH_F64, m, n, theta, u, threads), 0);
+            assert_int_equal(sph_directions_grad(SPH_F64, m, n, theta, du, dtheta, threads), 0);
+            for (size_t j = 0; j < m; j++) { /* DESIGN 2.1, as it stands there */
+                const double *t = theta + j * (n - 1), *g = du + j * n;
+                double p = 1, s = g[n - 1];
+                double *prefix = calloc(n, sizeof(double));
+                for (size_t i = 0; i + 1 < n; i++) {
+                    prefix[i] = p;
+                    assert_true(fabs(u[j * n + i] - p * cos(t[i])) < 1e-14);
+                    p *= sin(t[i]);
+                }
+                assert_true(fabs(u[j * n + n - 1] - p) < 1e-14);
+                for (size_t a = n - 1; a-- > 0;) {
+                    double want = prefix[a] * (-sin(t[a]) * g[a] + cos(t[a]) * s);
+                    assert_true(fabs(dtheta[j * (n - 1) + a] - want) < 1e-12);
+                    s = cos(t[a]) * g[a] + sin(t[a]) * s;
+                }
+                free(prefix);
+            }
+        }
+        assert_int_equal(sph_directions_of(SPH_F64, m, n, du, theta, length), 0);
+        assert_int_equal(sph_directions(SPH_F64, m, n, theta, back, 1), 0);
+        for (size_t i = 0; i < m * n; i++)
+            assert_true(fabs(back[i] * length[i / n] - du[i]) < 1e-12);
+        free(theta), free(du), free(u), free(dtheta), free(back), free(length);
+    }
+    double none[2] = {0}, one = 1;
+    assert_int_equal(sph_directions(SPH_F64, 1, 1, &one, none, 1), SPH_EARG);
+    assert_int_equal(sph_directions_of(SPH_F64, 1, 2, none, &one, &one), 0);
+    assert_true(one == 0); /* a row of zeroes has length 0 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(training_in_memory_is_the_training_of_its_options),
+        cmocka_unit_test(training_goes_on_from_a_net),
+        cmocka_unit_test(options_of_files_are_refused_by_name),
+        cmocka_unit_test(a_flag_stops_a_training),
+        cmocka_unit_test(a_net_comes_back_from_its_bytes),
+        cmocka_unit_test(directions_and_gradients_are_those_of_the_scans),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
