@@ -18,6 +18,12 @@
 #include "train/losses.h"
 #include "train/optimizer.h"
 
+uint64_t job_seed(const struct sph_job *job, enum option_id which)
+{
+    const struct job_options *o = &job->options;
+    return !job->set[which] ? o->seed : which == OPTION_SEED_SPLIT ? o->seed_split : o->seed_init;
+}
+
 static const struct net_kind *kind_of(const struct job_options *o)
 {
     return net_kind((sph_net_kind)o->net);
@@ -199,7 +205,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
-    opts.seed = o->seed;
+    opts.seed = job_seed(job, OPTION_SEED_SPLIT);
     opts.rows = o->rows;
     opts.noise = o->noise;
     opts.by_numpy = option_draw(o->draw, &opts.draw);
@@ -229,7 +235,8 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
 {
     const struct job_options *o = &job->options;
     sph_split part;
-    int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, o->seed);
+    uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
+    int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, seed);
     if (err < 0) {
         sph_split_free(split);
         return err;
@@ -246,7 +253,8 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
 {
     const struct job_options *o = &job->options;
-    int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, o->seed);
+    uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
+    int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, seed);
     if (!err && o->protocol == PROTOCOL_CV)
         err = leave_fold_out(job, out);
     return err;
@@ -287,7 +295,8 @@ static sph_details details_of(const struct job_options *o)
     };
 }
 
-static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, uint64_t seed,
+                          sph_net **out)
 {
     sph_image_net spec = {
         .dtype = (sph_dtype)o->dtype,
@@ -302,14 +311,15 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
         .norm_groups = o->groups,
         .act = (sph_act)o->activation,
         .init = init,
-        .seed = o->seed,
+        .seed = seed,
         .details = details_of(o),
         .wn_output = o->wn_output > 0,
     };
     return kind_of(o)->make(out, &spec);
 }
 
-static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, uint64_t seed,
+                    sph_net **out)
 {
     sph_mlp spec = {
         .dtype = (sph_dtype)o->dtype,
@@ -322,7 +332,7 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
         .norm_groups = o->groups,
         .act = (sph_act)o->activation,
         .init = init,
-        .seed = o->seed,
+        .seed = seed,
         .details = details_of(o),
         .wn_output = o->wn_output > 0,
     };
@@ -352,6 +362,7 @@ static int scale_net(sph_net *net, double scale)
 
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
 {
+    uint64_t seed = job_seed(job, OPTION_SEED_INIT);
     const struct job_options *o = &job->options;
     int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
@@ -362,7 +373,8 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
         return sph_fail_key(SPH_EARG, "new_head",
                             "--init is '%s', expected a file whose net gets the new output layer",
                             sph_word(SPH_WORDS_INIT, init)->word);
-    int err = kind_of(o)->make ? make_image_net(o, data, first, out) : make_mlp(o, data, first, out);
+    int err =
+        kind_of(o)->make ? make_image_net(o, data, first, seed, out) : make_mlp(o, data, first, seed, out);
     if (err < 0)
         return err;
     if (o->init_scale != 1)
@@ -416,7 +428,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.norm_variance = o->norm_variance < 0 ? SPH_VARIANCE_UNBIASED : (sph_variance)o->norm_variance;
     opts.standardize = (sph_standardize)o->standardize;
     opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
-    opts.seed = o->seed;
+    opts.seed = job_seed(job, OPTION_SEED_INIT);
     opts.threads = (int)o->threads;
     return opts;
 }

@@ -244,6 +244,10 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "cv: the fold, from 0, that is left out of the training and chooses the epoch")                        \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
     X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "seed of everything random")                    \
+    X(SEED_SPLIT, seed_split, "seed-split", U64, ANY, "", "run", "seed_split", "S",                          \
+      "seed of the rows: which are drawn, and in which part each falls; --seed if not given")                \
+    X(SEED_INIT, seed_init, "seed-init", U64, ANY, "", "run", "seed_init", "S",                              \
+      "seed of the training: first values, order of the rows, augmentation; --seed if not given")            \
     X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N", "threads of one network")      \
     X(DTYPE, dtype, "dtype", WORD, DTYPES, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
 
