@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "data/cache.h"
@@ -91,6 +92,19 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
     return 0;
 }
 
+/* What an ensemble cannot do: no net of it is the one whose boundaries move. */
+static int check_ensemble(const struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : 0;
+    if (o->ensemble > 1 && job->set[OPTION_RECORD])
+        return sph_fail_key(SPH_EARG, "record", "of one net, and --ensemble trains %zu", o->ensemble);
+    if (o->ensemble > 1 && init < 0 && !(o->new_head > 0))
+        return sph_fail_key(SPH_EARG, "ensemble", "%zu nets that all begin as %s would be nearly one",
+                            o->ensemble, o->init);
+    return 0;
+}
+
 /* Only holdout has a validation part of its own. */
 static int settle_protocol(struct sph_job *job)
 {
@@ -171,6 +185,8 @@ int job_settle(struct sph_job *job, const sph_data *data)
     int err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
+    if (!err)
+        err = check_ensemble(job);
     if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
         err = reference_settle(job, data->task);
     sph_train_defaults(&defaults, data->task);
@@ -360,9 +376,21 @@ static int scale_net(sph_net *net, double scale)
     return 0;
 }
 
-int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
+uint64_t job_member_seed(const struct sph_job *job, size_t member)
 {
     uint64_t seed = job_seed(job, OPTION_SEED_INIT);
+    struct rng rng = rng_stream(seed, RNG_MEMBER, (uint32_t)member);
+    return member ? rng_u64(&rng) : seed;
+}
+
+int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
+{
+    return job_make_member(job, data, 0, out);
+}
+
+int job_make_member(const struct sph_job *job, const sph_data *data, size_t member, sph_net **out)
+{
+    uint64_t seed = job_member_seed(job, member);
     const struct job_options *o = &job->options;
     int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;

@@ -226,6 +226,9 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "not given; under protocol reference biased in dense layers")                                          \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
+    X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
+      "train K nets on the same rows, each from first values of its own; what is predicted is the mean of "  \
+      "theirs; --threads of them train side by side, with the same results whatever N; 1 if not given")      \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
       "every epoch, or as :every, :0,10,100 say; likewise patterns, which units are on for which rows, and " \
