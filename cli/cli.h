@@ -131,6 +131,13 @@ json_t *cli_number(double value); /* null when not finite: JSON has no other wor
 /* sph_run_open, and a message; 0 or an exit code. */
 int cli_open_run(const struct command *command, const char *dir, sph_run **out);
 
+/* Of an ensemble one net, for the commands that use a run; 0 or an exit code. */
+#define CLI_MEMBER                                                                                           \
+    {                                                                                                        \
+        "member", "K", "", "run", "of an ensemble this net alone, counted from 0; all if not given"          \
+    }
+int cli_take_member(const struct args *args, sph_run *run);
+
 /* How a run reads folders of pictures, for the commands that use one on other data; 0 or an exit code. */
 #define CLI_READING                                                                                          \
     {"workers", "N", "", "data",                                                                             \

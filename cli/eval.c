@@ -46,7 +46,7 @@ static int run_eval(const struct args *args)
     if ((code = cli_open_run(args->command, args->word[0], &run)))
         return code;
     int err = 0;
-    if (!(code = cli_set_reading(args, run))) {
+    if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
         err = sph_run_eval(run, data, &scores);
         code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
         cli_note_left_out(args->command, sph_run_left_out(run));
@@ -59,6 +59,7 @@ static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
      "table with the columns the run was trained on, or images; of a set with its own test part, that part; "
      "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
+    CLI_MEMBER,
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},

@@ -45,8 +45,12 @@ static int run_export(const struct args *args)
     if (ends_with(args->word[0], ".safetensors")) {
         if (!(err = sph_net_open(&model, args->word[0])))
             err = sph_net_export(model, args->word[1], &opts);
-    } else if (!(err = sph_run_open(&run, args->word[0]))) {
+    } else if (!(err = sph_run_open(&run, args->word[0])) && !(code = cli_take_member(args, run))) {
         err = sph_run_export(run, args->word[1], &opts);
+    }
+    if (code) {
+        sph_run_free(run);
+        return code;
     }
     code = err ? cli_fail_with(args->command, err)
                : print_exported(args, run ? sph_run_net(run) : model, opts.opset);
@@ -56,6 +60,7 @@ static int run_export(const struct args *args)
 }
 
 static const sph_option options[] = {
+    CLI_MEMBER,
     {"opset", "N", "13", "graph", "version of ONNX's operators, 12 to 22"},
     {"raw", NULL, "", "graph",
      "the network's own outputs (logits, the logarithm of counts) instead of predictions"},

@@ -169,6 +169,16 @@ int cli_open_run(const struct command *command, const char *dir, sph_run **out)
     return err ? cli_fail_with(command, err) : 0;
 }
 
+int cli_take_member(const struct args *args, sph_run *run)
+{
+    size_t member = 0;
+    int code = args_size(args, "member", 0, &member);
+    if (code || !args_value(args, "member"))
+        return code;
+    int err = sph_run_take_member(run, member);
+    return err ? cli_fail(args->command, EXIT_USAGE, "--%s", sph_error()) : 0;
+}
+
 int cli_set_reading(const struct args *args, sph_run *run)
 {
     static const char *const names[] = {"workers", "skip-bad"};

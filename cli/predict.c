@@ -59,7 +59,7 @@ static int run_predict(const struct args *args)
     if (out && is_run_file(args->word[0], out))
         code =
             cli_fail(args->command, EXIT_USAGE, "--out: %s belongs to the run, expected another file", out);
-    else if (!(code = cli_set_reading(args, run))) {
+    else if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
         code = predict(args, run, data, out);
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
@@ -72,6 +72,7 @@ static const sph_option options[] = {
      "table with the feature columns the run was trained on; targets may be absent; or images, of a set with "
      "its own test part that part; or a folder of pictures, with or without classes, or one picture"},
     {"out", "FILE.csv", "", "data", "file to write; stdout if not given"},
+    CLI_MEMBER,
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
@@ -87,7 +88,8 @@ const struct command command_predict = {
         "Writes one line per row of the table, under a header: prediction (or prediction_TARGET for "
         "several), for "
         "two classes class,probability, where the probability is that of the second class in sorted order "
-        "(of no and yes: yes), for more class,p_LABEL,... Of pictures the file comes first. A file given by "
+        "(of no and yes: yes), for more class,p_LABEL,... Of pictures the file comes first; of an ensemble "
+        "spread comes last, the standard deviation among what its members predict. A file given by "
         "--out appears whole or not at all.",
     .examples = "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
                 "  spherelu predict runs/prices --data new-houses.csv --out predictions.csv\n"

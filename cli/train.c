@@ -200,8 +200,10 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     int hidden = sph_net_layers(net) > 1;
     printf("data      %s: %zu row%s, %zu feature%s\n", sph_job_get(job, "data"), rows, cli_plural(rows),
            features, cli_plural(features));
+    if (sph_run_members(run) > 1)
+        printf("ensemble  the mean of %zu nets\n", sph_run_members(run));
     printf("network   %s%s%s, %zu learned numbers\n", network, hidden ? ", " : "",
-           hidden ? sph_job_get(job, "activation") : "", sph_net_learned(net));
+           hidden ? sph_job_get(job, "activation") : "", sph_run_members(run) * sph_net_learned(net));
     const char *freeze = sph_job_get(job, "freeze");
     printf("training  %s, %s, %s, lr %s%s%s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
            sph_job_get(job, "optimizer"), sph_job_get(job, "lr"), *freeze ? ", frozen " : "", freeze);
@@ -363,6 +365,7 @@ const struct command command_train = {
                 "  spherelu train --data prices.csv --target price --missing mean --out runs/prices\n"
                 "  spherelu train --data prices.csv --target price --hidden 64,64 --param sp --norm bn \\\n"
                 "      --lr 0.01 --epochs 500 --schedule cosine --seed 1 --json --out runs/prices-sp\n"
+                "  spherelu train --data prices.csv --target price --ensemble 5 --threads 2 --out runs/five\n"
                 "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
                 "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10     (needs cifar10)\n"
                 "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/moving\n"

@@ -43,6 +43,34 @@ static void probabilities_and_means_come_of_outputs(void **state)
     assert_int_equal(loss_row(SPH_LOSS_HUBER)->link, LOSS_AS_IT_IS);
 }
 
+/* Whatever the link: what joined outputs predict is the mean of what each predicts. */
+static void joined_outputs_predict_the_mean_of_predictions(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 5, OUTPUTS = 3 };
+    static const enum loss_link links[] = {LOSS_AS_IT_IS, LOSS_EXP, LOSS_LOGISTIC, LOSS_SOFTMAX};
+    struct rng rng = rng_stream(8, RNG_NOISE, 0);
+    for (size_t i = 0; i < 4 * 50; i++) {
+        double each[MEMBERS][OUTPUTS], joined[OUTPUTS], mean[OUTPUTS] = {0};
+        for (size_t k = 0; k < MEMBERS; k++)
+            for (size_t j = 0; j < OUTPUTS; j++)
+                each[k][j] = 3 * rng_normal(&rng);
+        loss_join(links[i % 4], OUTPUTS, MEMBERS, each[0], OUTPUTS, joined);
+        for (size_t k = 0; k < MEMBERS; k++) {
+            loss_predict(links[i % 4], OUTPUTS, each[k]);
+            for (size_t j = 0; j < OUTPUTS; j++)
+                mean[j] += each[k][j] / MEMBERS;
+        }
+        loss_predict(links[i % 4], OUTPUTS, joined);
+        for (size_t j = 0; j < OUTPUTS; j++)
+            near(joined[j], mean[j], 1e-13 * (1 + fabs(mean[j])));
+    }
+    /* a probability near 1 keeps what its complement is */
+    double sure[2] = {40, 50}, joined;
+    loss_join(LOSS_LOGISTIC, 1, 2, sure, 1, &joined);
+    near(exp(-joined), (exp(-40) + exp(-50)) / 2, 1e-30);
+}
+
 /* One layer, two features, targets 0..: trained through the public API. */
 static int train(const double *y, sph_task task, sph_loss loss, sph_standardize standardize, sph_net **net,
                  sph_result *result)
@@ -144,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_has_one_first_loss),
         cmocka_unit_test(probabilities_and_means_come_of_outputs),
+        cmocka_unit_test(joined_outputs_predict_the_mean_of_predictions),
         cmocka_unit_test(targets_of_counts_keep_their_units),
         cmocka_unit_test(a_loss_of_another_task_is_refused),
     };

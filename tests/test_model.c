@@ -326,6 +326,75 @@ static void wrong_tensors_are_named(void **state)
     open_refuses("layers.0.norm.var");
 }
 
+static void members_come_back_bit_by_bit_and_are_no_single_net(void **state)
+{
+    (void)state;
+    sph_net *nets[3], **back = NULL, *one = NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < 3; k++)
+        nets[k] = some_net(SPH_F32, SPH_PARAM_GMP, SPH_NORM_BN, SPH_ACT_RELU, 2);
+    for (size_t k = 0; k < 3; k++)
+        ((float *)nets[k]->params)[0] = (float)k;
+    assert_int_equal(model_save_members(path, nets, 3, NULL), 0);
+    assert_int_equal(model_open_members(&back, &count, NULL, path), 0);
+    assert_int_equal(count, 3);
+    for (size_t k = 0; k < 3; k++)
+        check_equal(nets[k], back[k]);
+    model_free_members(back, count);
+    assert_fails(sph_net_open(&one, path), SPH_EARG, .path = path);
+
+    /* one member is a plain file, and a plain file an ensemble of one */
+    assert_int_equal(model_save_members(path, nets, 1, NULL), 0);
+    assert_int_equal(sph_net_open(&one, path), 0);
+    check_equal(nets[0], one);
+    sph_net_free(one);
+    assert_int_equal(model_open_members(&back, &count, NULL, path), 0);
+    assert_int_equal(count, 1);
+    model_free_members(back, count);
+
+    sph_net *other = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_RELU, 2), *two[] = {nets[0], other};
+    assert_fails(model_save_members(path, two, 2, NULL), SPH_EARG, .path = path);
+    sph_net_free(other);
+    for (size_t k = 0; k < 3; k++)
+        sph_net_free(nets[k]);
+}
+
+static void broken_members_are_named(void **state)
+{
+    (void)state;
+    const struct st_item items[] = {{"members.0.layers.0.weight", ST_F32, weight_shape, 2, numbers},
+                                    {"members.0.layers.0.bias", ST_F32, bias_shape, 1, numbers},
+                                    {"members.1.layers.0.weight", ST_F32, weight_shape, 2, numbers},
+                                    {"members.1.layers.0.bias", ST_F32, bias_shape, 1, numbers},
+                                    {"members.1.layers.0.r", ST_F32, bias_shape, 1, numbers}};
+    struct st_item stranger[5];
+    sph_net **nets = NULL;
+    size_t count;
+    write_file(WITH("\"members\":2"), items, 4);
+    assert_int_equal(model_open_members(&nets, &count, NULL, path), 0);
+    model_free_members(nets, count);
+    write_file(WITH("\"members\":2"), items, 5);
+    open_refuses("members.1.layers.0.r");
+    write_file(WITH("\"members\":2"), items, 3);
+    open_refuses("members.1.layers.0.bias");
+    write_file(WITH("\"members\":3"), items, 4);
+    open_refuses("members.2.layers.0.weight");
+    write_file(WITH("\"members\":0"), items, 4);
+    open_refuses("members");
+    write_file(WITH("\"members\":1000000"), items, 4);
+    open_refuses("members");
+    write_file(WITH("\"members\":\"2\""), items, 4);
+    open_refuses("members");
+    static const char *const strangers[] = {"members.2.layers.0.weight", "members.01.layers.0.weight",
+                                            "layers.0.weight", "members", "m"};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        memcpy(stranger, items, sizeof stranger);
+        stranger[4].name = strangers[i];
+        write_file(WITH("\"members\":2"), stranger, 5);
+        open_refuses(strangers[i]);
+    }
+}
+
 static void a_long_path_is_refused(void **state)
 {
     (void)state;
@@ -538,6 +607,8 @@ int main(void)
         cmocka_unit_test(without_data_there_is_none),
         cmocka_unit_test(broken_metadata_is_named),
         cmocka_unit_test(wrong_tensors_are_named),
+        cmocka_unit_test(members_come_back_bit_by_bit_and_are_no_single_net),
+        cmocka_unit_test(broken_members_are_named),
         cmocka_unit_test(a_long_path_is_refused),
         cmocka_unit_test(a_file_of_weights_alone_is_a_relu_net),
         cmocka_unit_test(learned_tensors_must_be_there_and_no_other),

@@ -78,7 +78,12 @@ typedef struct sph_run sph_run;
 
 SPH_API int sph_run_open(sph_run **out, const char *dir);
 SPH_API void sph_run_free(sph_run *run);
-SPH_API const sph_net *sph_run_net(const sph_run *run);
+SPH_API const sph_net *sph_run_net(const sph_run *run); /* of an ensemble the first member */
+
+/* Of an ensemble, how many nets there are; 1 else. What a run does, it does with the mean of what they predict; boundaries and
+ * regions are of one net alone. After sph_run_take_member the run is that one net (from 0). */
+SPH_API size_t sph_run_members(const sph_run *run);
+SPH_API int sph_run_take_member(sph_run *run, size_t member);
 
 /* How folders of pictures are read from here on, whatever the training said: workers, skip-bad. */
 SPH_API int sph_run_set(sph_run *run, const char *name, const char *value);

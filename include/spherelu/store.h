@@ -35,7 +35,9 @@ typedef struct sph_convert_opts {
 } sph_convert_opts;
 
 typedef struct sph_converted {
-    sph_net *net; /* what was written, caller frees; NULL: a chain was streamed */
+    sph_net *
+        net; /* what was written, caller frees; of an ensemble its first member; NULL: a chain was streamed */
+    size_t members; /* nets that were written: 1, or those of an ensemble; 0: a chain */
     size_t layers, learned;
     int dropped;     /* standardisation or class names had no place under the names chosen */
     char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */

@@ -18,7 +18,9 @@ enum rng_purpose {
     RNG_DATA,
     RNG_BOOTSTRAP,
     RNG_PERTURB,
-    RNG_THEORY
+    RNG_THEORY,
+    RNG_MEMBER,
+    RNG_TUNE
 };
 
 struct rng {

@@ -108,7 +108,7 @@ static int check_split(const struct sph_experiment *e, struct sph_job *options, 
         err = sph_fail_key(SPH_EARG, "val",
                            "found 0, expected more: the validation part chooses among the grid");
     else
-        err = check_classes(data, &split, options->options.seed, job->fold);
+        err = check_classes(data, &split, job_seed(options, OPTION_SEED_SPLIT), job->fold);
     sph_split_free(&split);
     return err;
 }

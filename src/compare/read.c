@@ -32,6 +32,8 @@
     X(LETTERS, "letters")                                                                                    \
     X(PAPERS, "papers")                                                                                      \
     X(PERTURB, "perturb")                                                                                    \
+    X(SEED_SPLIT, "seed_split")                                                                              \
+    X(SEED_INIT, "seed_init")                                                                                \
     X(THREADS, "threads")                                                                                    \
     X(DTYPE, "dtype")                                                                                        \
     X(VERSION, "version")                                                                                    \
@@ -167,6 +169,8 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
         return experiment_read_methods(e, value);
     case KEY_PROTOCOL:
     case KEY_FOLDS:
+    case KEY_SEED_SPLIT:
+    case KEY_SEED_INIT:
     case KEY_THREADS:
     case KEY_DTYPE:
         return read_option(e, key, value);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "data/cache.h"
@@ -17,6 +18,12 @@
 #include "net/zoo.h"
 #include "train/losses.h"
 #include "train/optimizer.h"
+
+uint64_t job_seed(const struct sph_job *job, enum option_id which)
+{
+    const struct job_options *o = &job->options;
+    return !job->set[which] ? o->seed : which == OPTION_SEED_SPLIT ? o->seed_split : o->seed_init;
+}
 
 static const struct net_kind *kind_of(const struct job_options *o)
 {
@@ -83,6 +90,19 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
         options_set_size(job, OPTION_SIZE, data->height);
     else
         options_unset(job, OPTION_SKIP_BAD);
+    return 0;
+}
+
+/* What an ensemble cannot do: no net of it is the one whose boundaries move. */
+static int check_ensemble(const struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : 0;
+    if (o->ensemble > 1 && job->set[OPTION_RECORD])
+        return sph_fail_key(SPH_EARG, "record", "of one net, and --ensemble trains %zu", o->ensemble);
+    if (o->ensemble > 1 && init < 0 && !(o->new_head > 0))
+        return sph_fail_key(SPH_EARG, "ensemble", "%zu nets that all begin as %s would be nearly one",
+                            o->ensemble, o->init);
     return 0;
 }
 
@@ -166,6 +186,8 @@ int job_settle(struct sph_job *job, const sph_data *data)
     int err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
+    if (!err)
+        err = check_ensemble(job);
     if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
         err = reference_settle(job, data->task);
     sph_train_defaults(&defaults, data->task);
@@ -200,7 +222,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
-    opts.seed = o->seed;
+    opts.seed = job_seed(job, OPTION_SEED_SPLIT);
     opts.rows = o->rows;
     opts.noise = o->noise;
     opts.by_numpy = option_draw(o->draw, &opts.draw);
@@ -230,7 +252,8 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
 {
     const struct job_options *o = &job->options;
     sph_split part;
-    int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, o->seed);
+    uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
+    int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, seed);
     if (err < 0) {
         sph_split_free(split);
         return err;
@@ -247,7 +270,8 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
 {
     const struct job_options *o = &job->options;
-    int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, o->seed);
+    uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
+    int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, seed);
     if (!err && o->protocol == PROTOCOL_CV)
         err = leave_fold_out(job, out);
     return err;
@@ -288,7 +312,8 @@ static sph_details details_of(const struct job_options *o)
     };
 }
 
-static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+static int make_image_net(const struct job_options *o, const sph_data *data, sph_init init, uint64_t seed,
+                          sph_net **out)
 {
     sph_image_net spec = {
         .dtype = (sph_dtype)o->dtype,
@@ -303,14 +328,15 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
         .norm_groups = o->groups,
         .act = (sph_act)o->activation,
         .init = init,
-        .seed = o->seed,
+        .seed = seed,
         .details = details_of(o),
         .wn_output = o->wn_output > 0,
     };
     return kind_of(o)->make(out, &spec);
 }
 
-static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, sph_net **out)
+static int make_mlp(const struct job_options *o, const sph_data *data, sph_init init, uint64_t seed,
+                    sph_net **out)
 {
     sph_mlp spec = {
         .dtype = (sph_dtype)o->dtype,
@@ -323,7 +349,7 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
         .norm_groups = o->groups,
         .act = (sph_act)o->activation,
         .init = init,
-        .seed = o->seed,
+        .seed = seed,
         .details = details_of(o),
         .wn_output = o->wn_output > 0,
     };
@@ -351,8 +377,21 @@ static int scale_net(sph_net *net, double scale)
     return 0;
 }
 
+uint64_t job_member_seed(const struct sph_job *job, size_t member)
+{
+    uint64_t seed = job_seed(job, OPTION_SEED_INIT);
+    struct rng rng = rng_stream(seed, RNG_MEMBER, (uint32_t)member);
+    return member ? rng_u64(&rng) : seed;
+}
+
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
 {
+    return job_make_member(job, data, 0, out);
+}
+
+int job_make_member(const struct sph_job *job, const sph_data *data, size_t member, sph_net **out)
+{
+    uint64_t seed = job_member_seed(job, member);
     const struct job_options *o = &job->options;
     int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
@@ -363,7 +402,8 @@ int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
         return sph_fail_key(SPH_EARG, "new_head",
                             "--init is '%s', expected a file whose net gets the new output layer",
                             sph_word(SPH_WORDS_INIT, init)->word);
-    int err = kind_of(o)->make ? make_image_net(o, data, first, out) : make_mlp(o, data, first, out);
+    int err =
+        kind_of(o)->make ? make_image_net(o, data, first, seed, out) : make_mlp(o, data, first, seed, out);
     if (err < 0)
         return err;
     if (o->init_scale != 1)
@@ -417,7 +457,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.norm_variance = o->norm_variance < 0 ? SPH_VARIANCE_UNBIASED : (sph_variance)o->norm_variance;
     opts.standardize = (sph_standardize)o->standardize;
     opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
-    opts.seed = o->seed;
+    opts.seed = job_seed(job, OPTION_SEED_INIT);
     opts.threads = (int)o->threads;
     return opts;
 }

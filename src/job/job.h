@@ -18,8 +18,15 @@ int job_reads(const struct sph_job *job, enum option_id id);
 /* A number that changes when the data's numbers do. */
 uint64_t job_content(const sph_data *data);
 
+/* Of OPTION_SEED_SPLIT or OPTION_SEED_INIT: its own where it is set, else --seed. */
+uint64_t job_seed(const struct sph_job *job, enum option_id which);
+
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out);
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out);
+
+/* Member k of an ensemble; the first is job_make_net's. The seed draws its first values and shuffles its rows. */
+uint64_t job_member_seed(const struct sph_job *job, size_t member);
+int job_make_member(const struct sph_job *job, const sph_data *data, size_t member, sph_net **out);
 sph_train_opts job_train_opts(const struct sph_job *job);
 
 #endif

@@ -3,7 +3,6 @@
  * One training into a run folder. The order of writing is what makes a kill harmless at any moment: config
  * and split first, checkpoints while training, then model, record and result. Whatever is missing is made
  * again from what is there. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,37 +14,11 @@
 #include "file/resident.h"
 #include "base/memory.h"
 #include "job/config.h"
-#include "train/fit.h"
 #include "job/job.h"
-#include "job/record.h"
+#include "job/job_run.h"
 #include "job/reference.h"
-#include "job/tensorboard.h"
-#include "store/checkpoint.h"
 #include "store/model.h"
-#include "store/runfolder.h"
 #include "store/tensors.h"
-
-struct folder {
-    const char *dir;
-    char *config, *model, *checkpoint; /* paths */
-};
-
-struct job_run {
-    struct sph_job *job;
-    struct folder folder;
-    int held; /* the folder, or -1 */
-    sph_data *data;
-    sph_split split;
-    sph_net *net;
-    struct fit *fit;
-    struct metrics metrics;
-    int metrics_open;
-    struct record *record;     /* NULL: nothing is recorded */
-    struct tensorboard *board; /* NULL: no such log */
-    uint64_t content;          /* of the data: a run goes on only on the numbers it began with */
-    double saved_at;           /* clock at the last checkpoint */
-    double before;             /* seconds of earlier parts of the run */
-};
 
 static void folder_free(struct folder *folder)
 {
@@ -132,11 +105,6 @@ static int same_rows(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
     return na == nb && (na == 0 || !memcmp(a, b, na * sizeof *a));
 }
 
-static int data_changed(const struct job_run *run, const char *how)
-{
-    return sph_fail_at(SPH_EFORMAT, run->folder.dir, "%s: the data changed since the run began", how);
-}
-
 static int check_split(const struct job_run *run)
 {
     sph_split old;
@@ -147,7 +115,9 @@ static int check_split(const struct job_run *run)
     if (!same_rows(old.train, old.train_rows, now->train, now->train_rows) ||
         !same_rows(old.val, old.val_rows, now->val, now->val_rows) ||
         !same_rows(old.test, old.test_rows, now->test, now->test_rows))
-        err = data_changed(run, "its split.json is not the split of these data");
+        err = sph_fail_at(
+            SPH_EFORMAT, run->folder.dir,
+            "its split.json is not the split of these data: the data changed since the run began");
     sph_split_free(&old);
     return err;
 }
@@ -160,94 +130,6 @@ static int settle_split(struct job_run *run)
     int exists = file_exists(path);
     mem_free(path);
     return exists ? check_split(run) : runfolder_write_split(run->folder.dir, &run->split, run->content);
-}
-
-/* ---------------------------------------------------------------- checkpoints and metrics, as observers */
-
-static int save_checkpoint(struct job_run *run)
-{
-    uint64_t offset;
-    int err = metrics_sync(&run->metrics, &offset);
-    if (!err && run->board)
-        err = tensorboard_flush(run->board);
-    if (err < 0)
-        return err;
-    json_t *extra = json_object(), *recorded = NULL;
-    if (run->record && (err = record_sync(run->record, &recorded)) < 0) {
-        json_decref(extra);
-        return err;
-    }
-    int bad = !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
-              json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
-              json_object_set_new(extra, "seconds",
-                                  json_number(run->before + trainer_seconds(run->fit->trainer))) ||
-              (recorded && json_object_set(extra, "record", recorded));
-    err = bad ? sph_fail(SPH_EMEMORY, "out of memory")
-              : checkpoint_save(run->folder.checkpoint, run->fit->trainer, run->net, extra);
-    json_decref(recorded);
-    json_decref(extra);
-    run->saved_at = clock_seconds();
-    return err;
-}
-
-/* recorded: the rows that were on the disk, where the run records; caller frees with json_decref. */
-static int load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **recorded)
-{
-    const char *path = run->folder.checkpoint, *then;
-    char now[17];
-    json_t *extra = NULL;
-    size_t bytes = 0;
-    int err = checkpoint_load(path, run->fit->trainer, run->net, &extra);
-    if (!err && !(err = json_member_size(extra, path, "metrics_bytes", &bytes)) &&
-        !(err = json_member_real(extra, path, "seconds", &run->before)) &&
-        !(err = json_member_text(extra, path, "data", &then))) {
-        snprintf(now, sizeof now, "%016" PRIx64, run->content);
-        if (strcmp(then, now) != 0)
-            err = data_changed(run, "its checkpoint is of other data");
-    }
-    const json_t *rows;
-    if (!err && run->job->set[OPTION_RECORD] && !(err = json_member_object(extra, path, "record", &rows)))
-        *recorded = json_incref((json_t *)rows);
-    *metrics_bytes = bytes;
-    json_decref(extra);
-    return err;
-}
-
-static int due(const struct job_run *run)
-{
-    return clock_seconds() - run->saved_at >= run->job->options.checkpoint_seconds;
-}
-
-/* The first checkpoint is there before anything can go wrong. It comes when all others have begun: who lets a signal stop
- * the training, and says how to go on, is there before that is possible. */
-static int save_first(void *self, const sph_view *view)
-{
-    struct job_run *run = self;
-    (void)view;
-    return file_exists(run->folder.checkpoint) ? 0 : save_checkpoint(run);
-}
-
-static int on_step(void *self, const sph_view *view)
-{
-    struct job_run *run = self;
-    int ends_epoch =
-        view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
-    return !ends_epoch && run->job->options.checkpoint_seconds > 0 && due(run) ? save_checkpoint(run) : 0;
-}
-
-static int on_epoch(void *self, const sph_view *view)
-{
-    struct job_run *run = self;
-    sph_view timed = *view;
-    timed.seconds += run->before;
-    int err = metrics_add(&run->metrics, &timed);
-    return err < 0 || !due(run) ? err : save_checkpoint(run);
-}
-
-static int on_end(void *self, const sph_view *view)
-{
-    (void)view;
-    return save_checkpoint(self);
 }
 
 /* ---------------------------------------------------------------- the run */
@@ -268,11 +150,11 @@ static int finish(struct job_run *run, const sph_result *result)
 {
     json_t *schema = NULL;
     int err = data_schema(run->data, &schema);
-    if (!err && !(err = model_save(run->folder.model, run->net, schema)) &&
+    if (!err && !(err = model_save_members(run->folder.model, run->nets, run->count, schema)) &&
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
     if (!err)
-        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run));
+        err = runfolder_write_result_with(run->folder.dir, result, NULL, warning_of(run), run->more);
     if (!err && run->record)
         record_finish(run->record);
     json_decref(schema);
@@ -307,12 +189,13 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
         all[own++] = record_observer(run->record);
     if (run->board)
         all[own++] = tensorboard_observer(run->board);
-    all[own++] = (sph_observer){.self = run, .step = on_step, .epoch = on_epoch, .end = on_end};
+    all[own++] = job_saver(run);
     for (size_t i = 0; i < count; i++)
         all[own + i] = observers[i];
-    all[own++ + count] = (sph_observer){.self = run, .start = save_first};
-    run->saved_at = clock_seconds();
-    int err = fit_run(run->fit, all, own + count, result);
+    all[own++ + count] = job_first_saver(run);
+    run->saved_at = run->began = clock_seconds();
+    int err = run->members ? job_train_members(run, all, own + count, result)
+                           : fit_run(run->fits[0], all, own + count, result);
     result->seconds += run->before;
     if (run->job->options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
@@ -325,11 +208,11 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
 
 static int begin_record(struct job_run *run, const json_t *kept)
 {
-    const struct fit *fit = run->fit;
+    const struct fit *fit = run->fits[0];
     struct record_setup setup = {
         .dir = run->folder.dir,
         .moments = &run->job->options.record,
-        .net = run->net,
+        .net = run->nets[0],
         .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
         .batch_rows = trainer_rows(fit->trainer),
         .opts = &fit->opts,
@@ -346,13 +229,13 @@ static int begin_record(struct job_run *run, const json_t *kept)
 /* A new event file each time: what a killed run wrote behind its checkpoint is passed over. A run that is over has its own. */
 static int begin_log(struct job_run *run)
 {
-    const struct fit *fit = run->fit;
+    const struct fit *fit = run->fits[0];
     const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
     int finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0;
     int wanted = run->job->options.log == LOG_TENSORBOARD && !finished;
     struct tensorboard_setup setup = {.dir = run->folder.dir,
                                       .job = run->job,
-                                      .net = run->net,
+                                      .net = run->nets[0],
                                       .rows =
                                           moments_want(&run->job->options.record, "boundaries") ? rows : NULL,
                                       .step = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP)};
@@ -366,7 +249,7 @@ static int go_on(struct job_run *run, int resume)
     json_t *recorded = NULL;
     int err = 0;
     if (resume && file_exists(run->folder.checkpoint))
-        err = load_checkpoint(run, &metrics_bytes, &recorded);
+        err = job_load_checkpoint(run, &metrics_bytes, &recorded);
     if (!err && !(err = metrics_open(&run->metrics, run->folder.dir, metrics_bytes))) {
         run->metrics_open = 1;
         if (!(err = begin_record(run, recorded)))
@@ -376,23 +259,43 @@ static int go_on(struct job_run *run, int resume)
     return err;
 }
 
+/* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
+static int make_fits(struct job_run *run, const sph_split *parts)
+{
+    const struct sph_job *job = run->job;
+    int err = 0;
+    run->nets = mem_get(run->count, sizeof(sph_net *));
+    run->fits = mem_get(run->count, sizeof(struct fit *));
+    if (!run->nets || !run->fits)
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < run->count && !err; k++) {
+        sph_train_opts opts = job_train_opts(job);
+        if (run->count > 1)
+            opts.threads = 1;
+        opts.seed = job_member_seed(job, k);
+        if (!(err = job_make_member(job, run->data, k, &run->nets[k])))
+            err = k ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts, &opts)
+                    : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
+    }
+    return err || run->count == 1 ? err
+                                  : members_new(&run->members, run->fits, run->count, job->options.threads);
+}
+
 /* Data, split, net, and all that a step needs. */
 static int prepare_fit(struct job_run *run)
 {
     struct sph_job *job = run->job;
     int err;
-    if ((err = job_open_data(job, &run->data)) < 0 ||
-        (err = job_make_split(job, run->data, &run->split)) < 0 ||
-        (err = job_make_net(job, run->data, &run->net)) < 0)
+    if ((err = job_open_data(job, &run->data)) < 0 || (err = job_make_split(job, run->data, &run->split)) < 0)
         return err;
     run->content = job_content(run->data);
-    sph_train_opts opts = job_train_opts(job);
+    run->count = job->options.ensemble ? job->options.ensemble : 1;
     sph_split parts = run->split;
     if (job->options.protocol == PROTOCOL_REFERENCE) {
         parts.val = parts.test;
         parts.val_rows = parts.test_rows;
     }
-    return fit_new(&run->fit, run->net, run->data, &parts, &opts);
+    return make_fits(run, &parts);
 }
 
 static int prepare(struct job_run *run, int resume)
@@ -426,8 +329,16 @@ static void job_run_free(struct job_run *run)
         metrics_close(&run->metrics);
     tensorboard_free(run->board);
     record_free(run->record);
-    fit_free(run->fit);
-    sph_net_free(run->net);
+    members_free(run->members);
+    for (size_t k = run->count; k-- > 0;) { /* the first one's rows are the others' */
+        if (run->fits)
+            fit_free(run->fits[k]);
+        if (run->nets)
+            sph_net_free(run->nets[k]);
+    }
+    mem_free(run->fits);
+    mem_free(run->nets);
+    json_decref(run->more);
     sph_split_free(&run->split);
     sph_data_free(run->data);
     folder_free(&run->folder);
@@ -462,14 +373,15 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
         /* memory comes zeroed, so that all of it is held; what is saved goes through a tensor's size in f64, and in
          * the net's dtype */
         resident_bytes(&now, &most);
-        double saving = (double)tensors_largest(run.net) * (double)(sizeof(double) + run.net->k->size);
+        double saving =
+            (double)tensors_largest(run.nets[0]) * (double)(sizeof(double) + run.nets[0]->k->size);
         *out = (sph_job_size){.train_rows = run.split.train_rows,
                               .val_rows = run.split.val_rows,
                               .test_rows = run.split.test_rows,
                               .features = run.data->features,
-                              .learned = sph_net_learned(run.net),
-                              .frozen = trainer_frozen(run.fit->trainer),
-                              .steps = trainer_steps(run.fit->trainer),
+                              .learned = run.count * sph_net_learned(run.nets[0]),
+                              .frozen = run.count * trainer_frozen(run.fits[0]->trainer),
+                              .steps = trainer_steps(run.fits[0]->trainer),
                               .peak_bytes = fmax(most, now + saving) + code_bytes};
     }
     job_run_free(&run);

@@ -226,6 +226,9 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "not given; under protocol reference biased in dense layers")                                          \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
+    X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
+      "train K nets on the same rows, each from first values of its own; what is predicted is the mean of "  \
+      "theirs; --threads of them train side by side, with the same results whatever N; 1 if not given")      \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
       "every epoch, or as :every, :0,10,100 say; likewise patterns, which units are on for which rows, and " \
@@ -244,6 +247,10 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "cv: the fold, from 0, that is left out of the training and chooses the epoch")                        \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
     X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "seed of everything random")                    \
+    X(SEED_SPLIT, seed_split, "seed-split", U64, ANY, "", "run", "seed_split", "S",                          \
+      "seed of the rows: which are drawn, and in which part each falls; --seed if not given")                \
+    X(SEED_INIT, seed_init, "seed-init", U64, ANY, "", "run", "seed_init", "S",                              \
+      "seed of the training: first values, order of the rows, augmentation; --seed if not given")            \
     X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N", "threads of one network")      \
     X(DTYPE, dtype, "dtype", WORD, DTYPES, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A finished run used on other data: scores and predictions. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -12,15 +13,11 @@
 #include "job/run.h"
 #include "store/model.h"
 #include "store/runfolder.h"
-#include "train/evaluate.h"
 #include "train/losses.h"
+#include "train/members.h"
+#include "train/metrics.h"
 
-enum {
-    PIECE = 1 << 16,
-    EVAL_ROWS = 1024,
-    FORWARD_ROWS = 256,
-    CALL_BATCHES = 4
-}; /* a call makes a plan: it should last */
+enum { PIECE = 1 << 16, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
 
 int sph_run_open(sph_run **out, const char *dir)
 {
@@ -43,7 +40,7 @@ int sph_run_open(sph_run **out, const char *dir)
         err = sph_fail_at(SPH_EFORMAT, dir, "the run is not finished: it has no %s; go on with --resume",
                           RUNFOLDER_MODEL);
     else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
-             !(err = model_open(&run->net, &run->schema, model)) && !run->schema)
+             !(err = model_open_members(&run->nets, &run->members, &run->schema, model)) && !run->schema)
         err = sph_fail_at(SPH_EFORMAT, model, "says nothing about the columns of its data");
     mem_free(config);
     mem_free(model);
@@ -52,7 +49,9 @@ int sph_run_open(sph_run **out, const char *dir)
         sph_run_free(run);
         return err;
     }
-    sph_net_set_conv(run->net, (sph_conv)run->job->options.conv);
+    run->net = run->nets[0];
+    for (size_t k = 0; k < run->members; k++)
+        sph_net_set_conv(run->nets[k], (sph_conv)run->job->options.conv);
     *out = run;
     return 0;
 }
@@ -63,9 +62,35 @@ void sph_run_free(sph_run *run)
         return;
     mem_free(run->dir);
     sph_job_free(run->job);
-    sph_net_free(run->net);
+    model_free_members(run->nets, run->members);
     json_decref(run->schema);
     mem_free(run);
+}
+
+size_t sph_run_members(const sph_run *run)
+{
+    return run->members;
+}
+
+int sph_run_take_member(sph_run *run, size_t member)
+{
+    if (member >= run->members)
+        return sph_fail_key(SPH_EARG, "member", "found %zu, and %s has %zu, counted from 0", member, run->dir,
+                            run->members);
+    for (size_t k = 0; k < run->members; k++)
+        if (k != member)
+            sph_net_free(run->nets[k]);
+    run->net = run->nets[0] = run->nets[member];
+    run->members = 1;
+    return 0;
+}
+
+int run_check_single(const sph_run *run, const char *what)
+{
+    return run->members == 1 ? 0
+                             : sph_fail_at(SPH_EARG, run->dir,
+                                           "an ensemble of %zu nets, and %s are of one: --member K takes one",
+                                           run->members, what);
 }
 
 int sph_run_set(sph_run *run, const char *name, const char *value)
@@ -142,27 +167,14 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     sph_data *data = NULL;
     sph_split split = {0};
     struct feed *feed = NULL;
-    struct weights *weights = NULL;
-    struct evaluator *evaluator = NULL;
     sph_train_opts train = job_train_opts(run->job);
-    struct evaluator_opts opts = {
-        .loss = train.loss, .smoothing = train.label_smoothing, .delta = train.huber_delta, .workers = 1};
-    size_t rows = net_rows_at_once(run->net, EVAL_ROWS);
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
-    if (!source && (err = own_test_part(run, data->rows, &split)) < 0)
-        goto out;
-    size_t count = source ? data->rows : split.test_rows;
-    if ((err = feed_new(&feed, data, split.test, count, run->net)) < 0 ||
-        (err = weights_new(&weights, run->net, run->net->k, 0)) < 0 ||
-        (err = evaluator_new(&evaluator, weights, &opts, count < rows ? count : rows)) < 0)
-        goto out;
-    weights_materialize(weights);
-    err = evaluator_run(evaluator, &feed->source, EVALUATOR_ALL, scores);
-out:
-    evaluator_free(evaluator);
-    weights_free(weights);
+    if (source || !(err = own_test_part(run, data->rows, &split)))
+        err = feed_new(&feed, data, split.test, source ? data->rows : split.test_rows, run->net);
+    if (!err)
+        err = members_score(run->nets, run->members, &train, &feed->source, scores);
     feed_free(feed);
     sph_split_free(&split);
     sph_data_free(data);
@@ -171,34 +183,42 @@ out:
 
 /* ---------------------------------------------------------------- predictions as CSV */
 
-static int put_header(struct text *csv, const sph_data *data)
+/* ",spread", or ",spread_NAME" of each of several targets. */
+static int put_column(struct text *csv, const char *what, const char *name)
 {
+    char *column = mem_format("%s%s%s", what, name ? "_" : "", name ? name : "");
+    if (!column)
+        return SPH_EMEMORY;
+    text_add_csv(csv, column);
+    mem_free(column);
+    return 0;
+}
+
+static int put_header(struct text *csv, const sph_data *data, int spread)
+{
+    size_t count = data->task == SPH_TASK_CLASSES ? data->classes : data->targets;
+    int classes = data->task == SPH_TASK_CLASSES, several = classes || count > 1, err = 0;
     if (data->pictures)
         text_add(csv, "file,");
     if (data->task == SPH_TASK_BINARY) {
-        text_add(csv, "class,probability\n");
+        text_add(csv, spread ? "class,probability,spread\n" : "class,probability\n");
         return 0;
     }
-    if (data->task == SPH_TASK_REGRESSION && data->targets == 1) {
-        text_add(csv, "prediction\n");
-        return 0;
-    }
-    int classes = data->task == SPH_TASK_CLASSES;
-    size_t count = classes ? data->classes : data->targets;
     if (classes)
         text_add(csv, "class");
-    for (size_t j = 0; j < count; j++) {
-        char *name = mem_format("%s%s", classes ? "p_" : "prediction_",
-                                classes ? data->labels[j] : data_target_name(data, j));
-        if (!name)
-            return SPH_EMEMORY;
-        if (classes || j)
-            text_add(csv, ",");
-        text_add_csv(csv, name);
-        mem_free(name);
+    for (size_t j = 0; j < count && !err; j++) {
+        text_add(csv, "%s", classes || j ? "," : "");
+        err = put_column(csv, classes ? "p" : "prediction",
+                         classes   ? data->labels[j]
+                         : several ? data_target_name(data, j)
+                                   : NULL);
+    }
+    for (size_t j = 0; spread && j < (classes ? 1 : count) && !err; j++) {
+        text_add(csv, ",");
+        err = put_column(csv, "spread", several && !classes ? data_target_name(data, j) : NULL);
     }
     text_add(csv, "\n");
-    return 0;
+    return err;
 }
 
 static int put_name(struct text *csv, const sph_data *data, size_t row)
@@ -212,17 +232,51 @@ static int put_name(struct text *csv, const sph_data *data, size_t row)
     return 0;
 }
 
-/* y (outputs): of two classes the probability of the second, of several that of each. */
-static void put_row(struct text *csv, const sph_data *data, const struct loss_row *loss, size_t outputs,
-                    double *y)
+/* What the members predict of one row, as one. */
+struct joined {
+    size_t members, outputs;
+    double *each;          /* (members, outputs) */
+    double *mean, *spread; /* (outputs) */
+};
+
+/* The mean of the members' predictions, and the standard deviation among them. */
+static void join(struct joined *row, enum loss_link link)
 {
+    size_t outputs = row->outputs, members = row->members;
+    for (size_t k = 0; k < members; k++)
+        loss_predict(link, outputs, row->each + k * outputs);
+    for (size_t j = 0; j < outputs; j++) {
+        double sum = row->each[j], squares = 0;
+        for (size_t k = 1; k < members; k++)
+            sum += row->each[k * outputs + j];
+        row->mean[j] = sum / (double)members;
+        for (size_t k = 0; k < members; k++) {
+            double off = row->each[k * outputs + j] - row->mean[j];
+            squares += off * off;
+        }
+        row->spread[j] = members > 1 ? sqrt(squares / (double)(members - 1)) : 0;
+    }
+}
+
+/* Of two classes the probability of the second, of several that of each. A class is told by what one net gives, or by
+ * the mean of the probabilities. */
+static void put_row(struct text *csv, const sph_data *data, const struct loss_row *loss, struct joined *row)
+{
+    size_t outputs = row->outputs;
     int classes = data->task != SPH_TASK_REGRESSION;
+    size_t class = metric_class(outputs, row->each);
+    join(row, loss->link);
+    if (row->members > 1)
+        class = outputs == 1 ? row->mean[0] > 0.5 : metric_class(outputs, row->mean);
     if (classes)
-        text_add_csv(csv, data->labels[metric_class(outputs, y)]);
-    loss_predict(loss->link, outputs, y);
+        text_add_csv(csv, data->labels[class]);
     for (size_t j = 0; j < outputs; j++) {
         text_add(csv, "%s", j || classes ? "," : "");
-        text_add_exact(csv, y[j]);
+        text_add_exact(csv, row->mean[j]);
+    }
+    for (size_t j = 0; row->members > 1 && j < (classes ? 1 : outputs); j++) {
+        text_add(csv, ",");
+        text_add_exact(csv, row->spread[classes && outputs > 1 ? class : j]);
     }
     text_add(csv, "\n");
 }
@@ -260,6 +314,33 @@ static int forward(sph_net *net, const sph_data *data, double *y)
     return err;
 }
 
+/* y (members, rows, outputs) of all rows, as lines of CSV. */
+static int put_rows(struct text *text, const sph_run *run, const sph_data *data, const double *y,
+                    const sph_sink *csv)
+{
+    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
+    size_t outputs = sph_net_outputs(run->net), members = run->members;
+    double *memory = mem_get((members + 2) * outputs, sizeof *memory);
+    int err = memory ? 0 : SPH_EMEMORY;
+    struct joined row = {members, outputs, memory, memory + members * outputs,
+                         memory + (members + 1) * outputs};
+    for (size_t i = 0; i < data->rows && !err; i++) {
+        if (data->pictures && (err = put_name(text, data, i)) < 0)
+            break;
+        for (size_t k = 0; k < members; k++)
+            memcpy(row.each + k * outputs, y + (k * data->rows + i) * outputs, outputs * sizeof *y);
+        put_row(text, data, loss, &row);
+        if (text->failed)
+            err = SPH_EMEMORY;
+        else if (text->length >= PIECE || i + 1 == data->rows) {
+            err = csv->write(csv->self, text->chars, text->length);
+            text->length = 0;
+        }
+    }
+    mem_free(memory);
+    return err;
+}
+
 int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
 {
     sph_data *data = NULL;
@@ -267,24 +348,14 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
     int err = run_open_data(run, source, 0, &data);
     if (err < 0)
         return err;
-    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
-    size_t outputs = sph_net_outputs(run->net);
-    double *y = mem_get(data->rows * outputs, sizeof *y);
+    size_t numbers = data->rows * sph_net_outputs(run->net);
+    double *y = mem_get(run->members * numbers, sizeof *y);
     if (!y)
         err = SPH_EMEMORY;
-    else if (!(err = forward(run->net, data, y)))
-        err = put_header(&text, data);
-    for (size_t i = 0; i < data->rows && !err; i++) {
-        if (data->pictures && (err = put_name(&text, data, i)) < 0)
-            break;
-        put_row(&text, data, loss, outputs, y + i * outputs);
-        if (text.failed)
-            err = SPH_EMEMORY;
-        else if (text.length >= PIECE || i + 1 == data->rows) {
-            err = csv->write(csv->self, text.chars, text.length);
-            text.length = 0;
-        }
-    }
+    for (size_t k = 0; k < run->members && !err; k++)
+        err = forward(run->nets[k], data, y + k * numbers);
+    if (!err && !(err = put_header(&text, data, run->members > 1)))
+        err = put_rows(&text, run, data, y, csv);
     text_free(&text);
     mem_free(y);
     sph_data_free(data);

@@ -11,7 +11,9 @@
 struct sph_run {
     char *dir;
     struct sph_job *job;
-    sph_net *net;
+    sph_net *net;   /* the first member, or the only one */
+    sph_net **nets; /* (members) */
+    size_t members;
     json_t *schema;  /* of the columns of its data */
     size_t left_out; /* of the data it was used on last, pictures that could not be decoded */
 };
@@ -20,6 +22,9 @@ struct sph_run {
  * the run's columns. Own data that changed since are refused. need_targets 0: y may be NULL. Caller frees
  * with sph_data_free. */
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out);
+
+/* What looks into one net is not for an ensemble: SPH_EARG, which says how to take one member. */
+int run_check_single(const sph_run *run, const char *what);
 
 /* SPH_EFORMAT where the net takes or gives another number of columns than the data have: its file may say
  * anything. */

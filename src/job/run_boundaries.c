@@ -25,8 +25,8 @@ int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const c
 {
     sph_data *data = NULL;
     sph_split split = {0};
-    int err = run_open_data(run, source, 0, &data);
-    if (err < 0)
+    int err = run_check_single(run, "boundaries");
+    if (err < 0 || (err = run_open_data(run, source, 0, &data)) < 0)
         return err;
     if (!(err = choose_rows(run, data, !source, &split)))
         err = sph_boundaries_new(out, run->net, layer, 1, data, split.train,

@@ -66,7 +66,7 @@ int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts)
     if (!err && !(err = json_print(&data, run->schema, 0)) && !(err = json_print(&features, names, 0))) {
         face.data = data.chars;
         face.features = features.chars;
-        err = onnx_save(run->net, path, opts, &face);
+        err = onnx_save(run->nets, run->members, path, opts, &face);
     }
     mem_free(labels);
     json_decref(names);

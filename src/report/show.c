@@ -95,10 +95,12 @@ static void layers_table(struct table *out, const sph_net *net)
     }
 }
 
-static int add_network(struct text *out, const sph_net *net)
+static int add_network(struct text *out, const sph_net *net, size_t members)
 {
     struct table table = {0};
     layers_table(&table, net);
+    if (members > 1)
+        text_add(out, "members     %zu, each of them this\n", members);
     text_add(out, "network     inputs %zu, outputs %zu, learned numbers %zu, %s\n\n", sph_net_inputs(net),
              sph_net_outputs(net), sph_net_learned(net),
              sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word);
@@ -107,11 +109,12 @@ static int add_network(struct text *out, const sph_net *net)
     return err;
 }
 
-static int network_to_json(json_t *object, const sph_net *net)
+static int network_to_json(json_t *object, const sph_net *net, size_t members)
 {
     struct table table = {0};
     layers_table(&table, net);
-    int bad = json_object_set_new(object, "inputs", json_integer((json_int_t)sph_net_inputs(net)));
+    int bad = members > 1 ? json_object_set_new(object, "members", json_integer((json_int_t)members)) : 0;
+    bad |= json_object_set_new(object, "inputs", json_integer((json_int_t)sph_net_inputs(net)));
     bad |= json_object_set_new(object, "outputs", json_integer((json_int_t)sph_net_outputs(net)));
     bad |= json_object_set_new(object, "learned", json_integer((json_int_t)sph_net_learned(net)));
     bad |= json_object_set_new(object, "dtype",
@@ -199,7 +202,7 @@ static void add_options(struct text *out, const struct sph_job *job)
 }
 
 static json_t *run_to_json(const char *dir, const struct sph_job *job, const json_t *result,
-                           const sph_net *net)
+                           const sph_net *net, size_t members)
 {
     json_t *object = json_object(), *options = json_object();
     int bad = !object || !options;
@@ -211,7 +214,7 @@ static json_t *run_to_json(const char *dir, const struct sph_job *job, const jso
     bad |= json_object_set_new(object, "options", options);
     bad |= json_object_set(object, "result", result ? (json_t *)result : json_null());
     if (net)
-        bad |= network_to_json(object, net);
+        bad |= network_to_json(object, net, members);
     if (!bad)
         return object;
     json_decref(object);
@@ -221,7 +224,8 @@ static json_t *run_to_json(const char *dir, const struct sph_job *job, const jso
 static int show_run(const char *dir, int json, const sph_sink *sink)
 {
     struct sph_job *job = NULL;
-    sph_net *net = NULL;
+    sph_net **nets = NULL, *net = NULL;
+    size_t members = 0;
     json_t *result = NULL;
     struct text out = {0};
     char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT),
@@ -230,18 +234,19 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
     if (!err && !(err = config_read(job, config)) && file_exists(path))
         err = json_read(&result, path);
     if (!err && file_exists(model))
-        err = model_open(&net, NULL, model);
+        err = model_open_members(&nets, &members, NULL, model);
     if (err < 0)
         goto out;
+    net = nets ? nets[0] : NULL;
     if (json) {
-        err = show_json(run_to_json(dir, job, result, net), sink);
+        err = show_json(run_to_json(dir, job, result, net, members), sink);
         goto out;
     }
     text_add(&out, "run         %s\n", dir);
     add_options(&out, job);
     add_result(&out, result);
     if (net)
-        err = add_network(&out, net);
+        err = add_network(&out, net, members);
     text_add(&out, "\nrepeat      ");
     run_add_command(&out, job);
     text_add(&out, "\n");
@@ -250,7 +255,7 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
 out:
     text_free(&out);
     json_decref(result);
-    sph_net_free(net);
+    model_free_members(nets, members);
     sph_job_free(job);
     mem_free(model);
     mem_free(path);
@@ -282,10 +287,10 @@ static int show_experiment(const char *dir, int json, const sph_sink *sink)
     return err;
 }
 
-static json_t *model_to_json(const char *path, const sph_net *net, json_t *data)
+static json_t *model_to_json(const char *path, const sph_net *net, size_t members, json_t *data)
 {
     json_t *object = json_object();
-    int bad = json_object_set_new(object, "model", json_words(path)) | network_to_json(object, net);
+    int bad = json_object_set_new(object, "model", json_words(path)) | network_to_json(object, net, members);
     if (data)
         bad |= json_object_set(object, "data", data);
     if (!bad)
@@ -313,22 +318,23 @@ static void add_columns(struct text *out, const json_t *data)
 
 static int show_model(const char *path, int json, const sph_sink *sink)
 {
-    sph_net *net = NULL;
+    sph_net **nets = NULL;
+    size_t members = 0;
     json_t *data = NULL;
     struct text out = {0};
-    int err = model_open(&net, &data, path);
+    int err = model_open_members(&nets, &members, &data, path);
     if (!err && json)
-        err = show_json(model_to_json(path, net, data), sink);
+        err = show_json(model_to_json(path, nets[0], members, data), sink);
     else if (!err) {
         text_add(&out, "model       %s\n", path);
         add_columns(&out, data);
-        err = add_network(&out, net);
+        err = add_network(&out, nets[0], members);
         if (!err)
             err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
     }
     text_free(&out);
     json_decref(data);
-    sph_net_free(net);
+    model_free_members(nets, members);
     return err;
 }
 

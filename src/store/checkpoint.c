@@ -11,35 +11,85 @@
 #include "store/model.h"
 #include "store/safetensors.h"
 
+/* The spans of all trainers, under the names that a file has. */
+struct spans {
+    struct trainer_span *list; /* (count) */
+    char **names;              /* (count) owned; NULL of one trainer */
+    size_t count;
+};
+
 static enum st_dtype span_dtype(const struct trainer_span *span, const sph_net *net)
 {
     return span->is_f64 || net->dtype == SPH_F64 ? ST_F64 : ST_F32;
 }
 
-int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *net, const json_t *extra)
+static void spans_free(struct spans *spans)
 {
-    struct trainer_span spans[TRAINER_SPANS];
-    struct st_item items[TRAINER_SPANS];
-    size_t count = trainer_spans(trainer, spans);
+    mem_free_texts(spans->names, spans->count);
+    mem_free(spans->list);
+}
+
+static int spans_list(struct spans *out, const struct checkpoint_parts *parts)
+{
+    *out = (struct spans){.list = mem_get(parts->count * TRAINER_SPANS, sizeof *out->list)};
+    if (parts->count > 1)
+        out->names = mem_get(parts->count * TRAINER_SPANS, sizeof *out->names);
+    if (!out->list || (parts->count > 1 && !out->names))
+        goto fail;
+    for (size_t k = 0; k < parts->count; k++) {
+        size_t count = trainer_spans(parts->trainers[k], out->list + out->count);
+        for (size_t i = out->count; out->names && i < out->count + count; i++) {
+            if (!(out->names[i] = mem_format("members.%zu.%s", k, out->list[i].name)))
+                goto fail;
+            out->list[i].name = out->names[i];
+        }
+        out->count += count;
+    }
+    return 0;
+fail:
+    out->count = out->names ? parts->count * TRAINER_SPANS : 0;
+    spans_free(out);
+    return SPH_EMEMORY;
+}
+
+int checkpoint_save_all(const char *path, const struct checkpoint_parts *parts, const json_t *extra)
+{
+    struct spans spans;
     struct text metadata = {0};
     json_t *architecture = NULL;
-    int err = architecture_of(&architecture, net);
+    int err = spans_list(&spans, parts);
     if (err < 0)
-        return sph_fail_move(err, path, 0, 1);
-    json_t *object =
+        return err;
+    struct st_item *items = mem_get(spans.count, sizeof *items);
+    json_t *object = NULL;
+    if (!items || (err = architecture_of(&architecture, parts->net)) < 0) {
+        err = items ? sph_fail_move(err, path, 0, 1) : SPH_EMEMORY;
+        goto out;
+    }
+    object =
         json_pack("{s:i, s:b, s:o}", "format", MODEL_FORMAT, "checkpoint", 1, "architecture", architecture);
     if (!object || (extra && json_object_set(object, "extra", (json_t *)extra) < 0))
         err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err)
         err = json_print(&metadata, object, 0);
-    json_decref(object);
-    for (size_t i = 0; i < count; i++)
-        items[i] =
-            (struct st_item){spans[i].name, span_dtype(&spans[i], net), &spans[i].count, 1, spans[i].data};
+    for (size_t i = 0; i < spans.count; i++) {
+        const struct trainer_span *span = &spans.list[i];
+        items[i] = (struct st_item){span->name, span_dtype(span, parts->net), &span->count, 1, span->data};
+    }
     if (!err)
-        err = safetensors_write(path, items, count, &(struct st_meta){MODEL_METADATA, metadata.chars}, 1);
+        err =
+            safetensors_write(path, items, spans.count, &(struct st_meta){MODEL_METADATA, metadata.chars}, 1);
+out:
+    json_decref(object);
     text_free(&metadata);
+    mem_free(items);
+    spans_free(&spans);
     return err;
+}
+
+int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *net, const json_t *extra)
+{
+    return checkpoint_save_all(path, &(struct checkpoint_parts){&trainer, 1, net}, extra);
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -91,7 +141,7 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
                                "%s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
                                spans[i].name, found->count, st_dtype_name(found->dtype), found->ndim,
                                spans[i].count, st_dtype_name(dtype));
-        if (!strcmp(spans[i].name, "scalars") && (err = check_scalars(found)) < 0)
+        if (spans[i].is_f64 && spans[i].count == TRAINER_SCALAR_COUNT && (err = check_scalars(found)) < 0)
             return err;
     }
     for (size_t t = 0; t < file->count; t++) {
@@ -107,6 +157,7 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
     return 0;
 }
 
+/* net: NULL, or what it must be a checkpoint of. */
 static int check_metadata(const char *path, const struct safetensors *file, const sph_net *net, json_t **out)
 {
     const char *text = safetensors_metadata(file, MODEL_METADATA);
@@ -123,32 +174,57 @@ static int check_metadata(const char *path, const struct safetensors *file, cons
         return sph_fail_at(SPH_EFORMAT, where, "format %zu, this version reads %d", format, MODEL_FORMAT);
     if (!json_is_true(json_object_get(*out, "checkpoint")))
         return sph_fail_at(SPH_EFORMAT, path, "a model, expected a checkpoint");
-    return check_architecture(path, *out, where, net);
+    return net ? check_architecture(path, *out, where, net) : 0;
 }
 
-int checkpoint_load(const char *path, struct trainer *trainer, const sph_net *net, json_t **extra)
+int checkpoint_load_all(const char *path, const struct checkpoint_parts *parts, json_t **extra)
 {
-    struct trainer_span spans[TRAINER_SPANS];
-    size_t count = trainer_spans(trainer, spans);
+    struct spans spans;
     struct safetensors file;
     json_t *object = NULL;
     if (extra)
         *extra = NULL;
-    int err = safetensors_open(&file, path);
+    int err = spans_list(&spans, parts);
     if (err < 0)
         return err;
-    if ((err = check_metadata(path, &file, net, &object)) < 0 ||
-        (err = check_spans(&file, net, spans, count)) < 0)
-        goto out;
-    for (size_t i = 0; i < count; i++) {
-        const struct st_tensor *found = safetensors_find(&file, spans[i].name);
-        if (found->bytes)
-            memcpy(spans[i].data, found->data, found->bytes);
+    if ((err = safetensors_open(&file, path)) < 0) {
+        spans_free(&spans);
+        return err;
     }
-    trainer_restored(trainer);
+    if ((err = check_metadata(path, &file, parts->net, &object)) < 0 ||
+        (err = check_spans(&file, parts->net, spans.list, spans.count)) < 0)
+        goto out;
+    for (size_t i = 0; i < spans.count; i++) {
+        const struct st_tensor *found = safetensors_find(&file, spans.list[i].name);
+        if (found->bytes)
+            memcpy(spans.list[i].data, found->data, found->bytes);
+    }
+    for (size_t k = 0; k < parts->count; k++)
+        trainer_restored(parts->trainers[k]);
     if (extra)
         *extra = json_incref(json_object_get(object, "extra"));
 out:
+    json_decref(object);
+    safetensors_close(&file);
+    spans_free(&spans);
+    return err;
+}
+
+int checkpoint_load(const char *path, struct trainer *trainer, const sph_net *net, json_t **extra)
+{
+    return checkpoint_load_all(path, &(struct checkpoint_parts){&trainer, 1, net}, extra);
+}
+
+int checkpoint_extra(const char *path, json_t **extra)
+{
+    struct safetensors file;
+    json_t *object = NULL;
+    *extra = NULL;
+    int err = safetensors_open(&file, path);
+    if (err < 0)
+        return err;
+    if (!(err = check_metadata(path, &file, NULL, &object)))
+        *extra = json_incref(json_object_get(object, "extra"));
     json_decref(object);
     safetensors_close(&file);
     return err;

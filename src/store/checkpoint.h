@@ -8,11 +8,25 @@
 #include "file/json.h"
 #include "train/trainer.h"
 
-/* Between steps. extra: an object of the caller's, or NULL. Replaces the file whole. */
-int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *net, const json_t *extra);
+/* What is saved: the trainers of one net, or of the members of an ensemble, whose spans are members.K.NAME then. */
+struct checkpoint_parts {
+    struct trainer *const *trainers; /* (count) */
+    size_t count;
+    const sph_net *net; /* the first one's: all have its shape */
+};
 
-/* Into a trainer made with the same options for the same net and data. It is changed only if everything fits.
+/* Between steps. extra: an object of the caller's, or NULL. Replaces the file whole. */
+int checkpoint_save_all(const char *path, const struct checkpoint_parts *parts, const json_t *extra);
+
+/* Into trainers made with the same options for the same net and data. They are changed only if everything fits.
  * *extra: what was saved, NULL where nothing was; caller frees with json_decref. extra may be NULL. */
+int checkpoint_load_all(const char *path, const struct checkpoint_parts *parts, json_t **extra);
+
+/* The same of one trainer. */
+int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *net, const json_t *extra);
 int checkpoint_load(const char *path, struct trainer *trainer, const sph_net *net, json_t **extra);
+
+/* Only what the caller added. */
+int checkpoint_extra(const char *path, json_t **extra);
 
 #endif

@@ -14,6 +14,9 @@
 #include "store/tensors.h"
 #include "store/torchvision.h"
 
+#define MEMBERS "members"
+enum { MEMBER_NAME = 40 };
+
 /* ---------------------------------------------------------------- standardisation */
 
 struct scaling_array {
@@ -95,7 +98,8 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
 
 /* ---------------------------------------------------------------- saving */
 
-static int describe(struct text *out, const char *path, const sph_net *net, const json_t *data)
+static int describe(struct text *out, const char *path, const sph_net *net, size_t members,
+                    const json_t *data)
 {
     json_t *architecture = NULL, *object = NULL;
     int err = architecture_of(&architecture, net);
@@ -105,6 +109,8 @@ static int describe(struct text *out, const char *path, const sph_net *net, cons
     if (!object)
         return sph_fail_at(SPH_EMEMORY, path, "out of memory");
     err = put_scaling(object, net, path);
+    if (!err && members > 1 && json_object_set_new(object, MEMBERS, json_integer((json_int_t)members)) < 0)
+        err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err && data && json_object_set(object, "data", (json_t *)data) < 0)
         err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err)
@@ -113,32 +119,83 @@ static int describe(struct text *out, const char *path, const sph_net *net, cons
     return err;
 }
 
-/* Into sink or, where that is NULL, into the file. */
-static int save(const char *path, const sph_sink *sink, const sph_net *net, const json_t *data)
+/* "members.2.": what stands before the names of a member's tensors, nothing of one alone. */
+static void name_member(char out[static MEMBER_NAME], size_t member, size_t members)
 {
-    if (!net->ready)
-        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
-    struct text metadata = {0};
-    struct st_writer writer = {0};
-    size_t largest = tensors_largest(net);
+    out[0] = 0;
+    if (members > 1)
+        snprintf(out, MEMBER_NAME, MEMBERS ".%zu.", member);
+}
+
+static int list_tensors(struct st_writer *writer, const sph_net *net, const char *before)
+{
     enum st_dtype dtype = net->dtype == SPH_F32 ? ST_F32 : ST_F64;
-    double *values = mem_get(largest, sizeof *values);
-    char *bytes = mem_get(largest, net->k->size);
-    int err = values && bytes ? 0 : SPH_EMEMORY;
-    if (err < 0 || (err = describe(&metadata, path, net, data)) < 0 ||
-        (err = sink ? st_writer_begin_sink(&writer, sink) : st_writer_begin(&writer, path)) < 0 ||
-        (err = st_writer_metadata(&writer, MODEL_METADATA, metadata.chars)) < 0)
-        goto out;
+    int err = 0;
     for (size_t i = 0; i < net->tensor_count && !err; i++) {
         const sph_tensor *view = &net->tensors[i].view;
-        err = st_writer_tensor(&writer, view->name, dtype, view->shape, view->ndim);
+        char name[TENSOR_NAME];
+        snprintf(name, sizeof name, "%s%s", before, view->name);
+        err = st_writer_tensor(writer, name, dtype, view->shape, view->ndim);
     }
+    return err;
+}
+
+static int write_tensors(struct st_writer *writer, const sph_net *net, double *values, char *bytes)
+{
+    int err = 0;
     for (size_t i = 0; i < net->tensor_count && !err; i++) {
         const struct net_tensor *tensor = &net->tensors[i];
         net_read_tensor(net, tensor, values);
         net->k->from_double(tensor->view.count, values, bytes);
-        err = st_writer_data(&writer, bytes, tensor->view.count * net->k->size);
+        err = st_writer_data(writer, bytes, tensor->view.count * net->k->size);
     }
+    return err;
+}
+
+/* One description serves all. */
+static int check_same(const char *path, const sph_net *first, const sph_net *other, size_t member)
+{
+    json_t *one = NULL, *two = NULL;
+    char difference[256];
+    int err = architecture_of(&one, first);
+    if (!err && !(err = architecture_of(&two, other)) &&
+        architecture_difference(one, two, difference, sizeof difference))
+        err = sph_fail_at(SPH_EARG, path, "member %zu is another network than the first: %s", member,
+                          difference);
+    json_decref(one);
+    json_decref(two);
+    return err;
+}
+
+/* Into sink or, where that is NULL, into the file. */
+static int save(const char *path, const sph_sink *sink, sph_net *const *nets, size_t count,
+                const json_t *data)
+{
+    for (size_t k = 1; k < count; k++) {
+        int differs = check_same(path, nets[0], nets[k], k);
+        if (differs < 0)
+            return differs;
+    }
+    for (size_t k = 0; k < count; k++)
+        if (!nets[k]->ready)
+            return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+    struct text metadata = {0};
+    struct st_writer writer = {0};
+    size_t largest = tensors_largest(nets[0]);
+    char before[MEMBER_NAME];
+    double *values = mem_get(largest, sizeof *values);
+    char *bytes = mem_get(largest, nets[0]->k->size);
+    int err = values && bytes ? 0 : SPH_EMEMORY;
+    if (err < 0 || (err = describe(&metadata, path, nets[0], count, data)) < 0 ||
+        (err = sink ? st_writer_begin_sink(&writer, sink) : st_writer_begin(&writer, path)) < 0 ||
+        (err = st_writer_metadata(&writer, MODEL_METADATA, metadata.chars)) < 0)
+        goto out;
+    for (size_t k = 0; k < count && !err; k++) {
+        name_member(before, k, count);
+        err = list_tensors(&writer, nets[k], before);
+    }
+    for (size_t k = 0; k < count && !err; k++)
+        err = write_tensors(&writer, nets[k], values, bytes);
     if (!err)
         err = st_writer_commit(&writer);
 out:
@@ -149,21 +206,83 @@ out:
     return err;
 }
 
+int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data)
+{
+    return save(path, NULL, nets, count, data);
+}
+
 int model_save(const char *path, const sph_net *net, const json_t *data)
 {
-    return save(path, NULL, net, data);
+    sph_net *one = (sph_net *)net;
+    return model_save_members(path, &one, 1, data);
 }
 
 /* ---------------------------------------------------------------- opening */
 
-static int open_described(sph_net **out, json_t **data, const struct safetensors *file, const char *text)
+/* One member's net from the description, with its numbers and the standardisation that all of them have. */
+static int build_member(sph_net **out, const struct safetensors *file, const json_t *object,
+                        const char *where, size_t member, size_t members)
+{
+    char before[MEMBER_NAME];
+    const json_t *architecture = NULL, *scaling;
+    sph_net *net = NULL;
+    int output = 0, err;
+    name_member(before, member, members);
+    const struct tensor_names names = {.before = before};
+    if ((err = json_member_object(object, where, "architecture", &architecture)) < 0 ||
+        (err = architecture_build(&net, &output, architecture, where)) < 0 ||
+        (err = tensors_check_weights(file, net, before)) < 0 || (err = net_finish(net, output)) < 0 ||
+        (err = tensors_take(net, file, 1, &names, -1)) < 0)
+        goto out;
+    if (json_object_get(object, "standardisation") &&
+        ((err = json_member_object(object, where, "standardisation", &scaling)) < 0 ||
+         (err = get_scaling(net, scaling, where)) < 0))
+        goto out;
+    *out = net;
+    net = NULL;
+out:
+    sph_net_free(net);
+    return err;
+}
+
+/* A name that belongs to no member. What a member has too many, build_member saw. */
+static int check_members(const struct safetensors *file, size_t tensors, size_t members)
+{
+    for (size_t i = 0; i < file->count && file->count != tensors * members; i++) {
+        const char *name = file->tensor[i].name, *number = name + strlen(MEMBERS ".");
+        char digits[24] = "", before[MEMBER_NAME] = "";
+        size_t member = members, length = strlen(name) < strlen(MEMBERS ".") ? 0 : strcspn(number, ".");
+        if (length < sizeof digits)
+            memcpy(digits, number, length);
+        if (text_to_size(digits, &member))
+            name_member(before, member, members);
+        if (member >= members || strncmp(name, before, strlen(before)))
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, name,
+                               "the ensemble of %zu nets has no tensor %.120s", members, name);
+    }
+    return 0;
+}
+
+static int count_members(const struct safetensors *file, const json_t *object, const char *where, size_t *out)
+{
+    *out = 1;
+    if (!json_object_get(object, MEMBERS))
+        return 0;
+    int err = json_member_size(object, where, MEMBERS, out);
+    if (!err && (!*out || *out > file->count))
+        err = sph_fail_of(SPH_EFORMAT, where, 0, MEMBERS, "\"%s\" is %zu, and the file has %zu tensors",
+                          MEMBERS, *out, file->count);
+    return err;
+}
+
+static int open_described(sph_net ***nets, size_t *count, json_t **data, const struct safetensors *file,
+                          const char *text)
 {
     char where[512];
     json_t *object = NULL;
-    const json_t *architecture = NULL, *member;
-    sph_net *net = NULL;
+    const json_t *member;
     size_t format = 0;
-    int output = 0, err;
+    int err;
     snprintf(where, sizeof where, "%.400s: metadata", file->path);
     if ((err = json_parse(&object, where, text, strlen(text))) < 0 ||
         (err = json_member_size(object, where, "format", &format)) < 0)
@@ -176,25 +295,21 @@ static int open_described(sph_net **out, json_t **data, const struct safetensors
         err = sph_fail_at(SPH_EFORMAT, file->path, "a checkpoint, expected a model");
         goto out;
     }
-    if ((err = json_member_object(object, where, "architecture", &architecture)) < 0 ||
-        (err = architecture_build(&net, &output, architecture, where)) < 0 ||
-        (err = tensors_check_weights(file, net)) < 0 || (err = net_finish(net, output)) < 0 ||
-        (err = tensors_take(net, file, 1, NULL, -1)) < 0)
+    if ((err = count_members(file, object, where, count)) < 0)
         goto out;
-    if (json_object_get(object, "standardisation") &&
-        ((err = json_member_object(object, where, "standardisation", &member)) < 0 ||
-         (err = get_scaling(net, member, where)) < 0))
+    if (!(*nets = mem_get(*count, sizeof(sph_net *)))) {
+        err = SPH_EMEMORY;
         goto out;
-    if (data && json_object_get(object, "data")) {
-        if ((err = json_member_object(object, where, "data", &member)) < 0)
-            goto out;
-        *data = json_incref((json_t *)member);
     }
-    *out = net;
-    net = NULL;
+    for (size_t k = 0; k < *count && !err; k++)
+        err = build_member(&(*nets)[k], file, object, where, k, *count);
+    if (!err && *count > 1)
+        err = check_members(file, (*nets)[0]->tensor_count, *count);
+    if (!err && data && json_object_get(object, "data") &&
+        !(err = json_member_object(object, where, "data", &member)))
+        *data = json_incref((json_t *)member);
 out:
     json_decref(object);
-    sph_net_free(net);
     return err;
 }
 
@@ -227,15 +342,64 @@ out:
     return err;
 }
 
+void model_free_members(sph_net **nets, size_t count)
+{
+    for (size_t k = 0; nets && k < count; k++)
+        sph_net_free(nets[k]);
+    mem_free(nets);
+}
+
 /* Closes the file. */
-static int open_any(sph_net **out, json_t **data, struct safetensors *file)
+static int open_all(sph_net ***out, size_t *count, json_t **data, struct safetensors *file)
 {
     const char *text = safetensors_metadata(file, MODEL_METADATA);
-    int err = text                          ? open_described(out, data, file, text)
-              : torchvision_recognise(file) ? torchvision_open(out, file)
-                                            : open_chain(out, file);
+    sph_net **nets = NULL;
+    size_t members = 1;
+    int err;
+    if (text)
+        err = open_described(&nets, &members, data, file, text);
+    else if (!(nets = mem_get(1, sizeof(sph_net *))))
+        err = SPH_EMEMORY;
+    else
+        err = torchvision_recognise(file) ? torchvision_open(nets, file) : open_chain(nets, file);
     safetensors_close(file);
-    return err;
+    if (err < 0) {
+        model_free_members(nets, members);
+        return err;
+    }
+    *out = nets;
+    *count = members;
+    return 0;
+}
+
+/* The same where one net is expected. */
+static int open_one(sph_net **out, json_t **data, struct safetensors *file, const char *path)
+{
+    sph_net **nets;
+    size_t count;
+    int err = open_all(&nets, &count, data, file);
+    if (err < 0)
+        return err;
+    if (count > 1) {
+        model_free_members(nets, count);
+        if (data) {
+            json_decref(*data);
+            *data = NULL;
+        }
+        return sph_fail_at(SPH_EARG, path, "an ensemble of %zu nets, expected one net", count);
+    }
+    *out = nets[0];
+    mem_free(nets);
+    return 0;
+}
+
+int model_open_members(sph_net ***out, size_t *count, json_t **data, const char *path)
+{
+    struct safetensors file;
+    if (data)
+        *data = NULL;
+    int err = safetensors_open(&file, path);
+    return err < 0 ? err : open_all(out, count, data, &file);
 }
 
 int model_open(sph_net **out, json_t **data, const char *path)
@@ -244,7 +408,7 @@ int model_open(sph_net **out, json_t **data, const char *path)
     if (data)
         *data = NULL;
     int err = safetensors_open(&file, path);
-    return err < 0 ? err : open_any(out, data, &file);
+    return err < 0 ? err : open_one(out, data, &file, path);
 }
 
 /* ---------------------------------------------------------------- the public doors */
@@ -255,8 +419,9 @@ static int save_with_note(const sph_net *net, const char *path, const sph_sink *
     int err = net->note ? json_parse(&data, path, net->note, strlen(net->note)) : 0;
     if (!err && data && !json_is_object(data))
         err = sph_fail_at(SPH_EARG, path, "the net's note is not a JSON object, and a file keeps no other");
+    sph_net *one = (sph_net *)net;
     if (!err)
-        err = save(path, sink, net, data);
+        err = save(path, sink, &one, 1, data);
     json_decref(data);
     return err;
 }
@@ -322,7 +487,7 @@ int sph_net_read(sph_net **out, const void *bytes, size_t length)
     struct safetensors file;
     int err = safetensors_of_bytes(&file, bytes, length);
     if (!err)
-        err = open_any(&net, &data, &file);
+        err = open_one(&net, &data, &file, ST_NOWHERE);
     return opened(out, err, net, data);
 }
 
@@ -332,6 +497,8 @@ static int check_description(const struct safetensors *file, const sph_net *net)
     const char *text = safetensors_metadata(file, MODEL_METADATA);
     json_t *object = NULL;
     int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
+    if (!err && json_object_get(object, MEMBERS))
+        err = sph_fail_at(SPH_EFORMAT, file->path, "an ensemble, expected one net");
     if (!err && object)
         err = architecture_same_angles(json_object_get(object, "architecture"), net, file->path);
     json_decref(object);

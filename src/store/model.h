@@ -7,7 +7,10 @@
  * ...}, "data": the caller's own}
  *
  * where the last two may be absent. A file without it is read if its tensors are layers.0.weight,
- * layers.0.bias and so on and nothing else: a relu network. */
+ * layers.0.bias and so on and nothing else: a relu network.
+ *
+ * An ensemble is one file too: "members": K stands beside the architecture, which all members have, and the tensors are
+ * members.0.PATH.weight and so on. */
 #ifndef SPH_STORE_MODEL_H
 #define SPH_STORE_MODEL_H
 
@@ -20,7 +23,14 @@ enum { MODEL_FORMAT = 1 };
 /* data: an object kept beside the net, or NULL. Replaces the file whole. */
 int model_save(const char *path, const sph_net *net, const json_t *data);
 
-/* Caller frees the net with sph_net_free and *data, NULL where the file has none, with json_decref. data may
+/* The same of the members of an ensemble, all of one shape and standardisation; one member is a plain net. */
+int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data);
+
+/* Caller frees with model_free_members. A file of one net is an ensemble of one. */
+int model_open_members(sph_net ***nets, size_t *count, json_t **data, const char *path);
+void model_free_members(sph_net **nets, size_t count);
+
+/* Of one net; an ensemble is refused. Caller frees the net with sph_net_free and *data, NULL where the file has none, with json_decref. data may
  * be NULL. Every tensor of the net must be there, and no other. */
 int model_open(sph_net **out, json_t **data, const char *path);
 

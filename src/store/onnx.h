@@ -20,8 +20,9 @@ struct onnx_face {
     const char *data;     /* what the net's owner says about its data, a JSON object                   */
 };
 
-/* Replaces the file whole. */
-int onnx_save(const sph_net *net, const char *path, const sph_export_opts *opts,
+/* Of several nets of one shape the mean of what they predict; the scores of several are refused. Replaces the file
+ * whole. */
+int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,
               const struct onnx_face *face);
 
 #endif

@@ -140,11 +140,11 @@ static void add_softmax(struct onnx_build *build, const struct onnx_face *face, 
     finish(build, "probabilities", ONNX_FLOAT, face->classes);
 }
 
-static void add_output(struct onnx_export *e, const struct onnx_face *face)
+static void add_output(struct onnx_export *e, const struct onnx_face *face, const char *output)
 {
     struct onnx_build *build = &e->build;
     size_t outputs = sph_net_outputs(e->net);
-    const char *y = unscale(e, onnx_as_vector(e, e->net->output));
+    const char *y = unscale(e, output);
     if (!face->raw && face->labels && face->link == LOSS_LOGISTIC) {
         add_logistic(build, face, y);
         return;
@@ -156,6 +156,84 @@ static void add_output(struct onnx_export *e, const struct onnx_face *face)
     if (!face->raw && face->link == LOSS_EXP)
         onnx_node(build, "Exp", "Y.mean_of_counts", y, NULL);
     finish(build, face->raw ? "scores" : "variable", ONNX_FLOAT, outputs);
+}
+
+/* ---------------------------------------------------------------- the mean of several */
+
+static const char *mean_of(struct onnx_build *build, const char *const *values, size_t count,
+                           const char *name)
+{
+    const size_t one = 1;
+    const double share = 1 / (double)count;
+    const char *sum = values[0];
+    for (size_t k = 1; k < count; k++)
+        sum = onnx_node(build, "Add", onnx_text(build, "%s.sum_%zu", name, k), sum, values[k], NULL);
+    return onnx_node(build, "Mul", name, sum,
+                     onnx_floats(build, onnx_text(build, "%s.share", name), &share, &one, 1), NULL);
+}
+
+/* What each of the nets predicts, by one operator on its outputs. */
+static const char *mean_by(struct onnx_build *build, const char *op, const char *const *outputs, size_t count,
+                           const char *name)
+{
+    const char **each = onnx_take(build, count, sizeof *each);
+    for (size_t k = 0; each && k < count; k++) {
+        each[k] = onnx_node(build, op, onnx_text(build, "%s.%zu", name, k), outputs[k], NULL);
+        if (!strcmp(op, "Softmax"))
+            onnx_set_int(build, "axis", 1);
+    }
+    return each ? mean_of(build, each, count, name) : "";
+}
+
+static void add_mean_logistic(struct onnx_build *build, const struct onnx_face *face,
+                              const char *const *logits, size_t count)
+{
+    const int64_t flat[] = {-1};
+    const char **less = onnx_take(build, count, sizeof *less);
+    for (size_t k = 0; less && k < count; k++)
+        less[k] = onnx_node(build, "Neg", onnx_text(build, "less.%zu", k), logits[k], NULL);
+    const char *second = mean_by(build, "Sigmoid", logits, count, "of_second");
+    const char *first = less ? mean_by(build, "Sigmoid", less, count, "of_first") : "";
+    const char *number = onnx_node(build, "Cast", "second",
+                                   onnx_node(build, "Greater", "is_second", second, first, NULL), NULL);
+    onnx_set_int(build, "to", ONNX_INT64);
+    add_label(build, face,
+              onnx_node(build, "Reshape", "class", number, onnx_ints(build, "rows", flat, 1), NULL));
+    onnx_node(build, "Concat", "probabilities", first, second, NULL);
+    onnx_set_int(build, "axis", 1);
+    finish(build, "probabilities", ONNX_FLOAT, 2);
+}
+
+static void add_mean_softmax(struct onnx_build *build, const struct onnx_face *face,
+                             const char *const *logits, size_t count)
+{
+    const char *mean = mean_by(build, "Softmax", logits, count, "mean");
+    const char *top = onnx_node(build, "ArgMax", "class", mean, NULL);
+    onnx_set_int(build, "axis", 1);
+    onnx_set_int(build, "keepdims", 0);
+    add_label(build, face, top);
+    onnx_node(build, "Identity", "probabilities", mean, NULL);
+    finish(build, "probabilities", ONNX_FLOAT, face->classes);
+}
+
+/* outputs (count) of the nets, before their units are undone. */
+static void add_mean(struct onnx_export *e, const struct onnx_face *face, const char *const *outputs,
+                     size_t count)
+{
+    struct onnx_build *build = &e->build;
+    if (face->labels && face->link == LOSS_LOGISTIC) {
+        add_mean_logistic(build, face, outputs, count);
+        return;
+    }
+    if (face->labels && face->link == LOSS_SOFTMAX) {
+        add_mean_softmax(build, face, outputs, count);
+        return;
+    }
+    if (face->link == LOSS_EXP)
+        mean_by(build, "Exp", outputs, count, "mean");
+    else
+        unscale(e, mean_of(build, outputs, count, "mean"));
+    finish(build, "variable", ONNX_FLOAT, sph_net_outputs(e->net));
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -185,40 +263,74 @@ static int check(const sph_net *net, const char *path, const sph_export_opts *op
     return 0;
 }
 
-int onnx_save(const sph_net *net, const char *path, const sph_export_opts *opts, const struct onnx_face *face)
+/* One net's nodes; what it gives is called *out. */
+static int add_net(struct onnx_export *e, const sph_net *net, const char *path, const char **out)
 {
-    int err = check(net, path, opts);
+    int err = weights_new(&e->weights, (sph_net *)net, net->k, 0);
     if (err < 0)
         return err;
-    struct onnx_export e = {.net = net, .keep_norm = opts->flags & SPH_EXPORT_KEEP_BN};
-    onnx_begin(&e.build, opts->opset ? opts->opset : ONNX_OPSET);
-    e.value = onnx_take(&e.build, net->node_count, sizeof *e.value);
-    if (!e.value || (err = weights_new(&e.weights, (sph_net *)net, net->k, 0)) < 0) {
-        err = err ? err : e.build.err;
-        goto out;
-    }
-    weights_materialize(e.weights);
-    size_t bad = weights_first_bad(e.weights);
-    if (bad < net->layer_count) {
+    e->net = net;
+    weights_materialize(e->weights);
+    size_t bad = weights_first_bad(e->weights);
+    if (bad < net->layer_count)
         err = sph_fail_at(SPH_EARG, path, "%s has numbers that are not finite: there is nothing to export",
                           net->layers[bad].path);
+    for (size_t i = 1; i < net->node_count && !err; i++)
+        onnx_add_node(e, i);
+    weights_free(e->weights);
+    e->weights = NULL;
+    if (!err && !e->build.err)
+        *out = onnx_as_vector(e, net->output);
+    return err ? err : e->build.err;
+}
+
+static int check_all(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,
+                     const struct onnx_face *face)
+{
+    int err = 0;
+    for (size_t k = 0; k < count && !err; k++)
+        err = check(nets[k], path, opts);
+    return !err && count > 1 && face->raw
+               ? sph_fail_of(SPH_EARG, "", 0, "raw",
+                             "the scores of %zu nets have no mean; --member K takes one", count)
+               : err;
+}
+
+int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,
+              const struct onnx_face *face)
+{
+    int err = check_all(nets, count, path, opts, face);
+    if (err < 0)
+        return err;
+    struct onnx_export e = {.net = nets[0], .before = "", .keep_norm = opts->flags & SPH_EXPORT_KEEP_BN};
+    onnx_begin(&e.build, opts->opset ? opts->opset : ONNX_OPSET);
+    e.value = onnx_take(&e.build, nets[0]->node_count, sizeof *e.value);
+    const char **outputs = onnx_take(&e.build, count, sizeof *outputs);
+    if (!e.value || !outputs) {
+        err = e.build.err;
         goto out;
     }
     add_input(&e, face->fill);
-    for (size_t i = 1; i < net->node_count; i++)
-        onnx_add_node(&e, i);
-    if (!e.build.err) {
-        add_output(&e, face);
-        add_metadata(&e.build, face);
+    for (size_t k = 0; k < count && !err; k++) {
+        if (count > 1)
+            e.before = onnx_text(&e.build, "members.%zu.", k);
+        err = e.before ? add_net(&e, nets[k], path, &outputs[k]) : e.build.err;
     }
+    if (err < 0)
+        goto out;
+    if (count > 1)
+        add_mean(&e, face, outputs, count);
+    else
+        add_output(&e, face, outputs[0]);
+    add_metadata(&e.build, face);
     err = onnx_write(&e.build, path);
 out:
-    weights_free(e.weights);
     onnx_free(&e.build);
     return err;
 }
 
 int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts)
 {
-    return onnx_save(net, path, opts, &(struct onnx_face){.raw = 1});
+    sph_net *one = (sph_net *)net;
+    return onnx_save(&one, 1, path, opts, &(struct onnx_face){.raw = 1});
 }

@@ -278,7 +278,7 @@ static void add_layer(struct onnx_export *e, size_t node)
     const struct net_layer *of = &e->net->layers[here->layer];
     struct layer layer = {.of = of,
                           .node = here,
-                          .path = of->path,
+                          .path = onnx_text(&e->build, "%s%s", e->before, of->path),
                           .m = of->shape.m,
                           .n = of->shape.n,
                           .image = here->kind == NODE_CONV};
@@ -323,7 +323,7 @@ static void add_pool(struct onnx_export *e, size_t node)
                                 whole     ? "GlobalAveragePool"
                                 : largest ? "MaxPool"
                                           : "AveragePool",
-                                onnx_text(&e->build, "nodes.%zu.pool", node), in, NULL);
+                                onnx_text(&e->build, "%snodes.%zu.pool", e->before, node), in, NULL);
     if (!whole)
         set_window(&e->build, window);
     if (!whole && !largest)
@@ -338,8 +338,10 @@ static void add_sum(struct onnx_export *e, size_t node)
     const char *in[2];
     for (size_t i = 0; i < 2; i++)
         in[i] = image ? e->value[here->in[i]].name : onnx_as_vector(e, here->in[i]);
-    e->value[node] = (struct onnx_value){
-        onnx_node(&e->build, "Add", onnx_text(&e->build, "nodes.%zu.sum", node), in[0], in[1], NULL), image};
+    e->value[node] = (struct onnx_value){onnx_node(&e->build, "Add",
+                                                   onnx_text(&e->build, "%snodes.%zu.sum", e->before, node),
+                                                   in[0], in[1], NULL),
+                                         image};
 }
 
 void onnx_add_node(struct onnx_export *e, size_t node)
@@ -363,7 +365,7 @@ void onnx_add_node(struct onnx_export *e, size_t node)
         break;
     case NODE_ACT:
         e->value[node] = (struct onnx_value){plain_act(&e->build, act_ops(here->act),
-                                                       onnx_text(&e->build, "nodes.%zu", node),
+                                                       onnx_text(&e->build, "%snodes.%zu", e->before, node),
                                                        e->value[here->in[0]].name),
                                              is_image(e, here->in[0])};
         break;

@@ -14,7 +14,8 @@ struct onnx_value {
 
 struct onnx_export {
     struct onnx_build build;
-    const struct sph_net *net;
+    const struct sph_net *net; /* the member at work, of an ensemble */
+    const char *before;        /* stands before the names of its nodes and constants */
     struct weights *weights;
     struct onnx_value *value; /* (nodes) */
     int keep_norm;            /* bn stays a node of its own */

@@ -11,9 +11,11 @@ static int refuse(const char *path)
         "this build knows no ONNX: install libprotobuf-c-dev and protobuf-c-compiler, and build again");
 }
 
-int onnx_save(const sph_net *net, const char *path, const sph_export_opts *opts, const struct onnx_face *face)
+int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,
+              const struct onnx_face *face)
 {
-    (void)net;
+    (void)nets;
+    (void)count;
     (void)opts;
     (void)face;
     return refuse(path);
@@ -21,7 +23,9 @@ int onnx_save(const sph_net *net, const char *path, const sph_export_opts *opts,
 
 int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts)
 {
-    return onnx_save(net, path, opts, &(struct onnx_face){.raw = 1});
+    (void)net;
+    (void)opts;
+    return refuse(path);
 }
 
 int sph_net_import(sph_net **out, const char *path, sph_imported *result)

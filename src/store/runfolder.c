@@ -195,18 +195,30 @@ int runfolder_check_content(const char *dir, uint64_t content)
 
 /* ---------------------------------------------------------------- result.json */
 
-static int add_scores(json_t *object, const char *key, const sph_scores *scores)
+json_t *runfolder_scores(const sph_scores *scores)
 {
-    if (!scores->rows)
-        return 0;
     json_t *part = json_object();
     int failed = part ? 0 : -1;
     for (size_t i = 0; i < scores->count; i++)
         failed |= json_object_set_new(part, scores->name[i], json_number(scores->value[i]));
-    return failed | json_object_set_new(object, key, part);
+    if (!failed)
+        return part;
+    json_decref(part);
+    return NULL;
+}
+
+static int add_scores(json_t *object, const char *key, const sph_scores *scores)
+{
+    return scores->rows ? json_object_set_new(object, key, runfolder_scores(scores)) : 0;
 }
 
 int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning)
+{
+    return runfolder_write_result_with(dir, result, reason, warning, NULL);
+}
+
+int runfolder_write_result_with(const char *dir, const sph_result *result, const char *reason,
+                                const char *warning, const json_t *more)
 {
     json_t *object = json_object();
     int failed = object ? 0 : -1;
@@ -223,6 +235,8 @@ int runfolder_write_result(const char *dir, const sph_result *result, const char
         failed |= json_object_set_new(object, "reason", json_string(reason));
     if (warning)
         failed |= json_object_set_new(object, "warning", json_string(warning));
+    if (more)
+        failed |= json_object_update(object, (json_t *)more);
     int err = failed ? out_of_memory(RUNFOLDER_RESULT) : write_json(dir, RUNFOLDER_RESULT, object, 2);
     json_decref(object);
     return err;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "file/file.h"
+#include "file/json.h"
 #include "spherelu.h"
 
 #define RUNFOLDER_CONFIG     "config.yaml"
@@ -58,6 +59,13 @@ int runfolder_check_content(const char *dir, uint64_t content);
  * reader of the scores must know, or NULL. */
 int runfolder_write_result(const char *dir, const sph_result *result, const char *reason,
                            const char *warning);
+
+/* The same with other members behind these: more, an object or NULL. */
+int runfolder_write_result_with(const char *dir, const sph_result *result, const char *reason,
+                                const char *warning, const json_t *more);
+
+/* Scores as result.json has them; NULL: out of memory. */
+json_t *runfolder_scores(const sph_scores *scores);
 
 /* 1 if the folder's result.json says that the run diverged, 0 if not or if there is none. */
 int runfolder_diverged(const char *dir);

@@ -46,14 +46,15 @@ static int missing_tensor(const struct safetensors *file, const char *name)
     return sph_fail_of(SPH_EFORMAT, file->path, 0, name, "%s is missing", name);
 }
 
-int tensors_check_weights(const struct safetensors *file, const sph_net *net)
+int tensors_check_weights(const struct safetensors *file, const sph_net *net, const char *before)
 {
     for (size_t l = 0; l < net->layer_count; l++) {
         const struct net_layer *layer = &net->layers[l];
         for (size_t t = 0; t < layer->ops->tensors; t++) {
             size_t shape[4], ndim = net_raw_shape(layer, t, shape);
-            char name[128];
-            snprintf(name, sizeof name, "%s.%s", layer->path, layer->ops->tensor[t].name);
+            char name[TENSOR_NAME];
+            snprintf(name, sizeof name, "%s%s.%s", before ? before : "", layer->path,
+                     layer->ops->tensor[t].name);
             const struct st_tensor *found = ndim ? safetensors_find(file, name) : NULL;
             int err = !ndim    ? 0
                       : !found ? missing_tensor(file, name)
@@ -79,7 +80,7 @@ static int find_tensors(const struct safetensors *file, const sph_net *net, int 
         if (names->of)
             names->of(net, tensor, name);
         else
-            snprintf(name, sizeof name, "%s", view->name);
+            snprintf(name, sizeof name, "%s%s", names->before ? names->before : "", view->name);
         found[i] = safetensors_find(file, name);
         int bias = view->group == SPH_GROUP_BIAS || view->group == SPH_GROUP_LAMBDA;
         int optional = view->learned ? names->no_bias && bias : !all;
@@ -110,7 +111,9 @@ static int check_strangers(const struct safetensors *file, const sph_net *net,
             known[found[i] - file->tensor] = 1;
     int err = 0;
     for (size_t i = 0; i < file->count && !err; i++)
-        if (!known[i] && !belongs_to(file->tensor[i].name, net, but) &&
+        if (!known[i] &&
+            (!names->before || !strncmp(file->tensor[i].name, names->before, strlen(names->before))) &&
+            !belongs_to(file->tensor[i].name, net, but) &&
             !(names->ignores && names->ignores(file, &file->tensor[i])))
             err = sph_fail_of(SPH_EFORMAT, file->path, 0, file->tensor[i].name,
                               "the net has no tensor %.120s", file->tensor[i].name);

@@ -13,7 +13,8 @@ enum { TENSOR_NAME = 160 };
 struct tensor_names {
     void (*of)(const sph_net *net, const struct net_tensor *tensor, char out[static TENSOR_NAME]);
     int (*ignores)(const struct safetensors *file, const struct st_tensor *stranger);
-    int no_bias; /* a bias or lambda that is not there is 0 */
+    int no_bias;        /* a bias or lambda that is not there is 0 */
+    const char *before; /* stands before every name of this net; other names are left alone. NULL: nothing */
 };
 
 /* Numbers of the net's largest tensor. */
@@ -23,8 +24,8 @@ size_t tensors_largest(const sph_net *net);
 int tensors_check_shape(const struct st_tensor *found, const size_t *shape, size_t ndim);
 
 /* Before a net of a file's description is laid out: its weights are as large as the file says. Everything
- * else of a layer is smaller, so that no description makes a net larger than its file. */
-int tensors_check_weights(const struct safetensors *file, const sph_net *net);
+ * else of a layer is smaller, so that no description makes a net larger than its file. before: as in tensor_names. */
+int tensors_check_weights(const struct safetensors *file, const sph_net *net, const char *before);
 
 /* The file's numbers into the net: all that fit, or none and an error. The file has every tensor of the net
  * (all) or every learned one, and no other. names may be NULL. but: the number of a layer that stays as it is,

@@ -8,8 +8,13 @@
 #include "train/losses.h"
 
 struct evaluator {
-    struct weights *weights;
-    struct plan *plan;
+    struct weights *weights; /* of the first member */
+    struct plan *plan;       /* likewise            */
+    struct plan **plans;     /* (members) of all of them */
+    size_t members;
+    double *each; /* (members, rows, outputs) and what they mean (outputs); NULL of one member */
+    char *joint;  /* (rows, ldj) what a net would give that predicts it */
+    size_t ldj;
     struct evaluator_opts opts;
     size_t rows;
     char *x, *y; /* (rows, ld) one batch */
@@ -95,21 +100,46 @@ static void describe_part(struct evaluator *e)
     }
 }
 
+static int make_plans(struct evaluator *e, struct weights *const *members, size_t rows)
+{
+    int err = 0;
+    e->plans = mem_own(&e->owned, e->members, sizeof(struct plan *));
+    if (!e->plans)
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < e->members && !err; k++)
+        err = plan_new(&e->plans[k], members[k], rows, PLAN_EVALUATE, e->opts.workers, NULL);
+    e->plan = e->plans[0];
+    return err;
+}
+
 int evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts,
                   size_t rows)
 {
+    return evaluator_new_mean(out, &weights, 1, opts, rows);
+}
+
+int evaluator_new_mean(struct evaluator **out, struct weights *const *members, size_t count,
+                       const struct evaluator_opts *opts, size_t rows)
+{
     struct evaluator *e = mem_get(1, sizeof *e);
+    struct weights *weights = members[0];
     if (!e)
         return SPH_EMEMORY;
     e->weights = weights;
+    e->members = count;
     e->opts = *opts;
     e->rows = rows;
     describe_part(e);
     want(e, EVALUATOR_ALL);
-    int err = plan_new(&e->plan, weights, rows, PLAN_EVALUATE, opts->workers, NULL);
+    int err = make_plans(e, members, rows);
     if (err < 0)
         goto fail;
     size_t columns = e->part.outputs + e->part.targets;
+    e->ldj = kernel_pad(e->part.outputs);
+    if (count > 1) {
+        e->each = mem_own(&e->owned, (count * rows + 1) * e->part.outputs, sizeof *e->each);
+        e->joint = mem_own(&e->owned, rows * e->ldj, weights->k->size);
+    }
     e->ldx = net_row_length(weights->net);
     e->ldy = kernel_pad(e->part.targets);
     e->scratch_size = plan_tile_rows(e->plan) * columns;
@@ -135,7 +165,8 @@ void evaluator_free(struct evaluator *e)
 {
     if (!e)
         return;
-    plan_free(e->plan);
+    for (size_t k = 0; e->plans && k < e->members; k++)
+        plan_free(e->plans[k]);
     mem_free_owned(&e->room_owned);
     mem_free_owned(&e->owned);
     mem_free(e);
@@ -183,6 +214,45 @@ static double score_tile(void *self, const struct tile *tile, const void *y, siz
                                                      .delta = e->opts.delta});
 }
 
+struct collect {
+    const struct evaluator *e;
+    double *y; /* (rows, outputs) of one member */
+};
+
+static double collect_tile(void *self, const struct tile *tile, const void *y, size_t ldy, void *dy,
+                           size_t lddy)
+{
+    (void)dy;
+    (void)lddy;
+    const struct collect *collect = self;
+    const struct kernels *k = collect->e->weights->k;
+    size_t outputs = collect->e->part.outputs;
+    for (size_t i = 0; i < tile->rows; i++)
+        k->to_double(outputs, (const char *)y + i * ldy * k->size, collect->y + (tile->row + i) * outputs);
+    return 0;
+}
+
+/* Every member's outputs, what they mean, and that scored as if one net had given it. */
+static double run_members(struct evaluator *e, size_t count)
+{
+    const struct kernels *k = e->weights->k;
+    size_t outputs = e->part.outputs, stride = e->rows * outputs, most = plan_tile_rows(e->plan);
+    double *mean = e->each + e->members * stride, sum = 0;
+    for (size_t m = 0; m < e->members; m++) {
+        struct collect collect = {e, e->each + m * stride};
+        plan_run(e->plans[m], e->x, e->ldx, count, &(struct plan_head){&collect, collect_tile});
+    }
+    for (size_t i = 0; i < count; i++) {
+        loss_join(loss_row(e->opts.loss)->link, outputs, e->members, e->each + i * outputs, stride, mean);
+        k->from_double(outputs, mean, e->joint + i * e->ldj * k->size);
+    }
+    for (size_t row = 0, index = 0; row < count; row += most, index++) {
+        struct tile tile = {.row = row, .rows = count - row < most ? count - row : most, .index = index};
+        sum += score_tile(e, &tile, e->joint + row * e->ldj * k->size, e->ldj, NULL, 0);
+    }
+    return sum;
+}
+
 static int run_batch(struct evaluator *e, const struct source *source, size_t row, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -193,7 +263,9 @@ static int run_batch(struct evaluator *e, const struct source *source, size_t ro
     e->row = row;
     if (!row)
         e->weights->k->to_double(e->part.targets, e->y, e->first);
-    e->part.loss += plan_run(e->plan, e->x, e->ldx, count, &(struct plan_head){e, score_tile});
+    e->part.loss += e->members > 1
+                        ? run_members(e, count)
+                        : plan_run(e->plan, e->x, e->ldx, count, &(struct plan_head){e, score_tile});
     for (size_t t = 0; t < plan_tiles(e->plan, count); t++)
         for (size_t i = 0; i < e->numbers; i++)
             e->sums[i] += e->tile_sums[t * e->numbers + i];

@@ -21,6 +21,10 @@ struct evaluator_opts {
 /* Makes a plan for up to `rows` rows at a time. */
 int evaluator_new(struct evaluator **out, struct weights *weights, const struct evaluator_opts *opts,
                   size_t rows);
+
+/* The same for the mean of the predictions of several nets of one shape. */
+int evaluator_new_mean(struct evaluator **out, struct weights *const *members, size_t count,
+                       const struct evaluator_opts *opts, size_t rows);
 void evaluator_free(struct evaluator *evaluator);
 
 enum evaluator_which { EVALUATOR_EPOCH, EVALUATOR_ALL };

@@ -98,8 +98,30 @@ static int feed_part(struct feed **out, const struct fit *fit, const sph_data *d
     return count ? feed_new(out, data, rows, count, fit->net) : 0;
 }
 
-int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
-            const sph_train_opts *opts)
+static int make_feeds(struct fit *fit, const sph_data *data, const sph_split *split)
+{
+    const sph_train_opts *opts = &fit->opts;
+    int err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, fit->net, opts->augment,
+                                 opts->seed);
+    if (!err && fit->train->source.varies)
+        err = feed_part(&fit->as_it_is, fit, data, split->train, split->train_rows);
+    if (!err)
+        err = feed_part(&fit->val, fit, data, split->val, split->val_rows);
+    return err ? err : feed_part(&fit->test, fit, data, split->test, split->test_rows);
+}
+
+static void borrow_feeds(struct fit *fit, const struct fit *from)
+{
+    fit->borrows = 1;
+    fit->train = from->train;
+    fit->as_it_is = from->as_it_is;
+    fit->val = from->val;
+    fit->test = from->test;
+}
+
+/* first: NULL, or whose standardisation and rows are taken. */
+static int make_fit(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+                    const sph_split *split, const sph_train_opts *opts)
 {
     int err = check_fit(net, data, split, opts);
     if (err < 0)
@@ -112,14 +134,13 @@ int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_spli
     if (opts->standardize == SPH_STANDARDIZE_AUTO)
         fit->opts.standardize = loss_standardize(opts->loss);
     scaling_free(&net->scaling);
-    if ((err = scaling_fit(&net->scaling, data, split->train, split->train_rows, fit->opts.standardize)) <
-            0 ||
-        (err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, net, opts->augment,
-                                  opts->seed)) < 0 ||
-        (fit->train->source.varies &&
-         (err = feed_part(&fit->as_it_is, fit, data, split->train, split->train_rows)) < 0) ||
-        (err = feed_part(&fit->val, fit, data, split->val, split->val_rows)) < 0 ||
-        (err = feed_part(&fit->test, fit, data, split->test, split->test_rows)) < 0)
+    err = first ? scaling_copy(&net->scaling, &first->net->scaling)
+                : scaling_fit(&net->scaling, data, split->train, split->train_rows, fit->opts.standardize);
+    if (!err && first && !data_is_images(data))
+        borrow_feeds(fit, first);
+    else if (!err)
+        err = make_feeds(fit, data, split);
+    if (err < 0)
         goto fail;
     struct trainer_setup setup = {
         .net = net,
@@ -137,15 +158,29 @@ fail:
     return err;
 }
 
+int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
+            const sph_train_opts *opts)
+{
+    return make_fit(out, net, NULL, data, split, opts);
+}
+
+int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+                   const sph_split *split, const sph_train_opts *opts)
+{
+    return make_fit(out, net, first, data, split, opts);
+}
+
 void fit_free(struct fit *fit)
 {
     if (!fit)
         return;
     trainer_free(fit->trainer);
-    feed_free(fit->train);
-    feed_free(fit->as_it_is);
-    feed_free(fit->val);
-    feed_free(fit->test);
+    if (!fit->borrows) {
+        feed_free(fit->train);
+        feed_free(fit->as_it_is);
+        feed_free(fit->val);
+        feed_free(fit->test);
+    }
     mem_free(fit);
 }
 

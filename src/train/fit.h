@@ -13,11 +13,17 @@ struct fit {
     struct feed *train, *val, *test; /* NULL where a part is empty */
     struct feed *as_it_is; /* the training part without augmentation, for its scores; NULL: train will do */
     struct trainer *trainer;
+    int borrows; /* the feeds are another fit's */
 };
 
 /* Fits the standardisation to the training part and leaves it in the net. */
 int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
             const sph_train_opts *opts);
+
+/* The same for another net of the same shape: standardised as the first one is and, of a table, from its copy of the
+ * rows, which outlives this one. */
+int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+                   const sph_split *split, const sph_train_opts *opts);
 void fit_free(struct fit *fit);
 
 /* Trains; then the net holds the best or last weights. On divergence result says so and the error is

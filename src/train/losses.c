@@ -18,6 +18,45 @@ void loss_predict(enum loss_link link, size_t outputs, double *y)
             y[j] = 1 / (1 + exp(-y[j]));
 }
 
+/* log(exp(a) + exp(b)) */
+static double log_add(double a, double b)
+{
+    double high = a > b ? a : b, low = a > b ? b : a;
+    return low == high ? high + log(2) : high + log1p(exp(low - high));
+}
+
+/* log of the softmax's denominator */
+static double log_sum(size_t outputs, const double *y)
+{
+    double sum = y[0];
+    for (size_t j = 1; j < outputs; j++)
+        sum = log_add(sum, y[j]);
+    return sum;
+}
+
+/* Logarithms are summed, so that a probability near 1 loses nothing: log p and, of two classes, log (1 - p). The
+ * number of members cancels between the two, and in a softmax. */
+void loss_join(enum loss_link link, size_t outputs, size_t members, const double *each, size_t stride,
+               double *out)
+{
+    for (size_t j = 0; j < outputs; j++) {
+        double sum = 0, other = 0;
+        for (size_t k = 0; k < members; k++) {
+            double y = each[k * stride + j], value = y;
+            if (link == LOSS_LOGISTIC)
+                value = -log_add(0, -y);
+            else if (link == LOSS_SOFTMAX)
+                value = y - log_sum(outputs, each + k * stride);
+            sum = !k ? value : link == LOSS_AS_IT_IS ? sum + value : log_add(sum, value);
+            if (link == LOSS_LOGISTIC)
+                other = k ? log_add(other, -log_add(0, y)) : -log_add(0, y);
+        }
+        out[j] = link == LOSS_AS_IT_IS   ? sum / (double)members
+                 : link == LOSS_LOGISTIC ? sum - other
+                                         : sum - log((double)members);
+    }
+}
+
 static const struct loss_row rows[SPH_LOSS_COUNT] = {
     [SPH_LOSS_MAE] = {.task = SPH_TASK_REGRESSION},
     [SPH_LOSS_MSE] = {.task = SPH_TASK_REGRESSION, .first = 1},

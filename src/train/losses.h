@@ -29,6 +29,11 @@ const struct loss_row *loss_row(sph_loss loss);
 /* y (outputs) of one row, in place. */
 void loss_predict(enum loss_link link, size_t outputs, double *y);
 
+/* out (outputs): what a net would give whose prediction is the mean of the predictions of several. Member k's
+ * outputs lie at each + k * stride. */
+void loss_join(enum loss_link link, size_t outputs, size_t members, const double *each, size_t stride,
+               double *out);
+
 /* What a task takes if nothing is said. */
 sph_loss loss_first(sph_task task);
 

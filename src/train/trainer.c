@@ -524,6 +524,12 @@ double trainer_scalar(const struct trainer *t, enum trainer_scalar which)
     return t->scalar[which];
 }
 
+size_t trainer_names(const struct trainer *t, const char **out)
+{
+    memcpy(out, t->name, t->values * sizeof *out);
+    return t->values;
+}
+
 double trainer_seconds(const struct trainer *t)
 {
     return clock_seconds() - t->began;

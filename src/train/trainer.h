@@ -69,11 +69,15 @@ size_t trainer_spans(struct trainer *trainer, struct trainer_span out[TRAINER_SP
 void trainer_restored(struct trainer *trainer);
 
 double trainer_scalar(const struct trainer *trainer, enum trainer_scalar which);
-/* Rows that a step runs through the net at once. */
+
+/* out <- the names of an epoch's values, borrowed; returns their number, at most 2 SPH_METRICS_MAX + 1. */
+size_t trainer_names(const struct trainer *trainer, const char **out);
+
 /* Steps of an epoch; learned numbers that stay as they are. */
 size_t trainer_steps(const struct trainer *trainer);
 size_t trainer_frozen(const struct trainer *trainer);
 
+/* Rows that a step runs through the net at once. */
 size_t trainer_rows(const struct trainer *trainer);
 
 double trainer_seconds(const struct trainer *trainer);

@@ -30,17 +30,24 @@ with open("table.csv", "w") as file:
         print(age if i % 17 else "", city, year, round(price, 4), int(price), "yes" if price > 11 else "no",
               ["small", "middle", "large"][min(2, int(price / 6))], sep=",", file=file)
 EOF
+tried=0
 try() {
-    local target=$1 others
+    local target=$1 others name=run$((tried++))
     others=$(echo price count rich size | tr ' ' '\n' | grep -vx "${target%%,*}" | grep -vx "${target##*,}" | paste -sd,)
-    run 0 train --data table.csv --target "$target" --drop "$others" --epochs 5 --hidden 20,10 --out "$target" --quiet "${@:2}"
-    run 0 predict "$target" --data table.csv --out "$target.csv"
-    run 0 export "$target" "$target.onnx"
-    check "$target: not what predict says" compare run "$target.onnx" table.csv "$target.csv"
+    run 0 train --data table.csv --target "$target" --drop "$others" --epochs 5 --hidden 20,10 --out "$name" --quiet "${@:2}"
+    run 0 predict "$name" --data table.csv --out "$name.csv"
+    run 0 export "$name" "$name.onnx"
+    check "$name: not what predict says" compare run "$name.onnx" table.csv "$name.csv"
 }
 try price --norm ln
 try count --loss poisson --param sp
 try price,count --param wn --norm gn
 try rich --norm bn
 try size --param sphere --norm imn --activation srelu
+# the mean of several nets in one graph
+try price --ensemble 3
+try count --loss poisson --param sp --ensemble 2
+try price,count --norm bn --ensemble 3
+try rich --ensemble 4
+try size --ensemble 3 --activation elu
 finish

@@ -34,6 +34,18 @@ short="--data t.csv --target y --hidden 20 --epochs 12"
     differ gmp seed1
     check "seeds 0 and 1 split alike" eval '! cmp -s gmp/split.json seed1/split.json'
 
+    # the seed of the rows and that of the training are the two halves of --seed, and each moves its own half
+    twice halves $short --batch 64 --seed 7 --seed-split 1 --seed-init 1
+    run 0 train --quiet $short --batch 64 --seed 1 --out whole
+    check "seed 1 is not its two halves" cmp -s halves/model.safetensors whole/model.safetensors
+    check "--seed-split is not the split" cmp -s halves/split.json seed1/split.json
+    run 0 train --quiet $short --seed-init 1 --out other-start
+    check "--seed-init moved rows" cmp -s other-start/split.json gmp/split.json
+    differ other-start gmp
+    run 0 train --quiet $short --seed-split 1 --epochs 1 --lr 1e-30 --out other-rows
+    run 0 train --quiet $short --epochs 1 --lr 1e-30 --out first-rows
+    check "--seed-split moved no rows" eval '! cmp -s other-rows/split.json first-rows/split.json'
+
     # --jobs side by side do not see each other
     "$SPHERELU" train --quiet $short --out side1 >/dev/null 2>&1 &
     first=$!

@@ -55,7 +55,7 @@ run 0 help; shows "usage"
 run 0 train --help
 for option in data target drop delimiter task missing standardize test val split rows net hidden param norm activation \
     init loss label-smoothing optimizer lr lr-theta lr-lambda lr-r momentum nesterov weight-decay beta1 beta2 epsilon natural clip batch micro epochs \
-    schedule warmup patience monitor norm-momentum checkpoint-seconds resume out seed threads dtype json quiet \
+    schedule warmup patience monitor norm-momentum checkpoint-seconds resume out seed seed-split seed-init threads dtype json quiet \
     verbose help version; do
     checks=$((checks + 1))
     grep -qE -- "^  --$option( |\$)" out || wrong "train --help lacks --$option"
@@ -90,7 +90,7 @@ run 2 train --data x --out ''; says "--out: found nothing"
 
 # ---- values
 for bad in "lr 0" "lr -1" "lr nan" "lr=x" "batch 0" "batch 1.5" "epochs 0" "test 1" "val=-0.5" "momentum 1" "hidden 10,0" \
-    "hidden ,"  "threads 0" "seed -1" "norm-momentum 0" "label-smoothing 1" "clip -1" "delimiter ab"; do
+    "hidden ,"  "threads 0" "seed -1" "seed-split x" "seed-init -1" "norm-momentum 0" "label-smoothing 1" "clip -1" "delimiter ab"; do
     # shellcheck disable=SC2086 # a name and a value
     run 2 train --data x --out r --$bad; says "--${bad%%[ =]*}: found '"; says "expected "
 done

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An ensemble into a run folder: rounds of training, between them what observers see, metrics and checkpoints. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "job/job_run.h"
+
+/* Between two rounds a signal is seen, and the progress bar moves. */
+static const double round_seconds = 0.2;
+
+/* ---------------------------------------------------------------- observers */
+
+typedef int observer_call(void *self, const sph_view *view);
+
+/* Above 0: somebody wants to stop. */
+static int tell(const sph_observer *observers, size_t count, const sph_view *view,
+                observer_call *(*which)(const sph_observer *observer))
+{
+    int stop = 0;
+    for (size_t i = 0; i < count; i++) {
+        observer_call *call = which(&observers[i]);
+        int answer = call ? call(observers[i].self, view) : 0;
+        if (answer < 0)
+            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
+        stop |= answer;
+    }
+    return stop;
+}
+
+static observer_call *start_of(const sph_observer *observer)
+{
+    return observer->start;
+}
+
+static observer_call *step_of(const sph_observer *observer)
+{
+    return observer->step;
+}
+
+static observer_call *epoch_of(const sph_observer *observer)
+{
+    return observer->epoch;
+}
+
+static observer_call *end_of(const sph_observer *observer)
+{
+    return observer->end;
+}
+
+static int tell_epochs(struct job_run *run, const sph_observer *observers, size_t count)
+{
+    sph_view view;
+    int stop = 0, answer = 0;
+    while (answer >= 0 && members_epoch(run->members, &view)) {
+        answer = tell(observers, count, &view, epoch_of);
+        stop |= answer > 0;
+    }
+    return answer < 0 ? answer : stop;
+}
+
+/* ---------------------------------------------------------------- results */
+
+static json_t *member_result(const sph_result *result)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "epochs", json_integer((json_int_t)result->epochs));
+    bad |= json_object_set_new(object, "best_epoch", json_integer((json_int_t)result->best_epoch));
+    if (result->test.rows)
+        bad |= json_object_set_new(object, "test", runfolder_scores(&result->test));
+    if (result->val.rows)
+        bad |= json_object_set_new(object, "val", runfolder_scores(&result->val));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static int score_mean(const struct job_run *run, const struct feed *feed, sph_scores *out)
+{
+    return feed ? members_score(run->nets, run->count, &run->fits[0]->opts, &feed->source, out) : 0;
+}
+
+/* Each member takes its best weights; the scores are the mean prediction's. Epochs are those of the member that
+ * trained longest, the best one is the mean over the members, which each have their own. */
+static int sum_up(struct job_run *run, sph_result *result)
+{
+    const struct fit *first = run->fits[0];
+    json_t *list = json_array();
+    double best = 0;
+    int err = 0, bad = 0;
+    for (size_t k = 0; k < run->count && !err; k++) {
+        sph_result own;
+        if ((err = fit_run(run->fits[k], NULL, 0, &own)) < 0) {
+            result->diverged = err == SPH_EDIVERGED;
+            sph_fail_in(err, "member %zu", k);
+        }
+        result->epochs = own.epochs > result->epochs ? own.epochs : result->epochs;
+        result->steps = own.steps > result->steps ? own.steps : result->steps;
+        result->improving |= own.improving;
+        best += (double)own.best_epoch;
+        bad |= json_array_append_new(list, member_result(&own));
+    }
+    result->best_epoch = (size_t)lround(best / (double)run->count);
+    if (!err && !(run->more = json_pack("{s:o}", "members", list)))
+        bad = 1;
+    else if (err)
+        json_decref(list);
+    if (!err && bad)
+        err = sph_fail(SPH_EMEMORY, "out of memory");
+    if (!err && !(err = score_mean(run, first->as_it_is ? first->as_it_is : first->train, &result->train)) &&
+        !(err = score_mean(run, first->val, &result->val)))
+        err = score_mean(run, first->test, &result->test);
+    return err;
+}
+
+/* ---------------------------------------------------------------- training */
+
+static int train(struct job_run *run, const sph_observer *observers, size_t count, int *stopped)
+{
+    sph_view view;
+    members_view(run->members, &view);
+    int err = tell(observers, count, &view, start_of);
+    *stopped = err > 0;
+    while (err >= 0 && !*stopped && !members_finished(run->members)) {
+        err = members_round(run->members, round_seconds);
+        if (err < 0 || (err = tell_epochs(run, observers, count)) < 0)
+            break;
+        members_view(run->members, &view);
+        int answer = tell(observers, count, &view, step_of);
+        *stopped = err > 0 || answer > 0;
+        err = answer;
+    }
+    if (err < 0)
+        return err;
+    members_view(run->members, &view);
+    err = tell(observers, count, &view, end_of);
+    return err < 0 ? err : 0;
+}
+
+int job_train_members(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+{
+    int stopped = 0;
+    *result = (sph_result){0};
+    int err = train(run, observers, count, &stopped);
+    result->stopped = stopped && !members_finished(run->members);
+    result->diverged = err == SPH_EDIVERGED;
+    for (size_t k = 0; k < run->count && result->diverged; k++) {
+        size_t epochs = (size_t)trainer_scalar(run->fits[k]->trainer, TRAINER_EPOCH);
+        result->epochs = epochs > result->epochs ? epochs : result->epochs;
+    }
+    if (!err && !result->stopped)
+        err = sum_up(run, result);
+    result->seconds = clock_seconds() - run->began;
+    return err;
+}
+
+/* ---------------------------------------------------------------- checkpoints */
+
+int job_members_state(const struct job_run *run, json_t *extra)
+{
+    json_t *waiting = json_array();
+    int bad =
+        json_object_set_new(extra, "epochs_given", json_integer((json_int_t)members_given(run->members)));
+    for (size_t k = 0; k < run->count; k++) {
+        size_t rows;
+        const double *numbers = members_waiting(run->members, k, &rows);
+        bad |= json_array_append_new(waiting, json_numbers(numbers, rows * members_width(run->members)));
+    }
+    bad |= json_object_set_new(extra, "waiting", waiting);
+    return bad ? sph_fail(SPH_EMEMORY, "out of memory") : 0;
+}
+
+static int restore(struct job_run *run, size_t member, const json_t *numbers, const char *path)
+{
+    size_t width = members_width(run->members), count = json_array_size(numbers);
+    if (!json_is_array(numbers) || count % width)
+        return sph_fail_of(SPH_EFORMAT, path, 0, "waiting",
+                           "\"waiting\"[%zu] has %zu numbers, expected %zu for each epoch", member, count,
+                           width);
+    double *rows = mem_get(count, sizeof *rows);
+    if (!rows)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(numbers, i);
+        rows[i] = json_is_number(number) ? json_number_value(number) : (double)NAN;
+    }
+    int err = members_restore(run->members, member, rows, count / width);
+    mem_free(rows);
+    return err;
+}
+
+int job_members_restore(struct job_run *run, const json_t *extra, const char *path)
+{
+    const json_t *waiting;
+    size_t given;
+    int err = json_member_size(extra, path, "epochs_given", &given);
+    if (!err && !(err = json_member_array(extra, path, "waiting", &waiting)) &&
+        json_array_size(waiting) != run->count)
+        err = sph_fail_of(SPH_EFORMAT, path, 0, "waiting", "\"waiting\" has %zu members, expected %zu",
+                          json_array_size(waiting), run->count);
+    for (size_t k = 0; k < run->count && !err; k++)
+        err = restore(run, k, json_array_get(waiting, k), path);
+    if (!err)
+        members_set_given(run->members, given);
+    return err;
+}

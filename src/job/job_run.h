@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of one training into a run folder: what its files share. job_run.c is where to start. */
+#ifndef SPH_JOB_JOB_RUN_H
+#define SPH_JOB_JOB_RUN_H
+
+#include "file/json.h"
+#include "job/options.h"
+#include "job/record.h"
+#include "job/tensorboard.h"
+#include "store/runfolder.h"
+#include "train/fit.h"
+#include "train/members.h"
+
+struct folder {
+    const char *dir;
+    char *config, *model, *checkpoint; /* paths */
+};
+
+struct job_run {
+    struct sph_job *job;
+    struct folder folder;
+    int held; /* the folder, or -1 */
+    sph_data *data;
+    sph_split split;
+    size_t count;            /* of an ensemble's members; 1 of one net */
+    sph_net **nets;          /* (count) */
+    struct fit **fits;       /* (count) */
+    struct members *members; /* NULL: one net */
+    struct metrics metrics;
+    int metrics_open;
+    struct record *record;     /* NULL: nothing is recorded */
+    struct tensorboard *board; /* NULL: no such log */
+    uint64_t content;          /* of the data: a run goes on only on the numbers it began with */
+    double saved_at;           /* clock at the last checkpoint */
+    double before;             /* seconds of earlier parts of the run */
+    double began;              /* clock when this part began */
+    json_t *more;              /* what result.json has beside the result, or NULL */
+};
+
+/* ---------------------------------------------------------------- job_save.c */
+
+int job_save_checkpoint(struct job_run *run);
+int job_save_due(const struct job_run *run);
+
+/* recorded: the rows that were on the disk, where the run records; caller frees with json_decref. */
+int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **recorded);
+
+/* Writes metrics and checkpoints; the first checkpoint is another one's, who comes last. */
+sph_observer job_saver(struct job_run *run);
+sph_observer job_first_saver(struct job_run *run);
+
+/* ---------------------------------------------------------------- job_members.c */
+
+/* Trains all members and scores their mean. */
+int job_train_members(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
+
+/* What a checkpoint keeps of an ensemble beside its trainers, as a member of `extra`; and back. */
+int job_members_state(const struct job_run *run, json_t *extra);
+int job_members_restore(struct job_run *run, const json_t *extra, const char *path);
+
+#endif

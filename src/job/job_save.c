@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checkpoints and metrics of a training, as observers. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "job/job_run.h"
+#include "store/checkpoint.h"
+
+static int parts_of(const struct job_run *run, struct checkpoint_parts *out)
+{
+    struct trainer **trainers = mem_get(run->count, sizeof *trainers);
+    for (size_t k = 0; trainers && k < run->count; k++)
+        trainers[k] = run->fits[k]->trainer;
+    *out = (struct checkpoint_parts){trainers, run->count, run->nets[0]};
+    return trainers ? 0 : SPH_EMEMORY;
+}
+
+static int save_trainers(const struct job_run *run, const json_t *extra)
+{
+    struct checkpoint_parts parts;
+    int err = parts_of(run, &parts);
+    if (!err)
+        err = checkpoint_save_all(run->folder.checkpoint, &parts, extra);
+    mem_free((void *)parts.trainers);
+    return err;
+}
+
+static int load_trainers(const struct job_run *run, json_t **extra)
+{
+    struct checkpoint_parts parts;
+    int err = parts_of(run, &parts);
+    if (!err)
+        err = checkpoint_load_all(run->folder.checkpoint, &parts, extra);
+    mem_free((void *)parts.trainers);
+    return err;
+}
+
+int job_save_checkpoint(struct job_run *run)
+{
+    uint64_t offset;
+    int err = metrics_sync(&run->metrics, &offset);
+    if (!err && run->board)
+        err = tensorboard_flush(run->board);
+    if (err < 0)
+        return err;
+    json_t *extra = json_object(), *recorded = NULL;
+    if (run->record && (err = record_sync(run->record, &recorded)) < 0) {
+        json_decref(extra);
+        return err;
+    }
+    int bad =
+        !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
+        json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
+        json_object_set_new(extra, "seconds", json_number(run->before + clock_seconds() - run->began)) ||
+        (recorded && json_object_set(extra, "record", recorded));
+    err = bad ? sph_fail(SPH_EMEMORY, "out of memory") : run->members ? job_members_state(run, extra) : 0;
+    if (!err)
+        err = save_trainers(run, extra);
+    json_decref(recorded);
+    json_decref(extra);
+    run->saved_at = clock_seconds();
+    return err;
+}
+
+int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **recorded)
+{
+    const char *path = run->folder.checkpoint, *then;
+    char now[17];
+    json_t *extra = NULL;
+    size_t bytes = 0;
+    int err = load_trainers(run, &extra);
+    if (!err && !(err = json_member_size(extra, path, "metrics_bytes", &bytes)) &&
+        !(err = json_member_real(extra, path, "seconds", &run->before)) &&
+        !(err = json_member_text(extra, path, "data", &then))) {
+        snprintf(now, sizeof now, "%016" PRIx64, run->content);
+        if (strcmp(then, now) != 0)
+            err = sph_fail_at(SPH_EFORMAT, run->folder.dir,
+                              "its checkpoint is of other data: the data changed since the run began");
+    }
+    if (!err && run->members)
+        err = job_members_restore(run, extra, path);
+    const json_t *rows;
+    if (!err && run->job->set[OPTION_RECORD] && !(err = json_member_object(extra, path, "record", &rows)))
+        *recorded = json_incref((json_t *)rows);
+    *metrics_bytes = bytes;
+    json_decref(extra);
+    return err;
+}
+
+int job_save_due(const struct job_run *run)
+{
+    return clock_seconds() - run->saved_at >= run->job->options.checkpoint_seconds;
+}
+
+/* The first checkpoint is there before anything can go wrong. It comes when all others have begun: who lets a signal stop
+ * the training, and says how to go on, is there before that is possible. */
+static int save_first(void *self, const sph_view *view)
+{
+    struct job_run *run = self;
+    (void)view;
+    return file_exists(run->folder.checkpoint) ? 0 : job_save_checkpoint(run);
+}
+
+/* An ensemble's steps are seen between two rounds of training, when all members are at rest. */
+static int on_step(void *self, const sph_view *view)
+{
+    struct job_run *run = self;
+    int ends_epoch =
+        view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
+    int mine = run->members || (!ends_epoch && run->job->options.checkpoint_seconds > 0);
+    return mine && job_save_due(run) ? job_save_checkpoint(run) : 0;
+}
+
+static int on_epoch(void *self, const sph_view *view)
+{
+    struct job_run *run = self;
+    sph_view timed = *view;
+    timed.seconds += run->before;
+    int err = metrics_add(&run->metrics, &timed);
+    return err < 0 || run->members || !job_save_due(run) ? err : job_save_checkpoint(run);
+}
+
+static int on_end(void *self, const sph_view *view)
+{
+    (void)view;
+    return job_save_checkpoint(self);
+}
+
+sph_observer job_saver(struct job_run *run)
+{
+    return (sph_observer){.self = run, .step = on_step, .epoch = on_epoch, .end = on_end};
+}
+
+sph_observer job_first_saver(struct job_run *run)
+{
+    return (sph_observer){.self = run, .start = save_first};
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "train/members.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "compute/threads.h"
+#include "train/evaluate.h"
+
+/* Numbers of an epoch that wait: these, then its values. */
+enum { WAITS_EPOCH, WAITS_STEP, WAITS_LR, WAITS_IMPROVED, WAITS_VALUES };
+
+enum { EVALUATE_ROWS = 1024, VALUES_MAX = 2 * SPH_METRICS_MAX + 2 };
+
+/* A thread stays with a member for so long: what starting costs is little beside it, and so is what the others can be
+ * behind. */
+static const double slice_seconds = 0.005;
+
+struct member {
+    struct members *all;
+    struct trainer *trainer;
+    int busy;
+    double *waiting; /* (count, width) */
+    size_t count, capacity;
+    double until; /* of the slice at work */
+    int err;
+    struct failure failure;
+};
+
+struct members {
+    struct member *member; /* (members) */
+    size_t members, threads, width;
+    const sph_net *net;   /* the first one's */
+    size_t epochs, steps; /* of a member: at most; of an epoch */
+    size_t given;
+    double began, until; /* of the round at work */
+    atomic_flag lock;
+    atomic_int failed;
+    const char *name[VALUES_MAX];
+    double value[VALUES_MAX];
+};
+
+int members_new(struct members **out, struct fit *const *fits, size_t count, size_t threads)
+{
+    struct members *m = mem_get(1, sizeof *m);
+    struct member *list = mem_get(count, sizeof *list);
+    if (!m || !list) {
+        mem_free(list);
+        mem_free(m);
+        return SPH_EMEMORY;
+    }
+    m->member = list;
+    m->members = count;
+    m->threads = threads < count ? threads : count;
+    m->net = fits[0]->net;
+    m->epochs = fits[0]->opts.epochs;
+    m->steps = trainer_steps(fits[0]->trainer);
+    m->began = clock_seconds();
+    size_t values = trainer_names(fits[0]->trainer, m->name);
+    m->name[values] = "members";
+    m->width = WAITS_VALUES + values;
+    atomic_flag_clear(&m->lock);
+    for (size_t k = 0; k < count; k++)
+        list[k] = (struct member){.all = m, .trainer = fits[k]->trainer};
+    *out = m;
+    return 0;
+}
+
+void members_free(struct members *m)
+{
+    if (!m)
+        return;
+    for (size_t k = 0; k < m->members; k++)
+        mem_free(m->member[k].waiting);
+    mem_free(m->member);
+    mem_free(m);
+}
+
+/* ---------------------------------------------------------------- a round */
+
+static int is_finished(const struct member *member)
+{
+    return trainer_scalar(member->trainer, TRAINER_FINISHED) != 0;
+}
+
+static double epochs_of(const struct member *member)
+{
+    return trainer_scalar(member->trainer, TRAINER_EPOCH);
+}
+
+/* Whoever is behind comes first. NULL: the others are in good hands, and no more will come. */
+static struct member *take(struct members *m)
+{
+    struct member *next = NULL;
+    if (atomic_load(&m->failed) || clock_seconds() >= m->until)
+        return NULL;
+    while (atomic_flag_test_and_set(&m->lock))
+        ;
+    for (size_t k = 0; k < m->members; k++) {
+        struct member *member = &m->member[k];
+        if (!member->busy && !is_finished(member) && (!next || epochs_of(member) < epochs_of(next)))
+            next = member;
+    }
+    if (next)
+        next->busy = 1;
+    atomic_flag_clear(&m->lock);
+    return next;
+}
+
+static void give_back(struct members *m, struct member *member)
+{
+    while (atomic_flag_test_and_set(&m->lock))
+        ;
+    member->busy = 0;
+    atomic_flag_clear(&m->lock);
+}
+
+static int on_step(void *self, const sph_view *view)
+{
+    const struct member *member = self;
+    (void)view;
+    return clock_seconds() >= member->all->until;
+}
+
+static int add_waiting(struct member *member, const double *row)
+{
+    size_t width = member->all->width;
+    if (!mem_reserve((void **)&member->waiting, &member->capacity, (member->count + 1) * width,
+                     sizeof *member->waiting))
+        return SPH_EMEMORY;
+    memcpy(member->waiting + member->count++ * width, row, width * sizeof *row);
+    return 0;
+}
+
+static int on_epoch(void *self, const sph_view *view)
+{
+    struct member *member = self;
+    double row[WAITS_VALUES + VALUES_MAX] = {(double)view->epoch, (double)view->step, view->lr,
+                                             (double)view->improved};
+    memcpy(row + WAITS_VALUES, view->value, view->values * sizeof *row);
+    int err = add_waiting(member, row);
+    return err < 0 ? err : clock_seconds() >= member->until;
+}
+
+static void work(void *context, size_t worker)
+{
+    struct members *m = context;
+    struct member *member;
+    (void)worker;
+    while ((member = take(m))) {
+        const sph_observer observer = {.self = member, .step = on_step, .epoch = on_epoch};
+        member->until = clock_seconds() + slice_seconds;
+        member->err = trainer_run(member->trainer, &observer, 1);
+        if (member->err < 0) {
+            failure_save(&member->failure);
+            atomic_store(&m->failed, 1);
+        }
+        give_back(m, member);
+    }
+}
+
+int members_round(struct members *m, double seconds)
+{
+    m->until = clock_seconds() + seconds;
+    threads_run(m->threads, work, m);
+    for (size_t k = 0; k < m->members; k++)
+        if (m->member[k].err < 0) {
+            failure_set(&m->member[k].failure);
+            return sph_fail_in(m->member[k].err, "member %zu", k);
+        }
+    return 0;
+}
+
+int members_finished(const struct members *m)
+{
+    size_t finished = 0;
+    for (size_t k = 0; k < m->members; k++)
+        finished += (size_t)is_finished(&m->member[k]);
+    return finished == m->members;
+}
+
+/* ---------------------------------------------------------------- what others see */
+
+static void drop_first(struct member *member)
+{
+    size_t width = member->all->width;
+    memmove(member->waiting, member->waiting + width, --member->count * width * sizeof *member->waiting);
+}
+
+void members_view(const struct members *m, sph_view *view)
+{
+    size_t behind = 0;
+    for (size_t k = 1; k < m->members; k++)
+        if (!is_finished(&m->member[k]) &&
+            (is_finished(&m->member[behind]) || epochs_of(&m->member[k]) < epochs_of(&m->member[behind])))
+            behind = k;
+    *view = (sph_view){.net = m->net,
+                       .epoch = (size_t)epochs_of(&m->member[behind]),
+                       .epochs = m->epochs,
+                       .step = (uint64_t)trainer_scalar(m->member[behind].trainer, TRAINER_STEP),
+                       .steps = (uint64_t)m->epochs * m->steps,
+                       .names = m->name,
+                       .value = m->value,
+                       .seconds = clock_seconds() - m->began};
+}
+
+/* A member that is still to come to the epoch keeps all waiting. */
+static int is_there(const struct members *m, size_t epoch)
+{
+    size_t here = 0;
+    for (size_t k = 0; k < m->members; k++) {
+        const struct member *member = &m->member[k];
+        if (!member->count && !is_finished(member))
+            return 0;
+        here += member->count && member->waiting[WAITS_EPOCH] == (double)epoch;
+    }
+    return here > 0;
+}
+
+int members_epoch(struct members *m, sph_view *view)
+{
+    size_t epoch = m->given + 1, values = m->width - WAITS_VALUES, here = 0;
+    if (!is_there(m, epoch))
+        return 0;
+    members_view(m, view);
+    memset(m->value, 0, sizeof m->value);
+    double lr = 0;
+    for (size_t k = 0; k < m->members; k++) {
+        struct member *member = &m->member[k];
+        const double *row = member->waiting;
+        if (!member->count || row[WAITS_EPOCH] != (double)epoch)
+            continue;
+        here++;
+        lr += row[WAITS_LR];
+        view->step = (uint64_t)row[WAITS_STEP];
+        view->improved |= row[WAITS_IMPROVED] != 0;
+        for (size_t i = 0; i < values; i++)
+            m->value[i] += row[WAITS_VALUES + i];
+        drop_first(member);
+    }
+    for (size_t i = 0; i < values; i++)
+        m->value[i] /= (double)here;
+    m->value[values] = (double)here;
+    view->epoch = m->given = epoch;
+    view->lr = lr / (double)here;
+    view->loss = m->value[0];
+    view->values = values + 1;
+    return 1;
+}
+
+/* ---------------------------------------------------------------- checkpoints */
+
+size_t members_width(const struct members *m)
+{
+    return m->width;
+}
+
+const double *members_waiting(const struct members *m, size_t member, size_t *rows)
+{
+    *rows = m->member[member].count;
+    return m->member[member].waiting;
+}
+
+int members_restore(struct members *m, size_t member, const double *rows, size_t count)
+{
+    int err = 0;
+    for (size_t i = 0; i < count && !err; i++)
+        err = add_waiting(&m->member[member], rows + i * m->width);
+    return err;
+}
+
+size_t members_given(const struct members *m)
+{
+    return m->given;
+}
+
+void members_set_given(struct members *m, size_t epoch)
+{
+    m->given = epoch;
+}
+
+/* ---------------------------------------------------------------- the mean */
+
+int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts, const struct source *source,
+                  sph_scores *out)
+{
+    struct weights **weights = mem_get(count, sizeof *weights);
+    struct evaluator *evaluator = NULL;
+    struct evaluator_opts how = {
+        .loss = opts->loss, .smoothing = opts->label_smoothing, .delta = opts->huber_delta, .workers = 1};
+    size_t rows = net_rows_at_once(nets[0], EVALUATE_ROWS);
+    int err = weights ? 0 : SPH_EMEMORY;
+    for (size_t k = 0; k < count && !err; k++)
+        if (!(err = weights_new(&weights[k], nets[k], nets[k]->k, 0)))
+            weights_materialize(weights[k]);
+    if (!err)
+        err = evaluator_new_mean(&evaluator, weights, count, &how, source->rows < rows ? source->rows : rows);
+    if (!err)
+        err = evaluator_run(evaluator, source, EVALUATOR_ALL, out);
+    evaluator_free(evaluator);
+    for (size_t k = 0; weights && k < count; k++)
+        weights_free(weights[k]);
+    mem_free(weights);
+    return err;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Several trainings side by side, on as many threads as there are for them. Each is a training of its own: what
+ * comes out depends neither on the number of threads nor on when which of them ran. Rounds end after a while, so that
+ * somebody can look at what there is, save it, and stop. */
+#ifndef SPH_TRAIN_MEMBERS_H
+#define SPH_TRAIN_MEMBERS_H
+
+#include "train/fit.h"
+
+struct members;
+
+/* The fits are borrowed; each was made for one thread. */
+int members_new(struct members **out, struct fit *const *fits, size_t count, size_t threads);
+void members_free(struct members *members);
+
+/* Trains for so long, or to the end. A failure is the first member's that has one; SPH_EDIVERGED too. */
+int members_round(struct members *members, double seconds);
+int members_finished(const struct members *members);
+
+/* The next epoch that all have behind them who are to reach it: 1 and a view of it, or 0. Its values are the means over
+ * those who trained so long; behind them stands how many these are, as `members`. Valid until the next call. */
+int members_epoch(struct members *members, sph_view *view);
+
+/* As seen between two epochs: steps and epochs of the one that has most before it. */
+void members_view(const struct members *members, sph_view *view);
+
+/* Epochs of a member that members_epoch did not give yet, as rows of numbers, for a checkpoint: between rounds. */
+size_t members_width(const struct members *members);
+const double *members_waiting(const struct members *members, size_t member, size_t *rows);
+int members_restore(struct members *members, size_t member, const double *rows, size_t count);
+
+/* After the last round, or a checkpoint: the epoch whose view comes next. */
+size_t members_given(const struct members *members);
+void members_set_given(struct members *members, size_t epoch);
+
+/* Scores of the mean prediction of nets of one shape and standardisation. */
+int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts, const struct source *source,
+                  sph_scores *out);
+
+#endif

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Ensembles: the same bits whatever the number of threads, members that are the nets they would be alone, their mean to the
+# last bit; killed and resumed; eval, predict, convert, export, show; what is refused.
+. "$(dirname "$0")/lib.bash"
+
+table 400 >t.csv
+classes 300 no yes >two.csv
+classes 300 one two three >three.csv
+
+short=(--quiet --data t.csv --target y --hidden 16 --epochs 40 --batch 64 --patience 10)
+run 0 train "${short[@]}" --ensemble 3 --out e
+for threads in 2 3 8; do
+    run 0 train "${short[@]}" --ensemble 3 --threads $threads --out e$threads
+    same_run e e$threads
+done
+run 0 train "${short[@]}" --out alone
+run 0 train "${short[@]}" --ensemble 1 --out e1
+check "an ensemble of one is one net" cmp -s alone/model.safetensors e1/model.safetensors
+run 0 eval e --member 0 --json
+cp out member0
+run 0 eval alone --json
+check "the first member is the net that is trained alone" cmp -s out member0
+run 0 eval e --json
+check "the mean is no better than its first member" awk -F'[:,]' 'FNR == 1 { rmse[++n] = $6 } END { exit !(rmse[1] < rmse[2]) }' out member0
+check "result.json has other scores than eval" grep -q "\"rmse\": $(json out rmse)" e/result.json
+check "metrics.jsonl says of how many nets" grep -q '"members":3' e/metrics.jsonl
+check "an epoch stands twice, or none does" [ "$(sed 's/,.*//' e/metrics.jsonl | uniq -d | wc -l)" -eq 0 ]
+
+# means_of FOLDER DATA COLUMNS: columns of the mean are the members', added in order and divided
+means_of() {
+    local k columns=$3
+    run 0 predict "$1" --data "$2" --out mean.csv
+    for k in 0 1 2; do
+        run 0 predict "$1" --data "$2" --member $k --out m$k.csv
+    done
+    check "$1: not the mean of its members" awk -F, -v columns="$columns" '
+        FNR > 1 { n = split(columns, c, " "); for (i = 1; i <= n; i++) v[FILENAME, FNR, i] = $(c[i]); rows = FNR }
+        END { for (r = 2; r <= rows; r++) for (i = 1; i <= n; i++)
+            if ((v["m0.csv", r, i] + v["m1.csv", r, i] + v["m2.csv", r, i]) / 3 != v["mean.csv", r, i] + 0) exit 1
+            exit rows < 100 }' m0.csv m1.csv m2.csv mean.csv
+}
+means_of e t.csv 1
+check "the header lacks spread" [ "$(head -1 mean.csv)" = prediction,spread ]
+check "one net has no spread" [ "$(head -1 m0.csv)" = prediction ]
+check "spread is not the standard deviation" awk -F, 'FNR > 1 { v[FILENAME, FNR] = $1; s[FILENAME, FNR] = $2 }
+    END { for (r = 2; r <= FNR; r++) { q = 0
+        for (k = 0; k < 3; k++) q += (v["m" k ".csv", r] - v["mean.csv", r]) ^ 2
+        d = sqrt(q / 2) - s["mean.csv", r]; if (d * d > 1e-20 || s["mean.csv", r] <= 0) exit 1 } }' m0.csv m1.csv m2.csv mean.csv
+run 0 train --quiet --data two.csv --target kind --hidden 10 --epochs 15 --ensemble 3 --out two
+means_of two two.csv 2
+check "the header of two classes" [ "$(head -1 mean.csv)" = class,probability,spread ]
+run 0 train --quiet --data three.csv --target kind --hidden 10 --epochs 15 --ensemble 3 --out three
+means_of three three.csv "2 3 4"
+check "the header of three classes" [ "$(head -1 mean.csv)" = class,p_one,p_three,p_two,spread ]
+run 0 eval three --data three.csv --json
+hits=$(paste -d, three.csv <(cut -d, -f1 mean.csv) | awk -F, 'NR > 1 { hits += $3 == $4 } END { print hits / (NR - 1) }')
+check "accuracy is not that of the mean: $hits" awk -v a="$(json out accuracy)" -v b="$hits" 'BEGIN { exit !((a - b) ^ 2 < 1e-8) }'
+
+# killed and resumed, on other numbers of threads
+long=(--quiet --data t.csv --target y --hidden 64,64 --epochs 400 --batch 32 --patience 0 --ensemble 3 --norm bn)
+run 0 train "${long[@]}" --out whole
+for moment in 0.3 0.8 1.4; do
+    "$SPHERELU" train "${long[@]}" --threads 2 --checkpoint-seconds 0.1 --out killed >out 2>err &
+    child=$!
+    sleep $moment
+    kill -KILL $child 2>/dev/null
+    wait $child 2>/dev/null
+    long=("${long[@]}" --resume)
+done
+run 0 train --resume --quiet --out killed
+same_run whole killed
+no_temporaries killed
+
+# converted, shown, looked into
+run 0 convert e sp.safetensors --to sp
+shows "16" "learned numbers"
+run 0 show sp.safetensors; shows "members     3" "sp"
+run 0 show e; shows "members     3" "--ensemble 3"
+run 0 show e --json; shows '"members": 3'
+cp -r e converted && cp sp.safetensors converted/model.safetensors
+run 0 predict e --data t.csv --out before.csv
+run 0 predict converted --data t.csv --out after.csv
+check "converted, it predicts something else" awk -F, 'FNR > 1 { v[FILENAME, FNR] = $1 }
+    END { for (r = 2; r <= FNR; r++) if ((v["before.csv", r] - v["after.csv", r]) ^ 2 > 1e-8) exit 1 }' before.csv after.csv
+run 2 boundaries e; says "an ensemble of 3 nets" "--member K"
+run 0 boundaries e --member 2
+run 2 regions two; says "an ensemble of 3 nets" "--member K"
+run 0 regions two --member 1; shows "regions"
+run 2 eval e --member 3; says "--member: found 3, and e has 3"
+run 2 eval e --member x; says "--member: found 'x'"
+if [ -n "${ONNX_NETS:-}" ]; then
+    run 0 export three three.onnx; shows "onnx"
+    run 2 export three raw.onnx --raw; says "the scores of 3 nets have no mean"
+    absent raw.onnx
+    run 0 export three one.onnx --member 0 --raw
+fi
+
+# refused
+run 2 train "${short[@]}" --ensemble 0 --out bad; says "--ensemble: found '0', expected a whole number, 1 or more"
+run 2 train "${short[@]}" --ensemble 2 --record boundaries --out bad; says "record: of one net, and --ensemble trains 2"
+run 2 train "${short[@]}" --ensemble 2 --init sp.safetensors --param sp --out bad; says "ensemble: 2 nets that all begin as"
+run 2 train --resume --ensemble 4 --out e; says "--ensemble: found '4', but the run to resume was started with '3'"
+run 2 train --resume --ensemble 4 --out alone; says "--ensemble: found '4', but the run to resume was started without it"
+run 1 train "${short[@]}" --init e/model.safetensors --out bad; says "e/model.safetensors: an ensemble, expected one net"
+absent bad
+
+# in an experiment: a key of a method; a diverged member is told by its number
+cat >x.yaml <<'EOF'
+name: x
+data: {file: t.csv, target: y}
+net: {hidden: [8]}
+train: {epochs: 20}
+seed_split: 4
+seeds: 2
+methods:
+  - {name: one, param: sp}
+  - {name: five, param: sp, ensemble: 5}
+EOF
+run 0 run x.yaml --out x --quiet
+check "the seeds split differently" cmp -s x/jobs/five/seed-0/split.json x/jobs/five/seed-1/split.json
+check "the experiment has no ensemble" grep -q "ensemble: 5" x/jobs/five/seed-0/config.yaml
+run 1 train "${short[@]}" --ensemble 2 --optimizer sgd --lr 1e30 --out wild; says "member " "smaller lr"
+finish
