@@ -232,7 +232,8 @@ const struct command command_boundaries = {
         "and pixels) on the active side, state says both, dead or always_on, nearest is the distance of the "
         "nearest data point, pole is how near a gmp unit is to a pole of its coordinates (smallest |sin "
         "theta| but for the last angle; 0 at a pole). What is not defined is left empty: all but the share "
-        "where ln or gn has a shift, offset and phi where |w| is 0. If the run's own data are gone or "
+        "where a norm of each sample (ln, say) has a shift, offset and phi where |w| is 0. If the run's own "
+        "data are gone or "
         "changed "
         "since, a line on stderr says so and what only data can say is empty.",
     .examples = "  spherelu boundaries runs/first\n"

@@ -90,7 +90,7 @@ static const sph_option options[] = {
     {"seed", "S|median", "median", "common",
      "seed of the trainings that pictures of single ones show, which name it; median: the one whose test "
      "scores rank "
-     "nearest to the middle over all methods; convergence, sensitivity and width show all seeds"},
+     "nearest to the middle over all methods; figures over the seeds show all of them"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
      "taken by every command; the run's own precision holds here"},
 };

@@ -144,7 +144,8 @@ const struct command command_regions = {
         "all layers, exactly: in each polygon every unit is on or off throughout and the network is affine. "
         "Prints how many there are, after each layer and in all, their areas, and the length of the decision "
         "boundary of a classifier. --json prints every polygon with its pattern of active units and its "
-        "affine map. For dense networks with relu or leaky_relu; ln, gn, elu, srelu and convolutions are "
+        "affine map. For dense networks with relu or leaky_relu; norms of each sample (ln, say), elu, srelu "
+        "and convolutions are "
         "refused. Of a network with one input the regions are intervals.",
     .examples = "  spherelu regions runs/first --out pictures\n"
                 "  spherelu regions runs/first --window -1,2,-1,1.5 --json > regions.json\n"

@@ -8,14 +8,14 @@
 
 #include "net/plan.h"
 
-enum { ROWS = 5, METHODS = 11 };
+enum { ROWS = 5 };
 
 static const struct method {
     const char *name;
     sph_param param;
     sph_norm norm;
     sph_act act;
-} methods[METHODS] = {
+} methods[] = {
     {"sp", SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU},
     {"sp bn", SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_RELU},
     {"sp ln", SPH_PARAM_SP, SPH_NORM_LN, SPH_ACT_RELU},
@@ -28,6 +28,8 @@ static const struct method {
     {"gmp gn elu", SPH_PARAM_GMP, SPH_NORM_GN, SPH_ACT_ELU},
     {"gmp imn srelu", SPH_PARAM_GMP, SPH_NORM_IMN, SPH_ACT_SRELU},
 };
+
+enum { METHODS = sizeof methods / sizeof *methods };
 
 typedef int make_net(sph_net **out, const sph_image_net *spec);
 
@@ -210,10 +212,26 @@ static const struct kind {
 } kinds[] = {
     {"odd", odd_net}, {"grouped", grouped_net}, {"vgg6", sph_net_vgg6}, {"resnet18", sph_net_resnet18}};
 
-static size_t methods_of(const struct kind *kind)
+/* srelu belongs to a layer, not to a sum. */
+static int fits(const struct kind *kind, const struct method *method)
 {
-    return kind->make == sph_net_resnet18 ? METHODS - 1
-                                          : METHODS; /* srelu belongs to a layer, not to a sum */
+    return kind->make != sph_net_resnet18 || method->act != SPH_ACT_SRELU;
+}
+
+static void every_norm_and_parameterization_is_among_them(void **state)
+{
+    (void)state;
+    unsigned norms = 0, params = 0;
+    for (size_t i = 0; i < METHODS; i++) {
+        norms |= 1u << methods[i].norm;
+        params |= 1u << methods[i].param;
+    }
+    for (int i = 0; i < SPH_NORM_COUNT; i++)
+        if (!(norms >> i & 1))
+            fail_msg("no method has norm %s: add one", sph_word(SPH_WORDS_NORM, i)->word);
+    for (int i = 0; i < SPH_PARAM_COUNT; i++)
+        if (!(params >> i & 1))
+            fail_msg("no method has parameterization %s: add one", sph_word(SPH_WORDS_PARAM, i)->word);
 }
 
 static void blocked_steps_follow_plain_ones(void **state)
@@ -222,7 +240,9 @@ static void blocked_steps_follow_plain_ones(void **state)
     for (int way = 0; way < SPH_CONV_COUNT; way++)
         for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
             double worst = 0;
-            for (size_t i = 0; i < methods_of(&kinds[n]); i++) {
+            for (size_t i = 0; i < METHODS; i++) {
+                if (!fits(&kinds[n], &methods[i]))
+                    continue;
                 double off = step_distance(kinds[n].make, &methods[i], (sph_conv)way, ROWS, ROWS, 1);
                 worst = fmax(worst, off);
                 if (!(off < 1e-3)) /* f32 through up to 20 layers, normalizations of few rows among them */
@@ -302,7 +322,9 @@ static void blocked_evaluation_follows_plain(void **state)
 {
     (void)state;
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
-        for (size_t i = 0; i < methods_of(&kinds[n]); i++) {
+        for (size_t i = 0; i < METHODS; i++) {
+            if (!fits(&kinds[n], &methods[i]))
+                continue;
             sph_net *wide = make(kinds[n].make, &methods[i], SPH_F64, SPH_CONV_AUTO),
                     *narrow = make(kinds[n].make, &methods[i], SPH_F32, SPH_CONV_AUTO);
             stir_alike(wide, narrow);
@@ -328,6 +350,7 @@ static void blocked_evaluation_follows_plain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_norm_and_parameterization_is_among_them),
         cmocka_unit_test(blocked_steps_follow_plain_ones),
         cmocka_unit_test(short_batches_and_workers_follow_too),
         cmocka_unit_test(parts_of_a_batch_add_up),

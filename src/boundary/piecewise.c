@@ -28,7 +28,7 @@ static int check_layer(const struct net_layer *layer)
 {
     if (layer->norm->per_sample)
         return sph_fail_key(SPH_EARG, layer->path,
-                            "%s divides by each sample's own standard deviation, so that its regions have no "
+                            "%s divides by a number of each sample's own, so that its regions have no "
                             "straight edges",
                             layer->norm->name);
     return check_act(layer->path, layer->act);

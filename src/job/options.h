@@ -122,8 +122,7 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "conv has channels: instance normalization; if not given 32, or the most of 16, 8, 4, 2, 1 that "      \
       "divide the units of a layer into groups of 4 or more")                                                \
     X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
-      "bn, ln, gn: what is added to a variance before its root is taken; 1e-5 if not given, 1e-3 under "     \
-      "protocol reference")                                                                                  \
+      "what a norm that divides by a root adds below it; 1e-5 if not given, 1e-3 under protocol reference")  \
     X(IMN_AT, imn_at, "imn-at", WORD, IMN_PLACES, "", "net", "imn_at", OPTION_WORDS(SPH_IMN_PLACES),         \
       "imn: at the input of each layer but the first, or behind each activation, before pooling, as in the " \
       "papers' code; input if not given, output under protocol reference")                                   \

@@ -80,7 +80,7 @@ struct norm_ops {
     int batch;         /* training looks at the whole batch, evaluation at running statistics           */
     int per_sample;    /* joins the units of a sample and divides by a number of its own: no unit is affine */
     int standardizes;  /* per_sample: to mean 0 and variance 1, as ONNX is told  */
-    int divides;       /* by the root of a variance, to which an epsilon is added                       */
+    int divides;       /* by a root below which an epsilon is added                                     */
     int replaces_bias; /* its shift is the layer's bias                                                 */
     int adds_bias;     /* the bias comes behind it, in its own pass                                     */
     int takes_relu;    /* a relu behind it runs in its passes, both ways                                */

@@ -19,10 +19,10 @@
 #include "net/zoo.h"
 #include "report/pages.h"
 
-#define FIGURE_POINTER(word, help)  &figure_##word,
-#define FIGURE_WORD(word, help)     #word,
-#define FIGURE_BAR(word, help)      "|" #word
-#define FIGURE_WORD_ROW(word, help) {#word, help},
+#define FIGURE_POINTER(id, word, help)  &figure_##id,
+#define FIGURE_WORD(id, word, help)     word,
+#define FIGURE_BAR(id, word, help)      "|" word
+#define FIGURE_WORD_ROW(id, word, help) {word, help},
 const struct figure_kind *const figure_kinds[FIGURE_COUNT] = {FIGURES(FIGURE_POINTER)};
 const char *const figure_names[FIGURE_COUNT] = {FIGURES(FIGURE_WORD)};
 static const char figure_choices[] = FIGURES(FIGURE_BAR);
@@ -144,7 +144,11 @@ static int check_grid(const struct panels *panels)
     const char *axis = panels->kind->axis;
     if (!panels->e && panels->kind->needs & FIGURE_SCORES)
         return sph_fail_of(SPH_EARG, panels->dir, 0, panels->word, "%s needs an experiment with %s%s",
-                           panels->word, axis ? "a grid over " : "several sets of data", axis ? axis : "");
+                           panels->word,
+                           axis                       ? "a grid over "
+                           : panels->kind->sets_least ? "several sets of data"
+                                                      : "methods to compare",
+                           axis ? axis : "");
     if (panels->e && axis && !has_axis(panels->e, axis))
         return sph_fail_of(SPH_EARG, panels->e->path, 0, panels->word, "%s needs a grid over %s",
                            panels->word, axis);

@@ -12,27 +12,27 @@
 #define EXPERIMENT_NOTE    ".note"    /* NAME.note: why a figure was not drawn */
 #define EXPERIMENT_CAPTION ".caption" /* NAME.caption: of which seed it is */
 
-/* X(word, help): the row is `const struct figure_kind figure_<word>`. In the order of reading. */
+/* X(id, word, help): the row is `const struct figure_kind figure_<id>`. In the order of reading. */
 #define FIGURES(X)                                                                                           \
-    X(trajectories, "the path of every unit's phi; 1 or 2 features")                                         \
-    X(animation, "the trajectories in motion: an animated PNG")                                              \
-    X(turns, "the largest turn of each step, in degrees")                                                    \
-    X(decision, "regions of a classifier, data, and a star at each phi; 2 features")                         \
-    X(predictions, "before and after training, with the spectrum; 1 feature, 1 target")                      \
-    X(spectrum, "where the units' phi lie at eleven moments; 1 feature")                                     \
-    X(moves, "the largest |dphi| of each step, on a log2 axis")                                              \
-    X(convergence, "losses and scores by epoch, mean and standard error over the seeds")                     \
-    X(sensitivity, "the score over the learning rates of a grid")                                            \
-    X(ranks, "average ranks over several sets, bars joining methods not told apart")                         \
-    X(width, "sizes of gradients and shares of units that are on, over the widths of a grid")                \
-    X(flips, "bits of activation patterns that flip, and distinct patterns, by layer")                       \
-    X(regions, "exact linear regions; 2 features, dense layers")                                             \
-    X(boundary, "what a boundary is: one unit on the plane (figure 1a)")                                     \
-    X(perturbation, "one unit's boundary after delta on all its numbers (figure 1b-e)")                      \
-    X(points, "what a boundary is: units on the line (figures 2a, 2b and 5)")                                \
-    X(lines, "what a boundary is: units on the plane (figure 6)")
+    X(trajectories, "trajectories", "the path of every unit's phi; 1 or 2 features")                         \
+    X(animation, "animation", "the trajectories in motion: an animated PNG")                                 \
+    X(turns, "turns", "the largest turn of each step, in degrees")                                           \
+    X(decision, "decision", "regions of a classifier, data, and a star at each phi; 2 features")             \
+    X(predictions, "predictions", "before and after training, with the spectrum; 1 feature, 1 target")       \
+    X(spectrum, "spectrum", "where the units' phi lie at eleven moments; 1 feature")                         \
+    X(moves, "moves", "the largest |dphi| of each step, on a log2 axis")                                     \
+    X(convergence, "convergence", "losses and scores by epoch, mean and standard error over the seeds")      \
+    X(sensitivity, "sensitivity", "the score over the learning rates of a grid")                             \
+    X(ranks, "ranks", "average ranks over several sets, bars joining methods not told apart")                \
+    X(width, "width", "sizes of gradients and shares of units that are on, over the widths of a grid")       \
+    X(flips, "flips", "bits of activation patterns that flip, and distinct patterns, by layer")              \
+    X(regions, "regions", "exact linear regions; 2 features, dense layers")                                  \
+    X(boundary, "boundary", "what a boundary is: one unit on the plane (figure 1a)")                         \
+    X(perturbation, "perturbation", "one unit's boundary after delta on all its numbers (figure 1b-e)")      \
+    X(points, "points", "what a boundary is: units on the line (figures 2a, 2b and 5)")                      \
+    X(lines, "lines", "what a boundary is: units on the plane (figure 6)")
 
-#define FIGURE_ONE(word, help) +1
+#define FIGURE_ONE(id, word, help) +1
 enum { FIGURE_COUNT = 0 FIGURES(FIGURE_ONE) };
 
 /* What a figure needs: the parts of a training that are opened for it, one panel at a time, and more. None
@@ -66,7 +66,7 @@ struct figure_kind {
     int (*fill)(struct figure *figure, struct panels *panels);
 };
 
-#define FIGURE_ROW(word, help) extern const struct figure_kind figure_##word;
+#define FIGURE_ROW(id, word, help) extern const struct figure_kind figure_##id;
 FIGURES(FIGURE_ROW)
 
 extern const struct figure_kind *const figure_kinds[FIGURE_COUNT];

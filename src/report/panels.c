@@ -350,7 +350,7 @@ int panels_all_empty(const struct panels *panels, const char *note)
     char *folder = folder_of(panels, 0);
     int err = folder ? sph_fail_at(SPH_EFORMAT, folder, "%s%s", note,
                                    frames ? ": the chosen steps never came"
-                                          : ": a norm that treats each row on its own (ln, gn) leaves none")
+                                          : ": a norm that treats each row on its own leaves none")
                      : SPH_EMEMORY;
     mem_free(folder);
     return err;

@@ -24,7 +24,8 @@ struct metric_part {
     const double *scale;     /* (targets) from the net's units to the target's own: mean + scale x; NULL: 1 */
     const double *mean;      /* (targets) likewise; NULL: 0 */
     const double *first;     /* (targets) t of the first row */
-    /* For metrics that keep scores; NULL where there would be more than METRIC_KEPT_MOST of them. */
+    /* For metrics that keep scores: one room for all of them, so that those of a task keep the same (classes:
+     * probabilities, otherwise p as it is). NULL where there would be more than METRIC_KEPT_MOST of them. */
     double *kept;              /* (rows, outputs) */
     double *kept_t;            /* (rows, targets) */
     struct metric_rank *order; /* (rows) scratch  */

@@ -242,7 +242,7 @@ check "the report says it" grep -q "Not drawn: turns: " ln-run/report.html
 echo old > ln-run/figures/turns.png # of an earlier drawing
 run 1 figures ln-run turns
 check "an old picture stays" [ ! -e ln-run/figures/turns.png ]
-says "ln-run: no hyperplanes: a norm that treats each row on its own (ln, gn) leaves none"
+says "ln-run: no hyperplanes: a norm that treats each row on its own leaves none"
 
 # ---- without gnuplot data and scripts are there, and how to get it is said
 rm -r plane-1/figures

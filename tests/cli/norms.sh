@@ -27,7 +27,7 @@ shows "layer,unit,norm,offset,active_share"
 check "a shifted unit has an offset" grep -qE '^0,0,,,[0-9.]+,' out
 run 0 convert four/model.safetensors sp.safetensors --to sp
 run 2 regions four --plane 0,1,2
-says "layers.0: gn divides by each sample's own standard deviation"
+says "layers.0: gn divides by a number of each sample's own"
 
 # ---- what is refused
 run 2 train "${small[@]}" --groups 3 --out no; says "layers.0: its 16 units do not fall into 3 groups of equal size"
