@@ -128,6 +128,16 @@ sed 's/^  - {file: first.csv, target: y}/  - {file: first.csv, target: nothing}/
 run 1 run wrong.yaml
 says "wrong.yaml:3: " "no column 'nothing' (target)"
 
+# ---- every training as CSV, and the same tables from it without training
+check "CSV" python3 "$SOURCE_DIR/scripts/results-csv" alone >trainings.csv
+check "lines of the CSV" [ "$(wc -l <trainings.csv)" -eq 19 ]
+mkdir again
+cp alone/experiment.yaml again/
+check "back" python3 "$SOURCE_DIR/scripts/results-csv" --back trainings.csv again
+run 0 run sets.yaml --set 'data=[{file: first.csv, target: y}]' --set figures=[] --out again --resume
+absent again/jobs/first/SP/lr-0.1/seed-0/model.safetensors
+check "another table: $(diff alone/table.txt again/table.txt)" cmp -s alone/table.txt again/table.txt
+
 # ---- rows and columns in another order: the model remembers, and predicts alike
 run 0 train --data first.csv --target y --epochs 3 --hidden 4 --columns reversed --out turned
 check "config has the order" grep -q 'columns: reversed' turned/config.yaml
