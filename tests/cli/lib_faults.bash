@@ -121,7 +121,7 @@ one() {
         diff -r try before >/dev/null && return 0 # it left nothing: again would be as without a fault
         under memory:ENOMEM:0 "$@" || wrong "$what: cannot be repeated"
     fi
-    # oneDNN multiplies in another order where it finds no room to copy: another last digit, and what is printed stays
+    # where oneDNN finds no room for a product ours takes its place, and sums in another order: the last digits differ
     [ $code -eq 0 ] && [[ $hit == posix_memalign*'/libdnnl.'* ]] && return 0
     diff -r -x 'events.out.tfevents.*' try after >differences || wrong "$what: not the same bytes after a repetition: $(head -3 differences)"
 }
