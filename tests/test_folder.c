@@ -5,6 +5,7 @@
 
 #include "data/folder.h"
 #include "data/pictures.h"
+#include "quick.h"
 #include "rows/pictures.h"
 
 static void touch(const char *name)
@@ -293,21 +294,21 @@ static void a_listing_of_ten_million_takes_at_most_sixteen_bytes_a_picture(void 
     (void)state;
     enum { CLASSES = 7692, EACH = 1300 };
     struct names names = {0};
-    size_t before = mem_held(), count = 0;
-    for (size_t c = 0; c < CLASSES; c++)
+    size_t before = mem_held(), count = 0, classes = CLASSES / quick_step(50);
+    char name[64]; /* as ImageNet's, sorted: numbers that skip about thirty */
+    for (size_t c = 0; c < classes; c++)
         for (size_t i = 0; i < EACH; i++, count++) {
-            char name[64]; /* as ImageNet's, sorted: numbers that skip about thirty */
             snprintf(name, sizeof name, "n%08zu_%zu.JPEG", 1440764 + 31 * c, 10000 + 29 * i + c % 29);
             assert_int_equal(names_add(&names, name), 0);
         }
     assert_int_equal(names_end(&names), 0);
     double each =
-        (double)(mem_held() - before + (CLASSES + 1) * sizeof(size_t)) / (double)count + sizeof(double);
+        (double)(mem_held() - before + (classes + 1) * sizeof(size_t)) / (double)count + sizeof(double);
     print_message("%zu pictures: %.2f bytes each, of which %zu are its class\n", count, each, sizeof(double));
     assert_true(each <= 16);
     char out[NAMES_LONGEST + 1];
     names_at(&names, count - 1, out);
-    assert_string_equal(out, "n01679185_47677.JPEG");
+    assert_string_equal(out, name);
     names_free(&names);
 }
 

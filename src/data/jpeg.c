@@ -71,10 +71,10 @@ static int is_frame(unsigned marker)
 /* The next marker, whatever lies before it: as the decoder looks for it. 0: there is none. */
 static unsigned next_marker(struct cursor *in)
 {
-    while (!in->spent) {
-        unsigned byte = (unsigned)cursor_big(in, 1);
-        if (byte != 0xff)
-            continue;
+    const unsigned char *found;
+    while (cursor_left(in) && (found = memchr(in->at, 0xff, cursor_left(in)))) {
+        unsigned byte = 0xff;
+        cursor_take(in, (size_t)(found - in->at));
         while (byte == 0xff)
             byte = (unsigned)cursor_big(in, 1);
         if (byte)
@@ -117,7 +117,7 @@ static void read_notes(struct notes *out, const void *bytes, size_t length)
             out->components = (int)cursor_big(&part, 1);
         } else if (marker == SCAN) {
             out->buffered |= (int)cursor_big(&part, 1) < out->components;
-            out->scans = count_scans(in);
+            out->scans = out->buffered ? count_scans(in) : 1;
             return;
         }
     }

@@ -10,11 +10,12 @@
 #include "store/onnx.h"
 
 /* The columns of X, as data_feature_name has them: a text column is one for each of its levels. */
-static json_t *feature_names(const json_t *schema)
+static int feature_names(const json_t *schema, json_t **out)
 {
-    json_t *names = json_array();
+    json_t *names = *out = json_array();
     const json_t *column, *level;
     size_t i, j;
+    int bad = !names;
     json_array_foreach(json_object_get(schema, "columns"), i, column)
     {
         const char *name = json_string_value(json_object_get(column, "name"));
@@ -23,11 +24,16 @@ static json_t *feature_names(const json_t *schema)
         if (!name || !role || strcmp(role, "feature"))
             continue;
         if (!levels)
-            json_array_append_new(names, json_string(name));
+            bad |= json_array_append_new(names, json_string(name));
         json_array_foreach(levels, j, level)
-            json_array_append_new(names, json_sprintf("%s=%s", name, json_string_value(level)));
+        {
+            if (!json_is_string(level))
+                return sph_fail_of(SPH_EFORMAT, "data schema", 0, "levels",
+                                   "\"levels\" of '%.80s' holds something that is not a string", name);
+            bad |= json_array_append_new(names, json_sprintf("%s=%s", name, json_string_value(level)));
+        }
     }
-    return names;
+    return bad ? sph_fail(SPH_EMEMORY, "out of memory: the names of the features") : 0;
 }
 
 /* The classes' names, borrowed from the schema; the array is the caller's. */
@@ -58,9 +64,9 @@ int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts)
                              .fill = missing &&
                                      !strcmp(missing, sph_word(SPH_WORDS_MISSING, SPH_MISSING_MEAN)->word)};
     struct text data = {0}, features = {0};
-    json_t *names = feature_names(run->schema);
+    json_t *names;
     char **labels = NULL;
-    int err = names ? 0 : SPH_EMEMORY;
+    int err = feature_names(run->schema, &names);
     if (!err && loss->task != SPH_TASK_REGRESSION)
         err = read_labels(run->schema, sph_net_outputs(run->net), &face, &labels);
     if (!err && !(err = json_print(&data, run->schema, 0)) && !(err = json_print(&features, names, 0))) {

@@ -113,7 +113,8 @@ static int do_count(void *self, size_t job, struct crew_slot *slot)
 static int count_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct experiment_run *run = self;
-    if (slot->err == SPH_EMEMORY)
+    if (slot->err == SPH_EMEMORY ||
+        !slot->ended) /* its process died: a library may end it where memory is short */
         return failure_set(&slot->failure);
     if (slot->err >= 0)
         memcpy(&run->results.units[job], slot->note, sizeof *run->results.units);

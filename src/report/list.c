@@ -34,10 +34,11 @@ struct found {
     size_t count, capacity;
 };
 
+/* 1: it is there; 0: it is not. */
 static int has(const char *dir, const char *name)
 {
     char *path = file_join(dir, name);
-    int there = path && file_exists(path);
+    int there = path ? file_exists(path) : SPH_EMEMORY;
     mem_free(path);
     return there;
 }
@@ -57,11 +58,12 @@ static int look(struct found *found, const char *dir, size_t depth)
 {
     char **names = NULL;
     size_t count = 0;
-    if (has(dir, RUNFOLDER_CONFIG) || has(dir, RUNFOLDER_EXPERIMENT))
-        return add(found, dir);
-    if (depth == DEPTH_MOST)
-        return 0;
-    int err = file_list(&names, &count, dir);
+    int err = has(dir, RUNFOLDER_CONFIG);
+    if (!err)
+        err = has(dir, RUNFOLDER_EXPERIMENT);
+    if (err || depth == DEPTH_MOST)
+        return err > 0 ? add(found, dir) : err;
+    err = file_list(&names, &count, dir);
     for (size_t i = 0; i < count && !err; i++) {
         char *path = *names[i] == '.' ? NULL : file_join(dir, names[i]);
         if (*names[i] != '.' && !path)
@@ -176,8 +178,10 @@ static int fill(struct table *table, const struct found *found)
     table_rows(table, found->count);
     for (size_t i = 0; i < found->count && !err; i++) {
         table_words(table, i, LIST_RUN, found->paths[i]);
-        err = has(found->paths[i], RUNFOLDER_CONFIG) ? put_run(table, i, found->paths[i])
-                                                     : put_experiment(table, i, found->paths[i]);
+        int run = has(found->paths[i], RUNFOLDER_CONFIG);
+        err = run < 0 ? run
+              : run   ? put_run(table, i, found->paths[i])
+                      : put_experiment(table, i, found->paths[i]);
     }
     return err;
 }

@@ -3,6 +3,7 @@
  * A net as an ONNX graph: X in the user's units, standardised inside; the nodes of the net; predictions. What goes out is
  * called as skl2onnx calls it without ZipMap: variable, or label and probabilities. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,12 +89,10 @@ static const char *unscale(struct onnx_export *e, const char *y)
 /* 1: the text is how its number is written. */
 static int is_integer(const char *text, int64_t *out)
 {
-    char *end, *again;
+    char *end, again[32];
     *out = strtoll(text, &end, 10);
-    again = *text && !*end ? mem_format("%lld", (long long)*out) : NULL;
-    int same = again && !strcmp(again, text);
-    mem_free(again);
-    return same;
+    snprintf(again, sizeof again, "%lld", (long long)*out);
+    return *text && !*end && !strcmp(again, text);
 }
 
 /* label <- what the class of this number is called, of type int64 where all are integers. */

@@ -101,7 +101,6 @@ walk parts run x.yaml --quiet --resume --jobs 2 --out x
 walk parts run small.yaml --quiet --resume --jobs 1 --out small
 walk reads run x.yaml --dry-run --json
 walk reads show plane
-walk reads list .
 walk reads data list --json
 walk reads data info crescents
 walk reads data verify banana
