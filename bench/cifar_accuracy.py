@@ -9,8 +9,9 @@ BasicBlock is PyTorch's side. Both: Glorot uniform weights, batch normalization,
 by the training rows' mean and deviation of each channel, SGD with momentum and weight decay on the weights alone, a cosine
 over all steps, no validation part. Seeds draw what is random on each side; no two runs share a draw. One thread each.
 
-Writes bench/results/cifar_accuracy.csv after every run. --check fails when the means lie more than two standard errors of
-their difference apart.
+Writes bench/results/cifar_accuracy.csv after every run; a run that stands there with the same settings and versions is not
+repeated, so that the work can be done in pieces. --check fails when the means lie more than two standard errors of their
+difference apart.
 """
 import argparse
 import csv
@@ -121,6 +122,16 @@ def machine():
         return next(line.partition(": ")[2].strip() for line in file if line.startswith("model name"))
 
 
+KEYS = ("program", "width", "epochs", "batch", "lr", "momentum", "weight_decay", "seed")  # of a run
+
+
+def known(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default=os.path.join(HERE, "..", "build", "spherelu"))
@@ -135,21 +146,25 @@ def main():
     folder = os.environ.get("SPHERELU_DATA") or sys.exit("cifar_accuracy.py: SPHERELU_DATA is not set")
     version = subprocess.run([args.tool, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout.split()[1]
     sides = {f"spherelu {version}": ours, f"torch {torch.__version__}, torchvision {torchvision.__version__}": theirs}
-    rows, reached = [], {name: [] for name in sides}
+    rows, reached = known(args.out), {name: [] for name in sides}
     for seed in map(int, args.seeds.split(",")):
         for name, train in sides.items():
-            begin = time.process_time() + sum(os.times()[2:4])
-            accuracy, loss = train(args, folder, seed)
-            reached[name].append(accuracy)
-            rows.append({"machine": machine(), "program": name, "net": "resnet18 small stem bn", "width": args.width, "rows": 10000,
-                         "epochs": args.epochs, "batch": args.batch, "lr": args.lr, "momentum": MOMENTUM, "weight_decay": DECAY,
-                         "seed": seed, "last_train_loss": f"{loss:.4f}", "test_accuracy": f"{accuracy:.4f}",
-                         "processor_seconds": round(time.process_time() + sum(os.times()[2:4]) - begin)})
-            print("  ".join(map(str, rows[-1].values())), flush=True)
-            with open(args.out, "w", newline="") as out:
-                table = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
-                table.writeheader()
-                table.writerows(rows)
+            settings = {"width": args.width, "rows": 10000, "epochs": args.epochs, "batch": args.batch, "lr": args.lr,
+                        "momentum": MOMENTUM, "weight_decay": DECAY, "seed": seed}
+            row = {"machine": machine(), "program": name, "net": "resnet18 small stem bn", **settings}
+            before = [old for old in rows if all(str(old[key]) == str(row[key]) for key in KEYS)]
+            if not before:
+                begin = time.process_time() + sum(os.times()[2:4])
+                accuracy, loss = train(args, folder, seed)
+                row |= {"last_train_loss": f"{loss:.4f}", "test_accuracy": f"{accuracy:.4f}",
+                        "processor_seconds": round(time.process_time() + sum(os.times()[2:4]) - begin)}
+                rows.append(row)
+                with open(args.out, "w", newline="") as out:
+                    table = csv.DictWriter(out, row.keys(), lineterminator="\n")
+                    table.writeheader()
+                    table.writerows(rows)
+            reached[name].append(float((before or [row])[0]["test_accuracy"]))
+            print("  ".join(map(str, (before or [row])[0].values())), flush=True)
     if min(map(len, reached.values())) > 1:
         means = {name: statistics.mean(values) for name, values in reached.items()}
         error = math.sqrt(sum(statistics.variance(values) / len(values) for values in reached.values()))

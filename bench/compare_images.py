@@ -5,8 +5,8 @@
     compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50|mobile|wrn28-2] [--check]
     compare_images.py --sizes [--rounds 3] [--only NET] [--at 16,32] [--threads 1|2] [--python PYTHON] [--check]
 
-Each measurement is a fresh process. PyTorch runs in every memory format that serves the method in the first round, and
-in the fastest of them from then on. Writes bench/results/images.csv; with --only the rows of that network alone.
+Each measurement is a fresh process. A short repetition in every memory format that serves the method says which is PyTorch's
+fastest; that one is measured. Writes bench/results/images.csv; with --only the rows of that network alone.
 --sizes: each network at 16, 32, 64, 128 and 224 pixels instead, batch 32, one thread and two; bench/results/sizes.csv.
 With --only, --at or --threads what was not measured keeps its rows.
 --python: another interpreter whose PyTorch is taken, such as that of a virtual environment.
@@ -59,7 +59,7 @@ def run(command, threads):
 def ours(tool, work):
     return run([tool, "bench", work.net, "--batch", work.batch, "--param", work.param, "--norm", work.norm,
                 "--optimizer", "sgd", "--threads", work.threads, "--clock", run.clock, "--json", *(["--size", work.size] if work.size else []),
-                *([] if work.torch else ["--steps-only"])],
+                *([] if work.torch and work not in SIZES else ["--steps-only"])],
                work.threads)
 
 
@@ -67,10 +67,10 @@ def method(work):
     return "bn" if (work.param, work.norm) == BN else work.param + ("" if work.norm == "none" else "+" + work.norm)
 
 
-def theirs(work, memory_format):
+def theirs(work, memory_format, repeats=3):
     return run([theirs.python, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
                 "--method", method(work), "--threads", work.threads, "--clock", run.clock, "--format",
-                memory_format,
+                memory_format, "--repeats", repeats,
                 *(["--size", work.size] if work.size else [])], work.threads)
 
 
@@ -97,12 +97,14 @@ def measure(tool, works, rounds):
             for key in ("images_per_second", "conv_only_images_per_second"):
                 best[key] = max(filter(None, (best[key], said[key])), default=None)
             best["peak_bytes"] = max(best["peak_bytes"], said["peak_bytes"])
-            for name in ([fastest[work]] if work in fastest else formats(work)) if work.torch else []:
-                said = theirs(work, name)
-                if work not in other or said["images_per_second"] > other[work]["images_per_second"]:
-                    other[work] = said
-            if work.torch:
-                fastest[work] = other[work]["format"]
+            if not work.torch:
+                continue
+            if work not in fastest:
+                short = {name: theirs(work, name, repeats=1)["images_per_second"] for name in formats(work)}
+                fastest[work] = max(short, key=short.get)
+            said = theirs(work, fastest[work])
+            if work not in other or said["images_per_second"] > other[work]["images_per_second"]:
+                other[work] = said
         print(f"round {turn + 1} of {rounds} done", file=sys.stderr, flush=True)
     return mine, other
 

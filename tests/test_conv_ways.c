@@ -29,7 +29,8 @@ static const struct shape {
     {34, 34, 2, 3, 1, 1, 4, 4, 2},  {16, 16, 16, 3, 1, 1, 1, 1, 2}, {24, 24, 24, 3, 1, 0, 3, 3, 4},
     {20, 30, 10, 1, 2, 0, 4, 5, 2}, {64, 32, 1, 3, 1, 1, 1, 1, 9},  {32, 48, 1, 3, 2, 1, 4, 4, 10},
     {20, 17, 1, 3, 1, 1, 2, 2, 21}, {16, 24, 1, 5, 3, 2, 7, 8, 9},  {17, 16, 1, 1, 2, 0, 7, 5, 85},
-    {16, 7, 1, 3, 4, 1, 2, 2, 8},   {8, 8, 1, 2, 1, 0, 64, 65, 9},
+    {16, 7, 1, 3, 4, 1, 2, 2, 8},   {8, 8, 1, 2, 1, 0, 64, 65, 9},  {16, 18, 1, 3, 1, 1, 4, 4, 25},
+    {24, 40, 1, 1, 1, 0, 4, 4, 9},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -347,12 +348,34 @@ static void depthwise_has_kernels_of_its_own_and_nothing_runs_reference_code(voi
     }
 }
 
+/* As measured with AVX2: conv_taps.c says why. */
+static void small_maps_go_to_whoever_is_quickest_there(void **state)
+{
+    (void)state;
+    const struct kernels *k = kernels_pick(SPH_F32, KERNELS_AVX2);
+    if (onednn_block() != 8 || !k->winograd)
+        skip_because("oneDNN's blocks are not those of AVX2 here");
+    static const struct {
+        struct shape shape;
+        const char *way;
+    } cases[] = {
+        {{64, 64, 1, 3, 1, 1, 4, 4, 32}, "winograd"}, /* full tiles, enough of them */
+        {{64, 64, 1, 3, 1, 1, 4, 4, 8}, "taps"},      /* few */
+        {{64, 64, 1, 3, 1, 1, 2, 2, 32}, "taps"},     /* mostly edge */
+        {{64, 64, 1, 3, 2, 1, 8, 8, 32}, "taps"},     {{64, 64, 1, 1, 1, 0, 4, 4, 32}, "onednn"},
+        {{64, 64, 1, 1, 1, 0, 2, 2, 32}, "taps"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(chosen(k, &cases[i].shape, 8), cases[i].way);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_gives_the_sum_on_rows_of_pixels),
         cmocka_unit_test(every_way_gives_the_sum_on_blocks),
         cmocka_unit_test(depthwise_has_kernels_of_its_own_and_nothing_runs_reference_code),
+        cmocka_unit_test(small_maps_go_to_whoever_is_quickest_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

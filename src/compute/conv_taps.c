@@ -8,8 +8,11 @@
 #include "compute/conv_way.h"
 #include "compute/onednn.h"
 
-/* Maps of up to SMALL pixels, where at least FEW images come together. */
-enum { SMALL = 16, FEW = 8 };
+/* Maps of up to SMALL pixels, where at least FEW images come together. With AVX2 there is quicker already at the upper end of
+ * it (measured by channels of 256 to 2,048): oneDNN's 1 x 1 kernels beyond POINTS pixels, since rows are not worth
+ * their way there and back for one tap, and Winograd's algorithm where its tiles of 4 x 4 pixels are full and MANY of
+ * them share the transformed weights. */
+enum { SMALL = 16, FEW = 8, POINTS = 4, MANY = 24 };
 
 /* Images taken at a time: as many as keep their rows in a cache of this many numbers. */
 enum { CACHE = 1 << 19 };
@@ -57,12 +60,26 @@ static int applies(const struct conv_spec *spec)
     return spec->block && spec->groups == 1;
 }
 
+static int others_are_quicker(const struct conv_spec *spec)
+{
+    const struct window *w = &spec->window;
+    size_t area = w->kernel_height * w->kernel_width, pixels = w->out_height * w->out_width;
+    if (spec->block != 8)
+        return 0;
+    if (area == 1)
+        return pixels > POINTS;
+    return spec->way == SPH_CONV_AUTO && w->kernel_height == 3 && w->kernel_width == 3 && w->stride == 1 &&
+           w->out_height == 4 && w->out_width == 4 && spec->images >= MANY &&
+           spec->units >= 2 * spec->block && w->channels >= 2 * spec->block;
+}
+
 static int make_small(struct conv *conv)
 {
     const struct conv_spec *spec = &conv->spec;
     const struct window *w = &spec->window;
     return applies(spec) && w->channels >= spec->block && spec->images >= FEW &&
-           w->out_height * w->out_width <= SMALL && w->height * w->width <= SMALL * w->stride * w->stride;
+           w->out_height * w->out_width <= SMALL && w->height * w->width <= SMALL * w->stride * w->stride &&
+           !others_are_quicker(spec);
 }
 
 static int make_any(struct conv *conv)
