@@ -65,6 +65,7 @@ figures: tool
 	    for dir in $(BUILD)/figures/*/figures; do echo "  $$dir"; done; \
 	    [ -z "$$failed" ] || { echo "not made:$$failed"; exit 1; }
 
+test test-long: sets += python
 test: all
 	$(test) -LE long
 

@@ -218,19 +218,22 @@ static void a_net_comes_back_from_its_bytes(void **state)
 static void directions_and_gradients_are_those_of_the_scans(void **state)
 {
     (void)state;
-    static const size_t shapes[][2] = {{1, 2}, {3, 3}, {16, 17}, {17, 2}, {40, 300}};
+    static const size_t shapes[][2] = {{1, 2}, {3, 3}, {16, 17}, {17, 2}, {40, 300}, {5, 257}, {18, 1000}};
     for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
         size_t m = shapes[shape][0], n = shapes[shape][1];
         double *theta = calloc(m * n, sizeof(double)), *du = calloc(m * n, sizeof(double));
         double *u = calloc(m * n, sizeof(double)), *dtheta = calloc(m * n, sizeof(double));
         double *back = calloc(m * n, sizeof(double)), *length = calloc(m, sizeof(double));
+        double *kept = calloc(m, sph_directions_kept(n) * sizeof(double));
         for (size_t i = 0; i < m * (n - 1); i++)
-            theta[i] = i % 5 == 4 ? 0 : 3 * sin((double)i * 1.7); /* poles too */
+            theta[i] = i % 61 == 4 ? 0 : 1.57 + 0.3 * sin((double)i * 1.7); /* poles too */
         for (size_t i = 0; i < m * n; i++)
             du[i] = cos((double)i);
         for (int threads = 1; threads <= 2; threads++) {
-            assert_int_equal(sph_directions(SPH_F64, m, n, theta, u, threads), 0);
-            assert_int_equal(sph_directions_grad(SPH_F64, m, n, theta, du, dtheta, threads), 0);
+            assert_int_equal(sph_directions(SPH_F64, m, n, theta, u, kept, threads), 0);
+            assert_int_equal(
+                sph_directions_grad(SPH_F64, m, n, theta, threads == 1 ? NULL : kept, du, dtheta, threads),
+                0);
             for (size_t j = 0; j < m; j++) { /* DESIGN 2.1, as it stands there */
                 const double *t = theta + j * (n - 1), *g = du + j * n;
                 double p = 1, s = g[n - 1];
@@ -250,13 +253,13 @@ static void directions_and_gradients_are_those_of_the_scans(void **state)
             }
         }
         assert_int_equal(sph_directions_of(SPH_F64, m, n, du, theta, length), 0);
-        assert_int_equal(sph_directions(SPH_F64, m, n, theta, back, 1), 0);
+        assert_int_equal(sph_directions(SPH_F64, m, n, theta, back, NULL, 1), 0);
         for (size_t i = 0; i < m * n; i++)
             assert_true(fabs(back[i] * length[i / n] - du[i]) < 1e-12);
-        free(theta), free(du), free(u), free(dtheta), free(back), free(length);
+        free(theta), free(du), free(u), free(dtheta), free(back), free(length), free(kept);
     }
     double none[2] = {0}, one = 1;
-    assert_int_equal(sph_directions(SPH_F64, 1, 1, &one, none, 1), SPH_EARG);
+    assert_int_equal(sph_directions(SPH_F64, 1, 1, &one, none, NULL, 1), SPH_EARG);
     assert_int_equal(sph_directions_of(SPH_F64, 1, 2, none, &one, &one), 0);
     assert_true(one == 0); /* a row of zeroes has length 0 */
 }

@@ -162,10 +162,13 @@ SPH_API int sph_net_set(sph_net *net, const char *name, const double *values, si
 
 /* Directions by themselves, for programs that have networks of their own: u (m, n) <- the angles theta (m, n-1), and
  * back, dtheta (m, n-1) <- du (m, n), the gradient with respect to u, without a division, so that poles are as good as
- * any place. n 2 or more; float or double as dtype says; on as many threads as are asked for. */
-SPH_API int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, int threads);
-SPH_API int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *du,
-                                void *dtheta, int threads);
+ * any place. n 2 or more; float or double as dtype says; on as many threads as are asked for. kept: (m,
+ * sph_directions_kept(n)) numbers that the gradient would else compute again; NULL: none. */
+SPH_API size_t sph_directions_kept(size_t n);
+SPH_API int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept,
+                           int threads);
+SPH_API int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
+                                const void *du, void *dtheta, int threads);
 
 /* Angles of the rows of w (m, n), 0 for a row of zeroes, and their lengths (m). */
 SPH_API int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *theta, void *length);

@@ -64,7 +64,7 @@ def boundaries(net: Net, x: Any = None, *, layer: int | None = None, raw: bool =
     """
     if layer is not None and not 0 <= layer < len(net.layers):
         raise ArgumentError(f"layer: found {layer}, and the net has {len(net.layers)}", key="layer")
-    out = ctypes.POINTER(_abi.sph_boundaries)()
+    out: Any = ctypes.POINTER(_abi.sph_boundaries)()
     which = EVERY_LAYER if layer is None else layer
 
     def make(data: Any, rows: int) -> None:
@@ -299,7 +299,7 @@ def _regions(handle: Any, window: Any, outputs: int) -> Regions:
         if last:
             bits = np.unpackbits(np.ctypeslib.as_array(one.pattern, (last,)))
             patterns[i] = np.concatenate([bits[8 * byte : 8 * byte + units] for _, units, byte in layers])
-    rows = ctypes.POINTER(_abi.sph_segment)()
+    rows: Any = ctypes.POINTER(_abi.sph_segment)()
     found = lib().sph_regions_segments(handle, ctypes.byref(rows))
     segments = np.array([[*rows[i].__getattribute__("from"), *rows[i].to] for i in range(found)]).reshape(found, 4)
     total = _abi.sph_regions_total()

@@ -34,7 +34,7 @@ def word(kind: str, number: int) -> str:
 def number_of(kind: str, name: str) -> int:
     found = lib().sph_word_find(getattr(_abi, "SPH_WORDS_" + kind), name.encode())
     if found < 0:
-        words = []
+        words: list[str] = []
         while lib().sph_word(getattr(_abi, "SPH_WORDS_" + kind), len(words)):
             words.append(word(kind, len(words)))
         key = kind.lower()

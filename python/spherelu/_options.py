@@ -41,7 +41,7 @@ class Option:
 
 @functools.cache
 def _table() -> tuple[Option, ...]:
-    rows = ctypes.POINTER(_abi.sph_option)()
+    rows: Any = ctypes.POINTER(_abi.sph_option)()
     count = lib().sph_options(ctypes.byref(rows))
     return tuple(
         Option(

@@ -51,26 +51,25 @@ def _ours(tensor: Tensor) -> bool:
     return tensor.device.type == "cpu" and tensor.dtype in _DTYPES
 
 
-def _forward(theta: Tensor) -> Tensor:
-    """(m, n-1) angles to (m, n) directions."""
+def _forward(theta: Tensor) -> tuple[Tensor, Tensor]:
+    """(m, n-1) angles to (m, n) directions, and what the gradient need not compute again."""
     if not _ours(theta):
-        return scan(theta)
+        return scan(theta), theta.new_empty(0)
     theta = theta.detach().contiguous()
     m, n = theta.shape[0], theta.shape[1] + 1
-    u = torch.empty(m, n, dtype=theta.dtype)
-    check(lib().sph_directions(_DTYPES[theta.dtype], m, n, _address(theta), _address(u), _threads(m * n)))
-    return u
+    u, kept = theta.new_empty(m, n), theta.new_empty(m, lib().sph_directions_kept(n))
+    check(lib().sph_directions(_DTYPES[theta.dtype], m, n, _address(theta), _address(u), _address(kept), _threads(m * n)))
+    return u, kept
 
 
-def _backward(theta: Tensor, du: Tensor) -> Tensor:
+def _backward(theta: Tensor, kept: Tensor, du: Tensor) -> Tensor:
     if not _ours(theta):
         return scan_grad(theta, du)
     theta, du = theta.detach().contiguous(), du.detach().contiguous()
     m, n = du.shape
     dtheta = torch.empty_like(theta)
-    check(
-        lib().sph_directions_grad(_DTYPES[theta.dtype], m, n, _address(theta), _address(du), _address(dtheta), _threads(m * n))
-    )
+    addresses = (_address(tensor) for tensor in (theta, kept, du, dtheta))
+    check(lib().sph_directions_grad(_DTYPES[theta.dtype], m, n, *addresses, _threads(m * n)))
     return dtheta
 
 
@@ -97,41 +96,45 @@ def scan_grad(theta: Tensor, du: Tensor) -> Tensor:
 
 
 if hasattr(torch.library, "custom_op"):
+
     @torch.library.custom_op("spherelu::directions", mutates_args=())
-    def _directions(theta: Tensor) -> Tensor:
+    def _directions(theta: Tensor) -> tuple[Tensor, Tensor]:
         return _forward(theta)
 
     @torch.library.custom_op("spherelu::directions_grad", mutates_args=())
-    def _directions_grad(theta: Tensor, du: Tensor) -> Tensor:
-        return _backward(theta, du)
+    def _directions_grad(theta: Tensor, kept: Tensor, du: Tensor) -> Tensor:
+        return _backward(theta, kept, du)
 
     @_directions.register_fake
-    def _(theta: Tensor) -> Tensor:
-        return theta.new_empty(theta.shape[0], theta.shape[1] + 1)
+    def _(theta: Tensor) -> tuple[Tensor, Tensor]:
+        kept = (theta.shape[0], lib().sph_directions_kept(theta.shape[1] + 1)) if _ours(theta) else (0,)
+        return theta.new_empty(theta.shape[0], theta.shape[1] + 1), theta.new_empty(kept)
 
     @_directions_grad.register_fake
-    def _(theta: Tensor, du: Tensor) -> Tensor:
+    def _(theta: Tensor, kept: Tensor, du: Tensor) -> Tensor:
         return torch.empty_like(theta)
 
-    def _keep(ctx: Any, inputs: Any, output: Tensor) -> None:
-        ctx.save_for_backward(inputs[0])
+    def _keep(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor]) -> None:
+        ctx.save_for_backward(inputs[0], output[1])
 
-    def _pull(ctx: Any, du: Tensor) -> Tensor:
-        return _directions_grad(ctx.saved_tensors[0], du)
+    def _pull(ctx: Any, du: Tensor, _dkept: Any) -> Tensor:
+        return _directions_grad(*ctx.saved_tensors, du)
 
     _directions.register_autograd(_pull, setup_context=_keep)
 else:  # PyTorch before 2.4
 
     class _Directions(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, theta: Tensor) -> Tensor:
-            ctx.save_for_backward(theta)
-            return _forward(theta)
+        def forward(ctx: Any, theta: Tensor) -> tuple[Tensor, Tensor]:
+            u, kept = _forward(theta)
+            ctx.save_for_backward(theta, kept)
+            ctx.mark_non_differentiable(kept)
+            return u, kept
 
         @staticmethod
         @torch.autograd.function.once_differentiable
-        def backward(ctx: Any, du: Tensor) -> Tensor:
-            return _backward(ctx.saved_tensors[0], du)
+        def backward(ctx: Any, du: Tensor, _dkept: Any) -> Tensor:
+            return _backward(*ctx.saved_tensors, du)
 
     _directions = _Directions.apply
 
@@ -143,7 +146,7 @@ def directions(theta: Tensor) -> Tensor:
         raise ValueError(f"angles of shape {tuple(theta.shape)}, expected (units, inputs - 1)")
     if theta.dtype in (torch.float16, torch.bfloat16):
         return directions(theta.float()).to(theta.dtype)
-    return _directions(theta)
+    return _directions(theta)[0]
 
 
 def angles(w: Tensor) -> tuple[Tensor, Tensor]:

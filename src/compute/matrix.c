@@ -324,6 +324,21 @@ KERNEL void fast_dots(size_t rows, size_t m, size_t n, const void *x, size_t ldx
     }
 }
 
+/* Four numbers of a row, wherever they lie. */
+typedef real quad __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+static inline void transpose_quads(const real *from, size_t lds, real *to, size_t ldd)
+{
+    quad a = *(const quad *)from, b = *(const quad *)(from + lds);
+    quad c = *(const quad *)(from + 2 * lds), d = *(const quad *)(from + 3 * lds);
+    quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    quad cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(quad *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(quad *)(to + ldd) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    *(quad *)(to + 2 * ldd) = __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5);
+    *(quad *)(to + 3 * ldd) = __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7);
+}
+
 /* In squares that fit a few cache lines each way. */
 KERNEL void fast_transpose(size_t rows, size_t cols, const void *src, size_t lds, void *dst, size_t ldd)
 {
@@ -333,7 +348,14 @@ KERNEL void fast_transpose(size_t rows, size_t cols, const void *src, size_t lds
     for (size_t i = 0; i < rows; i += SIDE)
         for (size_t j = 0; j < cols; j += SIDE) {
             size_t height = rows - i < SIDE ? rows - i : SIDE, width = cols - j < SIDE ? cols - j : SIDE;
-            plain_transpose(height, width, from + i * lds + j, lds, to + j * ldd + i, ldd);
+            size_t whole = height / 4 * 4, wide = width / 4 * 4;
+            for (size_t y = i; y < i + whole; y += 4)
+                for (size_t x = j; x < j + wide; x += 4)
+                    transpose_quads(from + y * lds + x, lds, to + x * ldd + y, ldd);
+            plain_transpose(whole, width - wide, from + i * lds + j + wide, lds, to + (j + wide) * ldd + i,
+                            ldd);
+            plain_transpose(height - whole, width, from + (i + whole) * lds + j, lds,
+                            to + j * ldd + i + whole, ldd);
         }
 }
 

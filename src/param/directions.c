@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Directions for programs that have networks of their own. Theirs lie unit by unit, (m, n), the kernels' unit-minor:
- * tiles of some units are turned over on the way in and out, and are small enough to stay in a cache. */
+ * tiles of some units are turned over on the way in and out. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,70 +11,119 @@
 #include "param/param.h"
 #include "param/rows.h"
 
-enum { TILE = 16 };
+/* Units and angles at a time. Angles behind others are those of a smaller sphere, of the radius that the sines before
+ * them leave, and the gradient of that sphere's last coordinate is what comes back from the angles behind it: long units
+ * go piece by piece through the kernels, each piece in the nearest cache. */
+enum { TILE = 16, PIECE = 256 };
+
+size_t sph_directions_kept(size_t n)
+{
+    return n < 2 ? 0 : (n - 1 + PIECE - 1) / PIECE;
+}
 
 struct call {
     const struct kernels *k;
     size_t m, n, workers;
-    const char *theta, *du; /* du NULL: forward */
-    char *out;              /* u or dtheta      */
-    char *memory;           /* (workers) of share bytes */
-    size_t share;
+    const char *theta;
+    char *kept;     /* (m, sph_directions_kept) radii at the beginning of each piece, or NULL */
+    const char *du; /* NULL: forward */
+    char *out;      /* u or dtheta; NULL: kept alone is wanted */
+    char *memory;   /* (workers) of SHARE numbers */
 };
 
-/* What a worker has, in numbers: theta, w and du, sine, cosine, dtheta, prefix, scale, radial. */
-static size_t share_of(size_t n, int backward)
+/* What a worker has, in numbers. */
+enum {
+    SHARE_THETA = 0,
+    SHARE_W = SHARE_THETA + PIECE * TILE,
+    SHARE_SINE = SHARE_W + (PIECE + 1) * TILE,
+    SHARE_COSINE = SHARE_SINE + PIECE * TILE,
+    SHARE_DU = SHARE_COSINE + PIECE * TILE,
+    SHARE_DTHETA = SHARE_DU + (PIECE + 1) * TILE,
+    SHARE_PREFIX = SHARE_DTHETA + PIECE * TILE,
+    SHARE_RADIUS = SHARE_PREFIX + (PIECE / POLAR_CHUNK + 1) * TILE,
+    SHARE_LAST = SHARE_RADIUS + TILE,
+    SHARE = SHARE_LAST + TILE
+};
+
+static size_t piece_length(const struct call *call, size_t piece)
 {
-    size_t forward = (n - 1) + n + polar_chunks(n) + 2;
-    return (forward + (backward ? n + 3 * (n - 1) : 0)) * TILE;
+    size_t left = call->n - 1 - piece * PIECE;
+    return left < PIECE ? left : PIECE;
 }
 
-static void tile(const struct call *call, char *memory, size_t first)
+/* A column of a matrix of the caller's to m numbers side by side, or back. */
+static void column(const struct kernels *k, size_t m, const void *src, size_t lds, void *dst, size_t ldd)
+{
+    for (size_t j = 0; j < m; j++)
+        memcpy((char *)dst + j * ldd * k->size, (const char *)src + j * lds * k->size, k->size);
+}
+
+static void forward(const struct call *call, char *memory, size_t first, size_t m)
 {
     const struct kernels *k = call->k;
-    size_t n = call->n, m = call->m - first < TILE ? call->m - first : TILE;
-    char *scale = memory, *radial = param_at(k, scale, TILE), *prefix = param_at(k, radial, TILE);
-    char *theta = param_at(k, prefix, polar_chunks(n) * TILE), *w = param_at(k, theta, (n - 1) * TILE);
+    size_t n = call->n, pieces = sph_directions_kept(n);
+    char *theta = param_at(k, memory, SHARE_THETA), *w = param_at(k, memory, SHARE_W);
+    char *radius = param_at(k, memory, SHARE_RADIUS), *prefix = param_at(k, memory, SHARE_PREFIX);
     const double ones[TILE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    k->from_double(m, ones, scale);
-    k->transpose(m, n - 1, call->theta + first * (n - 1) * k->size, n - 1, theta, m);
-    if (!call->du) {
-        k->polar(n, m, theta, scale, w, TILE, NULL, NULL, prefix);
-        k->transpose(n, m, w, TILE, call->out + first * n * k->size, n);
-        return;
+    k->from_double(m, ones, radius);
+    for (size_t piece = 0; piece < pieces; piece++) {
+        size_t angles = piece_length(call, piece), from = piece * PIECE;
+        if (call->kept)
+            column(k, m, radius, 1, param_at(k, call->kept, first * pieces + piece), pieces);
+        k->transpose(m, angles, param_at(k, call->theta, first * (n - 1) + from), n - 1, theta, m);
+        k->polar(angles + 1, m, theta, radius, w, TILE, NULL, NULL, prefix);
+        if (call->out)
+            k->transpose(angles, m, w, TILE, param_at(k, call->out, first * n + from), n);
+        memcpy(radius, param_at(k, w, angles * TILE), m * k->size);
     }
-    char *du = param_at(k, w, n * TILE), *sine = param_at(k, du, n * TILE);
-    char *cosine = param_at(k, sine, (n - 1) * TILE), *dtheta = param_at(k, cosine, (n - 1) * TILE);
-    k->transpose(m, n, call->du + first * n * k->size, n, du, TILE);
-    k->polar(n, m, theta, scale, w, TILE, sine, cosine, prefix);
-    k->polar_grad(n, m, NULL, sine, cosine, prefix, du, TILE, dtheta, radial);
-    k->transpose(n - 1, m, dtheta, m, call->out + first * (n - 1) * k->size, n - 1);
+    if (call->out)
+        column(k, m, radius, 1, param_at(k, call->out, first * n + n - 1), n);
+}
+
+static void backward(const struct call *call, char *memory, size_t first, size_t m)
+{
+    const struct kernels *k = call->k;
+    size_t n = call->n, pieces = sph_directions_kept(n);
+    char *theta = param_at(k, memory, SHARE_THETA), *w = param_at(k, memory, SHARE_W);
+    char *sine = param_at(k, memory, SHARE_SINE), *cosine = param_at(k, memory, SHARE_COSINE);
+    char *du = param_at(k, memory, SHARE_DU), *dtheta = param_at(k, memory, SHARE_DTHETA);
+    char *radius = param_at(k, memory, SHARE_RADIUS), *prefix = param_at(k, memory, SHARE_PREFIX);
+    char *last = param_at(k, memory, SHARE_LAST);
+    column(k, m, param_at(k, call->du, first * n + n - 1), n, last, 1);
+    for (size_t piece = pieces; piece-- > 0;) {
+        size_t angles = piece_length(call, piece), from = piece * PIECE;
+        column(k, m, param_at(k, call->kept, first * pieces + piece), pieces, radius, 1);
+        k->transpose(m, angles, param_at(k, call->theta, first * (n - 1) + from), n - 1, theta, m);
+        k->transpose(m, angles, param_at(k, call->du, first * n + from), n, du, TILE);
+        memcpy(param_at(k, du, angles * TILE), last, m * k->size);
+        k->polar(angles + 1, m, theta, radius, w, TILE, sine, cosine, prefix);
+        k->polar_grad(angles + 1, m, NULL, sine, cosine, prefix, du, TILE, dtheta, last);
+        k->transpose(angles, m, dtheta, m, param_at(k, call->out, first * (n - 1) + from), n - 1);
+    }
 }
 
 static void work(void *context, size_t worker)
 {
     const struct call *call = context;
+    char *memory = param_at(call->k, call->memory, worker * SHARE);
     for (size_t first = worker * TILE; first < call->m; first += call->workers * TILE)
-        tile(call, call->memory + worker * call->share, first);
+        (call->du ? backward : forward)(call, memory, first, call->m - first < TILE ? call->m - first : TILE);
 }
 
 static int run(struct call *call, sph_dtype dtype, int threads)
 {
-    size_t tiles = (call->m + TILE - 1) / TILE, numbers;
     if (call->n < 2 || (unsigned)dtype >= SPH_DTYPE_COUNT || threads < 1)
         return sph_fail_key(SPH_EARG, "n",
                             "%zu inputs, dtype %d, %d threads, expected at least 2, f32 or f64, at least 1",
                             call->n, (int)dtype, threads);
-    if (!call->m)
-        return 0;
+    size_t tiles = (call->m + TILE - 1) / TILE;
     call->k = kernels_pick(dtype, KERNELS_FASTEST);
     call->workers = (size_t)threads < tiles ? (size_t)threads : tiles;
     if (call->workers > threads_limit())
         call->workers = threads_limit();
-    if (__builtin_mul_overflow(call->n, (size_t)(8 * TILE * sizeof(double)), &numbers))
-        return sph_fail_key(SPH_EARG, "n", "%zu inputs are too many", call->n);
-    call->share = share_of(call->n, call->du != NULL) * call->k->size;
-    call->memory = mem_get(call->workers, call->share);
+    if (!call->workers)
+        return 0;
+    call->memory = mem_get(call->workers * SHARE, call->k->size);
     if (!call->memory)
         return SPH_EMEMORY;
     if (call->workers == 1)
@@ -85,15 +134,29 @@ static int run(struct call *call, sph_dtype dtype, int threads)
     return 0;
 }
 
-int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, int threads)
+int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept, int threads)
 {
-    return run(&(struct call){.m = m, .n = n, .theta = theta, .out = u}, dtype, threads);
+    return run(&(struct call){.m = m, .n = n, .theta = theta, .out = u, .kept = kept}, dtype, threads);
 }
 
-int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *du, void *dtheta,
-                        int threads)
+int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
+                        const void *du, void *dtheta, int threads)
 {
-    return run(&(struct call){.m = m, .n = n, .theta = theta, .du = du, .out = dtheta}, dtype, threads);
+    struct call back = {.m = m, .n = n, .theta = theta, .kept = (void *)kept, .du = du, .out = dtheta};
+    if (kept || !m)
+        return run(&back, dtype, threads);
+    size_t numbers;
+    if (__builtin_mul_overflow(m, sph_directions_kept(n) + 1, &numbers))
+        return sph_fail_key(SPH_EARG, "m", "%zu units are too many", m);
+    void *own = mem_get(numbers, sizeof(double));
+    if (!own)
+        return SPH_EMEMORY;
+    back.kept = own;
+    int err = run(&(struct call){.m = m, .n = n, .theta = theta, .kept = own}, dtype, threads);
+    if (!err)
+        err = run(&back, dtype, threads);
+    mem_free(own);
+    return err;
 }
 
 int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *theta, void *length)
