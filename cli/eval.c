@@ -14,13 +14,100 @@ static const char *why_undefined(const char *name)
     return why ? why : "";
 }
 
-static int print_scores(const struct args *args, const sph_scores *scores)
+/* ---------------------------------------------------------------- the confusion matrix */
+
+enum { MATRIX_MOST = 20, PAIRS_MOST = 20 };
+
+static json_t *confusion_object(const sph_confusion *confusion)
+{
+    json_t *labels = json_array(), *rows = json_array();
+    for (size_t c = 0; c < confusion->classes; c++) {
+        json_t *row = json_array();
+        for (size_t k = 0; k < confusion->classes; k++)
+            json_array_append_new(row,
+                                  json_integer((json_int_t)confusion->count[c * confusion->classes + k]));
+        json_array_append_new(labels, json_string(confusion->label[c]));
+        json_array_append_new(rows, row);
+    }
+    return json_pack("{s:o, s:o}", "classes", labels, "counts", rows);
+}
+
+/* Places that UTF-8 takes, as long as no letter is a wide one. */
+static int letters(const char *text)
+{
+    int count = 0;
+    for (; *text; text++)
+        count += (*text & 0xC0) != 0x80;
+    return count;
+}
+
+static int digits_of(size_t number)
+{
+    int digits = 1;
+    for (; number >= 10; number /= 10)
+        digits++;
+    return digits;
+}
+
+static void print_matrix(const sph_confusion *confusion)
+{
+    size_t n = confusion->classes;
+    int left = (int)strlen("true class"), width[MATRIX_MOST];
+    for (size_t k = 0; k < n; k++) {
+        int length = letters(confusion->label[k]);
+        left = length > left ? length : left;
+        width[k] = length;
+        for (size_t c = 0; c < n; c++)
+            width[k] = digits_of(confusion->count[c * n + k]) > width[k]
+                           ? digits_of(confusion->count[c * n + k])
+                           : width[k];
+    }
+    printf("\n%-*s  class given\n%-*s", left, "", left, "true class");
+    for (size_t k = 0; k < n; k++)
+        printf("  %*s%s", width[k] - letters(confusion->label[k]), "", confusion->label[k]);
+    printf("\n");
+    for (size_t c = 0; c < n; c++) {
+        printf("%s%*s", confusion->label[c], left - letters(confusion->label[c]), "");
+        for (size_t k = 0; k < n; k++)
+            printf("  %*zu", width[k], confusion->count[c * n + k]);
+        printf("\n");
+    }
+}
+
+/* Of many classes what is taken for what most often; of equals the first. */
+static void print_pairs(const sph_confusion *confusion)
+{
+    size_t n = confusion->classes, last = (size_t)-1, last_at = 0;
+    printf("\n%zu classes, too many for a matrix here (--json has it); taken for another most often:\n", n);
+    printf("%8s  %s\n", "rows", "true class -> class given");
+    for (int shown = 0; shown < PAIRS_MOST; shown++) {
+        size_t best = 0, at = 0;
+        for (size_t i = 0; i < n * n; i++)
+            if (i / n != i % n && confusion->count[i] > best &&
+                (confusion->count[i] < last || (confusion->count[i] == last && i > last_at))) {
+                best = confusion->count[i];
+                at = i;
+            }
+        if (!best)
+            break;
+        printf("%8zu  %s -> %s\n", best, confusion->label[at / n], confusion->label[at % n]);
+        last = best;
+        last_at = at;
+    }
+}
+
+/* ---------------------------------------------------------------- scores */
+
+/* confusion NULL: not asked for. */
+static int print_scores(const struct args *args, const sph_scores *scores, const sph_confusion *confusion)
 {
     if (args_on(args, "json")) {
         json_t *object = json_object();
         json_object_set_new(object, "rows", json_integer((json_int_t)scores->rows));
         for (size_t i = 0; i < scores->count; i++)
             json_object_set_new(object, scores->name[i], cli_number(scores->value[i]));
+        if (confusion)
+            json_object_set_new(object, "confusion", confusion_object(confusion));
         return cli_print_json(args->command, object, 17);
     }
     int width = 9;
@@ -40,6 +127,7 @@ static int run_eval(const struct args *args)
     const char *data = args_value(args, "data");
     sph_run *run = NULL;
     sph_scores scores = {0};
+    sph_confusion confusion = {0};
     int code = args_check_common(args);
     if (code)
         return code;
@@ -47,8 +135,15 @@ static int run_eval(const struct args *args)
         return code;
     int err = 0;
     if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
+        int matrix = args_on(args, "confusion");
         err = sph_run_eval(run, data, &scores);
-        code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
+        if (!err && matrix)
+            err = sph_run_confusion(run, data, &confusion);
+        code =
+            err ? cli_fail_with(args->command, err) : print_scores(args, &scores, matrix ? &confusion : NULL);
+        if (!code && matrix && !args_on(args, "json"))
+            (confusion.classes > MATRIX_MOST ? print_pairs : print_matrix)(&confusion);
+        sph_confusion_free(&confusion);
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);
@@ -61,6 +156,8 @@ static const sph_option options[] = {
      "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
     CLI_MEMBER,
     CLI_READING,
+    {"confusion", NULL, "", "data",
+     "also how many rows of each class are given which class; of more than 20 classes what is confused most"},
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
@@ -81,7 +178,8 @@ const struct command command_eval = {
     .list = cli_metric,
     .examples = "  spherelu eval runs/prices\n"
                 "  spherelu eval runs/prices --data more-prices.csv\n"
-                "  spherelu eval runs/prices --data more-prices.csv --json\n",
+                "  spherelu eval runs/prices --data more-prices.csv --json\n"
+                "  spherelu eval runs/photos --data more-photos --confusion\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN"},

@@ -95,6 +95,18 @@ SPH_API size_t sph_run_left_out(const sph_run *run);
  * run's own test part, its data opened as config.yaml names them. */
 SPH_API int sph_run_eval(sph_run *run, const char *source, sph_scores *scores);
 
+/* Which class the rows of each class are given. */
+typedef struct sph_confusion {
+    size_t classes;
+    char **label;  /* (classes) */
+    size_t *count; /* (classes, classes) of the true class, of the class given */
+} sph_confusion;
+
+/* Of other data, or of the run's own test part (source NULL). SPH_EARG: it does not tell classes apart. Free it with
+ * sph_confusion_free, also after a failure. */
+SPH_API int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out);
+SPH_API void sph_confusion_free(sph_confusion *confusion);
+
 /* Predictions as CSV: a header, then a line per row; of a folder of pictures the file's name comes first. Numbers
  * have as many digits as read back the same. */
 SPH_API int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv);

@@ -150,6 +150,7 @@ typedef struct sph_metric_facts {
     int every_epoch;       /* of the validation part; others when they are monitored, and at the end */
     size_t least_outputs;  /* of a net that has it                                                  */
     const char *undefined; /* "with fewer than 2 rows": where it is NaN; NULL: nowhere              */
+    const char *beside;    /* the metric that tables show next to it, by its word; NULL: none       */
 } sph_metric_facts;
 
 SPH_API const sph_metric_facts *sph_metric_about(sph_metric metric);

@@ -260,8 +260,11 @@ int comparison_measure(struct comparison *comparison, const struct comparison_in
     comparison->lines = mem_get(input->count, sizeof *comparison->lines);
     if (!comparison->lines)
         return SPH_EMEMORY;
-    for (size_t m = 0; m < input->count; m++)
+    for (size_t m = 0; m < input->count; m++) {
         summarize(input->methods[m].value, input->cases, &comparison->lines[m].summary);
+        summarize(input->methods[m].beside, input->methods[m].beside ? input->cases : 0,
+                  &comparison->lines[m].beside);
+    }
     err = rank_methods(comparison);
     int reference = input->reference_method < 0 ? best_method(comparison) : input->reference_method;
     if (err < 0 || reference < 0 || input->reference_method == COMPARISON_NONE || input->count < 2)

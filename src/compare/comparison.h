@@ -12,19 +12,21 @@
 
 struct comparison_method {
     const char *name;
-    const double *value; /* (cases) the metric on the test part; NaN: the job failed or diverged */
-    size_t failed;       /* jobs that gave no number                                             */
-    const char *reason;  /* of the first failure, or NULL                                        */
-    const char *chosen;  /* grid point chosen, "lr 0.03 (4 of 5), 0.1 (1 of 5)", or NULL          */
-    const char *edge;    /* choices at the edge of what was tried, in words, or NULL              */
-    double seconds;      /* mean per job; NaN: not shown, as where tables of two runs must be equal  */
+    const double *value;  /* (cases) the metric on the test part; NaN: the job failed or diverged */
+    const double *beside; /* (cases) the metric beside it, or NULL                               */
+    size_t failed;        /* jobs that gave no number                                             */
+    const char *reason;   /* of the first failure, or NULL                                        */
+    const char *chosen;   /* grid point chosen, "lr 0.03 (4 of 5), 0.1 (1 of 5)", or NULL          */
+    const char *edge;     /* choices at the edge of what was tried, in words, or NULL              */
+    double seconds;       /* mean per job; NaN: not shown, as where tables of two runs must be equal  */
 };
 
 enum { COMPARISON_BEST = -1, COMPARISON_NONE = -2, COMPARISON_ALL = -3 };
 
 struct comparison_input {
     const char *experiment, *metric; /* "rmse" */
-    const char *set;                 /* of several; NULL: there is one */
+    const char *beside; /* another metric, shown and not compared: top5 beside accuracy; NULL: none */
+    const char *set;    /* of several; NULL: there is one */
     int larger_is_better;
     const char *protocol; /* "holdout", "cv", "reference" */
     const char *warning;  /* "the test set chose the epoch: ..." printed in every format, or NULL */
@@ -57,7 +59,7 @@ struct comparison_pair {
 };
 
 struct comparison_line {
-    struct summary summary;
+    struct summary summary, beside; /* beside: n 0 where there is none */
     double rank;
     const struct comparison_pair *pair; /* against the reference; NULL: it is that, or there is none */
 };

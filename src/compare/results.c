@@ -375,6 +375,7 @@ void results_free(struct results *r)
     comparison_free(&r->comparison);
     for (size_t i = 0; r->lines && i < r->input.count; i++) {
         mem_free(r->lines[i].value);
+        mem_free(r->lines[i].beside);
         mem_free(r->lines[i].name);
         mem_free(r->lines[i].chosen);
         mem_free(r->lines[i].edge);

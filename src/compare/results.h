@@ -15,7 +15,8 @@
 
 /* A line of the comparison: what it owns. */
 struct results_line {
-    double *value; /* (seeds) */
+    double *value;  /* (seeds) */
+    double *beside; /* (seeds) of the metric beside it */
     char *name, *chosen, *edge;
 };
 

@@ -64,13 +64,16 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
     int err = 0;
     *out =
         (struct comparison_method){.seconds = (double)NAN}; /* tables of a resumed run have to be the same */
-    if (!(own->value = mem_get(e->seed_count, sizeof *own->value)))
+    if (!(own->value = mem_get(e->seed_count, sizeof *own->value)) ||
+        !(own->beside = mem_get(e->seed_count, sizeof *own->beside)))
         return SPH_EMEMORY;
     for (size_t s = 0; s < e->seed_count; s++) {
         size_t final = results_final(r, method, line, s);
         const struct experiment_outcome *outcome = &r->outcomes[final];
         int refitted = r->jobs[final].fold < 0;
         own->value[s] = refitted ? outcome->test : (double)NAN;
+        own->beside[s] =
+            refitted && r->input.beside ? results_score(r, final, "test", r->input.beside) : (double)NAN;
         if (refitted && outcome->finished && !outcome->diverged) /* a score may be undefined: no failure */
             continue;
         out->failed++;
@@ -89,6 +92,7 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
         err = SPH_EMEMORY;
     out->name = own->name;
     out->value = own->value;
+    out->beside = r->input.beside ? own->beside : NULL;
     out->chosen = own->chosen;
     if (!err)
         err = results_edges(r, method, line, &own->edge);
@@ -143,6 +147,12 @@ static double overlap_of(const struct results *r)
     return (double)data->test_rows / (double)(data->rows - data->test_rows);
 }
 
+static const char *beside_of(const char *metric)
+{
+    int known = sph_word_find(SPH_WORDS_METRIC, metric);
+    return known < 0 ? NULL : sph_metric_about((sph_metric)known)->beside;
+}
+
 static int compare_set(struct results *r)
 {
     const struct sph_experiment *e = r->experiment;
@@ -152,6 +162,7 @@ static int compare_set(struct results *r)
     r->input = (struct comparison_input){.experiment = e->name,
                                          .set = e->set_count ? e->sets[r->set].name : NULL,
                                          .metric = r->facts.metric,
+                                         .beside = beside_of(r->facts.metric),
                                          .larger_is_better = r->facts.larger_is_better,
                                          .protocol = options_word(e->base, OPTION_PROTOCOL),
                                          .warning = experiment_warning(e),

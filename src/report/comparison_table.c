@@ -29,7 +29,10 @@
     X(REASON, (.csv = "reason", .json = "reason"), words, method->reason)                                    \
     X(CHOSEN, (.csv = "chosen", .json = "chosen"), words, method->chosen)                                    \
     X(EDGE, (.csv = "edge", .json = "edge"), words, method->edge)                                            \
-    X(SECONDS, (.csv = "seconds", .json = "seconds"), number, method->seconds)
+    X(SECONDS, (.csv = "seconds", .json = "seconds"), number, method->seconds)                               \
+    X(BESIDE, (.csv = "beside", .json = "beside.metric"), words, input->beside)                              \
+    X(BESIDE_MEAN, (.csv = "beside_mean", .json = "beside.mean"), number, line->beside.mean)                 \
+    X(BESIDE_ERROR, (.csv = "beside_error", .json = "beside.standard_error"), number, line->beside.error)
 
 #define PAIR_COLUMNS(X)                                                                                      \
     X(REFERENCE, (.csv = "reference", .json = PAIR "reference"), words,                                      \
@@ -59,6 +62,7 @@
 #define READER_COLUMNS(X)                                                                                    \
     X(WARNING, (.csv = "warning"), words, input->warning)                                                    \
     X(SHOWN_MEAN, (.number = 1), mean, line->summary.mean, line->summary.error)                              \
+    X(SHOWN_BESIDE, (.number = 1), mean, line->beside.mean, line->beside.error)                              \
     X(SHOWN_N, (.head = "n", .number = 1), count, line->summary.n)                                           \
     X(SHOWN_RANK, (.head = "rank", .number = 1, .fixed = 1), number, line->rank)
 
@@ -88,9 +92,10 @@ static const struct table_column columns[COLUMNS] = {ALL_COLUMNS(COLUMN_ROW)};
 
 static void add_columns(struct table *out, const struct comparison *comparison)
 {
-    int chosen = 0, seconds = 0;
+    int chosen = 0, seconds = 0, beside = 0;
     for (size_t m = 0; m < comparison->input->count; m++) {
         chosen |= comparison->input->methods[m].chosen != NULL;
+        beside |= comparison->lines[m].beside.n > 0;
         seconds |= isfinite(comparison->input->methods[m].seconds) != 0;
     }
     for (int c = 0; c < COLUMNS; c++) {
@@ -101,7 +106,11 @@ static void add_columns(struct table *out, const struct comparison *comparison)
             column.head = NULL;
         if (c == SET && !comparison->input->set)
             column.csv = NULL;
-        if (c == SHOWN_MEAN)
+        if (!beside && (c == BESIDE || c == BESIDE_MEAN || c == BESIDE_ERROR))
+            column.csv = column.json = NULL;
+        if (c == SHOWN_BESIDE && beside)
+            table_made_column(out, column, "%s", comparison->input->beside);
+        else if (c == SHOWN_MEAN)
             table_made_column(out, column, "%s", comparison->input->metric);
         else if (c == SHOWN_DIFFERENCE && comparison->reference)
             table_made_column(out, column, "minus %s", comparison->reference);

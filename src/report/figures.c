@@ -57,15 +57,19 @@ static int check_data(const char *word, const struct figure_kind *kind, const sp
 {
     static const char *const tasks[] = {[FIGURE_ANY_TASK] = "",
                                         [FIGURE_CLASSES] = " and classes",
-                                        [FIGURE_ONE_TARGET] = " and 1 real target"};
+                                        [FIGURE_ONE_TARGET] = " and 1 real target",
+                                        [FIGURE_IMAGES] = " and images of classes"};
     size_t least = kind->features_least, most = kind->features_most, n = data->features;
     int classes = data->task != SPH_TASK_REGRESSION;
-    int task = kind->task == FIGURE_CLASSES      ? classes
+    int task = kind->task == FIGURE_CLASSES      ? classes && data->targets == 1
+               : kind->task == FIGURE_IMAGES     ? classes && data_is_images(data)
                : kind->task == FIGURE_ONE_TARGET ? !classes && data->targets == 1
                                                  : 1;
     char from[32] = "";
     if (task && (!most || (n >= least && n <= most)))
         return 0;
+    if (!most)
+        return sph_fail_of(SPH_EARG, "", 0, word, "%s needs data with%s", word, tasks[kind->task] + 4);
     if (least < most)
         snprintf(from, sizeof from, "%zu or ", least);
     return sph_fail_of(SPH_EARG, "", 0, word, "%s needs data with %s%zu feature%s%s, found %zu feature%s%s",
@@ -206,6 +210,11 @@ static int has_regions(const struct recorded *run)
            act->breaks && !norm_ops((sph_norm)run->job->options.norm)->per_sample;
 }
 
+static int has_tested(const struct recorded *run)
+{
+    return run->last && (run->split.test_rows || run->split.val_rows);
+}
+
 /* One run that says nothing of what it is to show: all that its data and its record allow. */
 static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COUNT])
 {
@@ -215,6 +224,7 @@ static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COU
         unsigned needs = figure_kinds[i]->needs;
         wanted[i] = needs && !(needs & FIGURE_SCORES) &&
                     !figure_check_panel(figure_names[i], figure_kinds[i], panel) &&
+                    (!(needs & FIGURE_TESTED) || has_tested(&panel->run)) &&
                     (!(needs & FIGURE_REGIONS) || has_regions(&panel->run));
     }
     return err;

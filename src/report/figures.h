@@ -22,6 +22,8 @@
     X(spectrum, "spectrum", "where the units' phi lie at eleven moments; 1 feature")                         \
     X(moves, "moves", "the largest |dphi| of each step, on a log2 axis")                                     \
     X(convergence, "convergence", "losses and scores by epoch, mean and standard error over the seeds")      \
+    X(confusion, "confusion", "which class the test rows of each class are given; classes")                  \
+    X(wrong, "wrong", "test images that the net is most sure of, and wrong; images with classes")            \
     X(sensitivity, "sensitivity", "the score over the learning rates of a grid")                             \
     X(ranks, "ranks", "average ranks over several sets, bars joining methods not told apart")                \
     X(width, "width", "sizes of gradients and shares of units that are on, over the widths of a grid")       \
@@ -47,10 +49,11 @@ enum figure_needs {
     FIGURE_REGIONS = 1 << 6,       /* a net that is linear in pieces */
     FIGURE_METRICS = 1 << 7,       /* metrics.jsonl of every seed */
     FIGURE_SCORES = 1 << 8,        /* the scores of all jobs of an experiment */
-    FIGURE_GRADIENTS = 1 << 9      /* a record of these */
+    FIGURE_GRADIENTS = 1 << 9,     /* a record of these */
+    FIGURE_TESTED = 1 << 10        /* a model, and rows that it was not trained on */
 };
 
-enum figure_task { FIGURE_ANY_TASK, FIGURE_CLASSES, FIGURE_ONE_TARGET };
+enum figure_task { FIGURE_ANY_TASK, FIGURE_CLASSES, FIGURE_ONE_TARGET, FIGURE_IMAGES };
 
 struct figure_kind {
     unsigned needs;                       /* bits of figure_needs */

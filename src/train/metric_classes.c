@@ -46,13 +46,20 @@ static void tally_top5(const struct metric_part *part, const struct metric_tile 
 }
 
 const struct metric metric_ACCURACY = {
-    .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES, .larger_is_better = 1, .every_epoch = 1},
+    .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES,
+              .larger_is_better = 1,
+              .every_epoch = 1,
+              .beside = "top5"},
     .tally = tally_accuracy,
     .finish = finish_share,
 };
 
 const struct metric metric_TOP5 = {
-    .facts = {.tasks = SPH_IN_CLASSES, .larger_is_better = 1, .every_epoch = 1, .least_outputs = 6},
+    .facts = {.tasks = SPH_IN_CLASSES,
+              .larger_is_better = 1,
+              .every_epoch = 1,
+              .least_outputs = 6,
+              .beside = "accuracy"},
     .tally = tally_top5,
     .finish = finish_share,
 };

@@ -152,14 +152,14 @@ check "turns.svg was not drawn by turns.gp alone" [ -s plane-0/figures/turns.svg
 run 0 train --data crescents --rows 100 --epochs 5 --hidden 4 --batch 32 --record boundaries --out one
 check "what was recorded" grep -Eq "^recorded  boundaries(:epoch)?: one/boundaries.npz, [0-9.]+ kB; draw with: spherelu figures one$" out
 run 0 figures one
-made one/figures trajectories animation turns moves decision convergence regions
+made one/figures trajectories animation turns moves decision convergence confusion regions
 wide() { [ "$(od -An -tu1 -j18 -N2 "$1" | awk '{ print $1 * 256 + $2 }')" -ge "$2" ]; }
 check "the animation of one run is large enough to look at" wide one/figures/animation.png 400
 absent one/figures/flips.gp one/figures/predictions.gp one/figures/sensitivity.gp
 check "notes of a recorded run" [ ! -s err ]
 run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --batch 32 --out bare
 run 0 figures bare
-made bare/figures decision convergence regions
+made bare/figures decision convergence confusion regions
 absent bare/figures/turns.gp bare/figures/moves.gp
 check "what a record would add" [ "$(grep -c "note: bare: nothing was recorded in this run; train --record boundaries adds" err)" -eq 1 ]
 run 0 figures bare --quiet
@@ -237,7 +237,7 @@ check "the report says it" grep -q "Not drawn: turns: " only/report.html
 run 0 train --data kinds.csv --target kind --hidden 6 --norm ln --epochs 3 --batch 32 --record boundaries --out ln-run
 run 0 figures ln-run
 check "what was not drawn: $(cat err)" grep -q "not drawn: trajectories: .*no hyperplanes.*turns: " err
-made ln-run/figures decision convergence
+made ln-run/figures decision convergence confusion
 check "the report says it" grep -q "Not drawn: turns: " ln-run/report.html
 echo old > ln-run/figures/turns.png # of an earlier drawing
 run 1 figures ln-run turns

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which class the rows of each class are given. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "job/run.h"
+#include "job/verdicts.h"
+#include "store/runfolder.h"
+
+void sph_confusion_free(sph_confusion *confusion)
+{
+    for (size_t c = 0; confusion->label && c < confusion->classes; c++)
+        mem_free(confusion->label[c]);
+    mem_free(confusion->label);
+    mem_free(confusion->count);
+    *confusion = (sph_confusion){0};
+}
+
+static int fill(sph_confusion *out, sph_run *run, const sph_data *data, const uint32_t *rows, size_t count)
+{
+    struct verdict *list = mem_get(count, sizeof *list);
+    out->count = mem_get(data->classes * data->classes, sizeof *out->count);
+    out->label = mem_get(data->classes, sizeof *out->label);
+    int err = list && out->count && out->label ? 0 : SPH_EMEMORY;
+    out->classes = err ? 0 : data->classes;
+    for (size_t c = 0; c < out->classes && !err; c++)
+        if (!(out->label[c] = mem_text(data->labels[c])))
+            err = SPH_EMEMORY;
+    if (!err && !(err = verdicts_make(list, run->net, data, rows, count)))
+        verdicts_count(out->count, out->classes, list, count);
+    mem_free(list);
+    return err;
+}
+
+int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out)
+{
+    sph_data *data = NULL;
+    sph_split split = {0};
+    *out = (sph_confusion){0};
+    int err = run_open_data(run, source, 1, &data);
+    if (!err && (data->task == SPH_TASK_REGRESSION || data->targets != 1))
+        err = sph_fail_key(SPH_EARG, "confusion", "%s tells no classes apart", run->dir);
+    if (!err && !source && !(err = runfolder_read_split(&split, run->dir, data->rows)) && !split.test_rows)
+        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+    if (!err)
+        err = fill(out, run, data, source ? NULL : split.test, source ? data->rows : split.test_rows);
+    sph_split_free(&split);
+    sph_data_free(data);
+    return err;
+}

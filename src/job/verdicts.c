@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/verdicts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "net/plan.h"
+#include "train/metrics.h"
+
+enum { FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
+
+static void judge(struct verdict *out, const sph_data *data, uint32_t row, size_t outputs, double *y)
+{
+    size_t given = metric_class(outputs, y);
+    double chance;
+    if (outputs == 1) {
+        chance = 1 / (1 + exp(-fabs(y[0])));
+    } else {
+        metric_softmax(outputs, y);
+        chance = y[given];
+    }
+    *out = (struct verdict){
+        .row = row, .truth = (uint32_t)data->y[row], .given = (uint32_t)given, .chance = (float)chance};
+}
+
+/* x (features) <- a row as the data have it. */
+static int fetch(const sph_data *data, struct picture_stream *stream, uint32_t row, double *x)
+{
+    size_t n = data->features;
+    if (!data_is_images(data)) {
+        memcpy(x, data->x + row * n, n * sizeof *x);
+        return 0;
+    }
+    const uint8_t *image = data->pixels ? data->pixels + row * n : NULL;
+    int err = stream ? stream->take(stream, row, &image) : 0;
+    for (size_t p = 0; p < n && !err; p++)
+        x[p] = image[p];
+    return err;
+}
+
+int verdicts_make(struct verdict *out, sph_net *net, const sph_data *data, const uint32_t *rows, size_t count)
+{
+    size_t n = data->features, outputs = sph_net_outputs(net);
+    size_t fit = CALL_BATCHES * net_rows_at_once(net, FORWARD_ROWS), most = count < fit ? count : fit;
+    if (data->task == SPH_TASK_REGRESSION || data->targets != 1 || !data->y)
+        return sph_fail(SPH_EARG, "the rows have no class each");
+    double *x = mem_get(most * n, sizeof *x), *y = mem_get(most * outputs, sizeof *y);
+    struct picture_stream *stream = NULL;
+    int err = x && y ? 0 : SPH_EMEMORY;
+    if (!err && data->pictures &&
+        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
+        err = stream->begin(stream, 0, rows, NULL, count);
+    for (size_t first = 0; first < count && !err; first += most) {
+        size_t some = count - first < most ? count - first : most;
+        for (size_t i = 0; i < some && !err; i++)
+            err = fetch(data, stream, rows ? rows[first + i] : (uint32_t)(first + i), x + i * n);
+        if (!err)
+            err = sph_net_forward(net, x, some, y);
+        for (size_t i = 0; i < some && !err; i++)
+            judge(&out[first + i], data, rows ? rows[first + i] : (uint32_t)(first + i), outputs,
+                  y + i * outputs);
+    }
+    if (stream)
+        stream->release(stream);
+    mem_free(x);
+    mem_free(y);
+    return err;
+}
+
+void verdicts_count(size_t *matrix, size_t classes, const struct verdict *list, size_t count)
+{
+    memset(matrix, 0, classes * classes * sizeof *matrix);
+    for (size_t i = 0; i < count; i++)
+        matrix[list[i].truth * classes + list[i].given]++;
+}

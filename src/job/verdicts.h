@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which class a net gives each of some rows, and how sure it is: what confusion matrices and sheets of mistakes are
+ * made of. */
+#ifndef SPH_JOB_VERDICTS_H
+#define SPH_JOB_VERDICTS_H
+
+#include "data/data.h"
+
+struct verdict {
+    uint32_t row, truth, given;
+    float chance; /* the net's probability of the class it gives */
+};
+
+/* out (count) <- those of rows (count; NULL: all of the data, which count is then), in their order. Data of a class
+ * task with one target; memory does not grow with the number of outputs. */
+int verdicts_make(struct verdict *out, sph_net *net, const sph_data *data, const uint32_t *rows,
+                  size_t count);
+
+/* matrix (classes, classes) <- how many rows of a class were given each. */
+void verdicts_count(size_t *matrix, size_t classes, const struct verdict *list, size_t count);
+
+#endif

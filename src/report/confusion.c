@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which class the test rows of each class are given: shares of a row, and counts where there is room for them. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "job/verdicts.h"
+#include "report/figures.h"
+
+enum { CLASSES_MOST = 50, COUNTS_MOST = 12 };
+
+/* Of more classes those that most rows are given wrongly; shown (classes) <- 1 for these. Returns how many. */
+static size_t choose_classes(const size_t *matrix, size_t classes, unsigned char *shown)
+{
+    size_t left = classes < CLASSES_MOST ? classes : CLASSES_MOST;
+    for (size_t n = 0; n < left; n++) {
+        size_t best = classes, most = 0;
+        for (size_t c = 0; c < classes; c++) {
+            size_t wrong = 0;
+            for (size_t k = 0; k < classes; k++)
+                wrong += k != c ? matrix[c * classes + k] : 0;
+            if (!shown[c] && (best == classes || wrong > most)) {
+                best = c;
+                most = wrong;
+            }
+        }
+        shown[best] = 1;
+    }
+    return left;
+}
+
+/* The rows that are shown: those of the test part, or of the validation part where there is none. */
+static const uint32_t *rows_of(const struct panel *panel, size_t *count)
+{
+    const sph_split *split = &panel->run.split;
+    *count = split->test_rows ? split->test_rows : split->val_rows;
+    return split->test_rows ? split->test : split->val;
+}
+
+static void write_matrix(struct figure *figure, const size_t *matrix, size_t classes,
+                         const unsigned char *shown)
+{
+    for (size_t c = 0, y = 0; c < classes; c++) {
+        size_t all = 0;
+        if (!shown[c])
+            continue;
+        for (size_t k = 0; k < classes; k++)
+            all += matrix[c * classes + k];
+        for (size_t k = 0, x = 0; k < classes; k++) {
+            double count = (double)matrix[c * classes + k];
+            if (!shown[k])
+                continue;
+            figure_row(figure,
+                       (double[]){(double)x++, (double)y, all ? count / (double)all : 0, count, (double)c,
+                                  (double)k},
+                       6);
+        }
+        figure_gap(figure, 1);
+        y++;
+    }
+}
+
+/* name_<place>: of the classes that are shown, in their order. */
+static void write_names(struct figure *figure, const sph_data *data, const unsigned char *shown)
+{
+    for (size_t c = 0, place = 0; c < data->classes; c++)
+        if (shown[c])
+            panels_text(figure, "name", place++, "%s", data->labels[c]);
+}
+
+static int write_panel(struct figure *figure, const struct panel *panel, size_t number, unsigned char *shown,
+                       size_t *shown_count)
+{
+    const sph_data *data = panel->run.data;
+    size_t classes = data->classes, count;
+    const uint32_t *rows = rows_of(panel, &count);
+    struct verdict *list = mem_get(count, sizeof *list);
+    size_t *matrix = mem_get(classes * classes, sizeof *matrix);
+    int err = list && matrix ? 0 : SPH_EMEMORY;
+    if (!err && !(err = verdicts_make(list, panel->run.last, data, rows, count))) {
+        verdicts_count(matrix, classes, list, count);
+        if (!*shown_count) { /* the same classes in every panel */
+            *shown_count = choose_classes(matrix, classes, shown);
+            write_names(figure, data, shown);
+        }
+        panels_columns(
+            figure, number, "",
+            "place of the class given, place of the true class, share, rows, true class, class given");
+        write_matrix(figure, matrix, classes, shown);
+    }
+    mem_free(matrix);
+    mem_free(list);
+    return err;
+}
+
+static int fill(struct figure *figure, struct panels *panels)
+{
+    unsigned char *shown = NULL;
+    size_t shown_count = 0, classes = 0, drawn = 0;
+    const char *note = NULL;
+    int err = 0;
+    panels_head(figure, panels->rows, panels->columns);
+    for (size_t i = 0; i < panels_count(panels) && !err; i++) {
+        const struct panel *panel;
+        size_t count;
+        if ((err = panels_open(panels, i, &panel)) < 0)
+            break;
+        classes = panel->run.data->classes;
+        if (!shown && !(shown = mem_get(classes, 1)))
+            err = SPH_EMEMORY;
+        rows_of(panel, &count);
+        const char *empty = !panel->run.last ? panel_without_model(panel)
+                            : !count         ? "no row was kept for a test"
+                                             : "";
+        panels_title(figure, panel, i);
+        panels_score(figure, panel, i);
+        panels_note(figure, i, empty);
+        if (!err && !*empty) {
+            err = write_panel(figure, panel, i, shown, &shown_count);
+            drawn++;
+        }
+        note = *empty ? empty : note;
+    }
+    if (!err && !drawn)
+        err = sph_fail_at(SPH_EFORMAT, panels->dir, "%s", note ? note : "no row was kept for a test");
+    figure_number(figure, "classes", (double)shown_count);
+    figure_number(figure, "all_classes", (double)classes);
+    figure_number(figure, "counts", shown_count <= COUNTS_MOST);
+    mem_free(shown);
+    return err;
+}
+
+const struct figure_kind figure_confusion = {
+    .needs = FIGURE_DATA | FIGURE_LAST | FIGURE_TESTED,
+    .task = FIGURE_CLASSES,
+    .fill = fill,
+    .caption =
+        "Confusion matrix of the test part: a line is a class, its cells the share of its rows that is given "
+        "each class (and how many, where there is room). Of more than 50 classes those with most mistakes.",
+};
