@@ -366,6 +366,7 @@ const struct command command_train = {
                 "  spherelu train --data prices.csv --target price --hidden 64,64 --param sp --norm bn \\\n"
                 "      --lr 0.01 --epochs 500 --schedule cosine --seed 1 --json --out runs/prices-sp\n"
                 "  spherelu train --data prices.csv --target price --ensemble 5 --threads 2 --out runs/five\n"
+                "  spherelu train --data prices.csv --target price --tune 20 --refit --out runs/tuned\n"
                 "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
                 "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10     (needs cifar10)\n"
                 "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/moving\n"

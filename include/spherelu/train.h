@@ -73,6 +73,7 @@ typedef struct sph_train_opts {
     sph_memory memory;
     size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
+    size_t last_epoch;    /* the training ends there, though the schedule counts more; 0: at epochs */
     const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
     double warmup;        /* epochs                                                       */
     size_t patience;      /* epochs without a better monitored value; 0: never stop early */

@@ -238,6 +238,8 @@ static int prepare(const struct sph_experiment *e, const struct experiment_job *
 {
     *p = (struct prepared){0};
     int err = experiment_options(e, job, NULL, &p->options);
+    if (!err && e->axis_count && p->options->set[OPTION_TUNE])
+        err = sph_fail_key(SPH_EARG, "tune", "chooses by itself, and so does a grid: take one of them");
     if (err < 0 || (err = job_settle(p->options, data)) < 0 ||
         (err = job_make_split(p->options, data, &p->split)) < 0 ||
         (err = job_make_net(p->options, data, &p->net)) < 0)

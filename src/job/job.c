@@ -18,6 +18,7 @@
 #include "net/zoo.h"
 #include "train/losses.h"
 #include "train/optimizer.h"
+#include "train/schedule.h"
 
 uint64_t job_seed(const struct sph_job *job, enum option_id which)
 {
@@ -106,6 +107,40 @@ static int check_ensemble(const struct sph_job *job)
     return 0;
 }
 
+/* A second training needs to know from the first when to end, and nothing else. */
+static int check_refit(const struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    struct schedule schedule;
+    if (!(o->refit > 0))
+        return 0;
+    if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
+        return sph_fail_key(SPH_EARG, "refit",
+                            "no validation part chooses the epoch; use protocol holdout and val");
+    if (job->set[OPTION_RECORD])
+        return sph_fail_key(SPH_EARG, "record", "of the net that is kept, and --refit trains another one");
+    int err = schedule_parse(&schedule, o->schedule, o->warmup);
+    return !err && schedule_watches(&schedule)
+               ? sph_fail_key(
+                     SPH_EARG, "refit",
+                     "schedule %s watches the validation part, which the second training has none of",
+                     o->schedule)
+               : err;
+}
+
+static int check_tune(const struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    if (!job->set[OPTION_TUNE])
+        return 0;
+    if (kind_of(o)->make)
+        return sph_fail_key(SPH_EARG, "tune", "of an mlp, and the net is a %s",
+                            sph_word(SPH_WORDS_NET, o->net)->word);
+    if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
+        return sph_fail_key(SPH_EARG, "tune", "no validation part chooses; use protocol holdout and val");
+    return 0;
+}
+
 /* Only holdout has a validation part of its own. */
 static int settle_protocol(struct sph_job *job)
 {
@@ -188,6 +223,10 @@ int job_settle(struct sph_job *job, const sph_data *data)
         err = settle_protocol(job);
     if (!err)
         err = check_ensemble(job);
+    if (!err)
+        err = check_refit(job);
+    if (!err)
+        err = check_tune(job);
     if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
         err = reference_settle(job, data->task);
     sph_train_defaults(&defaults, data->task);

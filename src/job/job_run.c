@@ -132,6 +132,69 @@ static int settle_split(struct job_run *run)
     return exists ? check_split(run) : runfolder_write_split(run->folder.dir, &run->split, run->content);
 }
 
+/* ---------------------------------------------------------------- nets and rows */
+
+/* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
+static int make_fits(struct job_run *run, const sph_split *parts)
+{
+    const struct sph_job *job = run->job;
+    int err = 0;
+    run->nets = mem_get(run->count, sizeof(sph_net *));
+    run->fits = mem_get(run->count, sizeof(struct fit *));
+    if (!run->nets || !run->fits)
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < run->count && !err; k++) {
+        sph_train_opts opts = job_train_opts(job);
+        if (run->count > 1)
+            opts.threads = 1;
+        opts.seed = job_member_seed(job, k);
+        if (run->refit) {
+            opts.last_epoch = job_refit_epochs(run, k);
+            opts.patience = 0;
+            opts.monitor = NULL;
+        }
+        if (!(err = job_make_member(job, run->data, k, &run->nets[k])))
+            err = k ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts, &opts)
+                    : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
+    }
+    return err || run->count == 1 ? err
+                                  : members_new(&run->members, run->fits, run->count, job->options.threads);
+}
+
+static void free_fits(struct job_run *run)
+{
+    members_free(run->members);
+    for (size_t k = run->count; k-- > 0;) { /* the first one's rows are the others' */
+        if (run->fits)
+            fit_free(run->fits[k]);
+        if (run->nets)
+            sph_net_free(run->nets[k]);
+    }
+    mem_free(run->fits);
+    mem_free(run->nets);
+    mem_free(run->joined);
+    run->joined = NULL;
+    run->members = NULL;
+    run->fits = NULL;
+    run->nets = NULL;
+}
+
+/* The parts that the training at work has. */
+static int make_parts(struct job_run *run)
+{
+    sph_split parts = run->split;
+    if (run->refit) {
+        int err = job_refit_split(run, &parts);
+        run->joined = parts.train;
+        return err ? err : make_fits(run, &parts);
+    }
+    if (run->job->options.protocol == PROTOCOL_REFERENCE) {
+        parts.val = parts.test;
+        parts.val_rows = parts.test_rows;
+    }
+    return make_fits(run, &parts);
+}
+
 /* ---------------------------------------------------------------- the run */
 
 static const char *warning_of(const struct job_run *run)
@@ -179,7 +242,9 @@ static int give_up(struct job_run *run, const sph_result *result)
 
 enum { OBSERVERS_MAX = 16 };
 
-static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+/* The training at work, to its end. Observers begin once. */
+static int train(struct job_run *run, const sph_observer *observers, size_t count, int again,
+                 sph_result *result)
 {
     sph_observer all[OBSERVERS_MAX + 3];
     size_t own = 0;
@@ -190,8 +255,11 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     if (run->board)
         all[own++] = tensorboard_observer(run->board);
     all[own++] = job_saver(run);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         all[own + i] = observers[i];
+        if (again)
+            all[own + i].start = NULL;
+    }
     all[own++ + count] = job_first_saver(run);
     run->saved_at = run->began = clock_seconds();
     int err = run->members ? job_train_members(run, all, own + count, result)
@@ -199,11 +267,42 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     result->seconds += run->before;
     if (run->job->options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
+    return err;
+}
+
+/* The first training is over: its nets go, and the second one's come. */
+static int begin_refit(struct job_run *run, const sph_result *chosen)
+{
+    int err = job_refit_choose(run, chosen);
+    if (err < 0)
+        return err;
+    metrics_close(&run->metrics);
+    run->metrics_open = 0;
+    tensorboard_free(run->board);
+    run->board = NULL;
+    free_fits(run);
+    run->before = chosen->seconds;
+    if ((err = make_parts(run)) < 0 ||
+        (err = metrics_open_as(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
+        return err;
+    run->metrics_open = 1;
+    run->began = clock_seconds();
+    return job_save_checkpoint(run);
+}
+
+static int train_all(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+{
+    int err = train(run, observers, count, 0, result);
+    if (!err && !result->stopped && job_refit_wanted(run) && !(err = begin_refit(run, result)))
+        err = train(run, observers, count, 1, result);
     if (err == SPH_EDIVERGED)
         return give_up(run, result);
     if (err < 0)
         return err;
-    return result->stopped ? save_record(run) : finish(run, result);
+    if (result->stopped)
+        return save_record(run);
+    err = job_refit_result(run, result);
+    return err ? err : finish(run, result);
 }
 
 static int begin_record(struct job_run *run, const json_t *kept)
@@ -232,7 +331,7 @@ static int begin_log(struct job_run *run)
     const struct fit *fit = run->fits[0];
     const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
     int finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0;
-    int wanted = run->job->options.log == LOG_TENSORBOARD && !finished;
+    int wanted = run->job->options.log == LOG_TENSORBOARD && !finished && !run->refit;
     struct tensorboard_setup setup = {.dir = run->folder.dir,
                                       .job = run->job,
                                       .net = run->nets[0],
@@ -250,7 +349,8 @@ static int go_on(struct job_run *run, int resume)
     int err = 0;
     if (resume && file_exists(run->folder.checkpoint))
         err = job_load_checkpoint(run, &metrics_bytes, &recorded);
-    if (!err && !(err = metrics_open(&run->metrics, run->folder.dir, metrics_bytes))) {
+    if (!err && !(err = metrics_open_as(&run->metrics, run->folder.dir,
+                                        run->refit ? RUNFOLDER_REFIT : RUNFOLDER_METRICS, metrics_bytes))) {
         run->metrics_open = 1;
         if (!(err = begin_record(run, recorded)))
             err = begin_log(run);
@@ -259,30 +359,7 @@ static int go_on(struct job_run *run, int resume)
     return err;
 }
 
-/* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
-static int make_fits(struct job_run *run, const sph_split *parts)
-{
-    const struct sph_job *job = run->job;
-    int err = 0;
-    run->nets = mem_get(run->count, sizeof(sph_net *));
-    run->fits = mem_get(run->count, sizeof(struct fit *));
-    if (!run->nets || !run->fits)
-        return SPH_EMEMORY;
-    for (size_t k = 0; k < run->count && !err; k++) {
-        sph_train_opts opts = job_train_opts(job);
-        if (run->count > 1)
-            opts.threads = 1;
-        opts.seed = job_member_seed(job, k);
-        if (!(err = job_make_member(job, run->data, k, &run->nets[k])))
-            err = k ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts, &opts)
-                    : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
-    }
-    return err || run->count == 1 ? err
-                                  : members_new(&run->members, run->fits, run->count, job->options.threads);
-}
-
-/* Data, split, net, and all that a step needs. */
-static int prepare_fit(struct job_run *run)
+static int prepare_rows(struct job_run *run)
 {
     struct sph_job *job = run->job;
     int err;
@@ -290,25 +367,55 @@ static int prepare_fit(struct job_run *run)
         return err;
     run->content = job_content(run->data);
     run->count = job->options.ensemble ? job->options.ensemble : 1;
-    sph_split parts = run->split;
-    if (job->options.protocol == PROTOCOL_REFERENCE) {
-        parts.val = parts.test;
-        parts.val_rows = parts.test_rows;
+    return 0;
+}
+
+/* The nets, and all that a step needs. */
+static int prepare_nets(struct job_run *run)
+{
+    if (run->folder.checkpoint && run->job->options.refit > 0 && file_exists(run->folder.checkpoint)) {
+        int err = job_refit_recall(run);
+        if (err < 0)
+            return err;
     }
-    return make_fits(run, &parts);
+    return make_parts(run);
+}
+
+/* Tries and chooses, in a folder that is there already. Until the choice is made config.yaml does not name what it is
+ * about, so that a run that is killed here begins anew, and afterwards it does. */
+static int tune(struct job_run *run, const unsigned char given[OPTION_COUNT])
+{
+    struct sph_job *before = NULL;
+    int err = options_copy(&before, run->job);
+    if (!err) {
+        job_tune_open(run->job, given);
+        err = write_config(run);
+        int back = job_tune_close(run->job, before);
+        err = err ? err : back;
+    }
+    sph_job_free(before);
+    if (!err && !(err = settle_split(run)))
+        err = job_tune(run, given);
+    return err;
 }
 
 static int prepare(struct job_run *run, int resume)
 {
     struct sph_job *job = run->job;
+    unsigned char given[OPTION_COUNT];
     int err;
+    memcpy(given, job->given, sizeof given);
     if (!job->options.out)
         return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
     if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
-        (err = prepare_fit(run)) < 0)
+        (err = prepare_rows(run)) < 0)
+        return err;
+    int tunes = job->set[OPTION_TUNE];
+    if ((!tunes && (err = prepare_nets(run)) < 0) || (err = make_folder(run)) < 0 ||
+        (tunes && ((err = tune(run, given)) < 0 || (err = prepare_nets(run)) < 0)))
         return err;
     /* Everything fits: from here on the folder is written. */
-    if ((err = make_folder(run)) < 0 || (err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
+    if ((err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
         return err;
     return go_on(run, resume);
 }
@@ -329,16 +436,9 @@ static void job_run_free(struct job_run *run)
         metrics_close(&run->metrics);
     tensorboard_free(run->board);
     record_free(run->record);
-    members_free(run->members);
-    for (size_t k = run->count; k-- > 0;) { /* the first one's rows are the others' */
-        if (run->fits)
-            fit_free(run->fits[k]);
-        if (run->nets)
-            sph_net_free(run->nets[k]);
-    }
-    mem_free(run->fits);
-    mem_free(run->nets);
+    free_fits(run);
     json_decref(run->more);
+    json_decref(run->refit);
     sph_split_free(&run->split);
     sph_data_free(run->data);
     folder_free(&run->folder);
@@ -354,7 +454,7 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
     *result = (sph_result){0};
     int err = prepare(&run, resume);
     if (!err)
-        err = train(&run, observers, count, result);
+        err = train_all(&run, observers, count, result);
     job_run_free(&run);
     return err;
 }
@@ -368,8 +468,8 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
 {
     struct job_run run = {.job = job, .held = -1};
     double now, most;
-    int err = prepare_fit(&run);
-    if (!err) {
+    int err = prepare_rows(&run);
+    if (!err && !(err = make_parts(&run))) {
         /* memory comes zeroed, so that all of it is held; what is saved goes through a tensor's size in f64, and in
          * the net's dtype */
         resident_bytes(&now, &most);

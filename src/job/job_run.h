@@ -36,6 +36,8 @@ struct job_run {
     double before;             /* seconds of earlier parts of the run */
     double began;              /* clock when this part began */
     json_t *more;              /* what result.json has beside the result, or NULL */
+    uint32_t *joined;          /* rows of the second training, which is on two parts */
+    json_t *refit; /* what chose the epochs of the second training, which is at work; NULL: it is the first */
 };
 
 /* ---------------------------------------------------------------- job_save.c */
@@ -58,5 +60,29 @@ int job_train_members(struct job_run *run, const sph_observer *observers, size_t
 /* What a checkpoint keeps of an ensemble beside its trainers, as a member of `extra`; and back. */
 int job_members_state(const struct job_run *run, json_t *extra);
 int job_members_restore(struct job_run *run, const json_t *extra, const char *path);
+
+/* ---------------------------------------------------------------- job_refit.c */
+
+int job_refit_wanted(const struct job_run *run);
+
+/* Training and validation part together; the caller frees out->train. */
+int job_refit_split(const struct job_run *run, sph_split *out);
+size_t job_refit_epochs(const struct job_run *run, size_t member);
+
+/* run->refit <- what the first training found; or what the checkpoint says, NULL where it is of the first. */
+int job_refit_choose(struct job_run *run, const sph_result *chosen);
+int job_refit_recall(struct job_run *run);
+
+/* The result of both: epochs and validation scores are the first training's. */
+int job_refit_result(struct job_run *run, sph_result *result);
+
+/* ---------------------------------------------------------------- job_tune.c */
+
+/* Chooses what was not given among rate, hidden units and batch, or takes the choice that the folder has. */
+int job_tune(struct job_run *run, const unsigned char given[OPTION_COUNT]);
+
+/* Unsets them, so that the config of a run that is at it does not name them; and takes them back from another job. */
+void job_tune_open(struct sph_job *job, const unsigned char given[OPTION_COUNT]);
+int job_tune_close(struct sph_job *job, const struct sph_job *before);
 
 #endif

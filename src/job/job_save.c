@@ -57,6 +57,7 @@ int job_save_checkpoint(struct job_run *run)
         !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
         json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
         json_object_set_new(extra, "seconds", json_number(run->before + clock_seconds() - run->began)) ||
+        (run->refit && json_object_set(extra, "refit", run->refit)) ||
         (recorded && json_object_set(extra, "record", recorded));
     err = bad ? sph_fail(SPH_EMEMORY, "out of memory") : run->members ? job_members_state(run, extra) : 0;
     if (!err)

@@ -228,6 +228,14 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
       "train K nets on the same rows, each from first values of its own; what is predicted is the mean of "  \
       "theirs; --threads of them train side by side, with the same results whatever N; 1 if not given")      \
+    X(REFIT, refit, "refit", SWITCH, ANY, "", "training", "refit", NULL,                                     \
+      "when the validation part has chosen the epoch, train again from the same first values on training "   \
+      "and validation part together, for that many epochs; this net is kept")                                \
+    X(TUNE, tune, "tune", SIZE, POSITIVE, "", "training", "tune", "N",                                       \
+      "first choose rate, hidden units and batch, those of them that are not given, by the validation "      \
+      "part: "                                                                                               \
+      "successive halving for the time of N trainings, on all cores; tune.json tells what was tried; mlp "   \
+      "only")                                                                                                \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
       "every epoch, or as :every, :0,10,100 say; likewise patterns, which units are on for which rows, and " \

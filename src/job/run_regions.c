@@ -215,7 +215,8 @@ int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts 
     aim.regions.progress = opts->progress;
     if (opts->most)
         aim.regions.most = opts->most;
-    if (!(err = run_check_single(run, "regions")) && !(err = check_inputs(&aim)) && !(err = open_data(&aim)) && !(err = find_window(&aim)) &&
+    if (!(err = run_check_single(run, "regions")) && !(err = check_inputs(&aim)) &&
+        !(err = open_data(&aim)) && !(err = find_window(&aim)) &&
         !(err = sph_regions_new(&regions, run->net, &aim.regions)) && !(err = add_words(&aim, regions)) &&
         aim.data)
         err = add_points(&aim, regions);

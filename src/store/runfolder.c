@@ -22,8 +22,13 @@ static int out_of_memory(const char *name)
 
 int metrics_open(struct metrics *out, const char *dir, uint64_t keep_bytes)
 {
+    return metrics_open_as(out, dir, RUNFOLDER_METRICS, keep_bytes);
+}
+
+int metrics_open_as(struct metrics *out, const char *dir, const char *name, uint64_t keep_bytes)
+{
     *out = (struct metrics){.log.fd = -1, .flushed = clock_seconds()};
-    char *path = file_join(dir, RUNFOLDER_METRICS);
+    char *path = file_join(dir, name);
     if (!path)
         return SPH_EMEMORY;
     int err = file_log_open(&out->log, path, keep_bytes);

@@ -13,6 +13,8 @@
 
 #define RUNFOLDER_CONFIG     "config.yaml"
 #define RUNFOLDER_METRICS    "metrics.jsonl"
+#define RUNFOLDER_REFIT      "refit.jsonl" /* the same of a second training */
+#define RUNFOLDER_TUNE       "tune.json"   /* what --tune tried and chose     */
 #define RUNFOLDER_MODEL      "model.safetensors"
 #define RUNFOLDER_CHECKPOINT "checkpoint.safetensors"
 #define RUNFOLDER_RESULT     "result.json"
@@ -38,6 +40,7 @@ struct metrics {
 };
 
 int metrics_open(struct metrics *out, const char *dir, uint64_t keep_bytes); /* 0: begin anew */
+int metrics_open_as(struct metrics *out, const char *dir, const char *name, uint64_t keep_bytes);
 int metrics_add(struct metrics *metrics, const sph_view *view);
 int metrics_flush(struct metrics *metrics);
 int metrics_sync(struct metrics *metrics, uint64_t *offset);

@@ -39,6 +39,7 @@ struct members {
     double began, until; /* of the round at work */
     atomic_flag lock;
     atomic_int failed;
+    int forgives;
     const char *name[VALUES_MAX];
     double value[VALUES_MAX];
 };
@@ -83,7 +84,7 @@ void members_free(struct members *m)
 
 static int is_finished(const struct member *member)
 {
-    return trainer_scalar(member->trainer, TRAINER_FINISHED) != 0;
+    return member->err == SPH_EDIVERGED || trainer_scalar(member->trainer, TRAINER_FINISHED) != 0;
 }
 
 static double epochs_of(const struct member *member)
@@ -154,7 +155,7 @@ static void work(void *context, size_t worker)
         const sph_observer observer = {.self = member, .step = on_step, .epoch = on_epoch};
         member->until = clock_seconds() + slice_seconds;
         member->err = trainer_run(member->trainer, &observer, 1);
-        if (member->err < 0) {
+        if (member->err < 0 && !(m->forgives && member->err == SPH_EDIVERGED)) {
             failure_save(&member->failure);
             atomic_store(&m->failed, 1);
         }
@@ -167,11 +168,21 @@ int members_round(struct members *m, double seconds)
     m->until = clock_seconds() + seconds;
     threads_run(m->threads, work, m);
     for (size_t k = 0; k < m->members; k++)
-        if (m->member[k].err < 0) {
+        if (m->member[k].err < 0 && !(m->forgives && members_diverged(m, k))) {
             failure_set(&m->member[k].failure);
             return sph_fail_in(m->member[k].err, "member %zu", k);
         }
     return 0;
+}
+
+void members_forgive(struct members *m)
+{
+    m->forgives = 1;
+}
+
+int members_diverged(const struct members *m, size_t member)
+{
+    return m->member[member].err == SPH_EDIVERGED;
 }
 
 int members_finished(const struct members *m)

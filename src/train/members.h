@@ -16,6 +16,10 @@ void members_free(struct members *members);
 
 /* Trains for so long, or to the end. A failure is the first member's that has one; SPH_EDIVERGED too. */
 int members_round(struct members *members, double seconds);
+
+/* From here on a member that diverges is finished, and the others go on. */
+void members_forgive(struct members *members);
+int members_diverged(const struct members *members, size_t member);
 int members_finished(const struct members *members);
 
 /* The next epoch that all have behind them who are to reach it: 1 and a view of it, or 0. Its values are the means over

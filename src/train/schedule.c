@@ -179,6 +179,11 @@ void schedule_epoch(const struct schedule *schedule, double state[SCHEDULE_STATE
         rows[schedule->kind].epoch(schedule, state, value);
 }
 
+int schedule_watches(const struct schedule *schedule)
+{
+    return rows[schedule->kind].epoch != NULL;
+}
+
 int schedule_ends_low(const struct schedule *schedule)
 {
     return rows[schedule->kind].ends_low;

@@ -35,6 +35,9 @@ double schedule_factor(const struct schedule *schedule, const double state[SCHED
 /* At the end of an epoch; value: smaller is better. */
 void schedule_epoch(const struct schedule *schedule, double state[SCHEDULE_STATE], double value);
 
+/* It looks at the monitored value. */
+int schedule_watches(const struct schedule *schedule);
+
 /* It falls to 0 at the end, which is where it is meant to be best. */
 int schedule_ends_low(const struct schedule *schedule);
 

@@ -355,6 +355,14 @@ static void keep_best(struct trainer *t)
     memcpy(t->best_state, before ? t->before_state : t->net->state, t->net->state_len * t->k->size);
 }
 
+void trainer_go_on(struct trainer *t)
+{
+    const sph_train_opts *opts = t->opts;
+    int patient = !opts->patience || t->scalar[TRAINER_WAITED] < (double)opts->patience;
+    size_t last = opts->last_epoch && opts->last_epoch < opts->epochs ? opts->last_epoch : opts->epochs;
+    t->scalar[TRAINER_FINISHED] = !patient || t->scalar[TRAINER_EPOCH] >= (double)last;
+}
+
 /* Values of the finished epoch, the schedule's and the stopping rule's memory. */
 static int end_epoch(struct trainer *t, int *improved)
 {
@@ -391,8 +399,7 @@ static int end_epoch(struct trainer *t, int *improved)
     } else {
         t->scalar[TRAINER_WAITED]++;
     }
-    int patient = !t->opts->patience || t->scalar[TRAINER_WAITED] < (double)t->opts->patience;
-    t->scalar[TRAINER_FINISHED] = !patient || t->scalar[TRAINER_EPOCH] >= (double)t->opts->epochs;
+    trainer_go_on(t);
     return 0;
 }
 

@@ -55,6 +55,9 @@ void trainer_take_best(struct trainer *trainer);
 /* Scores of the net as it is. */
 int trainer_score(struct trainer *trainer, const struct source *source, sph_scores *out);
 
+/* After last_epoch of its options was raised: whether there is more to train. */
+void trainer_go_on(struct trainer *trainer);
+
 /* A checkpoint's content: named spans of numbers, all to be written or all to be read between steps. */
 struct trainer_span {
     const char *name;

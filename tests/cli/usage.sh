@@ -55,7 +55,7 @@ run 0 help; shows "usage"
 run 0 train --help
 for option in data target drop delimiter task missing standardize test val split rows net hidden param norm activation \
     init loss label-smoothing optimizer lr lr-theta lr-lambda lr-r momentum nesterov weight-decay beta1 beta2 epsilon natural clip batch micro epochs \
-    schedule warmup patience monitor norm-momentum checkpoint-seconds resume out seed seed-split seed-init threads dtype json quiet \
+    schedule warmup patience monitor norm-momentum ensemble refit tune checkpoint-seconds resume out seed seed-split seed-init threads dtype json quiet \
     verbose help version; do
     checks=$((checks + 1))
     grep -qE -- "^  --$option( |\$)" out || wrong "train --help lacks --$option"

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --tune N: rate, width and batch by successive halving on the validation part, for the time of N trainings. All candidates
+ * train for a ninth of the epochs, the best third of them for a third, the best third of these to the end; each goes on where it
+ * was. The options as they would have been stay to the end, and lose only to what is clearly better. Candidates
+ * train side by side, one thread each: what comes out depends on no clock and no number of threads. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "file/file.h"
+#include "job/job.h"
+#include "job/job_run.h"
+
+enum { RATES = 6, WIDTHS = 4, BATCHES = 4, RUNGS = 3, SHARE = 3 };
+
+/* Factors on what the job would take, and rows of a step. */
+static const double rates[RATES] = {1, 0.1, 0.3, 3, 10, 30};
+static const double widths[WIDTHS] = {1, 0.5, 2, 4};
+static const size_t batches[BATCHES] = {0 /* the job's own */, 32, 128, 512};
+
+/* Part of the value by which another choice has to be better than the job's own: less is chance. */
+static const double margin = 0.01;
+
+static const enum option_id tuned[] = {OPTION_LR, OPTION_HIDDEN, OPTION_BATCH};
+enum { TUNED = sizeof tuned / sizeof *tuned };
+
+static const double round_seconds = 1;
+
+struct candidate {
+    struct sph_job *job;
+    sph_net *net;
+    struct fit *fit;
+    json_t *rungs;
+    double value; /* best so far, smaller is better */
+    int diverged;
+};
+
+struct tuning {
+    struct job_run *run;
+    struct candidate *all; /* (count) the first is the job as it is */
+    size_t count;
+    size_t *live, alive; /* (alive) those still in it, best first after a rung */
+    size_t epochs[RUNGS];
+    int tunes[TUNED];
+};
+
+/* ---------------------------------------------------------------- candidates */
+
+static int set_hidden(struct sph_job *job, double factor)
+{
+    const struct option_sizes *hidden = &job->options.hidden;
+    struct text text = {0};
+    for (size_t i = 0; i < hidden->count; i++) {
+        double size = fmax(1, round((double)hidden->list[i] * factor));
+        text_add(&text, "%s%.0f", i ? "," : "", size);
+    }
+    int err = text.failed ? SPH_EMEMORY : hidden->count ? options_put(job, OPTION_HIDDEN, text.chars) : 0;
+    text_free(&text);
+    return err;
+}
+
+/* Point of the grid -> the job with its options. */
+static int make_job(const struct tuning *t, size_t point, struct sph_job **out)
+{
+    size_t rate = point % RATES, width = point / RATES % WIDTHS, batch = batches[point / RATES / WIDTHS];
+    int err = options_copy(out, t->run->job);
+    if (err < 0)
+        return err;
+    options_set_real(*out, OPTION_LR, (*out)->options.lr * rates[rate]);
+    if (batch)
+        options_set_size(*out, OPTION_BATCH, batch);
+    return set_hidden(*out, widths[width]);
+}
+
+static size_t rows_of_batch(const struct tuning *t, size_t batch)
+{
+    size_t rows = t->run->split.train_rows;
+    return batch && batch < rows ? batch : rows;
+}
+
+/* A point that is another one's twin is left out: an option that was given stays, and a batch of all rows is one. */
+static int is_new(const struct tuning *t, size_t point)
+{
+    size_t rate = point % RATES, width = point / RATES % WIDTHS, batch = point / RATES / WIDTHS;
+    const struct job_options *o = &t->run->job->options;
+    if ((rate && !t->tunes[0]) || (width && (!t->tunes[1] || !o->hidden.count)) || (batch && !t->tunes[2]))
+        return 0;
+    if (!batch)
+        return 1;
+    size_t rows = rows_of_batch(t, batches[batch]);
+    return rows != rows_of_batch(t, o->batch) && rows != t->run->split.train_rows;
+}
+
+/* The most candidates that N trainings of all epochs pay for. */
+static size_t affordable(const struct tuning *t, size_t most)
+{
+    double budget = (double)t->run->job->options.tune * (double)t->epochs[RUNGS - 1];
+    for (size_t n = most; n > 1; n--) {
+        double cost = 0;
+        size_t live = n, before = 0;
+        for (size_t r = 0; r < RUNGS; r++) {
+            cost += (double)live * (double)(t->epochs[r] - before);
+            before = t->epochs[r];
+            live = (live + SHARE - 1) / SHARE;
+        }
+        if (cost <= budget)
+            return n;
+    }
+    return 1;
+}
+
+/* The job's own options, then others in an order that its seed draws. */
+static int choose_points(struct tuning *t, uint32_t points[static RATES * WIDTHS * BATCHES])
+{
+    size_t count = 0;
+    for (uint32_t point = 0; point < RATES * WIDTHS * BATCHES; point++)
+        if (is_new(t, point))
+            points[count++] = point;
+    struct rng rng = rng_stream(job_seed(t->run->job, OPTION_SEED_INIT), RNG_TUNE, 0);
+    rng_shuffle(&rng, points + 1, count - 1);
+    t->count = affordable(t, count);
+    t->all = mem_get(t->count, sizeof *t->all);
+    t->live = mem_get(t->count, sizeof *t->live);
+    return t->all && t->live ? 0 : SPH_EMEMORY;
+}
+
+static int make_candidate(struct tuning *t, size_t number, size_t point)
+{
+    struct candidate *c = &t->all[number];
+    int err = make_job(t, point, &c->job);
+    if (err < 0 || (err = job_make_net(c->job, t->run->data, &c->net)) < 0)
+        return err;
+    sph_train_opts opts = job_train_opts(c->job);
+    opts.threads = 1;
+    err = number ? fit_new_beside(&c->fit, c->net, t->all[0].fit, t->run->data, &t->run->split, &opts)
+                 : fit_new(&c->fit, c->net, t->run->data, &t->run->split, &opts);
+    c->rungs = json_array();
+    return err ? err : c->rungs ? 0 : sph_fail(SPH_EMEMORY, "out of memory");
+}
+
+static int make_candidates(struct tuning *t)
+{
+    uint32_t points[RATES * WIDTHS * BATCHES];
+    int err = choose_points(t, points);
+    for (size_t i = 0; i < t->count && !err; i++) {
+        t->live[t->alive++] = i;
+        err = make_candidate(t, i, points[i]);
+    }
+    return err;
+}
+
+static void tuning_free(struct tuning *t)
+{
+    for (size_t i = t->all ? t->count : 0; i-- > 0;) { /* the first one's rows are the others' */
+        fit_free(t->all[i].fit);
+        sph_net_free(t->all[i].net);
+        sph_job_free(t->all[i].job);
+        json_decref(t->all[i].rungs);
+    }
+    mem_free(t->all);
+    mem_free(t->live);
+}
+
+/* ---------------------------------------------------------------- rungs */
+
+static size_t cores(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 1 ? (size_t)count : 1;
+}
+
+/* Everyone alive trains up to so many epochs. */
+static int climb(struct tuning *t, size_t epochs)
+{
+    struct fit **fits = mem_get(t->alive, sizeof(struct fit *));
+    struct members *members = NULL;
+    int err = fits ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < t->alive && !err; i++) {
+        fits[i] = t->all[t->live[i]].fit;
+        fits[i]->opts.last_epoch = epochs;
+        trainer_go_on(fits[i]->trainer);
+    }
+    if (!err && !(err = members_new(&members, fits, t->alive, cores())))
+        members_forgive(members);
+    while (!err && !members_finished(members))
+        err = members_round(members, round_seconds);
+    for (size_t i = 0; i < t->alive && !err; i++) {
+        struct candidate *c = &t->all[t->live[i]];
+        c->diverged |= members_diverged(members, i);
+        c->value = c->diverged ? INFINITY : trainer_scalar(c->fit->trainer, TRAINER_BEST);
+        double trained = trainer_scalar(c->fit->trainer, TRAINER_EPOCH);
+        if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", (json_int_t)trained, "value",
+                                                      json_number(fabs(c->value)))) < 0)
+            err = sph_fail(SPH_EMEMORY, "out of memory");
+    }
+    members_free(members);
+    mem_free(fits);
+    return err;
+}
+
+/* live <- the best of them; the job's own options stay. Of equals the earlier comes first. */
+static void select_best(struct tuning *t)
+{
+    for (size_t i = 1; i < t->alive; i++)
+        for (size_t k = i; k > 0; k--) {
+            size_t a = t->live[k - 1], b = t->live[k];
+            if (t->all[a].value < t->all[b].value || (t->all[a].value == t->all[b].value && a < b))
+                break;
+            t->live[k - 1] = b;
+            t->live[k] = a;
+        }
+    t->alive = (t->alive + SHARE - 1) / SHARE;
+    for (size_t i = 0; i < t->alive; i++)
+        if (!t->live[i])
+            return;
+    t->live[t->alive - 1] = 0;
+}
+
+static size_t winner(const struct tuning *t)
+{
+    size_t best = 0;
+    double least = t->all[0].value - margin * fabs(t->all[0].value);
+    for (size_t i = 0; i < t->alive; i++) {
+        double value = t->all[t->live[i]].value;
+        if (value < least || (!isfinite(t->all[best].value) && isfinite(value))) {
+            best = t->live[i];
+            least = value;
+        }
+    }
+    return best;
+}
+
+/* ---------------------------------------------------------------- what is left of it */
+
+static int add_options(json_t *object, const struct sph_job *job)
+{
+    int bad = 0;
+    for (size_t i = 0; i < TUNED; i++)
+        bad |= json_object_set_new(object, option_key(tuned[i]), json_words(options_text(job, tuned[i])));
+    return bad;
+}
+
+static int write_trail(const struct tuning *t, size_t chosen, const char *path)
+{
+    json_t *object = json_object(), *tried = json_array(), *choice = json_object();
+    int bad = add_options(choice, t->all[chosen].job);
+    bad |= json_object_set_new(object, "budget", json_integer((json_int_t)t->run->job->options.tune));
+    bad |= json_object_set_new(object, "chosen", choice);
+    bad |= json_object_set_new(object, "number", json_integer((json_int_t)chosen));
+    for (size_t i = 0; i < t->count; i++) {
+        const struct candidate *c = &t->all[i];
+        json_t *one = json_object();
+        bad |= add_options(one, c->job);
+        bad |= json_object_set(one, "rungs", c->rungs);
+        bad |= json_object_set_new(one, "diverged", json_boolean(c->diverged));
+        bad |= json_array_append_new(tried, one);
+    }
+    bad |= json_object_set_new(object, "tried", tried);
+    int err = bad ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : json_write(path, object, 2);
+    json_decref(object);
+    return err;
+}
+
+/* The options that a folder's tune.json chose. */
+static int take_choice(struct sph_job *job, const char *path)
+{
+    json_t *object = NULL;
+    const json_t *choice;
+    int err = json_read(&object, path);
+    if (!err)
+        err = json_member_object(object, path, "chosen", &choice);
+    for (size_t i = 0; i < TUNED && !err; i++) {
+        const char *text;
+        if (!(err = json_member_text(choice, path, option_key(tuned[i]), &text)) &&
+            (err = options_put(job, tuned[i], text)) < 0)
+            err = sph_fail_of(SPH_EFORMAT, path, 0, option_key(tuned[i]), "\"%s\" is '%.80s'",
+                              option_key(tuned[i]), text);
+    }
+    json_decref(object);
+    return err;
+}
+
+static int search(struct tuning *t, const char *path)
+{
+    size_t all = t->run->job->options.epochs;
+    for (size_t r = RUNGS, share = 1; r-- > 0; share *= SHARE)
+        t->epochs[r] = (all + share - 1) / share;
+    int err = make_candidates(t);
+    for (size_t r = 0; r < RUNGS && !err; r++)
+        if (!(err = climb(t, t->epochs[r])) && r + 1 < RUNGS)
+            select_best(t);
+    if (err < 0)
+        return err;
+    size_t chosen = winner(t);
+    if (t->all[chosen].diverged)
+        return sph_fail_key(SPH_EARG, "tune", "every one of the %zu that were tried diverged", t->count);
+    return write_trail(t, chosen, path);
+}
+
+/* ---------------------------------------------------------------- the door */
+
+int job_tune(struct job_run *run, const unsigned char given[OPTION_COUNT])
+{
+    struct tuning t = {.run = run};
+    char *path = file_join(run->folder.dir, RUNFOLDER_TUNE);
+    int err = path ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < TUNED; i++)
+        t.tunes[i] = !given[tuned[i]];
+    if (!err && !file_exists(path))
+        err = search(&t, path);
+    if (!err)
+        err = take_choice(run->job, path);
+    tuning_free(&t);
+    mem_free(path);
+    return err;
+}
+
+void job_tune_open(struct sph_job *job, const unsigned char given[OPTION_COUNT])
+{
+    for (size_t i = 0; i < TUNED; i++)
+        if (!given[tuned[i]])
+            options_unset(job, tuned[i]);
+}
+
+int job_tune_close(struct sph_job *job, const struct sph_job *before)
+{
+    int err = 0;
+    for (size_t i = 0; i < TUNED && !err; i++)
+        err = options_take(job, before, tuned[i]);
+    return err;
+}
