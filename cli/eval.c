@@ -14,13 +14,16 @@ static const char *why_undefined(const char *name)
     return why ? why : "";
 }
 
-static int print_scores(const struct args *args, const sph_scores *scores)
+static int print_scores(const struct args *args, const sph_scores *scores, sph_run *run, const char *data)
 {
     if (args_on(args, "json")) {
+        json_t *each = cli_targets(run, data);
         json_t *object = json_object();
         json_object_set_new(object, "rows", json_integer((json_int_t)scores->rows));
         for (size_t i = 0; i < scores->count; i++)
             json_object_set_new(object, scores->name[i], cli_number(scores->value[i]));
+        if (each)
+            json_object_set_new(object, "targets", each);
         return cli_print_json(args->command, object, 17);
     }
     int width = 9;
@@ -32,6 +35,7 @@ static int print_scores(const struct args *args, const sph_scores *scores)
             printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores->name[i]));
         else
             printf("%-*s %.6g\n", width, scores->name[i], scores->value[i]);
+    cli_print_targets(run, data, "target");
     return EXIT_DONE;
 }
 
@@ -48,7 +52,8 @@ static int run_eval(const struct args *args)
     int err = 0;
     if (!(code = cli_set_reading(args, run))) {
         err = sph_run_eval(run, data, &scores);
-        code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores);
+        code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores, run, data);
+        cli_note_lines(args, sph_run_notes(run));
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);
@@ -59,6 +64,7 @@ static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
      "table with the columns the run was trained on, or images; of a set with its own test part, that part; "
      "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
+    CLI_STRICT,
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},

@@ -51,6 +51,11 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         if (!data->pictures && job->given[of_folders[i]] &&
             (of_folders[i] != OPTION_SKIP_BAD || o->skip_bad > 0))
             return sph_fail_key(SPH_EARG, option_key(of_folders[i]), "%s is no folder of pictures", o->data);
+    static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};
+    for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
+        if (data_is_images(data) && job->set[of_tables[i]])
+            return sph_fail_key(SPH_EARG, option_key(of_tables[i]),
+                                "%s holds images, and only tables have columns", o->data);
     if (o->gray > 0 && !data_is_images(data))
         return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", o->data);
     const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
@@ -196,6 +201,9 @@ int job_open_data(struct sph_job *job, sph_data **out)
     sph_data_defaults(&opts);
     opts.target = o->target;
     opts.drop = o->drop;
+    opts.group = o->group;
+    opts.time = o->time;
+    opts.weights = o->weights;
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
@@ -217,6 +225,10 @@ int job_open_data(struct sph_job *job, sph_data **out)
     if (err < 0)
         return err;
     job->left_out = (*out)->pictures ? (*out)->left_out : 0;
+    mem_free(job->notes);
+    mem_free(job->counts);
+    job->notes = data_notes(*out);
+    job->counts = data_counts(*out);
     if ((err = job_settle(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
@@ -246,6 +258,9 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
 {
     const struct job_options *o = &job->options;
+    if (o->protocol == PROTOCOL_CV && (o->group || o->time))
+        return sph_fail_key(SPH_EARG, o->group ? "group" : "time",
+                            "the folds of protocol cv are drawn row by row");
     int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, o->seed);
     if (!err && o->protocol == PROTOCOL_CV)
         err = leave_fold_out(job, out);
@@ -407,6 +422,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.memory = o->memory < 0 ? SPH_MEMORY_NORMAL : (sph_memory)o->memory;
     opts.batch = o->batch;
     opts.micro = o->micro;
+    opts.class_weight = o->class_weight < 0 ? SPH_CLASS_WEIGHT_NONE : (sph_class_weight)o->class_weight;
     opts.epochs = o->epochs;
     opts.schedule = o->schedule;
     opts.warmup = o->warmup;

@@ -415,6 +415,16 @@ void sph_job_record_size(const sph_job *job, sph_record_size *out)
     *out = job->record_size;
 }
 
+const char *sph_job_notes(const sph_job *job)
+{
+    return job->notes ? job->notes : "";
+}
+
+const char *sph_job_counts(const sph_job *job)
+{
+    return job->counts ? job->counts : "";
+}
+
 size_t sph_job_left_out(const sph_job *job)
 {
     return job->left_out;

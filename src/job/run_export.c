@@ -9,7 +9,8 @@
 #include "job/run.h"
 #include "store/onnx.h"
 
-/* The columns of X, as data_feature_name has them: a text column is one for each of its levels. */
+/* The columns of X, as data_feature_name has them: a text column is one for each of its levels, a date one for
+ * each of its parts. */
 static json_t *feature_names(const json_t *schema)
 {
     json_t *names = json_array();
@@ -22,7 +23,12 @@ static json_t *feature_names(const json_t *schema)
         const json_t *levels = json_object_get(column, "levels");
         if (!name || !role || strcmp(role, "feature"))
             continue;
-        if (!levels)
+        const char *kind = json_string_value(json_object_get(column, "kind"));
+        int dates = kind && !strcmp(kind, "date");
+        size_t parts = DATE_WIDTH + (json_is_true(json_object_get(column, "times")) != 0);
+        for (j = 0; dates && j < parts; j++)
+            json_array_append_new(names, json_sprintf("%s.%s", name, data_date_part(j)));
+        if (!levels && !dates)
             json_array_append_new(names, json_string(name));
         json_array_foreach(levels, j, level)
             json_array_append_new(names, json_sprintf("%s=%s", name, json_string_value(level)));
