@@ -53,7 +53,8 @@ struct command {
     X(convert)                                                                                               \
     X(export)                                                                                                \
     X(import)                                                                                                \
-    X(bench)
+    X(bench)                                                                                                 \
+    X(completion)
 
 #define CLI_COMMAND_EXTERN(name) extern const struct command command_##name;
 #define CLI_COMMAND_NUMBER(name) CLI_COMMAND_##name,
