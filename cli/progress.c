@@ -11,7 +11,7 @@
 
 enum { BAR_CELLS = 10, LINE_MAX_CHARS = 240 };
 
-static const double REDRAW_SECONDS = 0.1, LINE_SECONDS = 30;
+static const double REDRAW_SECONDS = 0.1, LINE_SECONDS = 30, LONG_SECONDS = 3600, ESTIMATE_SECONDS = 5;
 
 /* Coarse is fine enough for ten frames a second and costs a training step nothing. */
 static double now(void)
@@ -30,6 +30,8 @@ void progress_init(struct progress *progress, int quiet, int verbose)
     progress->lines = verbose && !quiet;
     progress->bar = terminal && !quiet && !verbose;
     progress->now_and_then = !terminal && !quiet && !verbose;
+    progress->estimate_after =
+        given && atof(given) > 0 ? fmin(atof(given), ESTIMATE_SECONDS) : ESTIMATE_SECONDS;
     progress->every = given && atof(given) > 0 ? atof(given) : LINE_SECONDS;
     progress->colour = !(no_colour && *no_colour);
 }
@@ -175,6 +177,26 @@ static int on_start(void *self, const sph_view *view)
     return 0;
 }
 
+/* Once the first seconds have shown how fast it goes: what takes hours says so. */
+static void estimate(struct progress *progress, const sph_view *view, double clock)
+{
+    double spent = clock - progress->began, done = (double)(view->step - progress->first);
+    char all[32];
+    if (progress->estimated || spent < progress->estimate_after || done < 2)
+        return;
+    progress->estimated = 1;
+    double seconds = spent * (double)(view->steps - progress->first) / done;
+    if (seconds < LONG_SECONDS)
+        return;
+    progress_clear(progress);
+    progress_time(all, sizeof all, seconds);
+    fprintf(stderr,
+            "spherelu: note: at this rate %zu epochs take about %s; fewer --epochs or --rows, a smaller net "
+            "or more "
+            "--threads take less\n",
+            view->epochs, all);
+}
+
 static int on_step(void *self, const sph_view *view)
 {
     struct progress *progress = self;
@@ -183,6 +205,7 @@ static int on_step(void *self, const sph_view *view)
     double clock = now();
     if (!progress->started)
         on_start(self, view);
+    estimate(progress, view, clock);
     if (progress->now_and_then) {
         if (clock - progress->said >= progress->every) {
             char text[LINE_MAX_CHARS];

@@ -17,6 +17,8 @@ struct progress {
     double redraw;    /* clock of the next redraw      */
     int now_and_then; /* a line every so many seconds  */
     double every, said;
+    int estimated; /* how long it will take was looked at, so many seconds after the start */
+    double estimate_after;
     double mark_clock, next_clock; /* what the rate is measured from, and what it will be */
     uint64_t mark_step, next_step;
     char watched[64]; /* "val_loss 0.123", or ""       */

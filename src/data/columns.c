@@ -230,7 +230,8 @@ static int fail_slip(const struct sheet *sheet, const struct column *column, con
                       profile->numbers > profile->texts ? " like its other cells" : "");
 }
 
-/* What is wrong with columns, told all at once. */
+/* What is wrong with columns, told all at once: so many of them by name. */
+enum { NAMED_MOST = 6 };
 struct unusable {
     sph_data *data;
     const struct sheet *sheet;
@@ -252,6 +253,8 @@ static void add_unusable(struct unusable *u, struct column *column, const char *
         u->first = column;
         text_add(&u->first_reason, "%s", reason);
     }
+    if (u->count + u->slips > NAMED_MOST)
+        return;
     text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
     text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
 }
@@ -263,6 +266,8 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
     if (is_slip(profile, levels, count_words(levels))) {
         if (!u->slips++)
             u->first = column;
+        if (u->count + u->slips > NAMED_MOST)
+            return 0;
         text_add(&u->list, "%s'%.60s' holds '%.60s' in line %zu, expected a number",
                  u->list.length ? "; " : "", column->name, profile->text_example, profile->text_line);
         return 0;
@@ -291,19 +296,22 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
 static int fail_unusable(struct unusable *u)
 {
     const char *path = u->sheet->path;
+    size_t all = u->count + u->slips;
+    char more[40] = "", drop[260] = "--drop auto";
     int err = 0;
+    if (all > NAMED_MOST)
+        snprintf(more, sizeof more, "; and %zu more", all - NAMED_MOST);
+    else if (u->names.length && u->names.length < 200)
+        snprintf(drop, sizeof drop, "--drop %s, or with --drop auto", u->names.chars);
     if (u->list.failed || u->names.failed || u->first_reason.failed)
         err = SPH_EMEMORY;
-    else if (u->count + u->slips > 1 && u->count)
+    else if (all > 1 && u->count)
         err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name,
-                          "%zu columns cannot be used: %.700s; %s--drop %.200s, or with --drop auto",
-                          u->count + u->slips, u->list.chars,
-                          u->slips ? "mend what is no number, leave out the others with "
-                                   : "leave them out with ",
-                          u->names.chars);
+                          "%zu columns cannot be used: %.640s%s; %s with %s", all, u->list.chars, more,
+                          u->slips ? "mend what is no number, leave out the others" : "leave them out", drop);
     else if (u->slips > 1)
-        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.700s",
-                          u->slips, u->list.chars);
+        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.700s%s", all,
+                          u->list.chars, more);
     else if (u->slips)
         err = fail_slip(u->sheet, u->first, &u->sheet->profile[u->first - u->data->columns]);
     else if (u->count)

@@ -164,8 +164,8 @@ static int open_libsvm(struct sheet *sheet, const struct sheet_hints *hints)
         !mem_allows(bytes))
         return sph_fail_at(SPH_EMEMORY, sheet->path, "out of memory: %zu rows of %zu numbers", rows,
                            svm.columns);
-    svm.x = mem_get_large(count, sizeof *svm.x);
-    svm.y = mem_get_large(rows, sizeof *svm.y);
+    svm.x = mem_get(count, sizeof *svm.x); /* zeroed */
+    svm.y = mem_get(rows, sizeof *svm.y);
     sheet->own[0] = (unsigned char *)svm.x;
     sheet->own[1] = (unsigned char *)svm.y;
     if (!svm.x || !svm.y)

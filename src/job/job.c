@@ -64,6 +64,8 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
     return 0;
 }
 
+enum { IMAGE_EPOCHS = 30 };
+
 /* Options that have no meaning in this job are unset, so that they are not written down. */
 static int settle_kind(struct sph_job *job, const sph_data *data)
 {
@@ -79,6 +81,12 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
         options_unset(job, OPTION_STEM);
     if (!job->set[OPTION_BATCH])
         options_set_size(job, OPTION_BATCH, kind->batch);
+    /* A thousand epochs of images do not end. */
+    if (kind->make && !job->settled && !job->given[OPTION_EPOCHS])
+        options_set_size(job, OPTION_EPOCHS, IMAGE_EPOCHS);
+    if (kind->make && !job->settled && !job->given[OPTION_SCHEDULE] &&
+        (err = options_put(job, OPTION_SCHEDULE, "cosine")) < 0)
+        return err;
     if (data_is_images(data) && job->options.augment < 0)
         options_set_word(job, OPTION_AUGMENT, data->pictures ? SPH_AUGMENT_CROP : SPH_AUGMENT_FLIP);
     if (!data_is_images(data))

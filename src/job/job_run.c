@@ -75,6 +75,7 @@ static int adopt_config(struct sph_job *job, const char *path)
         options_set_word(theirs, OPTION_STEM, SPH_STEM_LARGE);
     if (!err && !(err = config_conflict(job, theirs)))
         err = options_adopt(job, theirs);
+    job->settled = 1; /* by the run that began it */
     sph_job_free(theirs);
     return err;
 }

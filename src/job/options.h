@@ -221,9 +221,10 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "small: what bn and imn give is not kept but computed again on the way back; the same numbers, more "  \
       "time; normal if not given")                                                                           \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "passes over the training rows, at most")                                                              \
+      "passes over the training rows, at most; 30 in networks for images if not given")                      \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
-      OPTION_WORDS(SPH_SCHEDULES), "how lr changes" SPH_SCHEDULES(OPTION_THEN_HELP))                         \
+      OPTION_WORDS(SPH_SCHEDULES),                                                                           \
+      "how lr changes; cosine in networks for images if not given" SPH_SCHEDULES(OPTION_THEN_HELP))          \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "epochs in which lr rises to its value")                                                               \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \

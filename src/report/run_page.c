@@ -37,6 +37,8 @@ static int is_default(const struct sph_job *job, enum option_id id)
         return job->options.batch == net_kind((sph_net_kind)job->options.net)->batch;
     if (id == OPTION_MOMENTUM)
         return job->options.momentum == optimizer_ops((sph_optimizer)job->options.optimizer)->momentum;
+    if ((id == OPTION_EPOCHS || id == OPTION_SCHEDULE) && net_kind((sph_net_kind)job->options.net)->make)
+        return 0; /* a network for images has others if nothing is said */
     return value && !strcmp(value, option_row(id)->initial);
 }
 
@@ -125,7 +127,7 @@ static int add_curves(struct report *report, const char *dir, const json_t *resu
     report_section(report, "Curves");
     return page_add_curves(
         report, dirs, names, labels, 2, best,
-        "Losses by epoch, in the units of training (standardised targets); the training loss is the "
+        "Losses by epoch, in the units of training; the training loss is the "
         "mean over the steps of an epoch.");
 }
 

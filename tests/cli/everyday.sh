@@ -173,4 +173,7 @@ check "epochs that are over are taken back" grep -q '^epochs    50' out
 # ---- lines of progress where stderr is no terminal
 SPHERELU_PROGRESS_SECONDS=0.01 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 3000 --batch 8 --patience 0 --hidden 64,64 --no-report --out lines >out 2>err
 check "no line of progress: $(head -3 err)" grep -qE '^epoch [0-9]+/3000 step [0-9]+/[0-9]+  .* left  loss ' err
+SPHERELU_PROGRESS_SECONDS=0.1 timeout -s INT 3 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 100000000 --patience 0 --no-report --out endless >out 2>err
+check "nothing is said of hours: $(head -3 err)" grep -qE 'note: at this rate 100000000 epochs take about [0-9]+:[0-9]+:[0-9]+' err
+check "the rate has no digits: $(grep -m1 steps/s err)" grep -qE '  [0-9.]+ steps/s  ' err
 finish
