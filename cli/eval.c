@@ -53,7 +53,8 @@ static int run_eval(const struct args *args)
     if (!(code = cli_set_reading(args, run))) {
         err = sph_run_eval(run, data, &scores);
         code = err ? cli_fail_with(args->command, err) : print_scores(args, &scores, run, data);
-        cli_note_lines(args, sph_run_notes(run));
+        if (code == EXIT_DONE && !fflush(stdout)) /* a failure has one line */
+            cli_note_lines(args, sph_run_notes(run));
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);

@@ -61,7 +61,8 @@ static int run_predict(const struct args *args)
             cli_fail(args->command, EXIT_USAGE, "--out: %s belongs to the run, expected another file", out);
     else if (!(code = cli_set_reading(args, run))) {
         code = predict(args, run, data, out);
-        cli_note_lines(args, sph_run_notes(run));
+        if (code == EXIT_DONE) /* a failure has one line */
+            cli_note_lines(args, sph_run_notes(run));
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);

@@ -143,8 +143,6 @@ static int print_notes(void *self, const sph_view *view)
     sph_record_size size;
     sph_job_record_size(notes->job, &size);
     cli_note_lines(notes->args, sph_job_notes(notes->job));
-    if (args_on(notes->args, "json"))
-        cli_note_lines(notes->args, sph_job_counts(notes->job));
     note_missed(notes, view->steps);
     cli_note_left_out(notes->command, sph_job_left_out(notes->job));
     note_size(notes, "boundaries", size.frame);
@@ -352,8 +350,12 @@ static int run_train(const struct args *args)
         /* no advice where the results were lost */
         if (code == EXIT_DONE && fflush(stdout))
             code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
-        else if (!args_on(args, "quiet") && result.improving)
-            cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
+        else {
+            if (json && code == EXIT_DONE)
+                cli_note_lines(args, sph_job_counts(job));
+            if (!args_on(args, "quiet") && result.improving)
+                cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
+        }
     }
 out:
     sph_job_free(job);

@@ -86,8 +86,8 @@ static void dates_are_read_in_the_orders_that_they_allow(void **state)
             fail_msg("'%s': orders %u, time %d", cases[i].text, orders, timed);
     }
     double here, there;
-    assert_true(date_read(&here, "2024-01-05 10:00+02:00", DATE_YMD) &&
-                date_read(&there, "2024-01-05 08:00", DATE_YMD));
+    assert_true(date_read(&here, "2024-01-05 10:00+02:00", DATE_YMD));
+    assert_true(date_read(&there, "2024-01-05 08:00", DATE_YMD));
     assert_true(here == there);
 }
 
@@ -251,7 +251,7 @@ static void libsvm_is_a_table_of_what_it_does_not_leave_out(void **state)
     sph_data_free(data);
     unlink(narrow);
     json_decref(schema);
-    data = open_with(file_with(".libsvm", "1 0:5 1:6\n2.5 1:7\n3 0:1\n", 25), NULL);
+    data = open_with(file_with(".libsvm", "1 0:5 1:6\n2.5 1:7\n3 0:1\n", 24), NULL);
     assert_int_equal(sph_data_features(data), 2);
     assert_true(sph_data_x(data)[0] == 5 && sph_data_x(data)[3] == 7);
     sph_data_free(data);

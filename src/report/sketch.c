@@ -64,7 +64,7 @@ static void settle_axis(struct axis *axis)
     if (!(axis->low <= axis->high))
         *axis = (struct axis){.low = 0, .high = 1};
     if (axis->low == axis->high) {
-        double around = axis->low ? fabs(axis->low) * 0.1 : 1;
+        double around = axis->low != 0 ? fabs(axis->low) * 0.1 : 1;
         axis->low -= around;
         axis->high += around;
     }
