@@ -101,11 +101,9 @@ static int takes_word(const struct command *command, size_t at)
     return command->words[at] != NULL;
 }
 
-int args_parse(struct args *args, const struct command *command, int argc, char **argv, int first)
+void args_begin(struct args *args, const struct command *command)
 {
-    int plain = 0; /* after "--" */
-
-    *args = (struct args){.command = command, .argv = argv};
+    *args = (struct args){.command = command};
     if (command->takes_job) {
         const sph_option *options;
         size_t count = sph_options(&options);
@@ -113,7 +111,14 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
     }
     add_options(args, command->options, command->count);
     add_options(args, common, sizeof common / sizeof *common);
+}
 
+int args_parse(struct args *args, const struct command *command, int argc, char **argv, int first)
+{
+    int plain = 0; /* after "--" */
+
+    args_begin(args, command);
+    args->argv = argv;
     for (int at = first; at < argc; at++) {
         const char *word = argv[at];
         if (!plain && !strcmp(word, "--")) {

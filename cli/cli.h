@@ -47,12 +47,15 @@ struct command {
     X(figures)                                                                                               \
     X(show)                                                                                                  \
     X(list)                                                                                                  \
+    X(compare)                                                                                               \
+    X(importance)                                                                                            \
     X(data)                                                                                                  \
     X(pack)                                                                                                  \
     X(convert)                                                                                               \
     X(export)                                                                                                \
     X(import)                                                                                                \
-    X(bench)
+    X(bench)                                                                                                 \
+    X(completion)
 
 #define CLI_COMMAND_EXTERN(name) extern const struct command command_##name;
 #define CLI_COMMAND_NUMBER(name) CLI_COMMAND_##name,
@@ -75,6 +78,9 @@ struct args {
     size_t words;
     char **argv; /* as the program was started */
 };
+
+/* Every option that the command takes, none of them given. */
+void args_begin(struct args *args, const struct command *command);
 
 /* argv: as main has it; the command's own arguments begin at number `first`. 0, or EXIT_USAGE after a message. Stops early at --help and --version. */
 int args_parse(struct args *args, const struct command *command, int argc, char **argv, int first);
@@ -139,6 +145,12 @@ int cli_open_run(const struct command *command, const char *dir, sph_run **out);
 int cli_take_member(const struct args *args, sph_run *run);
 
 /* How a run reads folders of pictures, for the commands that use one on other data; 0 or an exit code. */
+#define CLI_STRICT                                                                                           \
+    {                                                                                                        \
+        "strict", NULL, "", "data",                                                                          \
+            "refuse words that training did not see; else they are taken as none of those it saw, and "      \
+            "counted on stderr"                                                                              \
+    }
 #define CLI_READING                                                                                          \
     {"workers", "N", "", "data",                                                                             \
      "folders of pictures: threads that decode them; one less than there are processors if neither this "    \
@@ -152,6 +164,14 @@ int cli_set_reading(const struct args *args, sph_run *run);
 
 /* "note: 3 files could not be decoded and were left out", where there are any. */
 void cli_note_left_out(const struct command *command, size_t count);
+
+/* Of a regression with several targets: rmse, mae and r2 of each, a line or a member each. data NULL: the run's own test
+ * part. NULL: it has one target, or they cannot be scored. */
+void cli_print_targets(sph_run *run, const char *data, const char *part);
+json_t *cli_targets(sph_run *run, const char *data);
+
+/* A note for each line, but under --quiet. */
+void cli_note_lines(const struct args *args, const char *lines);
 
 /* What makes a word plural: "" for 1, else "s". */
 const char *cli_plural(size_t count);

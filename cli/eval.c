@@ -99,15 +99,19 @@ static void print_pairs(const sph_confusion *confusion)
 /* ---------------------------------------------------------------- scores */
 
 /* confusion NULL: not asked for. */
-static int print_scores(const struct args *args, const sph_scores *scores, const sph_confusion *confusion)
+static int print_scores(const struct args *args, const sph_scores *scores, sph_run *run, const char *data,
+                        const sph_confusion *confusion)
 {
     if (args_on(args, "json")) {
+        json_t *each = cli_targets(run, data);
         json_t *object = json_object();
         json_object_set_new(object, "rows", json_integer((json_int_t)scores->rows));
         for (size_t i = 0; i < scores->count; i++)
             json_object_set_new(object, scores->name[i], cli_number(scores->value[i]));
         if (confusion)
             json_object_set_new(object, "confusion", confusion_object(confusion));
+        if (each)
+            json_object_set_new(object, "targets", each);
         return cli_print_json(args->command, object, 17);
     }
     int width = 9;
@@ -119,6 +123,7 @@ static int print_scores(const struct args *args, const sph_scores *scores, const
             printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores->name[i]));
         else
             printf("%-*s %.6g\n", width, scores->name[i], scores->value[i]);
+    cli_print_targets(run, data, "target");
     return EXIT_DONE;
 }
 
@@ -139,11 +144,13 @@ static int run_eval(const struct args *args)
         err = sph_run_eval(run, data, &scores);
         if (!err && matrix)
             err = sph_run_confusion(run, data, &confusion);
-        code =
-            err ? cli_fail_with(args->command, err) : print_scores(args, &scores, matrix ? &confusion : NULL);
+        code = err ? cli_fail_with(args->command, err)
+                   : print_scores(args, &scores, run, data, matrix ? &confusion : NULL);
         if (!code && matrix && !args_on(args, "json"))
             (confusion.classes > MATRIX_MOST ? print_pairs : print_matrix)(&confusion);
         sph_confusion_free(&confusion);
+        if (code == EXIT_DONE && !fflush(stdout)) /* a failure has one line */
+            cli_note_lines(args, sph_run_notes(run));
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);
@@ -155,6 +162,7 @@ static const sph_option options[] = {
      "table with the columns the run was trained on, or images; of a set with its own test part, that part; "
      "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
     CLI_MEMBER,
+    CLI_STRICT,
     CLI_READING,
     {"confusion", NULL, "", "data",
      "also how many rows of each class are given which class; of more than 20 classes what is confused most"},

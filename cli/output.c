@@ -181,7 +181,7 @@ int cli_take_member(const struct args *args, sph_run *run)
 
 int cli_set_reading(const struct args *args, sph_run *run)
 {
-    static const char *const names[] = {"workers", "skip-bad"};
+    static const char *const names[] = {"workers", "skip-bad", "strict", "keep"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = args_value(args, names[i]);
         if (value && sph_run_set(run, names[i], value) < 0)
@@ -195,6 +195,46 @@ void cli_note_left_out(const struct command *command, size_t count)
     if (count)
         cli_fail(command, 0, "note: %zu file%s could not be decoded and %s left out", count,
                  cli_plural(count), count == 1 ? "was" : "were");
+}
+
+void cli_note_lines(const struct args *args, const char *lines)
+{
+    for (const char *end; *lines && !args_on(args, "quiet"); lines = end + (*end == '\n')) {
+        end = lines + strcspn(lines, "\n");
+        cli_fail(args->command, 0, "note: %.*s", (int)(end - lines), lines);
+    }
+}
+
+void cli_print_targets(sph_run *run, const char *data, const char *part)
+{
+    size_t count = sph_run_targets(run);
+    sph_scores *each = count > 1 ? calloc(count, sizeof *each) : NULL;
+    if (each && !sph_run_eval_targets(run, data, each))
+        for (size_t t = 0; t < count; t++) {
+            printf("%-9s %s:", part, sph_run_target(run, t));
+            for (size_t i = 0; i < each[t].count; i++)
+                printf("%s %s %.5g", i ? "," : "", each[t].name[i], each[t].value[i]);
+            putchar('\n');
+        }
+    free(each);
+}
+
+json_t *cli_targets(sph_run *run, const char *data)
+{
+    size_t count = sph_run_targets(run);
+    sph_scores *each = count > 1 ? calloc(count, sizeof *each) : NULL;
+    json_t *object = NULL;
+    if (each && !sph_run_eval_targets(run, data, each)) {
+        object = json_object();
+        for (size_t t = 0; t < count; t++) {
+            json_t *one = json_object();
+            for (size_t i = 0; i < each[t].count; i++)
+                json_object_set_new(one, each[t].name[i], cli_number(each[t].value[i]));
+            json_object_set_new(object, sph_run_target(run, t), one);
+        }
+    }
+    free(each);
+    return object;
 }
 
 const char *cli_plural(size_t count)

@@ -61,6 +61,8 @@ static int run_predict(const struct args *args)
             cli_fail(args->command, EXIT_USAGE, "--out: %s belongs to the run, expected another file", out);
     else if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
         code = predict(args, run, data, out);
+        if (code == EXIT_DONE) /* a failure has one line */
+            cli_note_lines(args, sph_run_notes(run));
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);
@@ -73,6 +75,11 @@ static const sph_option options[] = {
      "its own test part that part; or a folder of pictures, with or without classes, or one picture"},
     {"out", "FILE.csv", "", "data", "file to write; stdout if not given"},
     CLI_MEMBER,
+    {"keep", "COL,...", "", "data",
+     "columns of the table, an id say, to write before the predictions as they are; they need not be known "
+     "to the "
+     "run"},
+    CLI_STRICT,
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},

@@ -11,7 +11,7 @@
 
 enum { BAR_CELLS = 10, LINE_MAX_CHARS = 240 };
 
-static const double REDRAW_SECONDS = 0.1;
+static const double REDRAW_SECONDS = 0.1, LINE_SECONDS = 30, LONG_SECONDS = 3600, ESTIMATE_SECONDS = 5;
 
 /* Coarse is fine enough for ten frames a second and costs a training step nothing. */
 static double now(void)
@@ -24,10 +24,15 @@ static double now(void)
 void progress_init(struct progress *progress, int quiet, int verbose)
 {
     const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    const char *given = getenv("SPHERELU_PROGRESS_SECONDS");
     int terminal = isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
     *progress = (struct progress){0};
     progress->lines = verbose && !quiet;
     progress->bar = terminal && !quiet && !verbose;
+    progress->now_and_then = !terminal && !quiet && !verbose;
+    progress->estimate_after =
+        given && atof(given) > 0 ? fmin(atof(given), ESTIMATE_SECONDS) : ESTIMATE_SECONDS;
+    progress->every = given && atof(given) > 0 ? atof(given) : LINE_SECONDS;
     progress->colour = !(no_colour && *no_colour);
 }
 
@@ -64,17 +69,55 @@ static void draw(struct progress *progress, double share, const char *text)
     progress->drawn = 1;
 }
 
+/* Three digits: 1234 steps/s, 12.3 steps/s, 4.56 s/step. */
+static void rate_text(char *out, size_t size, double rate)
+{
+    if (rate >= 100)
+        snprintf(out, size, "%.0f steps/s", rate);
+    else if (rate >= 1)
+        snprintf(out, size, "%.*f steps/s", rate >= 10 ? 1 : 2, rate);
+    else
+        snprintf(out, size, "%.3g s/step", 1 / rate);
+}
+
+/* Of the last while rather than of all: the first steps are slow, and other work comes between. */
+static double recent_rate(struct progress *progress, const sph_view *view, double clock)
+{
+    enum { KEEP = 10 }; /* seconds */
+    if (clock - progress->mark_clock > 2 * KEEP) {
+        progress->mark_clock = progress->next_clock;
+        progress->mark_step = progress->next_step;
+    }
+    if (clock - progress->next_clock > KEEP) {
+        progress->next_clock = clock;
+        progress->next_step = view->step;
+    }
+    double spent = clock - progress->mark_clock;
+    return spent > 0 ? (double)(view->step - progress->mark_step) / spent : 0;
+}
+
+static void step_text(struct progress *progress, const sph_view *view, double clock, char *text, size_t size)
+{
+    double rate = recent_rate(progress, view, clock);
+    char left[32] = "?", speed[32] = "? steps/s";
+    size_t each = view->epochs ? (size_t)(view->steps / view->epochs) : 0;
+    char within[48] = "";
+    if (rate > 0) {
+        rate_text(speed, sizeof speed, rate);
+        if (view->steps >= view->step)
+            progress_time(left, sizeof left, (double)(view->steps - view->step) / rate);
+    }
+    if (each > 1)
+        snprintf(within, sizeof within, " step %zu/%zu", (size_t)(view->step - view->epoch * each), each);
+    snprintf(text, size, "epoch %zu/%zu%s  %s  %s left  loss %.3g  %s", view->epoch, view->epochs, within,
+             speed, left, view->loss, progress->watched);
+}
+
 static void draw_step(struct progress *progress, const sph_view *view, double clock)
 {
-    double share = view->steps ? (double)view->step / (double)view->steps : 0;
-    double spent = clock - progress->began;
-    double rate = spent > 0 ? (double)(view->step - progress->first) / spent : 0;
-    char left[32] = "?", text[LINE_MAX_CHARS];
-    if (rate > 0 && view->steps >= view->step)
-        progress_time(left, sizeof left, (double)(view->steps - view->step) / rate);
-    snprintf(text, sizeof text, "epoch %zu/%zu  %.0f steps/s  %s left  loss %.3g  %s", view->epoch,
-             view->epochs, rate, left, view->loss, progress->watched);
-    draw(progress, share, text);
+    char text[LINE_MAX_CHARS];
+    step_text(progress, view, clock, text, sizeof text);
+    draw(progress, view->steps ? (double)view->step / (double)view->steps : 0, text);
 }
 
 void progress_regions(struct progress *progress, size_t regions, double share)
@@ -127,18 +170,51 @@ static int on_start(void *self, const sph_view *view)
     progress->first = view->step;
     progress->began = now();
     progress->redraw = progress->began + REDRAW_SECONDS;
+    progress->mark_clock = progress->next_clock = progress->began;
+    progress->mark_step = progress->next_step = view->step;
+    progress->said = progress->began;
     progress->started = 1;
     return 0;
+}
+
+/* Once the first seconds have shown how fast it goes: what takes hours says so. */
+static void estimate(struct progress *progress, const sph_view *view, double clock)
+{
+    double spent = clock - progress->began, done = (double)(view->step - progress->first);
+    char all[32];
+    if (progress->estimated || spent < progress->estimate_after || done < 2)
+        return;
+    progress->estimated = 1;
+    double seconds = spent * (double)(view->steps - progress->first) / done;
+    if (seconds < LONG_SECONDS)
+        return;
+    progress_clear(progress);
+    progress_time(all, sizeof all, seconds);
+    fprintf(stderr,
+            "spherelu: note: at this rate %zu epochs take about %s; fewer --epochs or --rows, a smaller net "
+            "or more "
+            "--threads take less\n",
+            view->epochs, all);
 }
 
 static int on_step(void *self, const sph_view *view)
 {
     struct progress *progress = self;
-    if (!progress->bar)
+    if (!progress->bar && !progress->now_and_then)
         return 0;
     double clock = now();
     if (!progress->started)
         on_start(self, view);
+    estimate(progress, view, clock);
+    if (progress->now_and_then) {
+        if (clock - progress->said >= progress->every) {
+            char text[LINE_MAX_CHARS];
+            step_text(progress, view, clock, text, sizeof text);
+            fprintf(stderr, "%s\n", text);
+            progress->said = clock;
+        }
+        return 0;
+    }
     if (clock < progress->redraw)
         return 0;
     progress->redraw = clock + REDRAW_SECONDS;

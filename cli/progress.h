@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a training looks like from the terminal: a bar on stderr, redrawn at most ten times a second and only
- * when stderr is a terminal; with --verbose a line per epoch instead. */
+ * when stderr is a terminal; with --verbose a line per epoch instead. Where stderr is none, a line every 30 seconds, or as
+ * many as SPHERELU_PROGRESS_SECONDS says. */
 #ifndef SPHERELU_CLI_PROGRESS_H
 #define SPHERELU_CLI_PROGRESS_H
 
@@ -14,6 +15,12 @@ struct progress {
     uint64_t first;   /* step this process began with  */
     double began;     /* clock of that step            */
     double redraw;    /* clock of the next redraw      */
+    int now_and_then; /* a line every so many seconds  */
+    double every, said;
+    int estimated; /* how long it will take was looked at, so many seconds after the start */
+    double estimate_after;
+    double mark_clock, next_clock; /* what the rate is measured from, and what it will be */
+    uint64_t mark_step, next_step;
     char watched[64]; /* "val_loss 0.123", or ""       */
 };
 

@@ -128,28 +128,38 @@ static void print_places(const char *out, size_t figures)
 
 /* ---------------------------------------------------------------- the command */
 
+struct jobs {
+    struct progress progress;
+    const char *file, *out;
+};
+
 static int on_progress(void *self, const sph_progress *view)
 {
-    stop_catch();
-    progress_jobs(self, view);
+    struct jobs *jobs = self;
+    char words[4096];
+    snprintf(words, sizeof words, "spherelu run: stopped; go on with: spherelu run %s --resume --out %s",
+             jobs->file, jobs->out);
+    stop_catch(words);
+    progress_jobs(&jobs->progress, view);
     return stop_signal() != 0;
 }
 
 static int run_jobs(sph_experiment *experiment, const struct args *args, const char *out, size_t workers)
 {
     const struct command *command = args->command;
-    struct progress progress;
+    struct jobs jobs = {.file = args->word[0], .out = out};
     sph_experiment_result result;
-    progress_init(&progress, args_on(args, "quiet"), 0);
+    progress_init(&jobs.progress, args_on(args, "quiet"), 0);
     sph_experiment_opts opts = {.out = out,
                                 .resume = args_on(args, "resume"),
                                 .workers = workers,
-                                .self = &progress,
+                                .self = &jobs,
                                 .progress = on_progress,
-                                .table = &(sph_sink){&progress, write_tables},
+                                .table = &(sph_sink){&jobs.progress, write_tables},
                                 .json = args_on(args, "json")};
     int err = sph_experiment_run(experiment, &opts, &result);
-    progress_clear(&progress);
+    stop_over();
+    progress_clear(&jobs.progress);
     if (err)
         return cli_fail_with(command, err);
     if (result.stopped) {

@@ -3,6 +3,7 @@
  * spherelu train: one network on one's own data. */
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,11 @@
 
 static int catch_stop(void *self, const sph_view *view)
 {
-    (void)self;
+    char words[4096];
     (void)view;
-    stop_catch();
+    snprintf(words, sizeof words, "spherelu train: stopped; go on with: spherelu train --resume --out %s",
+             (const char *)self);
+    stop_catch(words);
     return 0;
 }
 
@@ -64,6 +67,7 @@ static int make_texts(const sph_job *job)
 
 struct notes {
     const sph_job *job;
+    const struct args *args;
     const struct command *command;
     int quiet, verbose;
 };
@@ -138,6 +142,7 @@ static int print_notes(void *self, const sph_view *view)
                  "note: --batch: there are no more than %s training rows, a step takes all", batch);
     sph_record_size size;
     sph_job_record_size(notes->job, &size);
+    cli_note_lines(notes->args, sph_job_notes(notes->job));
     note_missed(notes, view->steps);
     cli_note_left_out(notes->command, sph_job_left_out(notes->job));
     note_size(notes, "boundaries", size.frame);
@@ -185,7 +190,8 @@ static void print_record(const sph_job *job, int table, const struct args *args)
                  path, mega);
 }
 
-static int print_table(const sph_job *job, const sph_result *result, const struct command *command)
+static int print_table(const sph_job *job, const sph_result *result, int reported,
+                       const struct command *command)
 {
     const char *out = sph_job_get(job, "out"), *kind = sph_job_get(job, "net");
     char network[256] = "";
@@ -200,6 +206,10 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     int hidden = sph_net_layers(net) > 1;
     printf("data      %s: %zu row%s, %zu feature%s\n", sph_job_get(job, "data"), rows, cli_plural(rows),
            features, cli_plural(features));
+    for (const char *line = sph_job_counts(job), *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        printf("          %.*s\n", (int)(end - line), line);
+    }
     if (sph_run_members(run) > 1)
         printf("ensemble  the mean of %zu nets\n", sph_run_members(run));
     printf("network   %s%s%s, %zu learned numbers\n", network, hidden ? ", " : "",
@@ -211,6 +221,8 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
     print_scores(job, "train", &result->train);
     print_scores(job, "val", &result->val);
     print_scores(job, "test", &result->test);
+    if (result->test.rows && !strcmp(sph_job_get(job, "task"), "regression"))
+        cli_print_targets(run, NULL, "test");
     if (!strcmp(sph_job_get(job, "protocol"), "reference") &&
         strcmp(sph_job_get(job, "monitor"), "train_loss") != 0)
         printf("warning   the test part chose the epoch: its scores are too good\n");
@@ -219,6 +231,8 @@ static int print_table(const sph_job *job, const sph_result *result, const struc
         printf(", waiting for pictures %.2g %%", 100 * result->waited / result->seconds);
     putchar('\n');
     printf("run       %s\n", out);
+    if (reported)
+        printf("report    %s/report.html\n", out);
     sph_run_free(run);
     return EXIT_DONE;
 }
@@ -304,11 +318,13 @@ static int run_train(const struct args *args)
         goto out;
     }
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
-    struct notes notes = {job, command, args_on(args, "quiet"), args_on(args, "verbose")};
-    const sph_observer observers[] = {{.self = &notes, .start = print_notes},
-                                      {.start = catch_stop, .step = stop_if_asked},
-                                      progress_observer(&progress)};
+    struct notes notes = {job, args, command, args_on(args, "quiet"), args_on(args, "verbose")};
+    const sph_observer observers[] = {
+        {.self = &notes, .start = print_notes},
+        {.self = (void *)(uintptr_t)args_value(args, "out"), .start = catch_stop, .step = stop_if_asked},
+        progress_observer(&progress)};
     err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
+    stop_over();
     progress_clear(&progress);
     if (!err || err == SPH_EDIVERGED)
         err = make_texts(job) < 0 ? SPH_EMEMORY : err;
@@ -326,14 +342,22 @@ static int run_train(const struct args *args)
     } else if (err) {
         code = fail_run(job, args, err);
     } else {
-        code = json ? print_result(job, command) : print_table(job, &result, command);
+        /* a page that cannot be written costs no run */
+        int reported = !args_on(args, "no-report") && !sph_run_page(sph_job_get(job, "out"));
+        if (!reported && !args_on(args, "no-report"))
+            cli_fail(command, 0, "note: no report.html: %s", sph_error());
+        code = json ? print_result(job, command) : print_table(job, &result, reported, command);
         if (code == EXIT_DONE)
             print_record(job, !json, args);
         /* no advice where the results were lost */
         if (code == EXIT_DONE && fflush(stdout))
             code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
-        else if (!args_on(args, "quiet") && result.improving)
-            cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
+        else {
+            if (json && code == EXIT_DONE)
+                cli_note_lines(args, sph_job_counts(job));
+            if (!args_on(args, "quiet") && result.improving)
+                cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
+        }
     }
 out:
     sph_job_free(job);
@@ -341,6 +365,8 @@ out:
 }
 
 static const sph_option options[] = {
+    {"no-report", NULL, "", "run",
+     "leave report.html out, the page with scores, curves and what the net predicts of the test rows"},
     {"resume", NULL, "", "run",
      "go on from the run folder's checkpoint; options that are given must agree with those it was started "
      "with"},

@@ -27,6 +27,12 @@ static void set_option(sph_data_opts *opts, char *word)
         opts->target = value;
     else if (!strcmp(word, "drop"))
         opts->drop = value;
+    else if (!strcmp(word, "group"))
+        opts->group = value;
+    else if (!strcmp(word, "time"))
+        opts->time = value;
+    else if (!strcmp(word, "weights"))
+        opts->weights = value;
     else if (!strcmp(word, "task"))
         opts->task = sph_word_find(SPH_WORDS_TASK, value);
     else if (!strcmp(word, "missing"))
@@ -78,6 +84,12 @@ static void broken_tables_of_text_give_their_messages(void **state)
 {
     (void)state;
     each_file_gives_its_message(SPH_TESTS_DIR "/bad/csv/", 40);
+}
+
+static void broken_lines_of_libsvm_give_their_messages(void **state)
+{
+    (void)state;
+    each_file_gives_its_message(SPH_TESTS_DIR "/bad/libsvm/", 8);
 }
 
 static void broken_arrays_give_their_messages(void **state)
@@ -134,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_tables_of_text_give_their_messages),
+        cmocka_unit_test(broken_lines_of_libsvm_give_their_messages),
         cmocka_unit_test(broken_arrays_give_their_messages),
         cmocka_unit_test(sources_that_are_no_files_are_named),
         cmocka_unit_test(a_known_set_that_is_not_there_is_named),

@@ -57,7 +57,10 @@ static void fails_with(const json_t *schema, const char *text, int need_targets,
 {
     const char *path = csv_with(text);
     sph_data *data;
-    int err = data_open_with_schema(&data, path, schema, need_targets);
+    sph_data_opts how;
+    sph_data_defaults(&how);
+    how.strict = 1;
+    int err = data_open_like(&data, path, schema, need_targets, &how);
     unlink(path);
     assert_null(data);
     assert_fails(err, SPH_EFORMAT, .key = key, .path = path, .line = line);

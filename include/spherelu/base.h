@@ -243,6 +243,11 @@ typedef struct sph_sink {
     X(NORMAL, "normal", "all that the way back reads")                                                       \
     X(SMALL, "small", "what bn and imn give is computed again on the way back; the same numbers, more time")
 
+/* What the loss of a row counts, by its class. */
+#define SPH_CLASS_WEIGHTS(X)                                                                                 \
+    X(NONE, "none", "as much as any other row")                                                              \
+    X(BALANCED, "balanced", "the rarer its class, the more: all classes weigh the same")
+
 /* Groups of learned numbers: what an optimizer may treat alike. */
 #define SPH_GROUPS(X)                                                                                        \
     X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
@@ -301,6 +306,7 @@ typedef struct sph_sink {
     X(NET, SPH_NETS)                                                                                         \
     X(STEM, SPH_STEMS)                                                                                       \
     X(MEMORY, SPH_MEMORIES)                                                                                  \
+    X(CLASS_WEIGHT, SPH_CLASS_WEIGHTS)                                                                       \
     X(GROUP, SPH_GROUPS)                                                                                     \
     X(NAMES, SPH_NAMES)                                                                                      \
     X(BOUNDARY_KIND, SPH_BOUNDARY_KINDS)                                                                     \
@@ -331,6 +337,7 @@ typedef struct sph_sink {
 #define SPH_NET_ENUM(id, word, help)           SPH_NET_##id,
 #define SPH_STEM_ENUM(id, word, help)          SPH_STEM_##id,
 #define SPH_MEMORY_ENUM(id, word, help)        SPH_MEMORY_##id,
+#define SPH_CLASS_WEIGHT_ENUM(id, word, help)  SPH_CLASS_WEIGHT_##id,
 #define SPH_GROUP_ENUM(id, word, help)         SPH_GROUP_##id,
 #define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
 #define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
@@ -362,6 +369,7 @@ typedef enum { SPH_FAN_OUTS(SPH_FAN_OUT_ENUM) SPH_FAN_OUT_COUNT } sph_fan_out;
 typedef enum { SPH_NETS(SPH_NET_ENUM) SPH_NET_COUNT } sph_net_kind;
 typedef enum { SPH_STEMS(SPH_STEM_ENUM) SPH_STEM_COUNT } sph_stem;
 typedef enum { SPH_MEMORIES(SPH_MEMORY_ENUM) SPH_MEMORY_COUNT } sph_memory;
+typedef enum { SPH_CLASS_WEIGHTS(SPH_CLASS_WEIGHT_ENUM) SPH_CLASS_WEIGHT_COUNT } sph_class_weight;
 typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
 typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;

@@ -11,10 +11,13 @@ extern "C" {
 #endif
 
 typedef struct sph_data_opts {
-    const char *target; /* column names or zero-based numbers, comma-separated; NULL: the last column   */
-    const char *drop;   /* columns to leave out                                                          */
-    char delimiter;     /* 0: find out; ' ' means runs of blanks and tabs                                 */
-    int task;           /* sph_task, or -1: find out                                                      */
+    const char *target;  /* column names or zero-based numbers, comma-separated; NULL: the last column   */
+    const char *drop;    /* columns to leave out; auto: what is constant, an id or free text               */
+    const char *group;   /* column of groups, which a split keeps together; no feature, or NULL            */
+    const char *time;    /* column of dates or numbers: a split's last rows by it are the test part        */
+    const char *weights; /* column of weights of the rows in training                                     */
+    char delimiter;      /* 0: find out; ' ' means runs of blanks and tabs                                 */
+    int task;            /* sph_task, or -1: find out                                                      */
     sph_missing missing;
     uint64_t seed; /* of the synthetic sets and of `rows`                                            */
     size_t rows;   /* take this many rows only (tables: numpy's RandomState(seed).choice); 0: all    */
@@ -28,6 +31,8 @@ typedef struct sph_data_opts {
     size_t size;    /* folders of pictures: height and width that they are brought to; 0: 224         */
     size_t workers; /* likewise: threads that decode them ahead; 0: one less than there are processors */
     int skip_bad;   /* likewise: files that cannot be decoded are left out, not refused               */
+    int strict; /* of a trained net's data: words that training did not see are refused                   */
+    const char *keep; /* likewise: columns whose cells go into predictions as they are, or NULL           */
 } sph_data_opts;
 
 SPH_API void sph_data_defaults(sph_data_opts *out);

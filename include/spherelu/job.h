@@ -45,6 +45,11 @@ typedef struct sph_record_size {
 /* Known to observers of sph_job_run from their start on; 0 before, and where nothing is recorded. */
 SPH_API void sph_job_record_size(const sph_job *job, sph_record_size *out);
 
+/* Lines on how its table was taken, known likewise; "" where there is nothing to tell. Notes: what the target and other
+ * columns were taken for, and which were left out. Counts: cells that were filled, rows that were left out. */
+SPH_API const char *sph_job_notes(const sph_job *job);
+SPH_API const char *sph_job_counts(const sph_job *job);
+
 /* Files of a folder of pictures that could not be decoded and were left out (skip-bad); known likewise. */
 SPH_API size_t sph_job_left_out(const sph_job *job);
 
@@ -85,8 +90,13 @@ SPH_API const sph_net *sph_run_net(const sph_run *run); /* of an ensemble the fi
 SPH_API size_t sph_run_members(const sph_run *run);
 SPH_API int sph_run_take_member(sph_run *run, size_t member);
 
-/* How folders of pictures are read from here on, whatever the training said: workers, skip-bad. */
+/* How data are read from here on, whatever the training said: workers, skip-bad of folders of pictures; strict: words of
+ * a table that training did not see are refused, instead of being taken as none of those it saw; keep: columns whose
+ * cells sph_run_predict writes before its own. */
 SPH_API int sph_run_set(sph_run *run, const char *name, const char *value);
+
+/* Lines on the table that was read last: cells that were filled, words that training did not see; "" for none. */
+SPH_API const char *sph_run_notes(const sph_run *run);
 
 /* Of the folder that was read last, the files that could not be decoded and were left out (skip-bad). */
 SPH_API size_t sph_run_left_out(const sph_run *run);
@@ -106,6 +116,13 @@ typedef struct sph_confusion {
  * sph_confusion_free, also after a failure. */
 SPH_API int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out);
 SPH_API void sph_confusion_free(sph_confusion *confusion);
+
+/* What the run predicts: how many targets, and the name of each, borrowed; NULL past the last. */
+SPH_API size_t sph_run_targets(const sph_run *run);
+SPH_API const char *sph_run_target(const sph_run *run, size_t target);
+
+/* rmse, mae and r2 of each target of a regression, on the rows that sph_run_eval scores. each: (sph_run_targets). */
+SPH_API int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each);
 
 /* Predictions as CSV: a header, then a line per row; of a folder of pictures the file's name comes first. Numbers
  * have as many digits as read back the same. */

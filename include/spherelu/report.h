@@ -51,6 +51,31 @@ SPH_API int sph_show(const char *path, int json, const sph_sink *sink);
  * folder that cannot be read is a row that says why. */
 SPH_API int sph_list(const char *dir, int json, const sph_sink *sink);
 
+/* ---------------------------------------------------------------- runs one can judge */
+
+/* Writes the run's report.html: scores, curves with the best epoch marked, of a table what the net predicts of its test
+ * part, figures that were drawn, and how to repeat it. */
+SPH_API int sph_run_page(const char *dir);
+
+typedef struct sph_importance_opts {
+    const char *data;   /* file or name; NULL: the run's own test part                     */
+    const char *metric; /* word of a metric; NULL: the task's own                          */
+    size_t repeats;     /* times that a column is shuffled; 0: 10                          */
+    uint64_t seed;
+    void *self;
+    sph_progress_call *progress; /* or NULL; 1 is returned where it says to stop           */
+} sph_importance_opts;
+
+/* Permutation importance of each column of a run's table: how much worse the metric gets when the column is shuffled,
+ * mean and standard deviation over the repeats, the most important first; text, or json: one object on one line. */
+SPH_API int sph_importance(const char *dir, const sph_importance_opts *opts, int json, const sph_sink *sink);
+
+/* Scores of runs side by side. Those whose test parts hold the same rows of the same data are compared row by row with
+ * the first: mean difference of the losses of single rows, its standard error, and in how many rows each is ahead; others
+ * are told to be on other rows. page: a file for the curves of all in one figure, or NULL. */
+SPH_API int sph_compare(const char *const *dirs, size_t count, const char *page, int json,
+                        const sph_sink *sink);
+
 /* ---------------------------------------------------------------- tables */
 
 /* What sph_perturb found and sph_theory checked, as one JSON object on one line. */

@@ -17,6 +17,16 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
  * that is neither dropped nor named as target is a feature. */
 int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts);
 
+/* Appends a line to what is told of how the table was taken. Where memory is short it is not told. */
+void data_note(sph_data *data, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* useless.c: features that are the same in all rows or number them are left out, and noted. */
+int useless_drop(sph_data *data, const struct sheet *sheet);
+
+/* Keeps the cells of the columns that list names, as they are written, beside the rows. All rows of the sheet must be
+ * in data. */
+int columns_keep(sph_data *data, const struct sheet *sheet, const char *list);
+
 /* Gives every feature its place in x; sets features. */
 int columns_place(sph_data *data, const struct sheet *sheet);
 

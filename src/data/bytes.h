@@ -13,8 +13,8 @@ struct data_bytes {
     unsigned char *own;
 };
 
-/* What the file holds: unpacked if it begins as gzip does (a name that ends in .gz and bytes that do not are
- * refused). A pipe is read to its end. What is unpacked counts as memory (sph_set_max_memory). A failure leaves
+/* What the file holds: unpacked if it begins as gzip or zstd does (a name that ends in .gz or .zst and bytes that do not
+ * are refused). A pipe is read to its end. What is unpacked counts as memory (sph_set_max_memory). A failure leaves
  * nothing to free. */
 int data_bytes_read(struct data_bytes *out, const char *path);
 void data_bytes_free(struct data_bytes *bytes);

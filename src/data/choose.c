@@ -147,11 +147,19 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
     data->x = data->y = NULL;
     data->pixels = NULL;
     data->pictures = NULL;
+    data->notes = NULL;
+    data->kept = data->kept_names = NULL;
+    data->kept_count = data->kept_columns = 0;
+    memset(data->side, 0, sizeof data->side);
     data->column_count = data->holders = 0;
     int err = copy_columns(data, whole);
     if (!err && !(err = copy_rows(&data->x, whole->x, whole->features * sizeof *data->x, rows, count)) &&
         !(err = copy_rows(&data->y, whole->y, whole->targets * sizeof *data->y, rows, count)))
         err = copy_rows(&data->pixels, whole->pixels, whole->features, rows, count);
+    for (int i = 0; i < COLUMN_USES && !err; i++)
+        err = copy_rows(&data->side[i], whole->side[i], sizeof *data->side[i], rows, count);
+    if (!err && whole->notes && !(data->notes = mem_text(whole->notes)))
+        err = SPH_EMEMORY;
     if (!err && whole->pictures)
         err = whole->pictures->choose(whole->pictures, &data->pictures, rows, count);
     if (err < 0)
@@ -211,7 +219,7 @@ int data_permute(sph_data **data, const char *path, uint32_t seed)
 /* Where the numbers of a column stand: levels keep their order. */
 static size_t width_of(const struct column *column)
 {
-    return column->role != COLUMN_FEATURE ? 0 : column->kind == COLUMN_TEXT ? column->level_count : 1;
+    return column->role != COLUMN_FEATURE ? 0 : column_width(column);
 }
 
 int data_reverse(sph_data **data, const char *path)

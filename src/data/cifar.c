@@ -76,13 +76,13 @@ static int is_hundred(const struct reader_file *file)
 
 static int knows_hundred(const struct reader_file *file)
 {
-    return reader_ends_gz(file, ".bin") ? is_hundred(file) : 0;
+    return reader_ends_packed(file, ".bin") ? is_hundred(file) : 0;
 }
 
 static int knows_ten(const struct reader_file *file)
 {
     int hundred = knows_hundred(file);
-    return hundred < 0 ? hundred : !hundred && reader_ends_gz(file, ".bin");
+    return hundred < 0 ? hundred : !hundred && reader_ends_packed(file, ".bin");
 }
 
 const struct reader reader_cifar10 = {.knows = knows_ten,

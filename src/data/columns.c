@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/build.h"
+#include "data/date.h"
 #include "data/levels.h"
 
 /* ---------------------------------------------------------------- roles */
@@ -102,11 +103,21 @@ static int set_targets(sph_data *data, const struct sheet *sheet, const char *li
     return 0;
 }
 
+/* What follows the word auto at the front of a list; *list is NULL where nothing does. */
+static int takes_auto(const struct sheet *sheet, const char **list)
+{
+    const char *rest = *list + strcspn(*list, ",");
+    if (rest - *list != 4 || strncmp(*list, "auto", 4) || sheet_find(sheet, "auto") >= 0)
+        return 0;
+    *list = *rest ? rest + 1 : NULL;
+    return 1;
+}
+
 static int set_dropped(sph_data *data, const struct sheet *sheet, const char *list, int from_user,
                        size_t *found)
 {
-    size_t count;
-    int err = find_list(sheet, list, "drop", found, &count);
+    size_t count = 0;
+    int err = list ? find_list(sheet, list, "drop", found, &count) : 0;
     for (size_t i = 0; i < count && !err; i++) {
         struct column *column = &data->columns[found[i]];
         if (column->role != COLUMN_TARGET)
@@ -118,15 +129,40 @@ static int set_dropped(sph_data *data, const struct sheet *sheet, const char *li
     return err;
 }
 
-static int set_roles(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts)
+/* A column that is not learnt from, but serves in training. */
+static int set_use(sph_data *data, const struct sheet *sheet, const char *word, const char *option,
+                   enum column_use use)
 {
-    const char *target = opts->target ? opts->target : sheet->default_target;
+    size_t at;
+    if (!word || !*word)
+        return 0;
+    int err = find_column(sheet, word, option, &at);
+    if (err < 0)
+        return err;
+    struct column *column = &data->columns[at];
+    if (column->role == COLUMN_TARGET || column->use)
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option,
+                           "column '%s' (%s) serves for something else already", column->name, option);
+    column->role = COLUMN_DROPPED;
+    column->use = use;
+    return 0;
+}
+
+static int set_roles(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts, int *automatic)
+{
+    const char *target = opts->target ? opts->target : sheet->default_target, *drop = opts->drop;
     size_t *found = mem_get(sheet->columns, sizeof *found);
     int err = found ? set_targets(data, sheet, target, found) : SPH_EMEMORY;
+    *automatic = 0;
     if (!err && sheet->default_drop)
         err = set_dropped(data, sheet, sheet->default_drop, 0, found);
-    if (!err && opts->drop && *opts->drop)
-        err = set_dropped(data, sheet, opts->drop, 1, found);
+    if (!err && drop && *drop) {
+        *automatic = takes_auto(sheet, &drop);
+        err = set_dropped(data, sheet, drop, 1, found);
+    }
+    if (!err && !(err = set_use(data, sheet, opts->group, "group", COLUMN_GROUP)) &&
+        !(err = set_use(data, sheet, opts->time, "time", COLUMN_TIME)))
+        err = set_use(data, sheet, opts->weights, "weights", COLUMN_WEIGHT);
     mem_free(found);
     return err;
 }
@@ -141,7 +177,8 @@ struct collect {
 
 static int wants_levels(const sph_data *data, const struct sheet *sheet, size_t i)
 {
-    return data->columns[i].role != COLUMN_DROPPED && sheet->profile[i].texts;
+    return data->columns[i].role != COLUMN_DROPPED && data->columns[i].kind != COLUMN_DATE &&
+           sheet->profile[i].texts;
 }
 
 /* Those of a column that the first pass has told. */
@@ -193,29 +230,97 @@ static int fail_slip(const struct sheet *sheet, const struct column *column, con
                       profile->numbers > profile->texts ? " like its other cells" : "");
 }
 
-static int settle_feature(struct column *column, const struct sheet *sheet, const struct profile *profile,
+/* What is wrong with columns, told all at once: so many of them by name. */
+enum { NAMED_MOST = 6 };
+struct unusable {
+    sph_data *data;
+    const struct sheet *sheet;
+    int automatic;           /* they are left out, where that mends it */
+    struct text list, names; /* of those that can be left out, and of all with their reasons */
+    size_t count, slips;
+    const struct column *first;
+    struct text first_reason;
+};
+
+static void add_unusable(struct unusable *u, struct column *column, const char *reason)
+{
+    if (u->automatic) {
+        data_note(u->data, "column '%s' is left out: it %s", column->name, reason);
+        column->role = COLUMN_DROPPED;
+        return;
+    }
+    if (!u->count++) {
+        u->first = column;
+        text_add(&u->first_reason, "%s", reason);
+    }
+    if (u->count + u->slips > NAMED_MOST)
+        return;
+    text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
+    text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
+}
+
+static int settle_feature(struct unusable *u, struct column *column, const struct profile *profile,
                           struct levels *levels)
 {
-    if (is_slip(profile, levels, count_words(levels)))
-        return fail_slip(sheet, column, profile);
+    char reason[160];
+    if (is_slip(profile, levels, count_words(levels))) {
+        if (!u->slips++)
+            u->first = column;
+        if (u->count + u->slips > NAMED_MOST)
+            return 0;
+        text_add(&u->list, "%s'%.60s' holds '%.60s' in line %zu, expected a number",
+                 u->list.length ? "; " : "", column->name, profile->text_example, profile->text_line);
+        return 0;
+    }
     size_t cells = profile->texts + profile->numbers + profile->infinite;
-    if (levels->overflow)
-        return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
-                           "column '%s' is text with more than %d different values: too many for indicator "
-                           "columns; leave it out with --drop %s",
-                           column->name, LEVELS_MAX, column->name);
-    if (levels->count * 2 > cells)
-        return sph_fail_of(
-            SPH_EFORMAT, sheet->path, 0, column->name,
-            "column '%s' is text with %zu different values in %zu rows: too many for indicator "
-            "columns; leave it out with --drop %s",
-            column->name, levels->count, cells, column->name);
+    if (levels->overflow || levels->count * 2 > cells) {
+        if (levels->overflow)
+            snprintf(reason, sizeof reason,
+                     "is text with more than %d different values: too many for indicator columns",
+                     LEVELS_MAX);
+        else
+            snprintf(reason, sizeof reason,
+                     "is text with %zu different values in %zu rows: too many for indicator columns",
+                     levels->count, cells);
+        add_unusable(u, column, reason);
+        return 0;
+    }
     column->kind = COLUMN_TEXT;
     column->levels = levels->text;
     column->level_count = levels->count;
     levels->text = NULL;
     levels->count = 0;
     return 0;
+}
+
+static int fail_unusable(struct unusable *u)
+{
+    const char *path = u->sheet->path;
+    size_t all = u->count + u->slips;
+    char more[40] = "", drop[260] = "--drop auto";
+    int err = 0;
+    if (all > NAMED_MOST)
+        snprintf(more, sizeof more, "; and %zu more", all - NAMED_MOST);
+    else if (u->names.length && u->names.length < 200)
+        snprintf(drop, sizeof drop, "--drop %s, or with --drop auto", u->names.chars);
+    if (u->list.failed || u->names.failed || u->first_reason.failed)
+        err = SPH_EMEMORY;
+    else if (all > 1 && u->count)
+        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name,
+                          "%zu columns cannot be used: %.640s%s; %s with %s", all, u->list.chars, more,
+                          u->slips ? "mend what is no number, leave out the others" : "leave them out", drop);
+    else if (u->slips > 1)
+        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.700s%s", all,
+                          u->list.chars, more);
+    else if (u->slips)
+        err = fail_slip(u->sheet, u->first, &u->sheet->profile[u->first - u->data->columns]);
+    else if (u->count)
+        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "column '%s' %s; leave it out with --drop %s",
+                          u->first->name, u->first_reason.chars, u->first->name);
+    text_free(&u->list);
+    text_free(&u->names);
+    text_free(&u->first_reason);
+    return err;
 }
 
 static int settle_target(sph_data *data, struct column *column, const struct sheet *sheet,
@@ -232,31 +337,43 @@ static int settle_target(sph_data *data, struct column *column, const struct she
     return 0;
 }
 
-static int settle_kinds(sph_data *data, const struct sheet *sheet, int task)
+/* A delimiter at the end of every line makes a column of nothing. */
+static void settle_empty(struct unusable *u, struct column *column, size_t i)
 {
-    int any = 0, told = 1, err = 0;
-    for (size_t i = 0; i < data->column_count; i++) {
-        const struct profile *profile = &sheet->profile[i];
+    char number[24];
+    snprintf(number, sizeof number, "%zu", i);
+    if (!strcmp(column->name, number))
+        column->role = COLUMN_DROPPED;
+    else
+        add_unusable(u, column, "has no value in any row");
+}
+
+static int settle_dates(struct unusable *u)
+{
+    sph_data *data = u->data;
+    int err = dates_find(data, u->sheet);
+    for (size_t i = 0; i < data->column_count && !err; i++) {
         struct column *column = &data->columns[i];
-        if (wants_levels(data, sheet, i)) {
-            any = 1;
-            told &= sheet_tells(sheet, i);
-        }
-        if (column->role != COLUMN_FEATURE || profile->texts + profile->numbers + profile->infinite)
+        char reason[200];
+        if (column->kind != COLUMN_DATE || column->role != COLUMN_FEATURE || column->order != DATE_ORDERS)
             continue;
-        /* A delimiter at the end of every line makes a column of nothing. */
-        char number[24];
-        snprintf(number, sizeof number, "%zu", i);
-        if (!strcmp(column->name, number))
-            column->role = COLUMN_DROPPED;
-        else
-            return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
-                               "column '%s' has no value in any row; leave it out with --drop %s",
-                               column->name, column->name);
+        snprintf(
+            reason, sizeof reason,
+            "has dates such as '%.20s' of which day and month cannot be told apart; write them as 2024-12-31",
+            u->sheet->profile[i].text_example);
+        add_unusable(u, column, reason);
+        column->kind = COLUMN_TEXT; /* not to be asked again */
+        column->role = COLUMN_DROPPED;
     }
-    if (!any)
-        return 0;
+    return err;
+}
+
+static int settle_levels(struct unusable *u, int told, int task)
+{
+    sph_data *data = u->data;
+    const struct sheet *sheet = u->sheet;
     struct collect collect = {.data = data, .sheet = sheet};
+    int err = 0;
     collect.levels = mem_get(data->column_count, sizeof *collect.levels);
     if (!collect.levels)
         return SPH_EMEMORY;
@@ -273,12 +390,79 @@ static int settle_kinds(sph_data *data, const struct sheet *sheet, int task)
             continue;
         levels_sort(&collect.levels[i]);
         err = column->role == COLUMN_FEATURE
-                  ? settle_feature(column, sheet, &sheet->profile[i], &collect.levels[i])
+                  ? settle_feature(u, column, &sheet->profile[i], &collect.levels[i])
                   : settle_target(data, column, sheet, &sheet->profile[i], &collect.levels[i], task);
     }
     for (size_t i = 0; i < data->column_count; i++)
         levels_free(&collect.levels[i]);
     mem_free(collect.levels);
+    return err;
+}
+
+static int settle_kinds(struct unusable *u, int task)
+{
+    sph_data *data = u->data;
+    const struct sheet *sheet = u->sheet;
+    int any = 0, told = 1, err = settle_dates(u);
+    for (size_t i = 0; i < data->column_count && !err; i++) {
+        const struct profile *profile = &sheet->profile[i];
+        struct column *column = &data->columns[i];
+        if (wants_levels(data, sheet, i)) {
+            any = 1;
+            told &= sheet_tells(sheet, i);
+        }
+        if (column->role == COLUMN_FEATURE && !(profile->texts + profile->numbers + profile->infinite))
+            settle_empty(u, column, i);
+    }
+    return err || !any ? err : settle_levels(u, told, task);
+}
+
+struct keeping {
+    sph_data *data;
+    const size_t *columns; /* (kept_columns) of the sheet */
+};
+
+static int keep_row(void *user, size_t line, const struct cell *cells)
+{
+    const struct keeping *keeping = user;
+    sph_data *data = keeping->data;
+    (void)line;
+    for (size_t i = 0; i < data->kept_columns; i++) {
+        const struct cell *cell = &cells[keeping->columns[i]];
+        struct text text = {0};
+        if (cell->text)
+            text_add(&text, "%s", cell->text);
+        else if (cell->kind != CELL_MISSING)
+            text_add_exact(&text, cell->value);
+        else
+            text_add(&text, "%s", "");
+        if (text.failed) {
+            text_free(&text);
+            return SPH_EMEMORY;
+        }
+        data->kept[data->kept_count++] = text.chars;
+    }
+    return 0;
+}
+
+int columns_keep(sph_data *data, const struct sheet *sheet, const char *list)
+{
+    size_t count = 0, *found = mem_get(sheet->columns, sizeof *found);
+    int err = found ? find_list(sheet, list, "keep", found, &count) : SPH_EMEMORY;
+    struct keeping keeping = {.data = data, .columns = found};
+    if (!err) {
+        data->kept_names = mem_get(count, sizeof *data->kept_names);
+        data->kept = mem_get(sheet->rows * count, sizeof *data->kept);
+        err = data->kept_names && data->kept ? 0 : SPH_EMEMORY;
+    }
+    for (size_t i = 0; i < count && !err; i++) {
+        data->kept_columns++;
+        if (!(data->kept_names[i] = mem_text(sheet->names[found[i]])))
+            err = SPH_EMEMORY;
+    }
+    if (!err)
+        err = sheet_scan_text(sheet, keep_row, &keeping);
+    mem_free(found);
     return err;
 }
 
@@ -290,7 +474,7 @@ int columns_place(sph_data *data, const struct sheet *sheet)
         if (column->role != COLUMN_FEATURE)
             continue;
         column->at = data->features;
-        data->features += column->kind == COLUMN_TEXT ? column->level_count : 1;
+        data->features += column_width(column);
     }
     if (data->features)
         return 0;
@@ -309,8 +493,13 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
     for (size_t i = 0; i < sheet->columns; i++)
         if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;
-    int err = set_roles(data, sheet, opts);
+    struct unusable unusable = {.data = data, .sheet = sheet};
+    int err = set_roles(data, sheet, opts, &unusable.automatic);
+    if (!err && unusable.automatic)
+        err = useless_drop(data, sheet);
     if (!err && sheet->is_text)
-        err = settle_kinds(data, sheet, opts->task);
+        err = settle_kinds(&unusable, opts->task);
+    int refused = fail_unusable(&unusable);
+    err = err < 0 ? err : refused;
     return err < 0 ? err : columns_place(data, sheet);
 }

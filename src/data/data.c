@@ -4,9 +4,13 @@
 #include "data/data.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "data/build.h"
 #include "data/cache.h"
 #include "data/images.h"
@@ -14,6 +18,72 @@
 void sph_data_defaults(sph_data_opts *out)
 {
     *out = (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
+}
+
+void data_note(sph_data *data, const char *format, ...)
+{
+    char line[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    char *longer = mem_format("%s%s%s", data->notes ? data->notes : "", data->notes ? "\n" : "", line);
+    if (!longer)
+        return;
+    mem_free(data->notes);
+    data->notes = longer;
+}
+
+char *data_notes(const sph_data *data)
+{
+    struct text text = {0};
+    const char *gap = "";
+    if (data->notes) {
+        text_add(&text, "%s", data->notes);
+        gap = "\n";
+    }
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &data->columns[i];
+        if (column->kind != COLUMN_DATE || column->role != COLUMN_FEATURE)
+            continue;
+        text_add(&text, "%scolumn '%s': dates, taken as year, month, day of the week, %sdays since the first",
+                 gap, column->name, column->times ? "hour and " : "");
+        gap = "\n";
+    }
+    if (text.failed)
+        text_free(&text);
+    return text.chars;
+}
+
+char *data_counts(const sph_data *data)
+{
+    struct text text = {0};
+    const char *gap = "";
+    if (data->filled && data->column_count && !data->made) {
+        const char *comma = "";
+        text_add(&text, "%s%zu missing cell%s filled:", gap, data->filled, data->filled == 1 ? "" : "s");
+        for (size_t i = 0; i < data->column_count; i++)
+            if (data->columns[i].filled) {
+                text_add(&text, "%s %s %zu", comma, data->columns[i].name, data->columns[i].filled);
+                comma = ",";
+            }
+        gap = "\n";
+    }
+    if (data->left_out && !data->pictures) {
+        text_add(&text, "%s%zu row%s left out:", gap, data->left_out, data->left_out == 1 ? "" : "s");
+        if (data->without_target)
+            text_add(&text, " %zu without a target", data->without_target);
+        if (data->left_out > data->without_target)
+            text_add(&text, "%s %zu with missing cells", data->without_target ? "," : "",
+                     data->left_out - data->without_target);
+        gap = "\n";
+    }
+    if (data->unseen)
+        text_add(&text, "%s%zu cell%s with a word that training did not see, taken as none of those it saw",
+                 gap, data->unseen, data->unseen == 1 ? "" : "s");
+    if (text.failed)
+        text_free(&text);
+    return text.chars;
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -35,6 +105,7 @@ static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts 
     mem_free(from);
     data->test_from = sheet->test_from;
     data->made = sheet->made;
+    data->known = sheet->default_target != NULL;
     return err;
 }
 
@@ -62,6 +133,8 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
     struct images_source images;
     if (!source || !*source)
         return sph_fail_key(SPH_EARG, "data", "no file or set is named");
+    if (!strcmp(source, DATA_STDIN))
+        return read_table(out, path, DATA_STDIN_PATH, opts);
     if (opts->task < -1 || opts->task >= (int)SPH_TASK_COUNT || (unsigned)opts->missing >= SPH_MISSING_COUNT)
         return sph_fail_key(SPH_EARG, "data",
                             "the task or the way to treat missing cells is not one of the known ones");

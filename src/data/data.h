@@ -15,26 +15,37 @@
 #include "rows/data.h"
 #include "spherelu/data.h"
 
+/* The word for standard input, which is read to its end as any file is, and what it is opened by. */
+#define DATA_STDIN      "-"
+#define DATA_STDIN_PATH "/dev/stdin"
+
 /* Everything needed to read another file the same way:
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
  *    "delimiter": one character (only if the user gave it),
- *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text", "levels": [...] (text
- * features), "at": k (targets: column of y), "decimal_comma": true (only if so)}...]}
+ *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text|date", "levels": [...] (text
+ * features), "at": k (targets: column of y), "decimal_comma": true (only if so), "order": "ymd|dmy|mdy", "first": days since 1970, "times": true (dates)}...]}
  * or, for images, {"images": {"channels", "height", "width", "gray": true (only if so)}, "classes": [label...]}. A new reference; the
  * caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
+
+/* Lines on how the table was taken: what its columns were taken for; cells that were filled, rows left out and why, words
+ * that training did not see. Caller frees; NULL: nothing to tell, or no memory. */
+char *data_notes(const sph_data *data);
+char *data_counts(const sph_data *data);
 
 /* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra
  * ones are ignored), else by position; a table without names may have all columns, all but the dropped
  * ones, all but the targets, or features alone, and is refused where its number of columns means two of these
  * that differ. The schema's delimiter is tried first. need_targets 0: target columns may be absent, are not
  * read, and y is NULL; every row is kept, and a missing feature is NaN (schema's missing: mean) or an error
- * (error, drop). A level or class label that the schema does not know is an error. The schema is checked as
+ * (error, drop). A class label that the schema does not know is an error; a level is one under how->strict, and
+ * else counts as unseen and sets no indicator. The schema is checked as
  * carefully as the file: it comes from one. Of a set with its own test part, that part is read and no
  * more. */
 int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
 
-/* The same; how says with how many workers folders of pictures are read, and whether bad ones are left out. */
+/* The same; how says with how many workers folders of pictures are read, whether bad ones are left out, whether it is
+ * strict about levels, and which columns are kept as text. */
 int data_open_like(sph_data **out, const char *source, const json_t *schema, int need_targets,
                    const sph_data_opts *how);
 

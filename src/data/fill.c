@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/build.h"
+#include "data/date.h"
 #include "data/levels.h"
 #include "data/plain.h"
 
@@ -18,6 +19,8 @@ struct filling {
     int with_targets;
     struct step *steps; /* (step_count) what take_numbers does */
     size_t step_count;
+    unsigned char *empty; /* (column_count) missing cells of the row */
+    struct levels groups; /* words of the column of groups */
 };
 
 enum { LEFT_OUT = 1 };
@@ -76,6 +79,28 @@ static int fill_number(const struct filling *f, size_t line, const struct column
     return 0;
 }
 
+static int fail_date(const struct filling *f, size_t line, const struct column *column,
+                     const struct cell *cell)
+{
+    static const char *const like[DATE_ORDERS] = {"2024-12-31", "31/12/2024", "12/31/2024"};
+    return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a date like %s",
+                      column->name, cell->text ? cell->text : "a number", like[column->order]);
+}
+
+static int fill_date(const struct filling *f, size_t line, const struct column *column,
+                     const struct cell *cell, double *x)
+{
+    double days;
+    for (size_t i = 0; i < column_width(column); i++)
+        x[column->at + i] = NAN;
+    if (cell->kind == CELL_MISSING)
+        return 0;
+    if (!cell->text || !date_read(&days, cell->text, column->order))
+        return fail_date(f, line, column, cell);
+    date_numbers(x + column->at, column, days);
+    return 0;
+}
+
 static int fill_feature(const struct filling *f, size_t line, const struct column *column,
                         const struct cell *cell, double *x)
 {
@@ -93,14 +118,61 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
     }
     if (column->kind == COLUMN_NUMBER)
         return fill_number(f, line, column, cell, &x[column->at]);
+    if (column->kind == COLUMN_DATE)
+        return fill_date(f, line, column, cell, x);
     memset(x + column->at, 0, column->level_count * sizeof *x);
     if (cell->kind == CELL_MISSING)
         return 0;
     ptrdiff_t level = cell->text ? levels_find(column->levels, column->level_count, cell->text) : -1;
-    if (level < 0)
+    if (level >= 0) {
+        x[column->at + (size_t)level] = 1.0;
+        return 0;
+    }
+    if (data->refuse_unseen || !cell->text)
         return fail_unknown(f, line, column, cell, column->levels, column->level_count);
-    x[column->at + (size_t)level] = 1.0;
+    data->unseen++; /* none of its indicators, as a missing cell has */
     return 0;
+}
+
+static int fill_group(struct filling *f, const struct cell *cell, double *out)
+{
+    size_t place;
+    int err = 0;
+    *out = cell->value;
+    if (cell->text && !(err = levels_place(&f->groups, cell->text, &place)))
+        *out = (double)place;
+    return err;
+}
+
+static int fill_weight(struct filling *f, size_t line, const struct column *column, const struct cell *cell,
+                       double *out)
+{
+    int err = fill_number(f, line, column, cell, out);
+    if (!err && *out < 0)
+        err = sheet_fail(f->sheet, line, column->name, "column '%s' holds %g, expected a weight of 0 or more",
+                         column->name, *out);
+    return err;
+}
+
+static int fill_time(struct filling *f, size_t line, const struct column *column, const struct cell *cell,
+                     double *out)
+{
+    if (column->kind != COLUMN_DATE)
+        return fill_number(f, line, column, cell, out);
+    if (cell->text && date_read(out, cell->text, column->order))
+        return 0;
+    return fail_date(f, line, column, cell);
+}
+
+/* A column of groups, times or weights: it must be there in every row. */
+static int fill_side(struct filling *f, size_t line, const struct column *column, const struct cell *cell)
+{
+    double *out = &f->data->side[column->use][f->data->rows];
+    if (cell->kind == CELL_MISSING)
+        return fail_missing(f, line, column, "every row needs one");
+    return column->use == COLUMN_GROUP  ? fill_group(f, cell, out)
+           : column->use == COLUMN_TIME ? fill_time(f, line, column, cell, out)
+                                        : fill_weight(f, line, column, cell, out);
 }
 
 static int fill_target(const struct filling *f, size_t line, const struct column *column,
@@ -126,7 +198,7 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     struct filling *f = user;
     sph_data *data = f->data;
     int had_missing = data->has_missing;
-    size_t filled = data->filled;
+    size_t filled = data->filled, unseen = data->unseen;
     double *x = data->x + data->rows * data->features;
     double *y = data->y ? data->y + data->rows * data->targets : NULL;
     for (size_t i = 0; i < data->column_count; i++) {
@@ -136,15 +208,22 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
             err = fill_feature(f, line, column, &cells[f->from[i]], x);
         else if (column->role == COLUMN_TARGET && y)
             err = fill_target(f, line, column, &cells[f->from[i]], y);
+        else if (column->use && data->side[column->use])
+            err = fill_side(f, line, column, &cells[f->from[i]]);
         if (err < 0)
             return err;
         if (err == LEFT_OUT) {
             data->has_missing = had_missing;
             data->filled = filled;
+            data->unseen = unseen;
             data->left_out++;
+            data->without_target += column->role == COLUMN_TARGET;
             return 0;
         }
+        f->empty[i] = column->role == COLUMN_FEATURE && cells[f->from[i]].kind == CELL_MISSING;
     }
+    for (size_t i = 0; data->filled > filled && i < data->column_count; i++)
+        data->columns[i].filled += f->empty[i];
     data->rows++;
     return 0;
 }
@@ -154,6 +233,7 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
 
 struct step {
     size_t from, at; /* in the table's row; in x or y */
+    size_t column;
     int target;
     size_t width;  /* indicators; 0: a number */
     int *level_of; /* (words + 1) a word's level or class, -1: none; NULL: the column is a number */
@@ -181,7 +261,7 @@ static int is_missing(double value)
 /* 1: the row is in x and y. 0: it is one for fill_row. */
 static int take_numbers(void *user, const double *values)
 {
-    struct filling *f = user;
+    const struct filling *f = user;
     sph_data *data = f->data;
     size_t filled = 0;
     double *x = data->x + data->rows * data->features;
@@ -199,6 +279,8 @@ static int take_numbers(void *user, const double *values)
         } else if (!step->level_of || !take_word(step, value, step->target ? y : x))
             return 0;
     }
+    for (const struct step *step = f->steps, *end = step + f->step_count; filled && step < end; step++)
+        data->columns[step->column].filled += is_missing(values[step->from]) ? 1 : 0;
     data->has_missing |= filled > 0;
     data->filled += filled;
     data->rows++;
@@ -236,6 +318,7 @@ static int plan_steps(struct filling *f)
         struct step *step = &f->steps[f->step_count++];
         int words = target ? data->labels != NULL : column->kind == COLUMN_TEXT;
         *step = (struct step){.from = f->from[i],
+                              .column = i,
                               .at = column->at,
                               .target = target,
                               .width = words && !target ? column->level_count : 0};
@@ -298,7 +381,8 @@ static int asks_text(const struct filling *f)
         int looked_up = column->role == COLUMN_FEATURE
                             ? column->kind == COLUMN_TEXT
                             : column->role == COLUMN_TARGET && f->with_targets && words;
-        asks |= looked_up && !sheet_tells(f->sheet, f->from[i]);
+        int read = column->role == COLUMN_FEATURE && column->kind == COLUMN_DATE;
+        asks |= read || (column->use && f->with_targets) || (looked_up && !sheet_tells(f->sheet, f->from[i]));
     }
     return asks;
 }
@@ -317,11 +401,19 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         return SPH_EMEMORY;
     if (with_targets && !(data->y = mem_get_large(y_count, sizeof *data->y)))
         return SPH_EMEMORY;
+    for (size_t i = 0; with_targets && i < data->column_count; i++)
+        if (data->columns[i].use &&
+            !(data->side[data->columns[i].use] = mem_get_large(sheet->rows, sizeof(double))))
+            return SPH_EMEMORY;
+    if (!(f.empty = mem_get(data->column_count, 1)))
+        return SPH_EMEMORY;
     int err = check_commas(&f);
     if (!err)
         err = asks_text(&f)   ? sheet_scan_text(sheet, fill_row, &f)
               : sheet->parsed ? fill_parsed(&f)
                               : sheet_scan(sheet, fill_row, &f);
+    levels_free(&f.groups);
+    mem_free(f.empty);
     if (err < 0)
         return err;
     if (!data->rows)

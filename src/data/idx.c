@@ -109,7 +109,7 @@ static int read_idx(struct images *images, const char *path)
 
 static int knows_idx(const struct reader_file *file)
 {
-    return reader_ends_gz(file, "-ubyte") || reader_ends_gz(file, ".idx");
+    return reader_ends_packed(file, "-ubyte") || reader_ends_packed(file, ".idx");
 }
 
 const struct reader reader_idx = {.knows = knows_idx,

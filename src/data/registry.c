@@ -9,8 +9,8 @@
 /* ---------------------------------------------------------------- formats */
 
 static const struct reader *const readers[] = {
-    &reader_cifar10,    &reader_cifar100,          &reader_idx,  &reader_npy, &reader_npz,
-    &reader_imagenet32, &reader_imagenet32_pickle, &reader_text,
+    &reader_cifar10,    &reader_cifar100,          &reader_idx,    &reader_npy,  &reader_npz,
+    &reader_imagenet32, &reader_imagenet32_pickle, &reader_libsvm, &reader_text,
 };
 
 enum { READERS = sizeof readers / sizeof *readers };
@@ -46,7 +46,8 @@ int reader_ends(const struct reader_file *file, const char *end)
     return ends_at(file->path, strlen(file->path), end);
 }
 
-int reader_ends_gz(const struct reader_file *file, const char *end)
+int reader_ends_packed(const struct reader_file *file, const char *end)
 {
-    return ends_at(file->path, strlen(file->path) - (reader_ends(file, ".gz") ? 3 : 0), end);
+    size_t packed = reader_ends(file, ".gz") ? 3 : reader_ends(file, ".zst") ? 4 : 0;
+    return ends_at(file->path, strlen(file->path) - packed, end);
 }

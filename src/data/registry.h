@@ -41,9 +41,9 @@ int registry_reader(const struct reader **out, const struct reader_file *file, e
 /* All rows, in the order in which they are asked; returns their number. */
 size_t registry_readers(const struct reader *const **out);
 
-/* Whether the path ends so, in any case; the second one looks past a .gz. */
+/* Whether the path ends so, in any case; the second one looks past a .gz or .zst. */
 int reader_ends(const struct reader_file *file, const char *end);
-int reader_ends_gz(const struct reader_file *file, const char *end);
+int reader_ends_packed(const struct reader_file *file, const char *end);
 
 extern const struct reader reader_cifar10, reader_cifar100; /* cifar.c     */
 extern const struct reader reader_idx;                      /* idx.c       */
@@ -51,6 +51,7 @@ extern const struct reader reader_npy;                      /* npy.c       */
 extern const struct reader reader_npz;                      /* npz.c       */
 extern const struct reader reader_imagenet32;               /* image_npz.c */
 extern const struct reader reader_imagenet32_pickle;        /* pickle.c    */
+extern const struct reader reader_libsvm;                   /* libsvm.c    */
 extern const struct reader reader_text;                     /* text_sheet.c, last: it takes any file */
 
 /* ---------------------------------------------------------------- sets */

@@ -18,7 +18,12 @@
 
 static const sph_word_row roles[] = {
     {"feature", "an input"}, {"target", "what is predicted"}, {"dropped", "left out"}, {NULL, NULL}};
-static const sph_word_row kinds[] = {{"number", "as it is"}, {"text", "one level of several"}, {NULL, NULL}};
+static const sph_word_row kinds[] = {{"number", "as it is"},
+                                     {"text", "one level of several"},
+                                     {"date", "year, month, day of the week, days since the first"},
+                                     {NULL, NULL}};
+static const sph_word_row orders[] = {
+    {"ymd", "2024-12-31"}, {"dmy", "31/12/2024"}, {"mdy", "12/31/2024"}, {NULL, NULL}};
 
 static const char where[] = "data schema";
 
@@ -43,6 +48,12 @@ static json_t *column_object(const struct column *column)
               json_object_set_new(object, "kind", json_string(kinds[column->kind].word));
     if (column->role == COLUMN_FEATURE && column->kind == COLUMN_TEXT)
         bad |= json_object_set_new(object, "levels", text_array(column->levels, column->level_count));
+    if (column->role == COLUMN_FEATURE && column->kind == COLUMN_DATE) {
+        bad |= json_object_set_new(object, "order", json_string(orders[column->order].word)) |
+               json_object_set_new(object, "first", json_real(column->first));
+        if (column->times)
+            bad |= json_object_set_new(object, "times", json_true());
+    }
     if (column->role == COLUMN_TARGET)
         bad |= json_object_set_new(object, "at", json_integer((json_int_t)column->at));
     if (column->decimal_comma)
@@ -167,6 +178,14 @@ static int read_column(struct column *out, const json_t *object)
         return SPH_EMEMORY;
     if (out->role == COLUMN_TARGET)
         return json_member_size(object, where, "at", &out->at);
+    if (out->role == COLUMN_FEATURE && out->kind == COLUMN_DATE) {
+        int order;
+        if ((err = member_word(object, "order", orders, &order)) < 0 ||
+            (err = json_member_real(object, where, "first", &out->first)) < 0)
+            return err;
+        out->order = (enum date_order)order;
+        out->times = json_is_true(json_object_get(object, "times"));
+    }
     if (out->role != COLUMN_FEATURE || out->kind != COLUMN_TEXT)
         return 0;
     if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
@@ -422,7 +441,7 @@ static int expected_names(const sph_data *data, const char ***out, size_t *count
     return 0;
 }
 
-static int read_sheet(sph_data *data, const struct sheet *sheet, int with_targets)
+static int read_sheet(sph_data *data, const struct sheet *sheet, int with_targets, const char *keep)
 {
     size_t *from = mem_get(data->column_count, sizeof *from);
     if (!from)
@@ -433,11 +452,14 @@ static int read_sheet(sph_data *data, const struct sheet *sheet, int with_target
         err = columns_place(data, sheet);
     if (!err)
         err = fill_rows(data, sheet, from, with_targets);
+    if (!err && keep)
+        err = columns_keep(data, sheet, keep);
     mem_free(from);
     return err;
 }
 
-static int open_sheet(sph_data *data, const char *source, const json_t *schema, int need_targets)
+static int open_sheet(sph_data *data, const char *source, const json_t *schema, int need_targets,
+                      const sph_data_opts *how)
 {
     sph_data_opts opts;
     sph_data_defaults(&opts);
@@ -455,7 +477,8 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
                                                .expected_count = expected_count});
     if (!err) {
         sheet_keep_test_part(&sheet);
-        err = read_sheet(data, &sheet, need_targets);
+        data->refuse_unseen = how->strict;
+        err = read_sheet(data, &sheet, need_targets, how->keep);
         sheet_free(&sheet);
     }
     mem_free(expected);
@@ -473,11 +496,13 @@ int data_open_like(sph_data **out, const char *source, const json_t *schema, int
                    const sph_data_opts *how)
 {
     *out = NULL;
+    if (!strcmp(source, DATA_STDIN))
+        source = DATA_STDIN_PATH;
     sph_data *data = mem_get(1, sizeof *data);
     if (!data)
         return SPH_EMEMORY;
     int err = json_object_get(schema, "images") ? open_images(data, source, schema, need_targets, how)
-                                                : open_sheet(data, source, schema, need_targets);
+                                                : open_sheet(data, source, schema, need_targets, how);
     if (err < 0) {
         sph_data_free(data);
         return err;

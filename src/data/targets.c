@@ -179,6 +179,55 @@ static int all_whole(const double *y, size_t rows)
     return 1;
 }
 
+/* Different values of y, where they are at most WHOLE_MOST whole numbers; 0: otherwise. */
+enum { WHOLE_MOST = 20 };
+static size_t whole_values(const sph_data *data, double *least, double *most)
+{
+    double seen[WHOLE_MOST];
+    size_t count = 0;
+    *least = *most = data->y[0];
+    for (size_t i = 0; i < data->rows; i++) {
+        double y = data->y[i];
+        size_t at = 0;
+        if (y != floor(y))
+            return 0;
+        while (at < count && seen[at] != y)
+            at++;
+        if (at == WHOLE_MOST)
+            return 0;
+        if (at == count)
+            seen[count++] = y;
+        *least = fmin(*least, y);
+        *most = fmax(*most, y);
+    }
+    return count;
+}
+
+/* Whole numbers 0, 1, ... or 1, 2, ... without a gap are classes; others may be meant as them. Rows so few that most
+ * values stand alone tell nothing. */
+static int is_numbered(sph_data *data)
+{
+    double least, most;
+    size_t count = whole_values(data, &least, &most);
+    const char *name = data_target_name(data, 0);
+    if (count < 3 || count * 2 > data->rows)
+        return 0;
+    int numbered = (least == 0 || least == 1) && most - least == (double)(count - 1);
+    if (numbered)
+        data_note(
+            data,
+            "target '%s': the %zu whole numbers from %g to %g, taken as classes; --task regression for a "
+            "number",
+            name, count, least, most);
+    else
+        data_note(
+            data,
+            "target '%s': %zu different whole numbers from %g to %g, taken as regression; --task classes for "
+            "classes",
+            name, count, least, most);
+    return numbered;
+}
+
 int targets_settle(sph_data *data, const char *path, int task)
 {
     int err = 0;
@@ -193,7 +242,8 @@ int targets_settle(sph_data *data, const char *path, int task)
     }
     if (task < 0) {
         int binary = data->labels ? data->classes <= 2 : count_values_to_three(data->y, data->rows) == 2;
-        int classes = data->labels || (data->made && all_whole(data->y, data->rows));
+        int classes = data->labels || (data->made ? all_whole(data->y, data->rows)
+                                                  : !binary && !data->known && is_numbered(data));
         task = binary ? SPH_TASK_BINARY : classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION;
     }
     data->task = (sph_task)task;

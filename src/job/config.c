@@ -263,7 +263,7 @@ int config_read(struct sph_job *job, const char *path)
 int config_conflict(const struct sph_job *mine, const struct sph_job *theirs)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!mine->given[i] || i == OPTION_OUT || i == OPTION_CHECKPOINT_SECONDS)
+        if (!mine->given[i] || i == OPTION_OUT || i == OPTION_CHECKPOINT_SECONDS || i == OPTION_EPOCHS)
             continue;
         const char *name = option_row((enum option_id)i)->name;
         const char *found = sph_job_get(mine, name), *before = sph_job_get(theirs, name);

@@ -60,6 +60,11 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         if (!data->pictures && job->given[of_folders[i]] &&
             (of_folders[i] != OPTION_SKIP_BAD || o->skip_bad > 0))
             return sph_fail_key(SPH_EARG, option_key(of_folders[i]), "%s is no folder of pictures", source);
+    static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};
+    for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
+        if (data_is_images(data) && job->set[of_tables[i]])
+            return sph_fail_key(SPH_EARG, option_key(of_tables[i]),
+                                "%s holds images, and only tables have columns", source);
     if (o->gray > 0 && !data_is_images(data))
         return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", source);
     const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
@@ -67,6 +72,8 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         return sph_fail_key(SPH_EARG, "groups", "norm %s has none", norm->name);
     return 0;
 }
+
+enum { IMAGE_EPOCHS = 30 };
 
 /* Options that have no meaning in this job are unset, so that they are not written down. */
 static int settle_kind(struct sph_job *job, const sph_data *data)
@@ -83,6 +90,12 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
         options_unset(job, OPTION_STEM);
     if (!job->set[OPTION_BATCH])
         options_set_size(job, OPTION_BATCH, kind->batch);
+    /* A thousand epochs of images do not end. */
+    if (kind->make && !job->settled && !job->given[OPTION_EPOCHS])
+        options_set_size(job, OPTION_EPOCHS, IMAGE_EPOCHS);
+    if (kind->make && !job->settled && !job->given[OPTION_SCHEDULE] &&
+        (err = options_put(job, OPTION_SCHEDULE, "cosine")) < 0)
+        return err;
     if (data_is_images(data) && job->options.augment < 0)
         options_set_word(job, OPTION_AUGMENT, data->pictures ? SPH_AUGMENT_CROP : SPH_AUGMENT_FLIP);
     if (!data_is_images(data))
@@ -258,6 +271,9 @@ int job_open_data(struct sph_job *job, sph_data **out)
     sph_data_defaults(&opts);
     opts.target = o->target;
     opts.drop = o->drop;
+    opts.group = o->group;
+    opts.time = o->time;
+    opts.weights = o->weights;
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
@@ -279,6 +295,10 @@ int job_open_data(struct sph_job *job, sph_data **out)
     if (err < 0)
         return err;
     job->left_out = (*out)->pictures ? (*out)->left_out : 0;
+    mem_free(job->notes);
+    mem_free(job->counts);
+    job->notes = data_notes(*out);
+    job->counts = data_counts(*out);
     if ((err = job_settle(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
@@ -309,6 +329,9 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
 int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
 {
     const struct job_options *o = &job->options;
+    if (o->protocol == PROTOCOL_CV && (o->group || o->time))
+        return sph_fail_key(SPH_EARG, o->group ? "group" : "time",
+                            "the folds of protocol cv are drawn row by row");
     uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
     int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, seed);
     if (!err && o->protocol == PROTOCOL_CV)
@@ -487,6 +510,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.memory = o->memory < 0 ? SPH_MEMORY_NORMAL : (sph_memory)o->memory;
     opts.batch = o->batch;
     opts.micro = o->micro;
+    opts.class_weight = o->class_weight < 0 ? SPH_CLASS_WEIGHT_NONE : (sph_class_weight)o->class_weight;
     opts.epochs = o->epochs;
     opts.schedule = o->schedule;
     opts.warmup = o->warmup;

@@ -48,6 +48,7 @@ static int adopt_config(struct sph_job *job, const char *path)
         options_set_word(theirs, OPTION_STEM, SPH_STEM_LARGE);
     if (!err && !(err = config_conflict(job, theirs)))
         err = options_adopt(job, theirs);
+    job->settled = 1; /* by the run that began it */
     sph_job_free(theirs);
     return err;
 }
@@ -423,6 +424,16 @@ static int prepare(struct job_run *run, int resume)
 void sph_job_record_size(const sph_job *job, sph_record_size *out)
 {
     *out = job->record_size;
+}
+
+const char *sph_job_notes(const sph_job *job)
+{
+    return job->notes ? job->notes : "";
+}
+
+const char *sph_job_counts(const sph_job *job)
+{
+    return job->counts ? job->counts : "";
 }
 
 size_t sph_job_left_out(const sph_job *job)

@@ -39,6 +39,7 @@ static const sph_word_kind word_kinds[] = {
     [CHECK_FAN_OUTS] = SPH_WORDS_FAN_OUT,
     [CHECK_STEMS] = SPH_WORDS_STEM,
     [CHECK_MEMORIES] = SPH_WORDS_MEMORY,
+    [CHECK_CLASS_WEIGHTS] = SPH_WORDS_CLASS_WEIGHT,
 };
 
 static const sph_word_row *check_words(enum option_check check)

@@ -242,6 +242,8 @@ void sph_job_free(sph_job *job)
     for (int i = 0; i < OPTION_COUNT; i++)
         options_unset(job, (enum option_id)i);
     mem_free(job->shown);
+    mem_free(job->notes);
+    mem_free(job->counts);
     mem_free(job);
 }
 

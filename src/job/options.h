@@ -48,14 +48,28 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
  * word. */
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
-      "table to learn from: .csv .tsv .txt .npy .npz, or a known set (crescents, levy, banana, boston, "     \
+      "table to learn from: .csv .tsv .txt .npy .npz .libsvm, packed by gzip or zstd or not, - for "         \
+      "standard "                                                                                            \
+      "input, or a known set (crescents, levy, banana, boston, "                                             \
       "...); or images: cifar10, cifar100, mnist, fashion-mnist, imagenet32, a folder or file of theirs, "   \
       "or "                                                                                                  \
       "a folder of .jpg and .png pictures, with a folder for each class, or train and val with these "       \
       "inside")                                                                                              \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
       "column(s) to predict, by name or number from 0; the last column if not given")                        \
-    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...", "columns to leave out")                  \
+    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto",                                     \
+      "columns to leave out; auto, alone or before others: those that are the same in all rows, ids and "    \
+      "free text, each of which is named")                                                                   \
+    X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
+      "column of numbers, 0 or more: what the loss of a row counts in training; not learnt from, and "       \
+      "scores "                                                                                              \
+      "do not heed it")                                                                                      \
+    X(GROUP, group, "group", TEXT, ANY, "", "data", "group", "COL",                                          \
+      "column, not learnt from, whose equal rows stay together: no group is in two of training, validation " \
+      "and test")                                                                                            \
+    X(TIME, time, "time", TEXT, ANY, "", "data", "time", "COL",                                              \
+      "column of dates or numbers, not learnt from, by which rows are split: the last are the test part, "   \
+      "those before them validation")                                                                        \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
       "what separates cells: a character, tab or blank; detected if not given")                              \
     X(TASK, task, "task", WORD, TASKS, "", "data", "task", OPTION_WORDS(SPH_TASKS),                          \
@@ -153,6 +167,9 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
                                                                                                              \
     X(LOSS, loss, "loss", WORD, LOSSES, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                    \
       "what is minimised; chosen by the task if not given")                                                  \
+    X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHTS, "", "training", "class_weight",       \
+      OPTION_WORDS(SPH_CLASS_WEIGHTS),                                                                       \
+      "balanced: in training the classes weigh the same, however rare some are; none if not given")          \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
       "label_smoothing", "X", "share of a class target spread over all classes")                             \
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \
@@ -203,9 +220,10 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "small: what bn and imn give is not kept but computed again on the way back; the same numbers, more "  \
       "time; normal if not given")                                                                           \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "passes over the training rows, at most")                                                              \
+      "passes over the training rows, at most; 30 in networks for images if not given")                      \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
-      OPTION_WORDS(SPH_SCHEDULES), "how lr changes" SPH_SCHEDULES(OPTION_THEN_HELP))                         \
+      OPTION_WORDS(SPH_SCHEDULES),                                                                           \
+      "how lr changes; cosine in networks for images if not given" SPH_SCHEDULES(OPTION_THEN_HELP))          \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "epochs in which lr rises to its value")                                                               \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
@@ -297,6 +315,7 @@ struct sph_job {
     char **shown;                /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size; /* of the run it is at                   */
     size_t left_out;             /* rows of its data that could not be used */
+    char *notes, *counts;        /* lines on how its table was taken, or NULL */
 };
 
 /* What files need beside the public table. */

@@ -64,6 +64,8 @@ void sph_run_free(sph_run *run)
     sph_job_free(run->job);
     model_free_members(run->nets, run->members);
     json_decref(run->schema);
+    mem_free(run->keep);
+    mem_free(run->notes);
     mem_free(run);
 }
 
@@ -97,10 +99,27 @@ int sph_run_set(sph_run *run, const char *name, const char *value)
 {
     static const enum option_id may[] = {OPTION_WORKERS, OPTION_SKIP_BAD};
     int id = option_find(name);
+    if (!strcmp(name, "strict")) {
+        run->strict = !value || !*value || !strcmp(value, "true");
+        return 0;
+    }
+    if (!strcmp(name, "keep")) {
+        char *copy = value ? mem_text(value) : NULL;
+        if (value && !copy)
+            return SPH_EMEMORY;
+        mem_free(run->keep);
+        run->keep = copy;
+        return 0;
+    }
     for (size_t i = 0; i < sizeof may / sizeof *may; i++)
         if (id == (int)may[i])
             return sph_job_set(run->job, name, value);
-    return sph_fail_key(SPH_EARG, name, "is the run's own, expected workers or skip-bad");
+    return sph_fail_key(SPH_EARG, name, "is the run's own, expected workers, skip-bad, strict or keep");
+}
+
+const char *sph_run_notes(const sph_run *run)
+{
+    return run->notes ? run->notes : "";
 }
 
 size_t sph_run_left_out(const sph_run *run)
@@ -136,11 +155,20 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     sph_data_defaults(&how);
     how.workers = run->job->options.workers;
     how.skip_bad = run->job->options.skip_bad > 0;
+    how.strict = run->strict;
+    how.keep = run->keep;
     *out = NULL;
+    if (!err && !source && run->job->options.data && !strcmp(run->job->options.data, DATA_STDIN))
+        err = sph_fail_key(SPH_EARG, "data", "%s: the run's own data came by standard input: name data",
+                           run->dir);
+    if (!err && run->keep && json_object_get(run->schema, "images"))
+        err = sph_fail_key(SPH_EARG, "keep", "images have no columns");
     if (!err)
         err = source ? data_open_like(&data, source, run->schema, need_targets, &how)
                      : job_open_data(run->job, &data);
     run->left_out = !err && data->pictures ? data->left_out : 0;
+    mem_free(run->notes);
+    run->notes = !err && source ? data_counts(data) : NULL;
     if (!err && !source)
         err = runfolder_check_content(run->dir, job_content(data));
     if (!err)
@@ -200,6 +228,10 @@ static int put_header(struct text *csv, const sph_data *data, int spread)
     int classes = data->task == SPH_TASK_CLASSES, several = classes || count > 1, err = 0;
     if (data->pictures)
         text_add(csv, "file,");
+    for (size_t i = 0; i < data->kept_columns; i++) {
+        text_add_csv(csv, data->kept_names[i]);
+        text_add(csv, ",");
+    }
     if (data->task == SPH_TASK_BINARY) {
         text_add(csv, spread ? "class,probability,spread\n" : "class,probability\n");
         return 0;
@@ -327,6 +359,10 @@ static int put_rows(struct text *text, const sph_run *run, const sph_data *data,
     for (size_t i = 0; i < data->rows && !err; i++) {
         if (data->pictures && (err = put_name(text, data, i)) < 0)
             break;
+        for (size_t k = 0; k < data->kept_columns; k++) {
+            text_add_csv(text, data->kept[i * data->kept_columns + k]);
+            text_add(text, ",");
+        }
         for (size_t k = 0; k < members; k++)
             memcpy(row.each + k * outputs, y + (k * data->rows + i) * outputs, outputs * sizeof *y);
         put_row(text, data, loss, &row);

@@ -15,6 +15,9 @@ struct sph_run {
     sph_net **nets; /* (members) */
     size_t members;
     json_t *schema;  /* of the columns of its data */
+    int strict;      /* words that training did not see are refused */
+    char *keep;      /* columns to carry into predictions, or NULL */
+    char *notes;     /* lines on the table it was used on last, or NULL */
     size_t left_out; /* of the data it was used on last, pictures that could not be decoded */
 };
 

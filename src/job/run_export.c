@@ -9,7 +9,8 @@
 #include "job/run.h"
 #include "store/onnx.h"
 
-/* The columns of X, as data_feature_name has them: a text column is one for each of its levels. */
+/* The columns of X, as data_feature_name has them: a text column is one for each of its levels, a date one for
+ * each of its parts. */
 static int feature_names(const json_t *schema, json_t **out)
 {
     json_t *names = *out = json_array();
@@ -23,7 +24,12 @@ static int feature_names(const json_t *schema, json_t **out)
         const json_t *levels = json_object_get(column, "levels");
         if (!name || !role || strcmp(role, "feature"))
             continue;
-        if (!levels)
+        const char *kind = json_string_value(json_object_get(column, "kind"));
+        int dates = kind && !strcmp(kind, "date");
+        size_t parts = DATE_WIDTH + (json_is_true(json_object_get(column, "times")) != 0);
+        for (j = 0; dates && j < parts; j++)
+            bad |= json_array_append_new(names, json_sprintf("%s.%s", name, data_date_part(j)));
+        if (!levels && !dates)
             bad |= json_array_append_new(names, json_string(name));
         json_array_foreach(levels, j, level)
         {

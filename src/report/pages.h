@@ -26,4 +26,12 @@ void run_add_command(struct text *out, const struct sph_job *job);
 int page_add_figures(struct report *report, const char *folder);
 int page_add_file(struct report *report, const char *dir, const char *name, const char *summary);
 
+/* Of a run on a table whose data are where they were: what the net predicts of the test rows. */
+int page_add_rows(struct report *report, const char *dir);
+
+/* Curves of trainings in one drawing, as far as there are any: curve i is names[i] of dirs[i]/metrics.jsonl. best: an
+ * epoch to mark; 0: none. */
+int page_add_curves(struct report *report, const char *const *dirs, const char *const *names,
+                    const char *const *labels, size_t count, size_t best, const char *caption);
+
 #endif

@@ -332,3 +332,10 @@ int report_write(struct report *report, const char *path)
     text_free(&page);
     return err;
 }
+
+void report_sketch(struct report *report, const char *svg, const char *caption)
+{
+    text_add(&report->body, "<figure class=\"sketch\">\n%s\n", svg);
+    add_element(&report->body, "<figcaption>", caption, "</figcaption>");
+    text_add(&report->body, "</figure>\n");
+}

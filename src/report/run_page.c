@@ -37,6 +37,8 @@ static int is_default(const struct sph_job *job, enum option_id id)
         return job->options.batch == net_kind((sph_net_kind)job->options.net)->batch;
     if (id == OPTION_MOMENTUM)
         return job->options.momentum == optimizer_ops((sph_optimizer)job->options.optimizer)->momentum;
+    if ((id == OPTION_EPOCHS || id == OPTION_SCHEDULE) && net_kind((sph_net_kind)job->options.net)->make)
+        return 0; /* a network for images has others if nothing is said */
     return value && !strcmp(value, option_row(id)->initial);
 }
 
@@ -116,6 +118,19 @@ static int add_result(struct report *report, const json_t *result)
     return diverged ? 0 : add_scores(report, result);
 }
 
+/* Training and validation in one panel, the epoch that is kept marked. */
+static int add_curves(struct report *report, const char *dir, const json_t *result)
+{
+    const char *const dirs[] = {dir, dir}, *const names[] = {"train_loss", "val_loss"},
+                      *const labels[] = {"training loss", "validation loss"};
+    size_t best = (size_t)json_integer_value(json_object_get(result, "best_epoch"));
+    report_section(report, "Curves");
+    return page_add_curves(
+        report, dirs, names, labels, 2, best,
+        "Losses by epoch, in the units of training; the training loss is the "
+        "mean over the steps of an epoch.");
+}
+
 static int begin_report(struct report **out, const struct sph_job *job)
 {
     const char *data = job->options.data, *slash = data ? strrchr(data, '/') : NULL;
@@ -171,6 +186,10 @@ int run_write_page(const char *dir)
         report_warning(report,
                        "The run is not finished: it has no scores yet. train --resume goes on with it.");
     if (!err)
+        err = add_curves(report, dir, result);
+    if (!err && result)
+        err = page_add_rows(report, dir);
+    if (!err)
         err = page_add_figures(report, dir);
     if (!err)
         err = add_repeating(report, dir, job);
@@ -183,4 +202,9 @@ int run_write_page(const char *dir)
     mem_free(score);
     mem_free(config);
     return err;
+}
+
+int sph_run_page(const char *dir)
+{
+    return run_write_page(dir);
 }

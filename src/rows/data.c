@@ -20,6 +20,11 @@ void sph_data_free(sph_data *data)
     }
     mem_free(data->columns);
     mem_free_texts(data->labels, data->classes);
+    mem_free_texts(data->kept, data->kept_count);
+    mem_free_texts(data->kept_names, data->kept_names ? data->kept_columns : 0);
+    for (int i = 0; i < COLUMN_USES; i++)
+        mem_free(data->side[i]);
+    mem_free(data->notes);
     mem_free(data->x);
     mem_free(data->y);
     mem_free(data->pixels);
@@ -177,6 +182,12 @@ const double *sph_data_y(const sph_data *data)
     return data->y;
 }
 
+const char *data_date_part(size_t part)
+{
+    static const char *const parts[DATE_WIDTH + 1] = {"year", "month", "weekday", "days", "hour"};
+    return parts[part];
+}
+
 char *data_feature_name(const sph_data *data, size_t feature)
 {
     if (data_is_images(data)) {
@@ -192,6 +203,8 @@ char *data_feature_name(const sph_data *data, size_t feature)
             return mem_text(column->name);
         if (column->kind == COLUMN_TEXT && offset < column->level_count)
             return mem_format("%s=%s", column->name, column->levels[offset]);
+        if (column->kind == COLUMN_DATE && offset < column_width(column))
+            return mem_format("%s.%s", column->name, data_date_part(offset));
     }
     sph_fail(SPH_EARG, "feature %zu of %zu has no name", feature, data->features);
     return NULL;

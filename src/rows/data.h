@@ -13,7 +13,13 @@
 #include "spherelu/core.h"
 
 enum column_role { COLUMN_FEATURE, COLUMN_TARGET, COLUMN_DROPPED };
-enum column_kind { COLUMN_NUMBER, COLUMN_TEXT };
+enum column_kind { COLUMN_NUMBER, COLUMN_TEXT, COLUMN_DATE };
+
+/* What a column that is dropped serves for all the same, in training. */
+enum column_use { COLUMN_FOR_NOTHING, COLUMN_GROUP, COLUMN_TIME, COLUMN_WEIGHT, COLUMN_USES };
+
+/* How the cells of a date column are written: year, month and day in this order. */
+enum date_order { DATE_YMD, DATE_DMY, DATE_MDY, DATE_ORDERS };
 
 struct column {
     char *name; /* from the header, else its zero-based number */
@@ -21,9 +27,24 @@ struct column {
     enum column_kind kind;
     char **levels; /* (level_count) of a text feature, sorted bytewise */
     size_t level_count;
-    int decimal_comma; /* its cells had decimal commas */
-    size_t at;         /* its first column in x (text: level_count of them), or its column in y */
+    int decimal_comma;     /* its cells had decimal commas */
+    enum date_order order; /* dates */
+    int times;             /* dates: some have a time of day */
+    double first;          /* dates: the first of them, in days since 1970 */
+    enum column_use use;
+    size_t filled; /* cells of it that were missing */
+    size_t at;     /* its first column in x (column_width of them), or its column in y */
 };
+
+/* How many columns of x a feature has: a date's are year, month, day of the week, days since the first, and the hour
+ * where there are times. */
+enum { DATE_WIDTH = 4 };
+static inline size_t column_width(const struct column *column)
+{
+    return column->kind == COLUMN_TEXT   ? column->level_count
+           : column->kind == COLUMN_DATE ? (size_t)DATE_WIDTH + (column->times != 0)
+                                         : 1;
+}
 
 struct sph_data {
     size_t holders; /* beside the first: sph_data_free ends with the last of them */
@@ -32,9 +53,20 @@ struct sph_data {
     double *x; /* (rows, features) NaN: missing; NULL for images */
     double *y; /* (rows, targets); class tasks: class number; NULL when opened without targets */
     int has_missing;
-    size_t left_out; /* rows of the source that were dropped for missing cells */
-    size_t filled;   /* missing feature cells of the others */
-    int made;        /* by the seed, not read */
+    size_t left_out;       /* rows of the source that were dropped for missing cells */
+    size_t filled;         /* missing feature cells of the others */
+    size_t without_target; /* of those left out */
+    size_t unseen;         /* text cells of the others that hold none of the known levels */
+    int refuse_unseen;
+    char *notes; /* lines about how the table was taken, or NULL */
+
+    /* (rows) numbers of columns that serve for something else than to be learnt, or NULL: groups, times, weights */
+    double *side[COLUMN_USES];
+    char **kept; /* (rows, kept_columns) cells to be carried along, as written; kept_count of them, or NULL */
+    char **kept_names;
+    size_t kept_columns, kept_count;
+    int made;  /* by the seed, not read */
+    int known; /* a set that has a name, and its task is known */
 
     char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
     size_t classes;
@@ -64,6 +96,9 @@ sph_data *data_share(sph_data *data);
 
 /* The names of x's columns: a text column gives column=level. Caller frees with mem_free. */
 char *data_feature_name(const sph_data *data, size_t feature);
+
+/* What follows a date column's name: year, month, ... */
+const char *data_date_part(size_t part);
 
 /* The name of a target column, borrowed. */
 const char *data_target_name(const sph_data *data, size_t target);

@@ -2,6 +2,7 @@
  *
  * Training, validation and test rows. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -160,6 +161,103 @@ static int split_stratified(sph_split *out, const sph_data *data, size_t rows, u
     return 0;
 }
 
+/* ---------------------------------------------------------------- by a column */
+
+struct keyed {
+    double key;
+    uint32_t row;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->row > y->row) - (x->row < y->row);
+}
+
+/* The last rows are the test part. */
+static void split_by_time(sph_split *out, const struct keyed *sorted, size_t rows, uint32_t *order)
+{
+    for (size_t i = 0; i < rows; i++)
+        order[i] = sorted[rows - 1 - i].row;
+    deal(out, order);
+}
+
+/* Whole groups, in an order drawn by the seed, until a part has as many rows as it should: the sizes of the parts follow. */
+static int split_by_group(sph_split *out, const struct keyed *sorted, size_t rows, uint64_t seed, double val,
+                          uint32_t *order)
+{
+    struct rng rng = rng_stream(seed, RNG_SPLIT, 0);
+    size_t groups = 0, at = 0, test = out->test_rows, *begin = mem_get(rows + 1, sizeof *begin);
+    uint32_t *drawn = mem_get(rows, sizeof *drawn);
+    int err = begin && drawn ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < rows && !err; i++)
+        if (!i || sorted[i].key != sorted[i - 1].key)
+            begin[groups++] = i;
+    if (!err) {
+        begin[groups] = rows;
+        for (size_t g = 0; g < groups; g++)
+            drawn[g] = (uint32_t)g;
+        rng_shuffle(&rng, drawn, groups);
+    }
+    out->test_rows = out->val_rows = 0;
+    size_t g = 0, want = test;
+    for (int part = 0; part < 2 && !err; part++) {
+        size_t first = at;
+        for (; g < groups && at - first < want; g++)
+            for (size_t i = begin[drawn[g]]; i < begin[drawn[g] + 1]; i++)
+                order[at++] = sorted[i].row;
+        *(part ? &out->val_rows : &out->test_rows) = at - first;
+        want = part_of(val, rows - at);
+    }
+    for (; g < groups && !err; g++)
+        for (size_t i = begin[drawn[g]]; i < begin[drawn[g] + 1]; i++)
+            order[at++] = sorted[i].row;
+    mem_free(begin);
+    mem_free(drawn);
+    if (err < 0)
+        return err;
+    if (out->test_rows + out->val_rows >= rows)
+        return sph_fail_key(SPH_EARG, "group", "%zu group%s: too few for a training part beside the others",
+                            groups, groups == 1 ? "" : "s");
+    out->train_rows = rows - out->test_rows - out->val_rows;
+    mem_free(out->test);
+    mem_free(out->val);
+    mem_free(out->train);
+    out->test = mem_get(out->test_rows, sizeof *out->test);
+    out->val = mem_get(out->val_rows, sizeof *out->val);
+    out->train = mem_get(out->train_rows, sizeof *out->train);
+    if (!out->test || !out->val || !out->train)
+        return SPH_EMEMORY;
+    deal(out, order);
+    rng_shuffle(&rng, out->train, out->train_rows);
+    return 0;
+}
+
+static int split_by_column(sph_split *out, const sph_data *data, size_t rows, sph_split_kind kind,
+                           uint64_t seed, double val, uint32_t *order)
+{
+    int groups = data->side[COLUMN_GROUP] != NULL;
+    const double *keys = data->side[groups ? COLUMN_GROUP : COLUMN_TIME];
+    const char *option = groups ? "group" : "time";
+    if (groups && data->side[COLUMN_TIME])
+        return sph_fail_key(SPH_EARG, "group", "rows are split by a group or by time, not by both");
+    if (kind != SPH_SPLIT_RANDOM)
+        return sph_fail_key(SPH_EARG, option, "rows are split by that column: leave --split out");
+    struct keyed *sorted = mem_get(rows, sizeof *sorted);
+    if (!sorted)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < rows; i++)
+        sorted[i] = (struct keyed){keys[i], (uint32_t)i};
+    qsort(sorted, rows, sizeof *sorted, by_key);
+    int err = 0;
+    if (groups)
+        err = split_by_group(out, sorted, rows, seed, val, order);
+    else
+        split_by_time(out, sorted, rows, order);
+    mem_free(sorted);
+    return err;
+}
+
 /* ---------------------------------------------------------------- all */
 
 static int check_share(const char *name, double share)
@@ -212,7 +310,9 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
     int err = SPH_EMEMORY;
     if (order && out->train && out->val && out->test) {
         err = 0;
-        if (kind == SPH_SPLIT_RANDOM)
+        if (data->side[COLUMN_GROUP] || data->side[COLUMN_TIME])
+            err = split_by_column(out, data, rows, kind, seed, val, order);
+        else if (kind == SPH_SPLIT_RANDOM)
             split_random(out, rows, seed, order);
         else if (kind == SPH_SPLIT_SKLEARN)
             err = split_sklearn(out, rows, seed, order);

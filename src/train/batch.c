@@ -4,7 +4,8 @@
 /* Where the loss of a plan's rows is measured. */
 struct head {
     const struct batch *batch;
-    const char *y; /* targets of the rows at work */
+    const char *y;             /* targets of the rows at work */
+    const double *row_weights; /* theirs, or NULL */
     double weight;
 };
 
@@ -13,17 +14,29 @@ static double loss_tile(void *self, const struct tile *tile, const void *y, size
     const struct head *head = self;
     const struct batch *batch = head->batch;
     const struct kernels *k = batch->weights->k;
-    return k->loss[batch->opts->loss](&(struct loss_args){.rows = tile->rows,
-                                                          .k = sph_net_outputs(batch->weights->net),
-                                                          .p = y,
-                                                          .ldp = ldy,
-                                                          .t = head->y + tile->row * batch->ldy * k->size,
-                                                          .ldt = batch->ldy,
-                                                          .weight = head->weight,
-                                                          .smoothing = batch->opts->label_smoothing,
-                                                          .delta = batch->opts->huber_delta,
-                                                          .dp = dy,
-                                                          .lddp = lddy});
+    struct loss_args args = {.rows = tile->rows,
+                             .k = sph_net_outputs(batch->weights->net),
+                             .p = y,
+                             .ldp = ldy,
+                             .t = head->y + tile->row * batch->ldy * k->size,
+                             .ldt = batch->ldy,
+                             .weight = head->weight,
+                             .smoothing = batch->opts->label_smoothing,
+                             .delta = batch->opts->huber_delta,
+                             .dp = dy,
+                             .lddp = lddy};
+    if (!head->row_weights)
+        return k->loss[batch->opts->loss](&args);
+    double sum = 0;
+    args.rows = 1;
+    for (size_t i = 0; i < tile->rows; i++) {
+        args.p = (const char *)y + i * ldy * k->size;
+        args.t = head->y + (tile->row + i) * batch->ldy * k->size;
+        args.dp = (char *)dy + i * lddy * k->size;
+        args.weight = head->weight * head->row_weights[tile->row + i];
+        sum += k->loss[batch->opts->loss](&args);
+    }
+    return sum;
 }
 
 double batch_run(const struct batch *batch, const void *x, const void *y, size_t rows)
@@ -35,6 +48,7 @@ double batch_run(const struct batch *batch, const void *x, const void *y, size_t
     for (size_t row = 0; row < rows; row += batch->micro) {
         size_t count = rows - row < batch->micro ? rows - row : batch->micro;
         head.y = (const char *)y + row * batch->ldy * size;
+        head.row_weights = batch->row_weights ? batch->row_weights + row : NULL;
         loss += plan_run(batch->plan, (const char *)x + row * batch->ldx * size, batch->ldx, count,
                          &(struct plan_head){&head, loss_tile});
     }

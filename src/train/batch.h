@@ -13,6 +13,7 @@ struct batch {
     size_t micro;               /* rows at a time */
     const sph_train_opts *opts; /* which loss, and its options; borrowed */
     size_t targets, ldx, ldy;   /* numbers of y in a row, and from a row to the next */
+    const double *row_weights;  /* (rows) factors on the loss of each, or NULL */
 };
 
 /* The mean loss of rows that lie in x (rows, ldx) and y (rows, ldy), in the net's dtype. */

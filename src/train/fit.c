@@ -98,6 +98,50 @@ static int feed_part(struct feed **out, const struct fit *fit, const sph_data *d
     return count ? feed_new(out, data, rows, count, fit->net) : 0;
 }
 
+/* Each class of the training part weighs as much as any other: scikit-learn's "balanced". */
+static int balance_classes(double *weights, const sph_data *data, const sph_split *split)
+{
+    double *rows = mem_get(data->classes, sizeof *rows);
+    if (!rows)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < split->train_rows; i++)
+        rows[(size_t)data->y[split->train[i]]]++;
+    for (size_t i = 0; i < split->train_rows; i++)
+        weights[i] *= (double)split->train_rows / rows[(size_t)data->y[split->train[i]]];
+    mem_free(rows);
+    return 0;
+}
+
+static int weigh_rows(struct fit *fit, const sph_data *data, const sph_split *split)
+{
+    const double *column = data->side[COLUMN_WEIGHT];
+    size_t count = split->train_rows;
+    int balanced = fit->opts.class_weight == SPH_CLASS_WEIGHT_BALANCED, err = 0;
+    double sum = 0;
+    if ((unsigned)fit->opts.class_weight >= SPH_CLASS_WEIGHT_COUNT)
+        return sph_fail_key(SPH_EARG, "class_weight", "%d is none of the known ones",
+                            (int)fit->opts.class_weight);
+    if (balanced && data->task == SPH_TASK_REGRESSION)
+        return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
+    if (!column && !balanced)
+        return 0;
+    double *weights = fit->row_weights = mem_get(count, sizeof *weights);
+    if (!weights)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < count; i++)
+        weights[i] = column ? column[split->train[i]] : 1;
+    if (balanced)
+        err = balance_classes(weights, data, split);
+    for (size_t i = 0; i < count; i++)
+        sum += weights[i];
+    if (!err && !(sum > 0 && isfinite(sum)))
+        err = sph_fail_key(SPH_EARG, "weights", "they sum to %g in the training part: nothing to learn from",
+                           sum);
+    for (size_t i = 0; i < count && !err; i++)
+        weights[i] *= (double)count / sum;
+    return err;
+}
+
 static int make_feeds(struct fit *fit, const sph_data *data, const sph_split *split)
 {
     const sph_train_opts *opts = &fit->opts;
@@ -142,7 +186,10 @@ static int make_fit(struct fit **out, sph_net *net, const struct fit *first, con
         err = make_feeds(fit, data, split);
     if (err < 0)
         goto fail;
+    if ((err = weigh_rows(fit, data, split)) < 0)
+        goto fail;
     struct trainer_setup setup = {
+        .row_weights = fit->row_weights,
         .net = net,
         .opts = &fit->opts,
         .train = &fit->train->source,
@@ -181,6 +228,7 @@ void fit_free(struct fit *fit)
         feed_free(fit->val);
         feed_free(fit->test);
     }
+    mem_free(fit->row_weights);
     mem_free(fit);
 }
 
@@ -218,8 +266,9 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
         trainer_take_best(fit->trainer);
     if (err < 0)
         return err;
-    if (!result->stopped)
-        trainer_take_best(fit->trainer);
+    if (result->stopped) /* who asks does not wait for scores */
+        return 0;
+    trainer_take_best(fit->trainer);
     if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 ||
         (err = score_part(fit, fit->val, &result->val)) < 0 ||
         (err = score_part(fit, fit->test, &result->test)) < 0)

@@ -12,6 +12,7 @@ struct fit {
     sph_train_opts opts;             /* its texts are borrowed */
     struct feed *train, *val, *test; /* NULL where a part is empty */
     struct feed *as_it_is; /* the training part without augmentation, for its scores; NULL: train will do */
+    double *row_weights;   /* (training rows) of mean 1, or NULL */
     struct trainer *trainer;
     int borrows; /* the feeds are another fit's */
 };

@@ -39,7 +39,9 @@ struct trainer {
     uint32_t *order; /* (train rows) of the epoch at work */
     char *x, *y;     /* (longest, ld) the batch at work */
     size_t ldx, ldy, targets;
-    int fetched; /* x and y hold the whole, unchanging training part */
+    const double *row_weights; /* (train rows) or NULL */
+    double *batch_weights;     /* (longest) of the batch at work */
+    int fetched;               /* x and y hold the whole, unchanging training part */
 
     void *best_params, *best_state;
     void *before_params,
@@ -185,6 +187,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->opts = opts;
     t->train = setup->train;
     t->val = setup->val && setup->val->rows ? setup->val : NULL;
+    t->row_weights = setup->row_weights;
     t->k = t->net->k;
     t->targets = loss_targets(opts->loss, outputs);
     t->ldx = net_row_length(t->net);
@@ -214,6 +217,8 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->order = mem_own(&t->owned, t->train->rows, sizeof *t->order);
     t->x = mem_own(&t->owned, t->longest * t->ldx, t->k->size);
     t->y = mem_own(&t->owned, t->longest * t->ldy, t->k->size);
+    if (t->row_weights)
+        t->batch_weights = mem_own(&t->owned, t->longest, sizeof *t->batch_weights);
     if (t->keep_best) {
         t->best_params = mem_own(&t->owned, learned, t->k->size);
         t->best_state = mem_own(&t->owned, state, t->k->size);
@@ -276,6 +281,8 @@ static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
     if (t->fetched)
         return 0;
     int err = t->train->fetch(t->train->self, t->order + first, *rows, t->x, t->ldx, t->y, t->ldy);
+    for (size_t i = 0; t->row_weights && i < *rows; i++)
+        t->batch_weights[i] = t->row_weights[t->order[first + i]];
     t->fetched = !err && t->batches == 1 && !t->train->varies;
     return err;
 }
@@ -297,7 +304,8 @@ static int take_step(struct trainer *t, double *loss, double *lr)
                           .opts = t->opts,
                           .targets = t->targets,
                           .ldx = t->ldx,
-                          .ldy = t->ldy};
+                          .ldy = t->ldy,
+                          .row_weights = t->row_weights ? t->batch_weights : NULL};
     *loss = batch_run(&parts, t->x, t->y, rows);
     if (!isfinite(*loss))
         return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
@@ -524,6 +532,7 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 void trainer_restored(struct trainer *t)
 {
     t->fetched = 0;
+    trainer_go_on(t); /* there may be more epochs now, or fewer */
 }
 
 double trainer_scalar(const struct trainer *t, enum trainer_scalar which)

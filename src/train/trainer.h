@@ -35,6 +35,7 @@ struct trainer_setup {
     const sph_train_opts *opts; /* borrowed for the trainer's life */
     const struct source *train; /* likewise */
     const struct source *val;   /* NULL: none */
+    const double *row_weights;  /* (train's rows) factors on their losses, borrowed likewise; NULL: all 1 */
     size_t most_rows;           /* of the sources that trainer_score will see; 0: not known */
 };
 

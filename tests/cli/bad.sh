@@ -138,7 +138,7 @@ says "four.csv:3: " "'four'"
 table 60 >t.csv
 run 0 train --data t.csv --epochs 2 --out words
 sed '4s/red\|green\|dark blue/pink/' t.csv >pink.csv
-run 1 predict words --data pink.csv
+run 1 predict words --data pink.csv --strict
 says "pink.csv:4: " "'pink'"
 
 # ---- folders that are no run

@@ -77,7 +77,7 @@ run 0 predict named --data crescents --json --out named.csv
 shows '"out": "named.csv"'
 run 0 predict one --data t.csv
 check "stdout and --out differ" cmp -s out one.csv
-check "stderr is not empty" [ ! -s err ]
+check "more on stderr than what was filled: $(cat err)" [ "$(grep -vc "missing cells filled" err)" -eq 0 ]
 
 # ---- they are what eval scores: in the target's own units
 rmse=$(paste -d, t.csv one.csv | awk -F, 'NR > 1 { d = $(NF - 1) - $NF; s += d * d } END { printf "%.8f", sqrt(s / (NR - 1)) }')

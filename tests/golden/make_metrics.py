@@ -96,6 +96,31 @@ def cases():
     yield "eight", "classes", draw.normal(size=(308, 8)) + (t == np.arange(8)), t
 
 
+def logits(draw, t, classes, digits):
+    return np.round(draw.normal(size=(len(t), classes)) + (t == np.arange(classes)), digits) + 1e-4 * np.arange(classes)
+
+
+def random_cases():
+    """Small ones, many: ties between rows, parts of one class, classes that never come. No ties between the classes of a row:
+    there argmax takes the first, and we count a miss (a top-k hit has fewer than k others at least as high)."""
+    draw = np.random.RandomState(12)
+    for i in range(240):
+        rows = draw.randint(1, 13)
+        task = ["regression", "binary", "classes"][i % 3]
+        digits = draw.randint(0, 4)  # few: ties
+        if task == "regression":
+            shape = (rows, draw.randint(1, 4))
+            t = np.round(draw.normal(size=shape) * 10 ** draw.randint(0, 3), digits)
+            yield f"random {i}", task, np.round(t + draw.normal(size=shape), digits), t
+        elif task == "binary":
+            t = (draw.rand(rows, 1) < draw.choice([0.05, 0.5, 0.9])) * 1
+            yield f"random {i}", task, np.round(2 * draw.normal(size=t.shape) + t - 0.5, digits), t
+        else:
+            classes = draw.randint(2, 7)
+            t = draw.randint(0, draw.randint(1, classes + 1), (rows, 1))
+            yield f"random {i}", task, logits(draw, t, classes, digits), t
+
+
 # What scikit-learn warns of where a score is undefined, or is defined all the same.
 KNOWN = ["y_pred contains classes not in y_true", "R^2 score is not well-defined", "Only one class is present in y_true",
          "A single label was found"]
@@ -120,7 +145,7 @@ def score(metric, t, p):
 def main():
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "metrics.csv")
     with open(path, "w") as out:
-        for name, task, p, t in cases():
+        for name, task, p, t in [*cases(), *random_cases()]:
             print("case", name, task, p.shape[1], len(p), sep=",", file=out)
             for a, b in zip(p, t):
                 print("row", *[repr(float(x)) for x in [*a, *b]], sep=",", file=out)

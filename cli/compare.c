@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spherelu compare: runs side by side. */
+#include "cli.h"
+
+static int run_compare(const struct args *args)
+{
+    const sph_sink sink = {stdout, cli_write};
+    int code = args_check_common(args);
+    if (code)
+        return code;
+    const char *page = args_value(args, "out");
+    int err = sph_compare(args->word, args->words, page, args_on(args, "json"), &sink);
+    return cli_written(args->command, err, stdout, "the comparison");
+}
+
+static const sph_option options[] = {
+    {"out", "FILE.html", "", "run",
+     "page to write, with the table and the validation curves of all in one figure"},
+    {"threads", "N", "", "common", "taken by every command; one thread works here"},
+    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
+     "taken by every command; the runs' own precision holds here"},
+};
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "compare runs with one another, row by row",
+    .usage = "RUN RUN... [--out FILE.html] [--json]",
+    .about =
+        "A row for each run: data, method, the test score. Runs whose test parts hold the same rows are "
+        "compared "
+        "with the first one row by row: the mean difference of what single rows cost (squared error, or log "
+        "loss), its standard error, and in how many rows a run is ahead of the first and behind it. Runs on "
+        "other "
+        "rows are told so and not compared: give them the same --seed, --test and --split.",
+    .examples = "  spherelu compare runs/gmp runs/sp\n"
+                "  spherelu compare runs/gmp runs/sp runs/wn --out compared.html\n"
+                "  spherelu compare runs/gmp runs/sp --json\n",
+    .options = options,
+    .count = sizeof options / sizeof *options,
+    .words = {"RUN", "RUN"},
+    .last_repeats = 1,
+    .words_needed = 2,
+    .run = run_compare,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/run_importance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "job/job.h"
+#include "job/run_rows.h"
+#include "rows/feed.h"
+#include "train/evaluate.h"
+
+enum { EVAL_ROWS = 1024 };
+
+struct scorer {
+    sph_run *run;
+    struct run_rows rows;
+    sph_data shuffled; /* the rows at hand alone, x to be shuffled; all else is borrowed */
+    struct weights *weights;
+    struct evaluator *evaluator;
+    uint32_t *order;
+    sph_metric metric;
+};
+
+static int score(struct scorer *s, double *out)
+{
+    struct feed *feed = NULL;
+    sph_scores scores;
+    int err = feed_new(&feed, &s->shuffled, NULL, s->rows.count, s->run->net);
+    if (!err)
+        err = evaluator_run(s->evaluator, &feed->source, EVALUATOR_ALL, &scores);
+    feed_free(feed);
+    if (err < 0)
+        return err;
+    const char *word = sph_word(SPH_WORDS_METRIC, (int)s->metric)->word;
+    for (size_t i = 0; i < scores.count; i++)
+        if (!strcmp(scores.name[i], word)) {
+            *out = scores.value[i];
+            if (!isnan(*out))
+                return 0;
+            return sph_fail_key(SPH_EARG, "metric", "%s has no value in these rows: it is undefined %s", word,
+                                sph_metric_about(s->metric)->undefined);
+        }
+    return sph_fail_key(SPH_EARG, "metric", "%s is not a metric of the run's task", word);
+}
+
+static int scorer_open(struct scorer *s, sph_run *run, const char *source, int metric)
+{
+    sph_train_opts train = job_train_opts(run->job);
+    struct evaluator_opts opts = {
+        .loss = train.loss, .smoothing = train.label_smoothing, .delta = train.huber_delta, .workers = 1};
+    size_t most = net_rows_at_once(run->net, EVAL_ROWS);
+    s->run = run;
+    int err = run_rows_open(&s->rows, run, source);
+    if (err < 0)
+        return err;
+    s->metric = metric < 0 ? sph_metric_of(s->rows.data->task) : (sph_metric)metric;
+    s->shuffled = *s->rows.data;
+    s->shuffled.rows = s->rows.count;
+    s->shuffled.x = s->rows.x;
+    s->shuffled.y = s->rows.y;
+    if (!(s->order = mem_get(s->rows.count, sizeof *s->order)))
+        return SPH_EMEMORY;
+    if ((err = weights_new(&s->weights, run->net, run->net->k, 0)) < 0 ||
+        (err = evaluator_new(&s->evaluator, s->weights, &opts, s->rows.count < most ? s->rows.count : most)) <
+            0)
+        return err;
+    weights_materialize(s->weights);
+    return 0;
+}
+
+static void scorer_free(struct scorer *s)
+{
+    evaluator_free(s->evaluator);
+    weights_free(s->weights);
+    mem_free(s->order);
+    run_rows_free(&s->rows);
+}
+
+/* x's columns of one column of the table <- those of the rows in another order. */
+static void shuffle(struct scorer *s, const struct column *column, const uint32_t *order)
+{
+    const sph_data *data = s->rows.data;
+    size_t n = data->features, width = column_width(column) * sizeof *data->x;
+    for (size_t i = 0; i < s->rows.count; i++)
+        memcpy(s->rows.x + i * n + column->at, data->x + s->rows.row[order ? order[i] : i] * n + column->at,
+               width);
+}
+
+static int try_column(struct scorer *s, size_t number, size_t repeats, uint64_t seed, double whole,
+                      struct importance *out)
+{
+    const struct column *column = &s->rows.data->columns[number];
+    double sum = 0, squares = 0, value, sign = sph_metric_about(s->metric)->larger_is_better ? 1 : -1;
+    int err = 0;
+    for (size_t k = 0; k < repeats && !err; k++) {
+        struct rng rng = rng_stream(seed, RNG_SHUFFLE, (uint32_t)(number * repeats + k));
+        for (size_t i = 0; i < s->rows.count; i++)
+            s->order[i] = (uint32_t)i;
+        rng_shuffle(&rng, s->order, s->rows.count);
+        shuffle(s, column, s->order);
+        if ((err = score(s, &value)) < 0)
+            break;
+        double loss = sign * (whole - value);
+        sum += loss;
+        squares += loss * loss;
+    }
+    shuffle(s, column, NULL);
+    double mean = sum / (double)repeats, variance = squares / (double)repeats - mean * mean;
+    *out = (struct importance){.column = column->name, .mean = mean, .spread = sqrt(fmax(0, variance))};
+    return err;
+}
+
+static int by_mean(const void *a, const void *b)
+{
+    const struct importance *x = a, *y = b;
+    return x->mean != y->mean ? (x->mean < y->mean) - (x->mean > y->mean) : strcmp(x->column, y->column);
+}
+
+int importances_find(struct importances *out, sph_run *run, const char *source, int metric, size_t repeats,
+                     uint64_t seed, int (*tell)(void *self, double share), void *self)
+{
+    struct scorer s = {0};
+    *out = (struct importances){.repeats = repeats};
+    int err = scorer_open(&s, run, source, metric);
+    const sph_data *data = s.rows.data;
+    if (!err && !(out->list = mem_get(data->column_count, sizeof *out->list)))
+        err = SPH_EMEMORY;
+    if (!err)
+        err = score(&s, &out->score);
+    for (size_t i = 0; !err && i < data->column_count; i++) {
+        if (data->columns[i].role != COLUMN_FEATURE)
+            continue;
+        err = try_column(&s, i, repeats, seed, out->score, &out->list[out->count]);
+        out->count += !err;
+        if (!err && tell && tell(self, (double)(i + 1) / (double)data->column_count))
+            err = 1;
+    }
+    if (!err) {
+        qsort(out->list, out->count, sizeof *out->list, by_mean);
+        out->rows = s.rows.count;
+        out->metric = s.metric;
+        out->data = s.rows.data;
+        s.rows.data = NULL;
+    }
+    scorer_free(&s);
+    return err;
+}
+
+void importances_free(struct importances *importances)
+{
+    mem_free(importances->list);
+    sph_data_free(importances->data);
+    *importances = (struct importances){0};
+}

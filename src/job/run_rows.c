@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/run_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/runfolder.h"
+#include "train/losses.h"
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The rows' numbers: the test part's, or all. */
+static int choose_rows(struct run_rows *out, const sph_run *run, const char *source)
+{
+    sph_split split = {0};
+    int err = source ? 0 : runfolder_read_split(&split, run->dir, out->data->rows);
+    if (err < 0)
+        return err;
+    if (!source && !split.test_rows)
+        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+    out->count = source ? out->data->rows : split.test_rows;
+    if (!err && out->data->rows > UINT32_MAX)
+        err = sph_fail_key(SPH_EARG, "data", "%zu rows, expected fewer than 2^32", out->data->rows);
+    if (!err && !(out->row = mem_get(out->count, sizeof *out->row)))
+        err = SPH_EMEMORY;
+    for (size_t i = 0; i < out->count && !err; i++)
+        out->row[i] = source ? (uint32_t)i : split.test[i];
+    if (!err)
+        qsort(out->row, out->count, sizeof *out->row, by_number);
+    sph_split_free(&split);
+    return err;
+}
+
+int run_rows_open(struct run_rows *out, sph_run *run, const char *source)
+{
+    *out = (struct run_rows){0};
+    if (json_object_get(run->schema, "images"))
+        return sph_fail_key(SPH_EARG, "data", "%s was trained on images, expected a table", run->dir);
+    int err = run_open_data(run, source, 1, &out->data);
+    if (!err)
+        err = choose_rows(out, run, source);
+    if (err < 0)
+        return err;
+    size_t features = out->data->features, x_count, p_count;
+    out->targets = out->data->targets;
+    out->outputs = sph_net_outputs(run->net);
+    if (!size_times(&x_count, out->count, features) || !size_times(&p_count, out->count, out->outputs))
+        return sph_fail(SPH_EMEMORY, "out of memory: %zu rows", out->count);
+    out->x = mem_get(x_count, sizeof *out->x);
+    out->y = mem_get(out->count * out->targets, sizeof *out->y);
+    out->p = mem_get(p_count, sizeof *out->p);
+    if (!out->x || !out->y || !out->p)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < out->count; i++) {
+        memcpy(out->x + i * features, out->data->x + out->row[i] * features, features * sizeof *out->x);
+        memcpy(out->y + i * out->targets, out->data->y + out->row[i] * out->targets,
+               out->targets * sizeof *out->y);
+    }
+    return run_rows_predict(out, run);
+}
+
+void run_rows_free(struct run_rows *rows)
+{
+    sph_data_free(rows->data);
+    mem_free(rows->row);
+    mem_free(rows->x);
+    mem_free(rows->y);
+    mem_free(rows->p);
+    *rows = (struct run_rows){0};
+}
+
+int run_rows_predict(struct run_rows *rows, sph_run *run)
+{
+    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
+    int err = sph_net_forward(run->net, rows->x, rows->count, rows->p);
+    for (size_t i = 0; i < rows->count && !err; i++)
+        loss_predict(loss->link, rows->outputs, rows->p + i * rows->outputs);
+    return err;
+}
+
+double run_rows_probability(const struct run_rows *rows, size_t i, size_t class_number)
+{
+    const double *p = rows->p + i * rows->outputs;
+    return rows->outputs > 1 ? p[class_number] : class_number ? *p : 1 - *p;
+}
+
+double run_rows_loss(const struct run_rows *rows, size_t i)
+{
+    const double *y = rows->y + i * rows->targets, *p = rows->p + i * rows->outputs;
+    double sum = 0;
+    if (rows->data->task != SPH_TASK_REGRESSION)
+        return -log(fmax(run_rows_probability(rows, i, (size_t)*y), 1e-15));
+    for (size_t t = 0; t < rows->targets; t++)
+        sum += (y[t] - p[t]) * (y[t] - p[t]);
+    return sum;
+}
+
+/* ---------------------------------------------------------------- targets one by one */
+
+size_t sph_run_targets(const sph_run *run)
+{
+    size_t count = 0, i;
+    const json_t *column;
+    json_array_foreach(json_object_get(run->schema, "columns"), i, column)
+    {
+        const char *role = json_string_value(json_object_get(column, "role"));
+        count += role && !strcmp(role, "target");
+    }
+    return count ? count : 1;
+}
+
+const char *sph_run_target(const sph_run *run, size_t target)
+{
+    size_t i;
+    const json_t *column;
+    json_array_foreach(json_object_get(run->schema, "columns"), i, column)
+    {
+        const char *role = json_string_value(json_object_get(column, "role"));
+        if (role && !strcmp(role, "target") &&
+            json_integer_value(json_object_get(column, "at")) == (json_int_t)target)
+            return json_string_value(json_object_get(column, "name"));
+    }
+    return NULL;
+}
+
+static void score_target(const struct run_rows *rows, size_t target, sph_scores *out)
+{
+    double squares = 0, sizes = 0, mean = 0, spread = 0, n = (double)rows->count;
+    for (size_t i = 0; i < rows->count; i++)
+        mean += rows->y[i * rows->targets + target] / n;
+    for (size_t i = 0; i < rows->count; i++) {
+        double y = rows->y[i * rows->targets + target], error = y - rows->p[i * rows->outputs + target];
+        squares += error * error;
+        sizes += fabs(error);
+        spread += (y - mean) * (y - mean);
+    }
+    *out = (sph_scores){.rows = rows->count, .count = 3, .name = {"rmse", "mae", "r2"}};
+    out->value[0] = sqrt(squares / n);
+    out->value[1] = sizes / n;
+    out->value[2] = rows->count < 2 ? (double)NAN : spread > 0 ? 1 - squares / spread : squares > 0 ? 0 : 1;
+}
+
+int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each)
+{
+    struct run_rows rows;
+    int err = run_rows_open(&rows, run, source);
+    if (!err && rows.data->task != SPH_TASK_REGRESSION)
+        err = sph_fail_key(SPH_EARG, "task", "the run tells classes apart, expected a regression");
+    for (size_t t = 0; t < (err ? 0 : rows.targets); t++)
+        score_target(&rows, t, &each[t]);
+    run_rows_free(&rows);
+    return err;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs side by side: their scores, and where they were tested on the same rows, row by row. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "file/file.h"
+#include "job/run_rows.h"
+#include "report/pages.h"
+#include "report/show.h"
+#include "store/runfolder.h"
+
+enum {
+    COMPARE_RUN,
+    COMPARE_DATA,
+    COMPARE_METHOD,
+    COMPARE_METRIC,
+    COMPARE_SCORE,
+    COMPARE_ROWS,
+    COMPARE_DIFFERENCE,
+    COMPARE_AHEAD,
+    COMPARE_NOTE,
+    COMPARE_COLUMNS
+};
+
+/* What the others are compared with. */
+struct first {
+    struct run_rows rows;
+    int there;
+};
+
+static int same_rows(const struct run_rows *a, const struct run_rows *b)
+{
+    const sph_data *p = a->data, *q = b->data;
+    return p->task == q->task && p->rows == q->rows && p->targets == q->targets && p->classes == q->classes &&
+           a->count == b->count && !memcmp(p->y, q->y, p->rows * p->targets * sizeof *p->y) &&
+           !memcmp(a->row, b->row, a->count * sizeof *a->row);
+}
+
+/* Below 0: the run costs less than the first. */
+static void put_pairs(struct table *table, size_t row, const struct run_rows *first,
+                      const struct run_rows *rows)
+{
+    double sum = 0, squares = 0, n = (double)rows->count;
+    size_t ahead = 0, behind = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        double d = run_rows_loss(rows, i) - run_rows_loss(first, i);
+        sum += d;
+        squares += d * d;
+        ahead += d < 0;
+        behind += d > 0;
+    }
+    double mean = sum / n, variance = n > 1 ? fmax(0, squares - n * mean * mean) / (n - 1) : (double)NAN;
+    table_mean(table, row, COMPARE_DIFFERENCE, mean, sqrt(variance / n));
+    table_text(table, row, COMPARE_AHEAD, "%zu : %zu", ahead, behind);
+}
+
+static void put_score(struct table *table, size_t row, const char *dir, sph_task task)
+{
+    json_t *result = NULL;
+    const char *word = sph_word(SPH_WORDS_METRIC, (int)sph_metric_of(task))->word;
+    char *path = file_join(dir, RUNFOLDER_RESULT);
+    if (path && !json_read(&result, path)) {
+        const json_t *value = json_object_get(json_object_get(result, "test"), word);
+        table_words(table, row, COMPARE_METRIC, word);
+        if (json_is_number(value))
+            table_number(table, row, COMPARE_SCORE, json_number_value(value));
+    }
+    json_decref(result);
+    mem_free(path);
+}
+
+/* A run that cannot be opened is a failure; one whose data are gone is told so in its row. */
+static int put_run(struct table *table, size_t row, const char *dir, struct first *first)
+{
+    sph_run *run = NULL;
+    struct run_rows rows = {0};
+    struct text words = {0};
+    int err = sph_run_open(&run, dir);
+    if (err < 0)
+        return err;
+    const char *data = run->job->options.data, *slash = data ? strrchr(data, '/') : NULL;
+    table_words(table, row, COMPARE_RUN, dir);
+    table_words(table, row, COMPARE_DATA, slash ? slash + 1 : data);
+    show_method(&words, run->job);
+    table_take(table, row, COMPARE_METHOD, &words);
+    put_score(table, row, dir, (sph_task)run->job->options.task);
+    err = run_rows_open(&rows, run, NULL);
+    if (err < 0 && err != SPH_EMEMORY) {
+        table_words(table, row, COMPARE_NOTE, sph_failure()->what);
+        err = 0;
+    } else if (!err) {
+        table_count(table, row, COMPARE_ROWS, rows.count);
+        if (!row) {
+            first->rows = rows;
+            first->there = 1;
+            rows = (struct run_rows){0};
+        } else if (!first->there)
+            table_words(table, row, COMPARE_NOTE, "not compared: the first run has no rows to compare with");
+        else if (same_rows(&first->rows, &rows))
+            put_pairs(table, row, &first->rows, &rows);
+        else
+            table_words(table, row, COMPARE_NOTE, "not compared: other test rows than the first run's");
+    }
+    run_rows_free(&rows);
+    sph_run_free(run);
+    return err;
+}
+
+static int write_page(const char *path, const char *const *dirs, size_t count, const struct table *table)
+{
+    struct report *report = NULL;
+    const char **names = mem_get(count, sizeof *names);
+    int err = names ? report_new(&report, "Runs compared", NULL) : SPH_EMEMORY;
+    for (size_t i = 0; i < count && names; i++)
+        names[i] = "val_loss";
+    if (!err) {
+        report_section(report, "Scores");
+        err = report_table(report, table);
+    }
+    if (!err) {
+        report_section(report, "Curves");
+        err = page_add_curves(report, dirs, names, dirs, count, 0,
+                              "Validation losses by epoch, in the units of each training.");
+    }
+    if (!err)
+        err = report_write(report, path);
+    report_free(report);
+    mem_free(names);
+    return err;
+}
+
+int sph_compare(const char *const *dirs, size_t count, const char *page, int json, const sph_sink *sink)
+{
+    static const struct table_column columns[COMPARE_COLUMNS] = {
+        [COMPARE_RUN] = {.head = "run", .json = "run"},
+        [COMPARE_DATA] = {.head = "data", .json = "data"},
+        [COMPARE_METHOD] = {.head = "method", .json = "method"},
+        [COMPARE_METRIC] = {.head = "metric", .json = "metric"},
+        [COMPARE_SCORE] = {.head = "test", .json = "test", .number = 1, .digits = 5},
+        [COMPARE_ROWS] = {.head = "rows", .json = "rows", .number = 1},
+        [COMPARE_DIFFERENCE] = {.head = "row by row", .json = "difference", .number = 1, .digits = 4},
+        [COMPARE_AHEAD] = {.head = "ahead : behind", .json = "ahead_behind"},
+        [COMPARE_NOTE] = {.head = "", .json = "note"},
+    };
+    struct table table = {0};
+    struct first first = {0};
+    int err = count < 2 ? sph_fail(SPH_EARG, "%zu run%s, expected two or more to compare", count,
+                                   count == 1 ? "" : "s")
+                        : 0;
+    for (size_t c = 0; c < COMPARE_COLUMNS; c++)
+        table_column(&table, columns[c]);
+    table_rows(&table, count);
+    for (size_t i = 0; i < count && !err; i++)
+        err = put_run(&table, i, dirs[i], &first);
+    if (!err && first.there)
+        table_line(&table.notes,
+                   "row by row: mean over the test rows of how much more %s a run has than %s, +- its "
+                   "standard error; "
+                   "below 0 is better",
+                   first.rows.data->task == SPH_TASK_REGRESSION ? "squared error" : "log loss", dirs[0]);
+    if (!err && page)
+        err = write_page(page, dirs, count, &table);
+    if (!err)
+        err = show_table(&table, json, sink);
+    run_rows_free(&first.rows);
+    table_free(&table);
+    return err;
+}

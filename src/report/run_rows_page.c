@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run's page shows of single rows: predictions against targets, probabilities against how often they come true. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "job/run_rows.h"
+#include "report/pages.h"
+#include "report/sketch.h"
+
+static void add_residuals(struct report *report, const struct run_rows *rows, double *x, double *y)
+{
+    for (size_t t = 0; t < rows->targets; t++) {
+        const char *name = data_target_name(rows->data, t);
+        struct text svg = {0}, title = {0};
+        for (size_t i = 0; i < rows->count; i++) {
+            x[i] = rows->y[i * rows->targets + t];
+            y[i] = rows->p[i * rows->outputs + t];
+        }
+        text_add(&title, "Predictions of %s against what it is, test rows", name);
+        struct sketch_series series = {.x = x, .y = y, .count = rows->count, .dots = 1};
+        struct sketch sketch = {.title = title.chars ? title.chars : "",
+                                .x_name = "target",
+                                .y_name = "prediction",
+                                .series = &series,
+                                .count = 1,
+                                .diagonal = 1,
+                                .mark = (double)NAN};
+        sketch_draw(&svg, &sketch);
+        if (!svg.failed && !title.failed)
+            report_sketch(report, svg.chars, title.chars);
+        text_free(&svg);
+        text_free(&title);
+    }
+}
+
+static int add_targets(struct report *report, const struct run_rows *rows)
+{
+    struct table table = {0};
+    static const char *const heads[] = {"rmse", "mae", "mean error", "correlation"};
+    table_column(&table, (struct table_column){.head = "target"});
+    for (size_t c = 0; c < 4; c++)
+        table_column(&table, (struct table_column){.head = heads[c], .number = 1, .digits = 5});
+    table_rows(&table, rows->targets);
+    for (size_t t = 0; t < rows->targets; t++) {
+        double squares = 0, sizes = 0, sum = 0, ty = 0, tp = 0, yy = 0, pp = 0, yp = 0,
+               n = (double)rows->count;
+        for (size_t i = 0; i < rows->count; i++) {
+            ty += rows->y[i * rows->targets + t] / n;
+            tp += rows->p[i * rows->outputs + t] / n;
+        }
+        for (size_t i = 0; i < rows->count; i++) {
+            double y = rows->y[i * rows->targets + t], p = rows->p[i * rows->outputs + t];
+            squares += (p - y) * (p - y);
+            sizes += fabs(p - y);
+            sum += p - y;
+            yy += (y - ty) * (y - ty);
+            pp += (p - tp) * (p - tp);
+            yp += (y - ty) * (p - tp);
+        }
+        table_words(&table, t, 0, data_target_name(rows->data, t));
+        table_number(&table, t, 1, sqrt(squares / n));
+        table_number(&table, t, 2, sizes / n);
+        table_number(&table, t, 3, sum / n);
+        table_number(&table, t, 4, yp / sqrt(yy * pp));
+    }
+    int err = report_table(report, &table);
+    table_free(&table);
+    return err;
+}
+
+enum { BINS = 10 };
+
+/* In tenths of probability: how sure the net was of a class on average, and how often it was right. Of several classes
+ * the one it speaks for. */
+static void add_calibration(struct report *report, const struct run_rows *rows)
+{
+    double sure[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0}, gap = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t best = 1;
+        for (size_t c = 0; rows->outputs > 1 && c < rows->outputs; c++)
+            best = !c || run_rows_probability(rows, i, c) > run_rows_probability(rows, i, best) ? c : best;
+        double p = run_rows_probability(rows, i, best);
+        size_t bin = (size_t)fmin(BINS - 1, floor(p * BINS));
+        sure[bin] += p;
+        right[bin] += (size_t)rows->y[i] == best;
+        count[bin]++;
+    }
+    for (size_t b = 0; b < BINS; b++) {
+        gap += fabs(sure[b] - right[b]) / (double)rows->count;
+        sure[b] = count[b] > 0 ? sure[b] / count[b] : (double)NAN;
+        right[b] = count[b] > 0 ? right[b] / count[b] : (double)NAN;
+    }
+    struct text svg = {0}, caption = {0};
+    struct sketch_series series[] = {{.x = sure, .y = right, .count = BINS, .dots = 1}};
+    sketch_draw(&svg, &(struct sketch){.title = "Calibration of the test rows",
+                                       .x_name = "probability, mean of each tenth",
+                                       .y_name = "share that is so",
+                                       .series = series,
+                                       .count = 1,
+                                       .diagonal = 1,
+                                       .mark = (double)NAN});
+    text_add(
+        &caption,
+        "Calibration, test rows: %s. On the line, probabilities come true as often as they say; the mean "
+        "distance (expected calibration error) is ",
+        rows->outputs > 1 ? "of the class that the net speaks for" : "of the second class");
+    text_add_general(&caption, 3, gap);
+    text_add(&caption, ".");
+    if (!svg.failed && !caption.failed)
+        report_sketch(report, svg.chars, caption.chars);
+    text_free(&svg);
+    text_free(&caption);
+}
+
+int page_add_rows(struct report *report, const char *dir)
+{
+    sph_run *run = NULL;
+    struct run_rows rows = {0};
+    int err = sph_run_open(&run, dir);
+    if (!err && !(err = run_rows_open(&rows, run, NULL)) && rows.count) {
+        double *x = mem_get(rows.count, sizeof *x), *y = mem_get(rows.count, sizeof *y);
+        report_section(report, "Row by row");
+        if (!x || !y)
+            err = SPH_EMEMORY;
+        else if (rows.data->task == SPH_TASK_REGRESSION) {
+            if (rows.targets > 1)
+                err = add_targets(report, &rows);
+            add_residuals(report, &rows, x, y);
+        } else
+            add_calibration(report, &rows);
+        mem_free(x);
+        mem_free(y);
+    }
+    run_rows_free(&rows);
+    sph_run_free(run);
+    return err == SPH_EMEMORY ? err : 0; /* data that are gone or images: the page does without */
+}

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# What shells complete: every command, every option of each, the words that an option takes.
+. "$(dirname "$0")/lib.bash"
+
+run 0 completion bash
+cp out spherelu.bash
+check "bash does not take its script" bash -n spherelu.bash
+
+# complete WORD...: what bash offers for the last word
+complete_() {
+    bash -c '. ./spherelu.bash; COMP_WORDS=(spherelu "$@"); COMP_CWORD=$#; _spherelu; printf "%s\n" "${COMPREPLY[@]}"' - "$@"
+}
+check "commands: $(complete_ comp | tr '\n' ' ')" [ "$(complete_ comp | tr '\n' ' ')" = "compare completion " ]
+check "options: $(complete_ train --class)" [ "$(complete_ train --class)" = --class-weight ]
+check "words: $(complete_ train --param g)" [ "$(complete_ train --param g)" = gmp ]
+touch houses.csv
+check "files: $(complete_ train --data hou)" [ "$(complete_ train --data hou)" = houses.csv ]
+commands=$("$SPHERELU" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | sort -u | grep -vx spherelu)
+for command in $commands; do
+    offered=$(complete_ "$command" --)
+    for option in $("$SPHERELU" "$command" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'); do
+        check "bash does not offer $command --$option" grep -qx -- "--$option" <<<"$offered"
+    done
+done
+run 0 completion zsh
+cp out _spherelu
+check "zsh has no options of importance" grep -q "'--repeats\[" _spherelu
+if command -v zsh >/dev/null; then check "zsh does not take its script" zsh -n _spherelu; else skipped "zsh is not installed"; fi
+run 0 completion fish
+cp out spherelu.fish
+check "fish has no words of --param" grep -q -- "-l param -x -a 'sp wn gmp sphere'" spherelu.fish
+if command -v fish >/dev/null; then check "fish does not take its script" fish -n spherelu.fish; else skipped "fish is not installed"; fi
+run 2 completion tcsh
+says "found 'tcsh', expected bash, zsh or fish"
+finish

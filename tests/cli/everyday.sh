@@ -1,0 +1,179 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# A table as it comes from somebody's desk, from the first refusal to the page one shows around: nothing silent.
+. "$(dirname "$0")/lib.bash"
+
+# shop ROWS: ids, dates, a constant, remarks, groups, weights, missing cells; target price
+shop() {
+    awk -v rows="$1" 'BEGIN {
+        srand(3); print "id,when,town,rooms,same,remark,site,w,price,rent"
+        for (i = 0; i < rows; i++) {
+            month = 1 + int(12 * rand()); r = 1 + int(7 * rand()); t = int(3 * rand())
+            printf "%d,%d-%02d-%02d,%s,%s,7,remark %d of many,%d,%.3f,%.1f,%.1f\n", i + 1, 2019 + int(3 * rand()), month,
+                1 + int(28 * rand()), substr("ABC", t + 1, 1), i % 37 == 5 ? "" : r, i, i / 20, rand(),
+                1000 * r + 3000 * (month == 7) + 100 * rand(), 10 * r + 5 * t + rand()
+        }
+    }'
+}
+shop 400 >shop.csv
+
+# ---- what cannot be used is named at once, with what to do
+run 1 train --data shop.csv --target price --out refused
+says "column 'remark' is text with more than 50 different values" "leave it out with --drop remark"
+awk 'BEGIN { print "a,b,x,y"; for (i = 0; i < 80; i++) printf "p%d,q%d,%d,%d.5\n", i, i, i % 9, i % 11 }' >words.csv
+run 1 train --data words.csv --out refused
+says "2 columns cannot be used" "'a' is text" "'b' is text" "--drop a,b" "--drop auto"
+absent refused
+
+# ---- --drop auto, dates, counts
+run 0 train --data shop.csv --target price --drop auto,rent --epochs 60 --out first
+check "no page is told of" grep -q '^report    first/report.html$' out
+check "filled cells are not told: $(cat out)" grep -q '11 missing cells filled: rooms 11' out
+for note in "column 'id' is left out: it counts the rows" "column 'same' is left out" "column 'remark' is left out" \
+    "column 'when': dates, taken as year, month, day of the week, days since the first"; do
+    check "no note: $note" grep -qF "$note" err
+done
+run 0 train --data shop.csv --target price --drop auto,rent --epochs 60 --out again --quiet --no-report
+check "--quiet is not quiet" [ ! -s err ]
+absent again/report.html
+same_run first again
+run 0 show first/model.safetensors
+shows "columns     id, when, town, rooms, "
+
+# ---- the task is announced
+awk 'BEGIN { srand(1); print "x,quality"; for (i = 0; i < 90; i++) print rand() "," 3 + i % 6 }' >wine.csv
+awk 'BEGIN { srand(1); print "x,kind"; for (i = 0; i < 90; i++) print rand() "," i % 3 }' >kinds.csv
+run 0 train --data wine.csv --epochs 3 --out wine
+check "the task is not announced" grep -q "target 'quality': 6 different whole numbers from 3 to 8, taken as regression; --task classes for classes" err
+run 0 train --data kinds.csv --epochs 3 --out kinds
+check "numbered classes are not announced" grep -q "target 'kind': the 3 whole numbers from 0 to 2, taken as classes; --task regression" err
+check "numbered classes are no classes" grep -q '^training  classes' out
+run 0 train --data kinds.csv --task regression --epochs 3 --out numbers --quiet
+check "--task is not heeded" grep -q '^training  regression' out
+
+# ---- splits by group and time, weights
+run 0 train --data shop.csv --target price --drop auto,rent --group site --epochs 5 --quiet --out groups
+run 0 train --data shop.csv --target price --drop auto,rent,site --time when --weights w --epochs 5 --quiet --out times
+check "a group is on two sides" awk -F'[:,]' '
+    { sub(/"content":"[^"]*",/, ""); part = "" }
+    { for (i = 1; i <= NF; i++) { if ($i ~ /train|val|test/) { part = $i; gsub(/[^a-z]/, "", part) }
+        cell = $i; gsub(/[^0-9]/, "", cell); if (cell == "" || part == "") continue
+        site = int(cell / 20); if ((site in of) && of[site] != part) bad = 1; of[site] = part } }
+    END { for (s in of) count++; exit bad || count != 20 }' <(tr -d ' \n' <groups/split.json)
+run 2 train --data shop.csv --target price --drop auto --group place --out nowhere
+says "no column 'place' (group)"
+run 2 train --data shop.csv --target price --drop auto --group site --split stratified --out nowhere
+says "--split"
+run 2 train --data shop.csv --target price --drop auto --class-weight balanced --out nowhere
+says "the task is regression"
+sed 's/^\(\([^,]*,\)\{7\}\)[^,]*/\10/; 1s/.*/id,when,town,rooms,same,remark,site,w,price,rent/' shop.csv >zero.csv
+run 2 train --data zero.csv --target price --drop auto --weights w --out nowhere
+says "they sum to 0"
+absent nowhere
+awk 'BEGIN { srand(5); print "u,v,rare"; for (i = 0; i < 600; i++) { y = i % 15 == 0; print rand() + 0.4 * y "," rand() "," (y ? "yes" : "no") } }' >rare.csv
+run 0 train --data rare.csv --epochs 60 --quiet --out plain
+run 0 train --data rare.csv --epochs 60 --quiet --class-weight balanced --out balanced
+rare=$(grep -c ',yes$' rare.csv)
+for name in plain balanced; do
+    run 0 predict $name --data rare.csv --out $name.csv
+    printf -v yes_$name %d "$(grep -c '^yes,' $name.csv)"
+done
+# shellcheck disable=SC2154 # printf -v
+check "of $rare rare rows $yes_plain are found, balanced $yes_balanced" [ "$yes_balanced" -gt $((2 * yes_plain + rare)) ]
+
+# ---- predictions: words that training did not see, columns carried along, stdin, packed
+sed '2s/,[ABC],/,Z,/; 3s/,[ABC],/,Y,/' shop.csv >new.csv
+run 0 predict first --data new.csv --keep id,when --out p.csv
+check "unseen words are not counted: $(cat err)" grep -q "2 cells with a word that training did not see" err
+check "kept columns are not there: $(head -1 p.csv)" [ "$(head -1 p.csv)" = id,when,prediction ]
+check "another row is kept" [ "$(sed 1d p.csv | cut -d, -f1,2)" = "$(sed 1d new.csv | cut -d, -f1,2)" ]
+run 1 predict first --data new.csv --strict
+says "new.csv:2: column 'town' holds 'Z'"
+run 2 predict first --data new.csv --keep nothing
+says "no column 'nothing' (keep)"
+"$SPHERELU" predict first --data - --keep id,when <new.csv >piped.csv 2>err
+check "stdin is another table" cmp -s p.csv piped.csv
+gzip -c new.csv >new.csv.gz
+run 0 predict first --data new.csv.gz --keep id,when --out q.csv
+check "gzip is another table" cmp -s p.csv q.csv
+if command -v zstd >/dev/null; then
+    zstd -q new.csv -o new.csv.zst
+    run 0 predict first --data new.csv.zst --keep id,when --out z.csv
+    check "zstd is another table" cmp -s p.csv z.csv
+    head -c 60 new.csv.zst >cut.csv.zst
+    run 1 predict first --data cut.csv.zst
+    says "cut.csv.zst: cannot be unpacked"
+else
+    skipped "zstd is not installed"
+fi
+cp new.csv wrong.zst
+run 1 predict first --data wrong.zst
+says "wrong.zst: not a zstd file: it does not begin with 28 b5 2f fd"
+"$SPHERELU" train --data - --target price --drop auto,rent --epochs 60 --quiet --no-report --out piped <shop.csv >out 2>err
+check "training from stdin: $(cat err)" cmp -s piped/model.safetensors first/model.safetensors
+run 2 eval piped
+says "the run's own data came by standard input"
+awk 'BEGIN { srand(2); for (i = 0; i < 60; i++) { a = rand(); b = rand(); printf "%d 1:%.4f 3:%.4f\n", (a > b ? 1 : -1), a, b } }' >t.libsvm
+run 0 train --data t.libsvm --epochs 30 --quiet --out svm
+shows "t.libsvm: 60 rows, 3 features" "training  binary"
+
+# ---- several targets, one by one
+run 0 train --data shop.csv --target price,rent --drop auto --epochs 30 --quiet --out two
+check "targets are not scored one by one: $(cat out)" grep -qE '^test      rent: rmse [0-9.]+, mae [0-9.]+, r2 ' out
+run 0 eval two
+check "eval tells no targets" grep -q '^target    price: rmse ' out
+run 0 eval two --json
+shows '"targets": {"price": {"rmse": '
+
+# ---- importance
+run 0 importance first
+shows "first: how much worse rmse gets" "each column shuffled 10 times"
+check "rooms are not what prices rest on: $(sed -n 4p out)" grep -q '^rooms ' <(sed -n 4p out)
+cp out once
+run 0 importance first
+check "importance is another one the second time" cmp -s once out
+run 0 importance first --metric r2 --repeats 3 --seed 5 --data new.csv --json
+shows '"metric": "r2"' '"repeats": 3' '"column": "rooms"' '"spread": '
+run 2 importance first --metric accuracy
+says "accuracy is not a metric of the run's task"
+run 2 importance first --metric rmsee
+says "do you mean rmse"
+run 2 importance first --repeats 0
+says "--repeats"
+
+# ---- compare
+run 0 train --data shop.csv --target price --drop auto,rent --param sp --epochs 60 --quiet --out sp
+run 0 train --data shop.csv --target price --drop auto,rent --seed 1 --epochs 5 --quiet --out other
+run 0 compare first sp other --out compared.html
+shows "row by row" "not compared: other test rows than the first run's"
+check "no pairs: $(cat out)" grep -qE '^sp .* rmse .* 80 .* \+- .* [0-9]+ : [0-9]+$' out
+check "no page with the curves" grep -q '<svg' compared.html
+run 0 compare first sp --json
+shows '"run": "sp"' '"ahead_behind": "'
+run 2 compare first
+says "RUN"
+run 1 compare first nothing
+says "nothing: no such run folder"
+
+# ---- the page
+for part in "Curves" "the epoch that is kept" "Predictions of price against what it is" "How to repeat it"; do
+    check "report.html lacks: $part" grep -qF "$part" first/report.html
+done
+check "a run of classes has no calibration" grep -qF "Calibration, test rows" kinds/report.html
+
+# ---- more epochs, and fewer
+run 0 train --data shop.csv --target price --drop auto,rent --patience 0 --epochs 30 --quiet --out short
+run 0 train --data shop.csv --target price --drop auto,rent --patience 0 --epochs 50 --quiet --out long
+run 0 train --resume --epochs 50 --quiet --out short
+same_run long short
+run 0 train --resume --epochs 40 --quiet --out short
+check "epochs that are over are taken back" grep -q '^epochs    50' out
+
+# ---- lines of progress where stderr is no terminal
+SPHERELU_PROGRESS_SECONDS=0.01 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 3000 --batch 8 --patience 0 --hidden 64,64 --no-report --out lines >out 2>err
+check "no line of progress: $(head -3 err)" grep -qE '^epoch [0-9]+/3000 step [0-9]+/[0-9]+  .* left  loss ' err
+SPHERELU_PROGRESS_SECONDS=0.1 timeout -s INT 3 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 100000000 --patience 0 --no-report --out endless >out 2>err
+check "nothing is said of hours: $(head -3 err)" grep -qE 'note: at this rate 100000000 epochs take about [0-9]+:[0-9]+:[0-9]+' err
+check "the rate has no digits: $(grep -m1 steps/s err)" grep -qE '  [0-9.]+ steps/s  ' err
+finish
