@@ -256,11 +256,14 @@ static void broken_metadata_is_named(void **state)
         {NET(INPUT
              "," DENSE("\"units\":4,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.weight"},
-        /* far more than the file holds: refused before memory is asked for */
+        /* far more than the file holds, or than there can be: refused before memory is asked for */
+        {NET(INPUT "," DENSE("\"units\":1000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
+                             "\"signs\":false")),
+         "layers.0.weight"},
         {NET(INPUT
              "," DENSE("\"units\":9000000000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
                        "\"signs\":false")),
-         "layers.0.weight"},
+         "net"},
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.theta"},

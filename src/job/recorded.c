@@ -67,8 +67,10 @@ static int make_first(struct recorded *r)
 
 static int open_last(struct recorded *r, const char *model)
 {
-    int err = model_open(&r->last, NULL, model);
-    return err || !r->data ? err : run_check_net(r->last, r->data, model);
+    int err = model_open_members(&r->nets, &r->members, NULL, model);
+    if (!err && r->members == 1)
+        r->last = r->nets[0];
+    return err || !r->data ? err : run_check_net(r->nets[0], r->data, model);
 }
 
 static int open_parts(struct recorded *r, const char *config, const char *model, const char *result,
@@ -121,7 +123,7 @@ void recorded_free(struct recorded *r)
 {
     npz_free(r->record);
     sph_net_free(r->first);
-    sph_net_free(r->last);
+    model_free_members(r->nets, r->members);
     sph_split_free(&r->split);
     sph_data_free(r->data);
     sph_job_free(r->job);

@@ -23,7 +23,9 @@ struct recorded {
     sph_data *data;
     sph_split split;
     sph_net *first;     /* as it was drawn, with the standardisation of the training part */
-    sph_net *last;      /* NULL: the run left no model */
+    sph_net **nets;     /* (members) as they are after training; NULL: the run left no model */
+    size_t members;     /* more than one: an ensemble */
+    sph_net *last;      /* the one there is; NULL: none, or an ensemble */
     struct npz *record; /* NULL: nothing was recorded */
     char metric[32];    /* of the task, if not given */
     double score;       /* on the test part; NaN: none */

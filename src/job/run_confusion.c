@@ -26,7 +26,7 @@ static int fill(sph_confusion *out, sph_run *run, const sph_data *data, const ui
     for (size_t c = 0; c < out->classes && !err; c++)
         if (!(out->label[c] = mem_text(data->labels[c])))
             err = SPH_EMEMORY;
-    if (!err && !(err = verdicts_make(list, run->net, data, rows, count)))
+    if (!err && !(err = verdicts_make(list, run->nets, run->members, data, rows, count)))
         verdicts_count(out->count, out->classes, list, count);
     mem_free(list);
     return err;

@@ -13,9 +13,9 @@ struct verdict {
 };
 
 /* out (count) <- those of rows (count; NULL: all of the data, which count is then), in their order. Data of a class
- * task with one target; memory does not grow with the number of outputs. */
-int verdicts_make(struct verdict *out, sph_net *net, const sph_data *data, const uint32_t *rows,
-                  size_t count);
+ * task with one target; of an ensemble by the mean of its probabilities; memory does not grow with the number of outputs. */
+int verdicts_make(struct verdict *out, sph_net *const *nets, size_t members, const sph_data *data,
+                  const uint32_t *rows, size_t count);
 
 /* matrix (classes, classes) <- how many rows of a class were given each. */
 void verdicts_count(size_t *matrix, size_t classes, const struct verdict *list, size_t count);

@@ -78,7 +78,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     struct verdict *list = mem_get(count, sizeof *list);
     size_t *matrix = mem_get(classes * classes, sizeof *matrix);
     int err = list && matrix ? 0 : SPH_EMEMORY;
-    if (!err && !(err = verdicts_make(list, panel->run.last, data, rows, count))) {
+    if (!err && !(err = verdicts_make(list, panel->run.nets, panel->run.members, data, rows, count))) {
         verdicts_count(matrix, classes, list, count);
         if (!*shown_count) { /* the same classes in every panel */
             *shown_count = choose_classes(matrix, classes, shown);
@@ -110,7 +110,7 @@ static int fill(struct figure *figure, struct panels *panels)
         if (!shown && !(shown = mem_get(classes, 1)))
             err = SPH_EMEMORY;
         rows_of(panel, &count);
-        const char *empty = !panel->run.last ? panel_without_model(panel)
+        const char *empty = !panel->run.nets ? panel_without_model(panel)
                             : !count         ? "no row was kept for a test"
                                              : "";
         panels_title(figure, panel, i);

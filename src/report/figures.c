@@ -212,7 +212,7 @@ static int has_regions(const struct recorded *run)
 
 static int has_tested(const struct recorded *run)
 {
-    return run->last && (run->split.test_rows || run->split.val_rows);
+    return run->nets && (run->split.test_rows || run->split.val_rows);
 }
 
 /* One run that says nothing of what it is to show: all that its data and its record allow. */

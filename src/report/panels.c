@@ -233,16 +233,18 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
 
 const char *panel_without_model(const struct panel *panel)
 {
-    return panel->run.finished ? "diverged: no model" : "not finished";
+    return panel->run.nets       ? "an ensemble, not one net"
+           : panel->run.finished ? "diverged: no model"
+                                 : "not finished";
 }
 
 void panels_score(struct figure *figure, const struct panel *panel, size_t number)
 {
-    if (panel->run.last && !isnan(panel->run.score))
+    if (panel->run.nets && !isnan(panel->run.score))
         panels_text(figure, "score", number, "test %s %.3f%s", panel->run.metric, panel->run.score,
                     reference_leaks(panel->run.job) ? " (leak)" : "");
     else
-        panels_text(figure, "score", number, "%s", panel->run.last ? "" : panel_without_model(panel));
+        panels_text(figure, "score", number, "%s", panel->run.nets ? "" : panel_without_model(panel));
 }
 
 /* A name that gnuplot's enhanced text shows as it is. */

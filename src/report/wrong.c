@@ -73,9 +73,9 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     const sph_split *split = &panel->run.split;
     size_t count = split->test_rows ? split->test_rows : split->val_rows, wrong = 0;
     struct verdict *list = mem_get(count, sizeof *list);
-    int err =
-        list ? verdicts_make(list, panel->run.last, data, split->test_rows ? split->test : split->val, count)
-             : SPH_EMEMORY;
+    int err = list ? verdicts_make(list, panel->run.nets, panel->run.members, data,
+                                   split->test_rows ? split->test : split->val, count)
+                   : SPH_EMEMORY;
     if (!err) {
         qsort(list, count, sizeof *list, by_chance);
         while (wrong < most && wrong < count && list[wrong].given != list[wrong].truth)
@@ -108,7 +108,7 @@ static int fill(struct figure *figure, struct panels *panels)
         int rows = panel->run.split.test_rows || panel->run.split.val_rows;
         panels_title(figure, panel, i);
         panels_score(figure, panel, i);
-        if (panel->run.last && rows) {
+        if (panel->run.nets && rows) {
             err = write_panel(figure, panel, i, most);
             drawn++;
         } else {
