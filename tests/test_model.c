@@ -260,7 +260,7 @@ static void broken_metadata_is_named(void **state)
         {NET(INPUT
              "," DENSE("\"units\":9000000000000000000,\"param\":\"sp\",\"norm\":\"none\",\"act\":\"relu\","
                        "\"signs\":false")),
-         "layers.0.weight"},
+         "net"},
         {NET(INPUT
              "," DENSE("\"units\":3,\"param\":\"gmp\",\"norm\":\"none\",\"act\":\"relu\",\"signs\":false")),
          "layers.0.theta"},
