@@ -39,6 +39,7 @@ static void remove_all(int parent, const char *name, int fd)
     }
     for (struct dirent *entry; (entry = readdir(open));)
         unlinkat(dirfd(open), entry->d_name, 0); /* not . and .., which are folders */
+    unlinkat(dirfd(open), FILE_PRIVATE_NAME, 0); /* where it could not be read */
     unlinkat(parent, name, AT_REMOVEDIR);
     closedir(open);
 }

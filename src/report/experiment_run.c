@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compare/run.h"
+#include "file/file.h"
 #include "report/figures.h"
 #include "report/pages.h"
 
@@ -110,11 +111,18 @@ static int do_count(void *self, size_t job, struct crew_slot *slot)
     return err;
 }
 
+/* No answer of the run's, which has none where its data are gone: memory was short, a file that is there was not read,
+ * or the process died, as libraries let it where they find no memory. */
+static int is_lost(const struct crew_slot *slot)
+{
+    return slot->err == SPH_EMEMORY || !slot->ended ||
+           (slot->err == SPH_EIO && file_exists(slot->failure.path));
+}
+
 static int count_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct experiment_run *run = self;
-    if (slot->err == SPH_EMEMORY ||
-        !slot->ended) /* its process died: a library may end it where memory is short */
+    if (is_lost(slot))
         return failure_set(&slot->failure);
     if (slot->err >= 0)
         memcpy(&run->results.units[job], slot->note, sizeof *run->results.units);

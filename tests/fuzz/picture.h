@@ -20,10 +20,12 @@ FUZZ int fuzz_picture(const struct picture_format *format, const uint8_t *bytes,
     size_t channels = way & 1 ? 3 : 1, least = way & 2 ? 16 : 0;
     struct view_choice choice;
     struct picture_window window;
+    if (fuzz_way(bytes, length, 64) == 0)
+        picture_desk_free(&desk);
     mem_free(desk.file);
     desk.file = mem_copy(bytes, length, 1);
     desk.length = length;
-    if (!desk.file || format->decode(&desk, "p", channels, least) < 0)
+    if (!desk.file || picture_decode(&desk, "p", channels, least) < 0)
         return 0;
     if (desk.picture.channels != channels)
         abort();

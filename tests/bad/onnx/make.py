@@ -140,5 +140,11 @@ grows = [h.make_node("MaxPool", [f"p{i}" if i else "x"], [f"p{i + 1}"], name=f"p
          for i in range(40)]
 save("grows-and-grows", model(grows + [h.make_node("GlobalAveragePool", ["p40"], ["y"])], [], ("N", 1 << 20, 2, 2)), "numbers, larger than memory")
 save("too-many-nodes", model([NodeProto() for i in range(20001)], []), "20001 nodes, expected at most 20000")
+save("ok-factor-behind-relu", model([h.make_node("Sub", ["x", "m"], ["c"]), h.make_node("Div", ["c", "d"], ["z"]),
+                                     h.make_node("Gemm", ["z", "w", "b"], ["g"], transB=1), h.make_node("Relu", ["g"], ["r"]),
+                                     h.make_node("Mul", ["r", "k"], ["s"]), h.make_node("Gemm", ["s", "v"], ["y"])],
+                                    [w, b, const("m", 3), const("d", 1, 3), const("k", 2), const("v", 2, 2)]), "ok")
+save("sum-does-not-fit", model([h.make_node("Gemm", ["x", "w", "b"], ["p"], transB=1), h.make_node("Add", ["p", "x"], ["y"], name="sum")], [w, b]),
+     "node 'sum' (Add): adds 2 x 1 x 1 and 3 x 1 x 1, expected equal shapes")
 with open("expected.txt", "w") as file:
     print("\n".join(expected), file=file)
