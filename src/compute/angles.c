@@ -236,13 +236,25 @@ static inline void multiply_rows(size_t m, const real *restrict a, const real *r
         out[j] = a[j] * b[j];
 }
 
+/* vec_fused of one number: the suffix scan rounds the same in rows and in lines. */
+static inline real real_fused(real a, real b, real c)
+{
+#if VEC_BYTES == 16
+    return a * b + c;
+#elif REAL_BITS == 64
+    return __builtin_fma(a, b, c);
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+
 static inline void suffix_step(size_t m, const real *restrict sine, const real *restrict cosine,
                                const real *restrict g, real *restrict dtheta, real *restrict suffix)
 {
     for (size_t j = 0; j < m; j++) {
         real s = sine[j], c = cosine[j], here = g[j], after = suffix[j];
-        dtheta[j] *= c * after - s * here;
-        suffix[j] = c * here + s * after;
+        dtheta[j] *= real_fused(c, after, -(s * here));
+        suffix[j] = real_fused(c, here, s * after);
     }
 }
 
@@ -263,9 +275,9 @@ static inline void sincos_rows(size_t count, const real *angle, real *sine, real
     }
 }
 
-/* A chunk of angles at a time, from the last to the first: its prefix products are written to dtheta and used
- * up while they are still near, so that every array passes through the caches once. */
-KERNEL void fast_polar_grad(size_t n, size_t m, const void *theta, void *sine, void *cosine,
+/* Row by row: for what is near already. A chunk of angles at a time, from the last to the first: its prefix products are
+ * written to dtheta and used up while they are still near, so that every array passes through the caches once. */
+KERNEL void polar_grad_rows(size_t n, size_t m, const void *theta, void *sine, void *cosine,
                             const void *prefix, const void *dw, size_t lddw, void *dtheta, void *radial)
 {
     const real *g = dw;
@@ -284,6 +296,94 @@ KERNEL void fast_polar_grad(size_t n, size_t m, const void *theta, void *sine, v
                         suffix);
         end = begin;
     }
+}
+
+/* Of a large layer, whose sines are computed again: what the gradient of a chunk of angles, `rows` of them, reads and
+ * writes. */
+struct polar_chunk {
+    size_t rows, m, lddw;
+    const real *theta, *prefix, *dw;
+    real *dtheta, *suffix;
+};
+
+/* Vectors of a cache line; bytes that are asked for before they are read; columns from which that is worth it. */
+enum { LINE = 64 / VEC_BYTES, AHEAD = 256, WIDE = 64 };
+
+/* Columns j ... of a chunk: a line of each row or, with few, the first `few` numbers of a vector. Products and suffixes
+ * stay in registers, sines and cosines in the nearest cache. */
+KERNEL_INLINE void polar_grad_line(const struct polar_chunk *chunk, size_t j, size_t few)
+{
+    vec sine[POLAR_CHUNK][LINE], cosine[POLAR_CHUNK][LINE], before[POLAR_CHUNK][LINE];
+    vec product[LINE] = {{0}}, suffix[LINE] = {{0}};
+    const size_t m = chunk->m;
+    const int vecs = few ? 1 : LINE;
+    for (int v = 0; v < vecs; v++) {
+        size_t at = j + (size_t)v * LANES;
+        product[v] = few ? vec_load_few(chunk->prefix + at, few) : vec_load(chunk->prefix + at);
+        suffix[v] = few ? vec_load_few(chunk->suffix + at, few) : vec_load(chunk->suffix + at);
+    }
+    for (size_t a = 0; a < chunk->rows; a++) {
+        const real *angle = chunk->theta + a * m + j;
+        if (!few) {
+            __builtin_prefetch((const char *)angle + AHEAD);
+            __builtin_prefetch((const char *)(chunk->dw + a * chunk->lddw + j) + AHEAD);
+            __builtin_prefetch((const char *)(chunk->dtheta + a * m + j) + AHEAD, 1);
+        }
+        for (int v = 0; v < vecs; v++) {
+            vec_sincos(few ? vec_load_few(angle, few) : vec_load(angle + v * LANES), &sine[a][v],
+                       &cosine[a][v]);
+            before[a][v] = product[v];
+            product[v] *= sine[a][v];
+        }
+    }
+    for (size_t a = chunk->rows; a-- > 0;)
+        for (int v = 0; v < vecs; v++) {
+            const real *from = chunk->dw + a * chunk->lddw + j + (size_t)v * LANES;
+            real *to = chunk->dtheta + a * m + j + (size_t)v * LANES;
+            vec s = sine[a][v], c = cosine[a][v], here = few ? vec_load_few(from, few) : vec_load(from);
+            vec value = before[a][v] * vec_fused(c, suffix[v], -(s * here));
+            suffix[v] = vec_fused(c, here, s * suffix[v]);
+            if (few)
+                vec_store_few(to, value, few);
+            else
+                vec_store(to, value);
+        }
+    for (int v = 0; v < vecs; v++)
+        if (few)
+            vec_store_few(chunk->suffix + j, suffix[v], few);
+        else
+            vec_store(chunk->suffix + j + (size_t)v * LANES, suffix[v]);
+}
+
+KERNEL void polar_grad_lines(size_t n, size_t m, const real *theta, const real *prefix, const real *dw,
+                             size_t lddw, real *dtheta, real *radial)
+{
+    memcpy(radial, dw + (n - 1) * lddw, m * sizeof(real));
+    for (size_t chunk = polar_chunks(n), end = n - 1; chunk-- > 0;) {
+        size_t begin = chunk * POLAR_CHUNK, j = 0;
+        struct polar_chunk args = {.rows = end - begin,
+                                   .m = m,
+                                   .lddw = lddw,
+                                   .theta = theta + begin * m,
+                                   .prefix = prefix + chunk * m,
+                                   .dw = dw + begin * lddw,
+                                   .dtheta = dtheta + begin * m,
+                                   .suffix = radial};
+        for (; j + LINE * LANES <= m; j += LINE * LANES)
+            polar_grad_line(&args, j, 0);
+        for (; j < m; j += LANES)
+            polar_grad_line(&args, j, smaller(m - j, LANES));
+        end = begin;
+    }
+}
+
+KERNEL void fast_polar_grad(size_t n, size_t m, const void *theta, void *sine, void *cosine,
+                            const void *prefix, const void *dw, size_t lddw, void *dtheta, void *radial)
+{
+    if (theta && m >= WIDE)
+        polar_grad_lines(n, m, theta, prefix, dw, lddw, dtheta, radial);
+    else
+        polar_grad_rows(n, m, theta, sine, cosine, prefix, dw, lddw, dtheta, radial);
 }
 
 static inline void natural_step(size_t m, const real *restrict sine, real added, real *restrict dtheta,
