@@ -105,7 +105,8 @@ class _Directions(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, du: Tensor) -> Tensor:
-        return _backward(*ctx.saved_tensors, du)
+        theta, kept = ctx.saved_tensors
+        return _backward(theta, kept, du)
 
 
 # What torch.compile cannot look into is an operator to it. Without a compiler the function above is the lighter way: the
@@ -135,7 +136,8 @@ if _compiles:
         ctx.save_for_backward(inputs[0], output[1])
 
     def _pull(ctx: Any, du: Tensor, _dkept: Any) -> Tensor:
-        return _operator_grad(*ctx.saved_tensors, du)
+        theta, kept = ctx.saved_tensors
+        return _operator_grad(theta, kept, du)
 
     _operator.register_autograd(_pull, setup_context=_keep)
 
