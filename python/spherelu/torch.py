@@ -95,22 +95,40 @@ def scan_grad(theta: Tensor, du: Tensor) -> Tensor:
     return prefix * (cosine * sums[:, 1:] - sine * du[:, :-1])
 
 
-if hasattr(torch.library, "custom_op"):
+class _Directions(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, theta: Tensor) -> Tensor:
+        u, kept = _forward(theta)
+        ctx.save_for_backward(theta, kept)
+        return u
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, du: Tensor) -> Tensor:
+        theta, kept = ctx.saved_tensors
+        return _backward(theta, kept, du)
+
+
+# What torch.compile cannot look into is an operator to it. Without a compiler the function above is the lighter way: the
+# first call of an operator imports all of torch.compile.
+_compiles = hasattr(torch.library, "custom_op") and hasattr(torch, "compiler")
+
+if _compiles:
 
     @torch.library.custom_op("spherelu::directions", mutates_args=())
-    def _directions(theta: Tensor) -> tuple[Tensor, Tensor]:
+    def _operator(theta: Tensor) -> tuple[Tensor, Tensor]:
         return _forward(theta)
 
     @torch.library.custom_op("spherelu::directions_grad", mutates_args=())
-    def _directions_grad(theta: Tensor, kept: Tensor, du: Tensor) -> Tensor:
+    def _operator_grad(theta: Tensor, kept: Tensor, du: Tensor) -> Tensor:
         return _backward(theta, kept, du)
 
-    @_directions.register_fake
+    @_operator.register_fake
     def _(theta: Tensor) -> tuple[Tensor, Tensor]:
         kept = (theta.shape[0], lib().sph_directions_kept(theta.shape[1] + 1)) if _ours(theta) else (0,)
         return theta.new_empty(theta.shape[0], theta.shape[1] + 1), theta.new_empty(kept)
 
-    @_directions_grad.register_fake
+    @_operator_grad.register_fake
     def _(theta: Tensor, kept: Tensor, du: Tensor) -> Tensor:
         return torch.empty_like(theta)
 
@@ -118,25 +136,10 @@ if hasattr(torch.library, "custom_op"):
         ctx.save_for_backward(inputs[0], output[1])
 
     def _pull(ctx: Any, du: Tensor, _dkept: Any) -> Tensor:
-        return _directions_grad(*ctx.saved_tensors, du)
+        theta, kept = ctx.saved_tensors
+        return _operator_grad(theta, kept, du)
 
-    _directions.register_autograd(_pull, setup_context=_keep)
-else:  # PyTorch before 2.4
-
-    class _Directions(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, theta: Tensor) -> tuple[Tensor, Tensor]:
-            u, kept = _forward(theta)
-            ctx.save_for_backward(theta, kept)
-            ctx.mark_non_differentiable(kept)
-            return u, kept
-
-        @staticmethod
-        @torch.autograd.function.once_differentiable
-        def backward(ctx: Any, du: Tensor, _dkept: Any) -> Tensor:
-            return _backward(*ctx.saved_tensors, du)
-
-    _directions = _Directions.apply
+    _operator.register_autograd(_pull, setup_context=_keep)
 
 
 def directions(theta: Tensor) -> Tensor:
@@ -146,7 +149,9 @@ def directions(theta: Tensor) -> Tensor:
         raise ValueError(f"angles of shape {tuple(theta.shape)}, expected (units, inputs - 1)")
     if theta.dtype in (torch.float16, torch.bfloat16):
         return directions(theta.float()).to(theta.dtype)
-    return _directions(theta)[0]
+    if _compiles and torch.compiler.is_compiling():
+        return _operator(theta)[0]
+    return _Directions.apply(theta)
 
 
 def angles(w: Tensor) -> tuple[Tensor, Tensor]:

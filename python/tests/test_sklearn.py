@@ -159,3 +159,15 @@ def test_classes_of_tables(rng):
     assert model.score(x, np.where(y > 0, "up", "down")) > 0.9
     with pytest.raises(ValueError):
         model.fit(x, ["up"] * 3)
+
+
+@pytest.mark.parametrize("page, heading", [("README.md", "## From Python"), ("python/README.md", "# spherelu in Python"), ("python/README.md", "## scikit-learn")])
+def test_the_pages_examples_run(page, heading, tmp_path, monkeypatch, rng):
+    import re
+    from pathlib import Path
+
+    text = (Path(__file__).parents[2] / page).read_text()
+    code = re.search(r"```python\n(.*?)```", text[text.index(heading) :], re.S)[1]
+    monkeypatch.chdir(tmp_path)
+    x = rng.normal(size=(200, 5))
+    exec(compile(code, page, "exec"), {"x": x, "y": x[:, 0]})

@@ -292,7 +292,7 @@ def test_a_transformer_block_keeps_its_numbers():
             assert torch.allclose(turned(x), want, atol=1e-5)
 
 
-@pytest.mark.skipif(not hasattr(torch, "compile"), reason="PyTorch before 2.0")
+@pytest.mark.skipif(not st._compiles, reason="PyTorch before 2.4")
 def test_torch_compile_takes_it_whole():
     model = st.parametrize(mlp(3, 8, 1, dtype=torch.float32))
     x = torch.randn(4, 3)
@@ -303,6 +303,16 @@ def test_torch_compile_takes_it_whole():
     model.zero_grad()
     model(x).sum().backward()
     assert all(torch.allclose(a, p.grad, atol=1e-6) for a, p in zip(got, model.parameters()))
+
+
+@pytest.mark.skipif(not st._compiles, reason="PyTorch before 2.4")
+def test_the_operator_is_the_function():
+    theta = torch.rand(5, 300, **F64, requires_grad=True)
+    weight = torch.randn(5, 301, **F64)
+    (a,) = torch.autograd.grad((st._operator(theta)[0] * weight).sum(), theta)
+    (b,) = torch.autograd.grad((st.directions(theta) * weight).sum(), theta)
+    assert torch.equal(a, b)
+    torch.library.opcheck(st._operator, (theta.detach().requires_grad_(),))
 
 
 def test_autocast():
