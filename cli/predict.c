@@ -68,11 +68,11 @@ static int run_predict(const struct args *args)
 }
 
 static const sph_option options[] = {
+    CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
      "table with the feature columns the run was trained on; targets may be absent; or images, of a set with "
      "its own test part that part; or a folder of pictures, with or without classes, or one picture"},
     {"out", "FILE.csv", "", "data", "file to write; stdout if not given"},
-    CLI_MEMBER,
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
