@@ -158,10 +158,10 @@ static int run_eval(const struct args *args)
 }
 
 static const sph_option options[] = {
+    CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
      "table with the columns the run was trained on, or images; of a set with its own test part, that part; "
      "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
-    CLI_MEMBER,
     CLI_STRICT,
     CLI_READING,
     {"confusion", NULL, "", "data",

@@ -70,11 +70,11 @@ static int run_predict(const struct args *args)
 }
 
 static const sph_option options[] = {
+    CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
      "table with the feature columns the run was trained on; targets may be absent; or images, of a set with "
      "its own test part that part; or a folder of pictures, with or without classes, or one picture"},
     {"out", "FILE.csv", "", "data", "file to write; stdout if not given"},
-    CLI_MEMBER,
     {"keep", "COL,...", "", "data",
      "columns of the table, an id say, to write before the predictions as they are; they need not be known "
      "to the "

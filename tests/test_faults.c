@@ -54,6 +54,8 @@ static void empty_folder(const char *dir)
 {
     static const char *const names[] = {"config.yaml",
                                         "metrics.jsonl",
+                                        "refit.jsonl",
+                                        "tune.json",
                                         "model.safetensors",
                                         "checkpoint.safetensors",
                                         "result.json",
@@ -140,6 +142,11 @@ static const struct setting several_classes[] = {{"hidden", "5,4"},
                                                  {"checkpoint-seconds", "0"},
                                                  {NULL, NULL}};
 
+/* Two nets, trained twice. */
+static const struct setting members[] = {
+    {"hidden", "4"},   {"epochs", "3"}, {"batch", "16"}, {"ensemble", "2"},
+    {"refit", "true"}, {"target", "y"}, {"norm", "bn"},  {"checkpoint-seconds", "0"},
+    {NULL, NULL}};
 static int run_job(const struct setting *settings, const char *data, const char *out, int resume)
 {
     sph_job *job = NULL;
@@ -182,8 +189,8 @@ static int has(const char *dir, const char *name)
 
 static void assert_same_run(const char *a, const char *b)
 {
-    static const char *const names[] = {"config.yaml",       "split.json",  "metrics.jsonl",
-                                        "model.safetensors", "result.json", "boundaries.npz"};
+    static const char *const names[] = {"config.yaml", "split.json",     "metrics.jsonl", "model.safetensors",
+                                        "result.json", "boundaries.npz", "refit.jsonl",   "tune.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t la, lb;
         if (!has(a, names[i]) && !has(b, names[i])) /* one that records nothing */
@@ -230,62 +237,6 @@ static void fail_each_allocation(const struct setting *settings, const char *dat
         assert_usable(settings, data);
     }
     print_message("    %zu allocations\n", n);
-    assert_true(n > 100);
-}
-
-static void each_allocation_of_a_training_fails_once(void **state)
-{
-    (void)state;
-    fail_each_allocation(regression, table);
-}
-
-static void each_allocation_of_a_training_on_classes_fails_once(void **state)
-{
-    (void)state;
-    fail_each_allocation(several_classes, words);
-}
-
-static void each_allocation_of_a_resume_fails_once(void **state)
-{
-    (void)state;
-    assert_int_equal(run_job(regression, table, whole, 0), 0);
-    assert_int_equal(run_job(regression, table, run_dir, 0), 0);
-    size_t n = 0;
-    for (;; n++) {
-        fault_after(n);
-        int err = run_job(regression, table, run_dir, 1);
-        int happened = fault_happened();
-        fault_off();
-        assert_same_run(whole, run_dir); /* a finished run stays whole whatever happens */
-        if (!happened)
-            break;
-        if (err != SPH_EMEMORY)
-            fail_msg("allocation %zu failed: %d %s", n, err, err ? sph_error() : "");
-    }
-    assert_true(n > 100);
-}
-
-static void each_allocation_for_json_fails_once(void **state)
-{
-    (void)state;
-    assert_int_equal(run_job(regression, table, whole, 0), 0);
-    json_set_alloc_funcs(json_get, free);
-    long n = 0;
-    for (int happened = 1; happened; n++) {
-        json_failed = 0;
-        json_left = n;
-        int err = run_job(regression, table, run_dir, 0);
-        json_left = -1;
-        happened = json_failed;
-        if (happened && err != SPH_EMEMORY)
-            fail_msg("json allocation %ld failed: %d %s", n, err, err ? sph_error() : "");
-        if (happened)
-            assert_usable(regression, table);
-        else
-            assert_int_equal(err, 0);
-    }
-    json_set_alloc_funcs(malloc, free);
-    print_message("    %ld allocations\n", n - 1);
     assert_true(n > 100);
 }
 
@@ -340,6 +291,78 @@ static void fail_each_use(const struct setting *settings, const char *data)
     assert_true(n > 50);
 }
 
+static void each_allocation_of_a_training_fails_once(void **state)
+{
+    (void)state;
+    fail_each_allocation(regression, table);
+}
+
+static void each_allocation_of_a_training_on_classes_fails_once(void **state)
+{
+    (void)state;
+    fail_each_allocation(several_classes, words);
+}
+
+static void each_allocation_of_an_ensemble_fails_once(void **state)
+{
+    (void)state;
+    fail_each_use(members, table);
+    empty_folder(whole);
+    fail_each_allocation(members, table);
+}
+
+static void each_allocation_of_a_resume_fails_once(void **state)
+{
+    (void)state;
+    assert_int_equal(run_job(regression, table, whole, 0), 0);
+    assert_int_equal(run_job(regression, table, run_dir, 0), 0);
+    size_t n = 0;
+    for (;; n++) {
+        fault_after(n);
+        int err = run_job(regression, table, run_dir, 1);
+        int happened = fault_happened();
+        fault_off();
+        assert_same_run(whole, run_dir); /* a finished run stays whole whatever happens */
+        if (!happened)
+            break;
+        if (err != SPH_EMEMORY)
+            fail_msg("allocation %zu failed: %d %s", n, err, err ? sph_error() : "");
+    }
+    assert_true(n > 100);
+}
+
+static void fail_each_json(const struct setting *settings)
+{
+    assert_int_equal(run_job(settings, table, whole, 0), 0);
+    json_set_alloc_funcs(json_get, free);
+    long n = 0;
+    for (int happened = 1; happened; n++) {
+        json_failed = 0;
+        json_left = n;
+        int err = run_job(settings, table, run_dir, 0);
+        json_left = -1;
+        happened = json_failed;
+        if (happened && err != SPH_EMEMORY)
+            fail_msg("json allocation %ld failed: %d %s", n, err, err ? sph_error() : "");
+        if (happened)
+            assert_usable(settings, table);
+        else
+            assert_int_equal(err, 0);
+    }
+    json_set_alloc_funcs(malloc, free);
+    print_message("    %ld allocations\n", n - 1);
+    assert_true(n > 100);
+}
+
+static void each_allocation_for_json_fails_once(void **state)
+{
+    (void)state;
+    fail_each_json(regression);
+    empty_folder(whole);
+    empty_folder(run_dir);
+    fail_each_json(members);
+}
+
 static void each_allocation_of_eval_and_predict_fails_once(void **state)
 {
     (void)state;
@@ -390,25 +413,23 @@ static void each_write_sync_and_rename_of_a_resume_fails_once(void **state)
 }
 
 /* Every moment at which what is on the disk has changed. */
-static void a_run_killed_at_each_write_sync_and_rename_resumes_to_the_same_bits(void **state)
+static void kill_at_each_call(const struct setting *settings)
 {
-    (void)state;
     int calls = 0;
-    assert_int_equal(run_job(regression, table, whole, 0), 0);
-    assert_true(has(whole, "boundaries.npz"));
+    assert_int_equal(run_job(settings, table, whole, 0), 0);
     for (int action = KILL_BEFORE; action <= KILL_AFTER; action++)
         for (int at = 1, killed = 1; killed; at++, calls++) {
             pid_t child = fork();
             assert_true(child >= 0);
             if (!child) {
                 sys_plan(at, (enum action)action);
-                _exit(run_job(regression, table, run_dir, 0) ? 1 : 0);
+                _exit(run_job(settings, table, run_dir, 0) ? 1 : 0);
             }
             int status;
             assert_int_equal(waitpid(child, &status, 0), child);
             killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
             assert_true(killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
-            int err = run_job(regression, table, run_dir, 1);
+            int err = run_job(settings, table, run_dir, 1);
             if (err)
                 fail_msg("resume after a kill at call %d: %d %s", at, err, sph_error());
             assert_same_run(whole, run_dir);
@@ -416,6 +437,14 @@ static void a_run_killed_at_each_write_sync_and_rename_resumes_to_the_same_bits(
         }
     print_message("    %d kills\n", calls - 2);
     assert_true(calls > 60);
+    empty_folder(whole);
+}
+
+static void a_run_killed_at_each_write_sync_and_rename_resumes_to_the_same_bits(void **state)
+{
+    (void)state;
+    kill_at_each_call(regression);
+    kill_at_each_call(members);
 }
 
 int main(void)
@@ -424,6 +453,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_allocation_of_a_training_fails_once, make_home, remove_home),
         cmocka_unit_test_setup_teardown(each_allocation_of_a_training_on_classes_fails_once, make_home,
                                         remove_home),
+        cmocka_unit_test_setup_teardown(each_allocation_of_an_ensemble_fails_once, make_home, remove_home),
         cmocka_unit_test_setup_teardown(each_allocation_of_a_resume_fails_once, make_home, remove_home),
         cmocka_unit_test_setup_teardown(each_allocation_for_json_fails_once, make_home, remove_home),
         cmocka_unit_test_setup_teardown(each_allocation_of_eval_and_predict_fails_once, make_home,

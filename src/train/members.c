@@ -56,6 +56,8 @@ int members_new(struct members **out, struct fit *const *fits, size_t count, siz
     m->member = list;
     m->members = count;
     m->threads = threads < count ? threads : count;
+    if (m->threads > threads_limit())
+        m->threads = threads_limit();
     m->net = fits[0]->net;
     m->epochs = fits[0]->opts.epochs;
     m->steps = trainer_steps(fits[0]->trainer);
