@@ -269,6 +269,12 @@ static int dry_run(sph_job *job, const struct args *args)
                       "val_rows", (json_int_t)size.val_rows, "test_rows", (json_int_t)size.test_rows,
                       "features", (json_int_t)size.features, "learned", (json_int_t)size.learned, "frozen",
                       (json_int_t)size.frozen, "steps", (json_int_t)size.steps);
+        if (object) {
+            json_object_set_new(object, "epochs", json_integer((json_int_t)size.epochs));
+            json_object_set_new(object, "step_seconds", cli_number(size.step_seconds));
+            json_object_set_new(object, "seconds", cli_number(size.seconds));
+            json_object_set_new(object, "disk_bytes", json_integer((json_int_t)size.disk_bytes));
+        }
         if (object && isfinite(size.peak_bytes))
             json_object_set_new(object, "peak_bytes", json_integer((json_int_t)size.peak_bytes));
         return cli_print_json(args->command, object, 17);
@@ -279,9 +285,15 @@ static int dry_run(sph_job *job, const struct args *args)
     printf("network   %zu learned numbers", size.learned);
     if (size.frozen)
         printf(", %zu of them frozen", size.frozen);
-    printf("\nepoch     %zu step%s\n", size.steps, cli_plural(size.steps));
+    printf("\nepoch     %zu step%s of %.3g ms\n", size.steps, cli_plural(size.steps),
+           1e3 * size.step_seconds);
+    char time[32];
+    progress_time(time, sizeof time, size.seconds);
+    printf("time      about %s for %zu epoch%s, if it does not stop early\n", time, size.epochs,
+           cli_plural(size.epochs));
     if (isfinite(size.peak_bytes))
         printf("memory    %.0f MB at most\n", size.peak_bytes / 1e6);
+    printf("disk      %.3g MB, without what is recorded\n", size.disk_bytes / 1e6);
     return EXIT_DONE;
 }
 
