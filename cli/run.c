@@ -210,7 +210,7 @@ static const sph_option options[] = {
     {"resume", NULL, "", "run",
      "go on: jobs that have finished stay as they are, the others continue from their checkpoints"},
     {"dry-run", NULL, "", "run",
-     "list the jobs, take a few steps of each method, say how long it would take"},
+     "list the jobs, take a few steps of each method, say how long it would take, and what memory and disk"},
     {"jobs", "N", "", "run", "jobs side by side, each in a process of its own; one a core if not given"},
     {"threads", "N", "", "run",
      "threads of one network; above 1, jobs run one at a time if --jobs is not given"},

@@ -355,8 +355,10 @@ static const sph_option options[] = {
      "go on from the run folder's checkpoint; options that are given must agree with those it was started "
      "with"},
     {"dry-run", NULL, "", "run",
-     "open the data, make the network and all that a step needs, print their sizes and the most memory the "
-     "training will hold, and stop: nothing is written"},
+     "open the data, make the network and all that a step needs, take a few steps, print sizes, the time of "
+     "a step "
+     "and of the whole, the most memory the training will hold and the disk its folder will take, and stop: "
+     "nothing is written"},
 };
 
 const struct command command_train = {
