@@ -187,7 +187,7 @@ const struct command command_eval = {
     .examples = "  spherelu eval runs/prices\n"
                 "  spherelu eval runs/prices --data more-prices.csv\n"
                 "  spherelu eval runs/prices --data more-prices.csv --json\n"
-                "  spherelu eval runs/photos --data more-photos --confusion\n",
+                "  spherelu eval runs/photos --confusion\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN"},

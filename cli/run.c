@@ -63,7 +63,7 @@ static int count_workers(const struct args *args, size_t *workers)
 static int print_plan(sph_experiment *experiment, const struct args *args, size_t workers)
 {
     size_t count;
-    double sum = 0;
+    double sum = 0, most = 0, disk = 0;
     int err = sph_experiment_check(experiment);
     if (err || (err = sph_experiment_plan(experiment, 1, &count)))
         return cli_fail_with(args->command, err);
@@ -76,6 +76,8 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
             return cli_fail_with(args->command, err);
         }
         sum += isnan(job.seconds) ? 0 : job.seconds;
+        most = job.peak_bytes > most ? job.peak_bytes : most;
+        disk += isnan(job.disk_bytes) ? 0 : job.disk_bytes;
         folds |= job.fold >= 0;
         if (json) {
             json_t *object =
@@ -89,14 +91,19 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
     }
     if (json)
         return cli_print_json(args->command,
-                              json_pack("{s:o, s:f, s:I}", "jobs", jobs, "seconds", sum / (double)workers,
-                                        "workers", (json_int_t)workers),
+                              json_pack("{s:o, s:f, s:I, s:f, s:f}", "jobs", jobs, "seconds",
+                                        sum / (double)workers, "workers", (json_int_t)workers, "peak_bytes",
+                                        most * (double)workers, "disk_bytes", disk),
                               6);
     json_decref(jobs);
     char left[32];
     progress_time(left, sizeof left, sum / (double)workers);
     printf("%zu job%s%s, %zu at a time: about %s if none stops early\n", count, cli_plural(count),
            folds ? " and a refit of each method and seed" : "", workers, left);
+    printf("memory about %.3g MB at most, what the jobs share counted for each; disk about %.3g MB, without "
+           "what is "
+           "recorded\n",
+           most * (double)workers / 1e6, disk / 1e6);
     return EXIT_DONE;
 }
 
@@ -213,7 +220,7 @@ static const sph_option options[] = {
     {"resume", NULL, "", "run",
      "go on: jobs that have finished stay as they are, the others continue from their checkpoints"},
     {"dry-run", NULL, "", "run",
-     "list the jobs, take a few steps of each method, say how long it would take"},
+     "list the jobs, take a few steps of each method, say how long it would take, and what memory and disk"},
     {"jobs", "N", "", "run", "jobs side by side, each in a process of its own; one a core if not given"},
     {"threads", "N", "", "run",
      "threads of one network; above 1, jobs run one at a time if --jobs is not given"},

@@ -285,6 +285,12 @@ static int dry_run(sph_job *job, const struct args *args)
                       "val_rows", (json_int_t)size.val_rows, "test_rows", (json_int_t)size.test_rows,
                       "features", (json_int_t)size.features, "learned", (json_int_t)size.learned, "frozen",
                       (json_int_t)size.frozen, "steps", (json_int_t)size.steps);
+        if (object) {
+            json_object_set_new(object, "epochs", json_integer((json_int_t)size.epochs));
+            json_object_set_new(object, "step_seconds", cli_number(size.step_seconds));
+            json_object_set_new(object, "seconds", cli_number(size.seconds));
+            json_object_set_new(object, "disk_bytes", json_integer((json_int_t)size.disk_bytes));
+        }
         if (object && isfinite(size.peak_bytes))
             json_object_set_new(object, "peak_bytes", json_integer((json_int_t)size.peak_bytes));
         return cli_print_json(args->command, object, 17);
@@ -295,9 +301,15 @@ static int dry_run(sph_job *job, const struct args *args)
     printf("network   %zu learned numbers", size.learned);
     if (size.frozen)
         printf(", %zu of them frozen", size.frozen);
-    printf("\nepoch     %zu step%s\n", size.steps, cli_plural(size.steps));
+    printf("\nepoch     %zu step%s of %.3g ms\n", size.steps, cli_plural(size.steps),
+           1e3 * size.step_seconds);
+    char time[32];
+    progress_time(time, sizeof time, size.seconds);
+    printf("time      about %s for %zu epoch%s, if it does not stop early\n", time, size.epochs,
+           cli_plural(size.epochs));
     if (isfinite(size.peak_bytes))
         printf("memory    %.0f MB at most\n", size.peak_bytes / 1e6);
+    printf("disk      %.3g MB, without what is recorded\n", size.disk_bytes / 1e6);
     return EXIT_DONE;
 }
 
@@ -371,8 +383,10 @@ static const sph_option options[] = {
      "go on from the run folder's checkpoint; options that are given must agree with those it was started "
      "with"},
     {"dry-run", NULL, "", "run",
-     "open the data, make the network and all that a step needs, print their sizes and the most memory the "
-     "training will hold, and stop: nothing is written"},
+     "open the data, make the network and all that a step needs, take a few steps, print sizes, the time of "
+     "a step "
+     "and of the whole, the most memory the training will hold and the disk its folder will take, and stop: "
+     "nothing is written"},
 };
 
 const struct command command_train = {

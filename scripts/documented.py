@@ -51,6 +51,8 @@ NEEDS = {
     "runs/houses": "spherelu train --data houses.csv --target price --epochs 200 --out runs/houses",
     "runs/moving": "spherelu train --data banana --hidden 10 --record boundaries --epochs 30 --out runs/moving",
     "runs/banana": "spherelu run experiments/banana.yaml",
+    "runs/photos": "spherelu train --data photos --net resnet18 --norm bn --param sp --out runs/photos",
+    "photos-packed": "spherelu pack photos photos-packed --size 32",
     "runs/resnet": f"spherelu train {RESNET} --out runs/resnet",
     "runs/tuned": f"spherelu train {RESNET} --out runs/tuned",
     "resnet18.safetensors": "spherelu convert runs/resnet resnet18.safetensors --to sp --names torchvision",
@@ -233,7 +235,7 @@ def made_by(command):
     """(words, names of what it makes, whether it goes on with that) of a command."""
     words = shlex.split(command)
     made = {words[i + 1] for i, word in enumerate(words[:-1]) if word == "--out"}
-    if words[1:2] and words[1] in ("convert", "import", "export") and len(words) > 3:
+    if words[1:2] and words[1] in ("convert", "import", "export", "pack") and len(words) > 3:
         made.add(words[3])
     if "run" in words[:2] and not made and len(words) > 2:
         made.add("runs/" + Path(words[2]).stem)

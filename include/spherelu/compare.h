@@ -35,6 +35,8 @@ typedef struct sph_experiment_job {
     int fold;           /* -1: none                                     */
     const char *folder; /* below the experiment's, borrowed             */
     double seconds;     /* if no early stop; NaN: was not asked for     */
+    double peak_bytes;  /* of memory, likewise                          */
+    double disk_bytes;  /* of its folder, likewise, without what is recorded */
 } sph_experiment_job;
 
 /* The jobs that are known from the start; cv adds a refit for each method and seed. sph_experiment_plan

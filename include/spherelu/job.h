@@ -58,11 +58,15 @@ typedef struct sph_job_size {
     size_t train_rows, val_rows, test_rows, features;
     size_t learned, frozen; /* numbers that the net has, and those of them that --freeze keeps */
     size_t steps;           /* of an epoch                                                    */
+    size_t epochs;          /* if it does not stop early                                      */
+    double step_seconds;    /* of a step, by a few of them                                    */
+    double seconds;         /* of all epochs, scores included                                 */
     double peak_bytes;      /* the most memory that the process will hold; NaN: the system does not say */
+    double disk_bytes;      /* of the run folder, without what is recorded                    */
 } sph_job_size;
 
-/* Opens the data and makes everything a training needs, but writes nothing and takes no step. The peak counts from
- * what the process holds already. */
+/* Opens the data, makes everything a training needs and takes a few steps of it, but writes nothing. The peak counts
+ * from what the process holds already. */
 SPH_API int sph_job_dry_run(sph_job *job, sph_job_size *out);
 
 /* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the

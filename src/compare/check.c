@@ -14,6 +14,7 @@
 #include "compare/experiment.h"
 #include "compare/perturb.h"
 #include "train/fit.h"
+#include "job/cost.h"
 #include "job/job.h"
 #include "job/option_kinds.h"
 #include "net/net.h"
@@ -313,39 +314,21 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
     return err;
 }
 
-/* ---------------------------------------------------------------- time */
+/* ---------------------------------------------------------------- cost */
 
 static const double timed_seconds = 0.1;
 
-static int stop_soon(void *self, const sph_view *view)
-{
-    const double *end = self;
-    (void)view;
-    return clock_seconds() >= *end;
-}
-
-int experiment_time(const struct sph_experiment *e, const struct experiment_job *job, double *seconds)
+int experiment_cost(const struct sph_experiment *e, const struct experiment_job *job, struct job_cost *out)
 {
     struct prepared p = {0};
     struct sph_job *options = NULL;
     sph_data *data = NULL;
-    sph_result result = {0};
     int err = experiment_options(e, job, NULL, &options);
     if (!err)
         err = job_open_data(options, &data);
     sph_job_free(options);
-    if (!err && !(err = prepare(e, job, data, &p))) {
-        double end = clock_seconds() + timed_seconds, began = clock_seconds();
-        sph_observer observer = {.self = &end, .step = stop_soon};
-        err = fit_run(p.fit, &observer, 1, &result);
-        double spent = clock_seconds() - began;
-        size_t batch = p.options->options.batch, rows = p.split.train_rows;
-        double steps = (double)(batch && batch < rows ? (rows + batch - 1) / batch : 1) *
-                       (double)p.options->options.epochs;
-        if (err == SPH_EDIVERGED) /* soon done, then */
-            err = 0;
-        *seconds = result.stopped && result.steps ? spent / (double)result.steps * steps : spent;
-    }
+    if (!err && !(err = prepare(e, job, data, &p)))
+        err = job_cost(out, p.options, p.fit, p.net, &p.split, timed_seconds);
     unprepare(&p);
     sph_data_free(data);
     return err;

@@ -49,7 +49,7 @@ void sph_experiment_free(sph_experiment *e)
     mem_free(e->data);
     experiment_axes_free(e);
     experiment_list_free(e->listed, e->listed_count);
-    mem_free(e->listed_seconds);
+    mem_free(e->listed_cost);
     mem_free(e->axes);
     mem_free(e->seeds);
     mem_free(e->metric);

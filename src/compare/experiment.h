@@ -48,6 +48,8 @@ struct experiment_data {
     int own_test; /* it has a test part of its own, the same for every seed */
 };
 
+struct job_cost;
+
 /* One key of the grid and its values: of each, that option is `given`. */
 struct experiment_axis {
     enum option_id id;
@@ -104,7 +106,7 @@ struct sph_experiment {
     struct experiment_perturb *perturb; /* NULL: none */
 
     struct experiment_job *listed; /* for sph_experiment_job_at */
-    double *listed_seconds;
+    struct job_cost *listed_cost;
     size_t listed_count;
 };
 
@@ -220,8 +222,8 @@ int experiment_read_data(struct sph_experiment *e);
  * different tasks. */
 int experiment_check(const struct sph_experiment *e, struct experiment_facts *facts);
 
-/* Seconds of the job, if no early stop, by a few steps of it. */
-int experiment_time(const struct sph_experiment *e, const struct experiment_job *job, double *seconds);
+/* What the job will ask of the machine, by a few steps of it. */
+int experiment_cost(const struct sph_experiment *e, const struct experiment_job *job, struct job_cost *out);
 
 /* What became of a job. */
 struct experiment_outcome {

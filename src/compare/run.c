@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "compare/run.h"
 #include "compare/perturb.h"
+#include "job/cost.h"
 #include "job/record.h"
 #include "store/runfolder.h"
 
@@ -28,14 +29,20 @@ struct errand {
     const struct sph_experiment *experiment;
     const struct experiment_job *jobs; /* to be timed; NULL: check */
     struct crew_slot answer;
-    double *seconds; /* (jobs) */
+    struct job_cost *cost; /* (jobs) */
 };
 
 static int do_errand(void *self, size_t job, struct crew_slot *slot)
 {
     const struct errand *errand = self;
-    if (errand->jobs)
-        return experiment_time(errand->experiment, &errand->jobs[job], &slot->real);
+    if (errand->jobs) {
+        struct job_cost cost;
+        _Static_assert(sizeof cost <= sizeof slot->note, "a cost fits into a note");
+        int err = experiment_cost(errand->experiment, &errand->jobs[job], &cost);
+        if (!err)
+            memcpy(slot->note, &cost, sizeof cost);
+        return err;
+    }
     struct experiment_facts facts;
     _Static_assert(sizeof facts <= sizeof slot->note, "the facts fit into a note");
     int err = experiment_check(errand->experiment, &facts);
@@ -47,8 +54,8 @@ static int take_answer(void *self, size_t job, const struct crew_slot *slot)
 {
     struct errand *errand = self;
     memcpy(errand->answer.note, slot->note, sizeof slot->note);
-    if (errand->seconds)
-        errand->seconds[job] = slot->err < 0 ? (double)NAN : slot->real;
+    if (errand->cost && slot->err >= 0)
+        memcpy(&errand->cost[job], slot->note, sizeof errand->cost[job]);
     return slot->err < 0 ? failure_set(&slot->failure) : 0;
 }
 
@@ -77,44 +84,44 @@ int sph_experiment_check(sph_experiment *e)
 int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
 {
     struct experiment_job *list = NULL, *samples = NULL;
-    double *seconds = NULL, *sampled = NULL;
+    struct job_cost *costs = NULL, *sampled = NULL;
     size_t count = 0, points = experiment_points(e), sample_count = 0,
            kinds = experiment_sets(e) * e->method_count;
     int stopped, err = experiment_complete(e);
     if (err < 0 || (err = experiment_list(e, 0, &list, &count)) < 0)
         return err;
-    seconds = mem_get(count, sizeof *seconds);
+    costs = mem_get(count, sizeof *costs);
     sampled = mem_get(kinds * points, sizeof *sampled);
     samples = mem_get(kinds * points, sizeof *samples);
-    if (!seconds || !sampled || !samples) {
+    if (!costs || !sampled || !samples) {
         err = SPH_EMEMORY;
         goto out;
     }
     for (size_t i = 0; i < count; i++) {
-        seconds[i] = (double)NAN;
+        costs[i] = (struct job_cost){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
         if (list[i].seed == 0 && list[i].fold <= 0)
             samples[sample_count++] = list[i];
     }
     if (timed) {
-        struct errand errand = {.experiment = e, .jobs = samples, .seconds = sampled};
+        struct errand errand = {.experiment = e, .jobs = samples, .cost = sampled};
         struct crew crew = {
             .jobs = sample_count, .workers = 1, .self = &errand, .work = do_errand, .ended = take_answer};
         if ((err = experiment_read_data(e)) < 0 || (err = crew_run(&crew, &stopped)) < 0)
             goto out;
         for (size_t i = 0; i < count; i++)
-            seconds[i] = sampled[(list[i].set * e->method_count + list[i].method) * points + list[i].point];
+            costs[i] = sampled[(list[i].set * e->method_count + list[i].method) * points + list[i].point];
     }
     experiment_list_free(e->listed, e->listed_count);
-    mem_free(e->listed_seconds);
+    mem_free(e->listed_cost);
     e->listed = list;
     e->listed_count = *jobs = count;
-    e->listed_seconds = seconds;
+    e->listed_cost = costs;
     list = NULL;
-    seconds = NULL;
+    costs = NULL;
 out:
     data_cache_free(&e->cache);
     experiment_list_free(list, count);
-    mem_free(seconds);
+    mem_free(costs);
     mem_free(sampled);
     mem_free(samples);
     return err;
@@ -134,7 +141,9 @@ int sph_experiment_job_at(const sph_experiment *e, size_t i, sph_experiment_job 
                                 .seed = e->seeds[job->seed],
                                 .fold = job->fold >= 0 ? job->fold : -1,
                                 .folder = job->folder,
-                                .seconds = e->listed_seconds[i]};
+                                .seconds = e->listed_cost[i].seconds,
+                                .peak_bytes = e->listed_cost[i].peak_bytes,
+                                .disk_bytes = e->listed_cost[i].disk_bytes};
     snprintf(out->point, sizeof out->point, "%s", point.chars ? point.chars : "");
     text_free(&point);
     return 0;

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "file/file.h"
 #include "file/json.h"
-#include "file/resident.h"
 #include "base/memory.h"
 #include "job/config.h"
+#include "job/cost.h"
 #include "job/job.h"
 #include "job/job_run.h"
 #include "job/reference.h"
@@ -472,20 +472,15 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
 
 /* ---------------------------------------------------------------- a dry run */
 
-/* Pages of the program and its libraries that only a run touches. */
-static const double code_bytes = 2.5e6;
+static const double timed_seconds = 0.5;
 
 int sph_job_dry_run(sph_job *job, sph_job_size *out)
 {
     struct job_run run = {.job = job, .held = -1};
-    double now, most;
+    struct job_cost cost;
     int err = prepare_rows(&run);
-    if (!err && !(err = make_parts(&run))) {
-        /* memory comes zeroed, so that all of it is held; what is saved goes through a tensor's size in f64, and in
-         * the net's dtype */
-        resident_bytes(&now, &most);
-        double saving =
-            (double)tensors_largest(run.nets[0]) * (double)(sizeof(double) + run.nets[0]->k->size);
+    if (!err && !(err = make_parts(&run)) &&
+        !(err = job_cost(&cost, job, run.fits[0], run.nets[0], &run.split, timed_seconds)))
         *out = (sph_job_size){.train_rows = run.split.train_rows,
                               .val_rows = run.split.val_rows,
                               .test_rows = run.split.test_rows,
@@ -493,8 +488,11 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
                               .learned = run.count * sph_net_learned(run.nets[0]),
                               .frozen = run.count * trainer_frozen(run.fits[0]->trainer),
                               .steps = trainer_steps(run.fits[0]->trainer),
-                              .peak_bytes = fmax(most, now + saving) + code_bytes};
-    }
+                              .epochs = job->options.epochs,
+                              .step_seconds = cost.step_seconds,
+                              .seconds = (double)run.count * cost.seconds,
+                              .peak_bytes = cost.peak_bytes,
+                              .disk_bytes = (double)run.count * cost.disk_bytes};
     job_run_free(&run);
     return err;
 }

@@ -88,8 +88,8 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
     X(SPLIT, split, "split", WORD, SPLITS, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),              \
       "how rows are split: uniform, each class in proportion, or as scikit-learn does")                      \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
-      "take N rows only, drawn by the seed; all if not given; of a set with its own test part, N training "  \
-      "rows, and test rows in proportion")                                                                   \
+      "take N rows only, drawn by the seed, of images each class in proportion; all if not given; of a set " \
+      "with its own test part, N training rows, and test rows in proportion")                                \
     X(PERMUTE, permute, "permute", U64, ANY, "", "data", "permute", "S",                                     \
       "put the rows into the order of numpy's RandomState(S).permutation before anything else; 113 is what " \
       "Keras does to boston; as they lie if not given")                                                      \

@@ -73,6 +73,7 @@ shows "jobs/SP/seed-0" "jobs/GmP/seed-3" "8 jobs, 2 at a time: about "
 absent dry
 run 0 run small.yaml --dry-run --json
 check "a dry run in JSON" [ "$(grep -o '"folder"' out | wc -l)" -eq 8 ]
+check "no memory, no disk" awk -v m="$(json out peak_bytes)" -v d="$(json out disk_bytes)" 'BEGIN { exit !(m > 1e6 && d > 1e4) }'
 
 # ---- folders
 run 2 run small.yaml --out one

@@ -51,6 +51,17 @@ check "one picture is not one line" [ "$(wc -l <out)" -eq 2 ]
 run 1 eval a --data flat
 says "flat: no folders in it"
 
+# ---- what it would ask of the machine, by a few steps
+run 0 train --dry-run --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2
+shows "epoch     4 steps of " "time      about " " for 2 epochs, if it does not stop early" "memory    " "disk      "
+run 0 train --dry-run --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2 --json
+mv out dry.json
+run 0 train --quiet --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2 --out wide
+check "the disk is off by more than a tenth" awk -v a="$(json dry.json disk_bytes)" -v b="$(cat wide/* | wc -c)" \
+    'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }'
+check "no time" awk -v step="$(json dry.json step_seconds)" -v all="$(json dry.json seconds)" 'BEGIN { exit !(step > 0 && all > 8 * step) }'
+rm -r wide
+
 # ---- one folder that is split; one channel; no change of pictures; an mlp; size 224 if not given
 run 0 train --quiet --data set/train "${small[@]}" --gray --augment flip --epochs 1 --out gray
 shows "set/train: 80 rows, 1024 features" "test      16 rows"

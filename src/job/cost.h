@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a training will ask of this machine, by a few steps of it. */
+#ifndef SPH_JOB_COST_H
+#define SPH_JOB_COST_H
+
+#include "job/options.h"
+#include "train/fit.h"
+
+struct job_cost {
+    double step_seconds; /* of one */
+    double
+        seconds; /* of all, if it does not stop early; scores of the parts counted as a third of a step's work */
+    double peak_bytes; /* the most memory that the process will hold; NaN: the system does not say */
+    double disk_bytes; /* of its folder, without what is recorded */
+};
+
+/* Takes steps for so many seconds, two at least: the net is another one afterwards. */
+int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, sph_net *net,
+             const sph_split *split, double seconds);
+
+#endif
