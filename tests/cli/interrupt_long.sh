@@ -19,15 +19,10 @@ train: {epochs: 100000, patience: 0}
 methods: [{name: SP, param: sp}, {name: GmP, param: gmp}]
 seeds: 4
 Y
-# pictures CLASS...: a folder of small PNG files, made by the tool's own test pictures
-pictures() {
-    local class i
-    for class; do
-        mkdir -p "photos/$class"
-        for i in $(seq 60); do cp "$SOURCE_DIR"/tests/golden/pictures/*.png "photos/$class/" 2>/dev/null && break; done
-    done
-}
-pictures one two
+for class in one two; do
+    mkdir -p photos/$class
+    for i in $(seq 40); do cp "$SOURCE_DIR/tests/golden/pictures/small.jpg" photos/$class/$i.jpg; done
+done
 commands=(
     "train --data large.csv --hidden 512,512 --batch 16 --epochs 1000 --out t"
     "train --data large.csv --hidden 2048,2048,2048 --batch full --epochs 1000 --out t"
@@ -51,7 +46,7 @@ for ((try = 0; try < TRIES; try++)); do
     sleep "$(awk -v r=$RANDOM 'BEGIN { printf "%.3f", 0.02 + 3 * r / 32768 }')"
     begin=$(date +%s%N)
     if ! kill -INT $child 2>/dev/null; then
-        wait $child
+        wait $child || wrong "$command: exit $?, before it was interrupted"
         finished=$((finished + 1))
         continue
     fi
