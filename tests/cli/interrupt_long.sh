@@ -34,14 +34,14 @@ commands=(
     "figures done"
     "convert done/model.safetensors t.safetensors --to sp"
 )
-# A background child of a script ignores SIGINT unless job control is on.
+# A background child of a script ignores SIGINT unless job control is on, and what was ignored at the start stays so.
 set -m
 most=0 late=0 finished=0
 for ((try = 0; try < TRIES; try++)); do
     command=${commands[try % ${#commands[@]}]}
     rm -rf t t.safetensors p.csv
     # shellcheck disable=SC2086 # words
-    "$SPHERELU" $command >out 2>err &
+    env --default-signal=INT "$SPHERELU" $command >out 2>err &
     child=$!
     sleep "$(awk -v r=$RANDOM 'BEGIN { printf "%.3f", 0.02 + 3 * r / 32768 }')"
     begin=$(date +%s%N)
@@ -69,7 +69,7 @@ check "hardly any try was interrupted" [ $((TRIES - finished)) -ge $((TRIES / 2)
 # ---- what was stopped goes on
 # shellcheck disable=SC2086
 set -m
-"$SPHERELU" train --data large.csv --hidden 2048,2048,2048 --batch full --epochs 2 --out slow >out 2>err &
+env --default-signal=INT "$SPHERELU" train --data large.csv --hidden 2048,2048,2048 --batch full --epochs 2 --out slow >out 2>err &
 child=$!
 until [ -e slow/checkpoint.safetensors ] || ! kill -0 $child 2>/dev/null; do sleep 0.1; done
 kill -INT $child
