@@ -354,11 +354,12 @@ static int run_train(const struct args *args)
     } else if (err) {
         code = fail_run(job, args, err);
     } else {
-        /* a page that cannot be written costs no run */
-        int reported = !args_on(args, "no-report") && !sph_run_page(sph_job_get(job, "out"));
-        if (!reported && !args_on(args, "no-report"))
-            cli_fail(command, 0, "note: no report.html: %s", sph_error());
+        /* a page that cannot be written costs no run, but it was asked for */
+        int page = args_on(args, "no-report") ? 0 : sph_run_page(sph_job_get(job, "out"));
+        int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
+        int reported = !failed && !args_on(args, "no-report");
         code = json ? print_result(job, command) : print_table(job, &result, reported, command);
+        code = failed ? failed : code;
         if (code == EXIT_DONE)
             print_record(job, !json, args);
         /* no advice where the results were lost */

@@ -37,8 +37,8 @@ typedef struct sph_data_opts {
 
 SPH_API void sph_data_defaults(sph_data_opts *out);
 
-/* source: a file (.csv .tsv .txt .npy .npz, packed by gzip or not), or the name of a known set (crescents,
- * levy, banana, boston, ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist,
+/* source: a file (.csv .tsv .txt .npy .npz .libsvm, packed by gzip or zstd or not), - for standard input, or the name of a known
+ * set (crescents, levy, banana, boston, ...). Or images, which stay bytes in memory: a known set (cifar10, cifar100, mnist,
  * fashion-mnist, imagenet32), or a folder or file as these are distributed: CIFAR binary and IDX, gzip or
  * not, and ImageNet32's npz. Or a folder of pictures (.jpg, .png), a folder in it for each class, or train and
  * val (or test) with those in each: they stay files, and are decoded when they are needed. Of images `rows`

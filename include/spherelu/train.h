@@ -44,8 +44,8 @@ typedef struct sph_split {
     size_t train_rows, val_rows, test_rows;
 } sph_split;
 
-/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever
- * share above 0 is asked for. */
+/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever share above 0 is asked
+ * for. Data with a column of groups or of times are split by it: whole groups, or the last rows for the test; kind RANDOM. */
 SPH_API int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                            uint64_t seed);
 SPH_API void sph_split_free(sph_split *split);

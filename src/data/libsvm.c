@@ -2,7 +2,7 @@
  *
  * LIBSVM's text, also called SVMlight's: a row a line, its target, then INDEX:VALUE of what is not 0, in ascending order;
  * qid:N is passed over, and so is what follows #. Indices count from 1, or from 0 where one is 0, as scikit-learn takes
- * it. The columns are called x1, x2, ... and y. */
+ * it. The columns are called x1, x2, ... and y. What was left out is held as 0, so that a table of many columns is large. */
 #include "data/registry.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-enum { TOKEN = 64, INDEX_MOST = 100000000 };
+enum { TOKEN = 64, INDEX_MOST = 100000 };
 
 struct svm {
     struct sheet *sheet;

@@ -8,6 +8,8 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/registry.h"
+#include "file/file.h"
 #include "store/runfolder.h"
 #include "train/losses.h"
 
@@ -37,6 +39,20 @@ static int choose_rows(struct run_rows *out, const sph_run *run, const char *sou
         qsort(out->row, out->count, sizeof *out->row, by_number);
     sph_split_free(&split);
     return err;
+}
+
+int run_rows_at_hand(const sph_run *run)
+{
+    const char *source = run->job->options.data;
+    const sph_data_set *set = source ? registry_find(source) : NULL;
+    char *path = NULL;
+    if (json_object_get(run->schema, "images") || !source || !strcmp(source, DATA_STDIN))
+        return 0;
+    if (file_exists(source) || (set && !set->file))
+        return 1;
+    int err = set ? registry_path(&path, set) : SPH_EIO;
+    mem_free(path);
+    return err == SPH_EMEMORY ? err : !err;
 }
 
 int run_rows_open(struct run_rows *out, sph_run *run, const char *source)

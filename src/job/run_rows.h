@@ -20,6 +20,10 @@ struct run_rows {
 int run_rows_open(struct run_rows *out, sph_run *run, const char *source);
 void run_rows_free(struct run_rows *rows);
 
+/* Whether the run's own table can be opened again: 1, 0 (images, standard input, a file or set that is not there), or a
+ * failure. */
+int run_rows_at_hand(const sph_run *run);
+
 /* p <- what the net predicts of x, which may have changed. */
 int run_rows_predict(struct run_rows *rows, sph_run *run);
 

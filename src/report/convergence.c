@@ -250,4 +250,6 @@ const struct figure_kind figure_convergence = {
     .caption = "Losses and scores by epoch: mean and standard error over the seeds; the training part's "
                "score where it "
                "was asked for (train_scores).",
+    .caption_of_one =
+        "Losses and scores by epoch; the training part's score where it was asked for (train_scores).",
 };

@@ -121,7 +121,7 @@ static int fill(struct figure *figure, struct panels *panels)
     double window[4];
     int err = panels_open(panels, 0, &panel);
     panels_head(figure, panels->rows, panels->columns);
-    if (err < 0 || (err = panels_plane(figure, panel, window)) < 0)
+    if (err < 0 || (err = panels_plane(figure, panel, 0.06, window)) < 0)
         return err;
     const double low[] = {window[0], window[2]}, high[] = {window[1], window[3]};
     panels_classes(figure, panel->run.data);

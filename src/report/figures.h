@@ -65,6 +65,7 @@ struct figure_kind {
     size_t pages;                         /* above 0: an animation of so many */
     const char *script;                   /* a file of figures/ without .gp; NULL: its word */
     const char *caption;                  /* in a page */
+    const char *caption_of_one;           /* in the page of a single run; NULL: the same */
     const char *letters;                  /* of its panels, where the experiment's file gives none */
     int (*fill)(struct figure *figure, struct panels *panels);
 };

@@ -8,6 +8,7 @@
 #include "file/file.h"
 #include "report/figures.h"
 #include "report/pages.h"
+#include "store/runfolder.h"
 
 /* NAME of each NAME.svg and NAME.gp; caller frees with file_list_free. */
 static int list_figures(char ***names, size_t *count, const char *dir)
@@ -82,14 +83,17 @@ static int is_of(const char *name, const char *word)
     return !strncmp(name, word, length) && (!name[length] || name[length] == '-');
 }
 
-static int add_figures(struct report *report, const char *dir, char **names, size_t count, int which)
+/* one: of a single run. */
+static int add_figures(struct report *report, const char *dir, char **names, size_t count, int which, int one)
 {
     int err = 0;
     for (size_t k = 0; which != OTHERS && k < FIGURE_COUNT; k++)
         for (size_t i = 0; i < count && !err; i++)
             if (names[i] && is_of(names[i], figure_names[k]) &&
                 (which == SCHEMATIC) == !figure_kinds[k]->needs) {
-                err = add_figure(report, dir, names[i], figure_kinds[k]->caption);
+                const struct figure_kind *kind = figure_kinds[k];
+                err = add_figure(report, dir, names[i],
+                                 one && kind->caption_of_one ? kind->caption_of_one : kind->caption);
                 mem_free(names[i]);
                 names[i] = NULL;
             }
@@ -101,18 +105,20 @@ static int add_figures(struct report *report, const char *dir, char **names, siz
 
 int page_add_figures(struct report *report, const char *folder)
 {
-    char *dir = file_join(folder, EXPERIMENT_FIGURES), **names = NULL;
+    char *dir = file_join(folder, EXPERIMENT_FIGURES), *config = file_join(folder, RUNFOLDER_CONFIG),
+         **names = NULL;
     size_t count = 0;
-    int err = dir ? 0 : SPH_EMEMORY;
+    int err = dir && config ? 0 : SPH_EMEMORY, one = !err && file_exists(config);
     if (!err && file_is_directory(dir))
         err = list_figures(&names, &count, dir);
     if (!err && count)
         report_section(report, "Figures");
     for (int which = 0; which < KINDS && !err; which++)
-        err = add_figures(report, dir, names, count, which);
+        err = add_figures(report, dir, names, count, which, one);
     file_list_free(names, count);
     if (!err && file_is_directory(dir))
         err = add_notes(report, dir, count > 0);
+    mem_free(config);
     mem_free(dir);
     return err;
 }

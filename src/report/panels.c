@@ -441,7 +441,7 @@ void panels_classes(struct figure *figure, const sph_data *data)
     }
 }
 
-int panels_plane(struct figure *figure, const struct panel *first, double window[4])
+int panels_plane(struct figure *figure, const struct panel *first, double share, double window[4])
 {
     static const char *const border[] = {"x_low", "x_high", "y_low", "y_high"};
     for (size_t k = 0; k < 2; k++) {
@@ -450,7 +450,7 @@ int panels_plane(struct figure *figure, const struct panel *first, double window
             return SPH_EMEMORY;
         figure_text(figure, k ? "y_name" : "x_name", name);
         mem_free(name);
-        panel_window(first, k, 0.06, &window[2 * k], &window[2 * k + 1]);
+        panel_window(first, k, share, &window[2 * k], &window[2 * k + 1]);
     }
     for (int i = 0; i < 4; i++)
         figure_number(figure, border[i], window[i]);

@@ -123,6 +123,6 @@ void panels_classes(struct figure *figure, const sph_data *data);
 
 /* The plane of data with 2 features: their names, and its borders x_low, x_high, y_low, y_high, also in
  * window. */
-int panels_plane(struct figure *figure, const struct panel *first, double window[4]);
+int panels_plane(struct figure *figure, const struct panel *first, double share, double window[4]);
 
 #endif

@@ -8,6 +8,9 @@
 
 enum { POINTS_MOST = 400, REFUSED = 1 };
 
+/* Beyond the box of the data on each side: the window of `spherelu regions`, so that both count the same. */
+static const double WINDOW_SHARE = 0.1;
+
 static void write_data(struct figure *figure, const struct panel *panel, size_t number)
 {
     const sph_data *data = panel->run.data;
@@ -70,7 +73,7 @@ static int fill(struct figure *figure, struct panels *panels)
     size_t most = 0, refused = 0;
     int err = panels_open(panels, 0, &panel);
     panels_head(figure, panels->rows, panels->columns);
-    if (err < 0 || (err = panels_plane(figure, panel, window)) < 0)
+    if (err < 0 || (err = panels_plane(figure, panel, WINDOW_SHARE, window)) < 0)
         return err;
     panels_classes(figure, panel->run.data);
     for (size_t i = 0; i < panels_count(panels) && err >= 0; i++) {

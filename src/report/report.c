@@ -335,6 +335,10 @@ int report_write(struct report *report, const char *path)
 
 void report_sketch(struct report *report, const char *svg, const char *caption)
 {
+    if (!svg) {
+        fail(report, SPH_EMEMORY);
+        return;
+    }
     text_add(&report->body, "<figure class=\"sketch\">\n%s\n", svg);
     add_element(&report->body, "<figcaption>", caption, "</figcaption>");
     text_add(&report->body, "</figure>\n");

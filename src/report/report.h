@@ -46,7 +46,8 @@ void report_code(struct report *report, const char *caption, const char *text);
 enum { REPORT_SVG_MOST = 2 << 20, REPORT_MOVING_MOST = 4 << 20 };
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption);
 
-/* A drawing of sketch.h, with its caption; svg is markup, made here and not read from anywhere. */
+/* A drawing of sketch.h, with its caption; svg is markup, made here and not read from anywhere; NULL: there was no memory for
+ * it. */
 void report_sketch(struct report *report, const char *svg, const char *caption);
 
 /* Replaces path by the report. */

@@ -125,10 +125,9 @@ static int add_curves(struct report *report, const char *dir, const json_t *resu
                       *const labels[] = {"training loss", "validation loss"};
     size_t best = (size_t)json_integer_value(json_object_get(result, "best_epoch"));
     report_section(report, "Curves");
-    return page_add_curves(
-        report, dirs, names, labels, 2, best,
-        "Losses by epoch, in the units of training; the training loss is the "
-        "mean over the steps of an epoch.");
+    return page_add_curves(report, dirs, names, labels, 2, best,
+                           "Losses by epoch, in the units of training; the training loss is the "
+                           "mean over the steps of an epoch.");
 }
 
 static int begin_report(struct report **out, const struct sph_job *job)

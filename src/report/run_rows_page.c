@@ -2,7 +2,6 @@
  *
  * What a run's page shows of single rows: predictions against targets, probabilities against how often they come true. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -29,8 +28,7 @@ static void add_residuals(struct report *report, const struct run_rows *rows, do
                                 .diagonal = 1,
                                 .mark = (double)NAN};
         sketch_draw(&svg, &sketch);
-        if (!svg.failed && !title.failed)
-            report_sketch(report, svg.chars, title.chars);
+        report_sketch(report, svg.failed || title.failed ? NULL : svg.chars, title.chars);
         text_free(&svg);
         text_free(&title);
     }
@@ -109,32 +107,47 @@ static void add_calibration(struct report *report, const struct run_rows *rows)
         rows->outputs > 1 ? "of the class that the net speaks for" : "of the second class");
     text_add_general(&caption, 3, gap);
     text_add(&caption, ".");
-    if (!svg.failed && !caption.failed)
-        report_sketch(report, svg.chars, caption.chars);
+    report_sketch(report, svg.failed || caption.failed ? NULL : svg.chars, caption.chars);
     text_free(&svg);
     text_free(&caption);
+}
+
+/* Rows of the test part, where there are any and the data are what they were. */
+static int open_rows(struct run_rows *rows, sph_run *run)
+{
+    int err = run_rows_open(rows, run, NULL);
+    return err == SPH_EFORMAT || err == SPH_EARG ? 0 : err;
+}
+
+static int add_rows(struct report *report, const struct run_rows *rows)
+{
+    double *x = mem_get(rows->count, sizeof *x), *y = mem_get(rows->count, sizeof *y);
+    int err = x && y ? 0 : SPH_EMEMORY;
+    report_section(report, "Row by row");
+    if (!err && rows->data->task != SPH_TASK_REGRESSION)
+        add_calibration(report, rows);
+    else if (!err) {
+        if (rows->targets > 1)
+            err = add_targets(report, rows);
+        add_residuals(report, rows, x, y);
+    }
+    mem_free(x);
+    mem_free(y);
+    return err;
 }
 
 int page_add_rows(struct report *report, const char *dir)
 {
     sph_run *run = NULL;
     struct run_rows rows = {0};
-    int err = sph_run_open(&run, dir);
-    if (!err && !(err = run_rows_open(&rows, run, NULL)) && rows.count) {
-        double *x = mem_get(rows.count, sizeof *x), *y = mem_get(rows.count, sizeof *y);
-        report_section(report, "Row by row");
-        if (!x || !y)
-            err = SPH_EMEMORY;
-        else if (rows.data->task == SPH_TASK_REGRESSION) {
-            if (rows.targets > 1)
-                err = add_targets(report, &rows);
-            add_residuals(report, &rows, x, y);
-        } else
-            add_calibration(report, &rows);
-        mem_free(x);
-        mem_free(y);
-    }
+    int err = sph_run_open(&run, dir), there = err ? 0 : run_rows_at_hand(run);
+    if (err == SPH_EFORMAT)
+        err = 0; /* diverged: it left no model */
+    if (!err)
+        err = there < 0 ? there : there ? open_rows(&rows, run) : 0;
+    if (!err && rows.p && rows.count)
+        err = add_rows(report, &rows);
     run_rows_free(&rows);
     sph_run_free(run);
-    return err == SPH_EMEMORY ? err : 0; /* data that are gone or images: the page does without */
+    return err;
 }

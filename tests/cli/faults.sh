@@ -82,10 +82,10 @@ training=(train --quiet --resume --data t.csv --target y --hidden 5 --norm bn --
     --schedule plateau:1:0.5:0.1 --checkpoint-seconds 0 --record boundaries+patterns:0,4 --out run)
 
 walk writes "${training[@]}"
-walk writes train --resume --data c.csv --target kind --hidden 4 --threads 2 --dtype f64 --epochs 2 --json --out run
-walk writes train --quiet --resume --data digits --net vgg6 --width 0.0625 --norm bn --batch 8 --epochs 1 --out run
+walk writes train --resume --data c.csv --target kind --hidden 4 --threads 2 --dtype f64 --epochs 2 --json --no-report --out run
+walk writes train --quiet --resume --data digits --net vgg6 --width 0.0625 --norm bn --batch 8 --epochs 1 --no-report --out run
 walk writes train --quiet --resume --data pictures --size 8 --workers 1 --net vgg6 --width 0.0625 --batch 4 --epochs 1 \
-    --augment crop --log tensorboard --out run
+    --augment crop --log tensorboard --no-report --out run
 walk reads eval table --data t.csv --json
 walk reads predict plane --data c.csv
 walk writes predict table --data t.csv --out p.csv --json

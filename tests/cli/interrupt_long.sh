@@ -19,15 +19,10 @@ train: {epochs: 100000, patience: 0}
 methods: [{name: SP, param: sp}, {name: GmP, param: gmp}]
 seeds: 4
 Y
-# pictures CLASS...: a folder of small PNG files, made by the tool's own test pictures
-pictures() {
-    local class i
-    for class; do
-        mkdir -p "photos/$class"
-        for i in $(seq 60); do cp "$SOURCE_DIR"/tests/golden/pictures/*.png "photos/$class/" 2>/dev/null && break; done
-    done
-}
-pictures one two
+for class in one two; do
+    mkdir -p photos/$class
+    for i in $(seq 40); do cp "$SOURCE_DIR/tests/golden/pictures/small.jpg" photos/$class/$i.jpg; done
+done
 commands=(
     "train --data large.csv --hidden 512,512 --batch 16 --epochs 1000 --out t"
     "train --data large.csv --hidden 2048,2048,2048 --batch full --epochs 1000 --out t"
@@ -39,19 +34,19 @@ commands=(
     "figures done"
     "convert done/model.safetensors t.safetensors --to sp"
 )
-# A background child of a script ignores SIGINT unless job control is on.
+# A background child of a script ignores SIGINT unless job control is on, and what was ignored at the start stays so.
 set -m
 most=0 late=0 finished=0
 for ((try = 0; try < TRIES; try++)); do
     command=${commands[try % ${#commands[@]}]}
     rm -rf t t.safetensors p.csv
     # shellcheck disable=SC2086 # words
-    "$SPHERELU" $command >out 2>err &
+    env --default-signal=INT "$SPHERELU" $command >out 2>err &
     child=$!
     sleep "$(awk -v r=$RANDOM 'BEGIN { printf "%.3f", 0.02 + 3 * r / 32768 }')"
     begin=$(date +%s%N)
     if ! kill -INT $child 2>/dev/null; then
-        wait $child
+        wait $child || wrong "$command: exit $?, before it was interrupted"
         finished=$((finished + 1))
         continue
     fi
@@ -74,7 +69,7 @@ check "hardly any try was interrupted" [ $((TRIES - finished)) -ge $((TRIES / 2)
 # ---- what was stopped goes on
 # shellcheck disable=SC2086
 set -m
-"$SPHERELU" train --data large.csv --hidden 2048,2048,2048 --batch full --epochs 2 --out slow >out 2>err &
+env --default-signal=INT "$SPHERELU" train --data large.csv --hidden 2048,2048,2048 --batch full --epochs 2 --out slow >out 2>err &
 child=$!
 until [ -e slow/checkpoint.safetensors ] || ! kill -0 $child 2>/dev/null; do sleep 0.1; done
 kill -INT $child

@@ -134,7 +134,11 @@ check "the curves of both are not in one figure" [ "$(grep -c '<svg' both.html)"
 run 0 list
 shows "runs/gmp " "runs/sp "
 if command -v gnuplot >/dev/null; then
-    run 0 figures runs/gmp decision convergence
+    run 0 figures runs/gmp decision convergence regions
+    count=$(grep -oE '[0-9]+ regions' runs/gmp/figures/regions.gp | head -1)
+    run 0 regions runs/gmp
+    check "the figure has $count, the command says: $(head -2 out | tr '\n' ' ')" grep -qw "${count% regions}" out
+    check "one run is a mean over seeds" sh -c '! grep -q "standard error over the seeds" runs/gmp/report.html'
     check "the page has not both, figures and curves" [ "$(grep -c '<figure' runs/gmp/report.html)" -ge 4 ]
 else
     skipped "gnuplot is not installed"
