@@ -56,7 +56,9 @@ static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split 
 int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, sph_net *net,
              const sph_split *split, double seconds)
 {
-    double began = clock_seconds(), now, most;
+    double now, most;
+    resident_bytes(&now, &most); /* memory comes zeroed, so that all of it is held before the first step */
+    double began = clock_seconds();
     struct ticks ticks = {.end = began + seconds};
     sph_observer observer = {.self = &ticks, .step = tick};
     int err =
@@ -69,7 +71,6 @@ int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, s
         ticks.steps > 1 ? (ticks.last - ticks.first) / (double)(ticks.steps - 1) : clock_seconds() - began;
     /* what is saved goes through a tensor's size in f64, and in the net's dtype */
     double saving = (double)tensors_largest(net) * (double)(sizeof(double) + net->k->size);
-    resident_bytes(&now, &most);
     *out = (struct job_cost){.step_seconds = step,
                              .seconds = trainer_stopped(fit->trainer) ? all_seconds(job, fit, split, step)
                                                                       : clock_seconds() - began,
