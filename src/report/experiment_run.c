@@ -111,18 +111,19 @@ static int do_count(void *self, size_t job, struct crew_slot *slot)
     return err;
 }
 
-/* No answer of the run's, which has none where its data are gone: memory was short, a file that is there was not read,
- * or the process died, as libraries let it where they find no memory. */
-static int is_lost(const struct crew_slot *slot)
+/* No answer of the training's, which has none where it failed or its data are gone: memory was short, a file that is there
+ * was not read, or the process died, as libraries let it where they find no memory. */
+static int is_lost(const struct experiment_run *run, size_t job, const struct crew_slot *slot)
 {
+    int finished = run->results.outcomes[run->results.final[job]].finished;
     return slot->err == SPH_EMEMORY || !slot->ended ||
-           (slot->err == SPH_EIO && file_exists(slot->failure.path));
+           (slot->err == SPH_EIO && finished && file_exists(slot->failure.path));
 }
 
 static int count_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct experiment_run *run = self;
-    if (is_lost(slot))
+    if (is_lost(run, job, slot))
         return failure_set(&slot->failure);
     if (slot->err >= 0)
         memcpy(&run->results.units[job], slot->note, sizeof *run->results.units);
