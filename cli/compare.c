@@ -34,9 +34,9 @@ const struct command command_compare = {
         "loss), its standard error, and in how many rows a run is ahead of the first and behind it. Runs on "
         "other "
         "rows are told so and not compared: give them the same --seed, --test and --split.",
-    .examples = "  spherelu compare runs/gmp runs/sp\n"
-                "  spherelu compare runs/gmp runs/sp runs/wn --out compared.html\n"
-                "  spherelu compare runs/gmp runs/sp --json\n",
+    .examples = "  spherelu compare runs/prices runs/first\n"
+                "  spherelu compare runs/prices runs/first --out compared.html\n"
+                "  spherelu compare runs/prices runs/first --json\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN", "RUN"},

@@ -266,6 +266,8 @@ static int print_result(const sph_job *job, const struct command *command)
         json_decref(object);
     } else {
         json_object_set_new(object, "out", json_string(out));
+        if (*sph_job_counts(job)) /* lines: cells that were filled, rows left out */
+            json_object_set_new(object, "counts", json_string(sph_job_counts(job)));
         code = cli_print_json(command, object, 17);
     }
     free(path);
@@ -366,8 +368,6 @@ static int run_train(const struct args *args)
         if (code == EXIT_DONE && fflush(stdout))
             code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
         else {
-            if (json && code == EXIT_DONE)
-                cli_note_lines(args, sph_job_counts(job));
             if (!args_on(args, "quiet") && result.improving)
                 cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
         }

@@ -22,7 +22,10 @@ void sph_data_defaults(sph_data_opts *out)
 
 void data_note(sph_data *data, const char *format, ...)
 {
+    enum { MOST = 4000 }; /* characters: a table may have 100,000 columns to tell of */
     char line[400];
+    if (data->notes && strlen(data->notes) > MOST)
+        return;
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
@@ -32,6 +35,11 @@ void data_note(sph_data *data, const char *format, ...)
         return;
     mem_free(data->notes);
     data->notes = longer;
+    if (strlen(longer) > MOST &&
+        (longer = mem_format("%s\nand so on: there is more to tell of this kind", longer))) {
+        mem_free(data->notes);
+        data->notes = longer;
+    }
 }
 
 char *data_notes(const sph_data *data)

@@ -38,6 +38,14 @@ run 0 train --data shop.csv --target price --drop auto,rent --epochs 60 --out ag
 check "--quiet is not quiet" [ ! -s err ]
 absent again/report.html
 same_run first again
+run 0 train --resume --json --quiet --no-report --out again
+shows '"counts": "11 missing cells filled: rooms 11"'
+awk 'BEGIN { for (row = 0; row < 4; row++) for (i = 0; i < 20000; i++)
+    printf "%s%d%s", row ? "v" row "_" : "name", i, i < 19999 ? "," : "\n" }' >wide.csv
+began=$SECONDS
+run 1 train --data wide.csv --drop auto --out refused
+says "none of them a feature"
+check "$((SECONDS - began)) seconds for 20,000 columns" [ $((SECONDS - began)) -lt 30 ]
 run 0 show first/model.safetensors
 shows "columns     id, when, town, rooms, "
 
