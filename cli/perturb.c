@@ -195,7 +195,7 @@ static int print_json(const struct command *command, const struct perturb *pertu
     int err = sph_perturb_json(result, &perturb->opts, theory, &(sph_sink){stdout, cli_write});
     if (!err)
         puts("");
-    return err ? cli_fail_with(command, err) : 0;
+    return cli_written(command, err, stdout, "the numbers");
 }
 
 static int run_perturb(const struct args *args)

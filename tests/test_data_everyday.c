@@ -151,7 +151,8 @@ static void whole_numbers_without_a_gap_from_0_or_1_are_classes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sph_data *data = open_with(whole(cases[i].cells), NULL);
-        char *notes = data_notes(data);
+        char *notes = NULL;
+        assert_int_equal(data_notes(data, &notes), 0);
         assert_int_equal(sph_data_task(data), cases[i].task);
         assert_true(cases[i].note ? notes && strstr(notes, cases[i].note) : !notes);
         mem_free(notes);
@@ -171,7 +172,8 @@ static void drop_auto_leaves_out_constants_ids_and_free_text(void **state)
     sph_data_defaults(&opts);
     opts.drop = "auto";
     sph_data *data = open_with(csv_with(text), &opts);
-    char name[40], *notes = data_notes(data);
+    char name[40], *notes = NULL;
+    assert_int_equal(data_notes(data, &notes), 0);
     assert_int_equal(sph_data_features(data), 4); /* paid, and three towns */
     sph_data_feature(data, 0, name, sizeof name);
     assert_string_equal(name, "paid");
@@ -197,7 +199,8 @@ static void a_word_that_training_did_not_see_is_counted_or_refused(void **state)
     assert_int_equal(data_open_like(&data, path, schema, 0, &how), 0);
     assert_int_equal(data->unseen, 1);
     assert_true(data->x[3] == 0 && data->x[4] == 0 && data->x[5] == 2);
-    char *counts = data_counts(data);
+    char *counts = NULL;
+    assert_int_equal(data_counts(data, &counts), 0);
     assert_string_equal(counts,
                         "2 missing cells filled: town 1, x 1\n"
                         "1 cell with a word that training did not see, taken as none of those it saw");
@@ -224,7 +227,8 @@ static void rows_left_out_are_counted_by_their_reason(void **state)
     sph_data_defaults(&opts);
     opts.missing = SPH_MISSING_DROP;
     sph_data *data = open_with(csv_with("x,y\n1,1.5\n,2.5\n3,\n4,4.5\n5,1.5\n"), &opts);
-    char *counts = data_counts(data);
+    char *counts = NULL;
+    assert_int_equal(data_counts(data, &counts), 0);
     assert_string_equal(counts, "2 rows left out: 1 without a target, 1 with missing cells");
     mem_free(counts);
     sph_data_free(data);

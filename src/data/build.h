@@ -17,7 +17,8 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
  * that is neither dropped nor named as target is a feature. */
 int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts);
 
-/* Appends a line to what is told of how the table was taken. Where memory is short it is not told. */
+/* Appends a line to what is told of how the table was taken. Where memory is short data->notes has failed, and
+ * data_cache_open with it. */
 void data_note(sph_data *data, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* useless.c: features that are the same in all rows or number them are left out, and noted. */

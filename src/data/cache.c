@@ -122,6 +122,8 @@ int data_cache_open(struct data_cache *cache, sph_data **out, const char *source
     }
     if (!err && opts->columns == SPH_COLUMNS_REVERSED)
         err = data_reverse(&chosen, kept->path);
+    if (!err && chosen->notes.failed)
+        err = SPH_EMEMORY;
     if (err < 0)
         sph_data_free(chosen);
     else

@@ -147,7 +147,7 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
     data->x = data->y = NULL;
     data->pixels = NULL;
     data->pictures = NULL;
-    data->notes = NULL;
+    data->notes = (struct text){0};
     data->kept = data->kept_names = NULL;
     data->kept_count = data->kept_columns = 0;
     memset(data->side, 0, sizeof data->side);
@@ -158,7 +158,9 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
         err = copy_rows(&data->pixels, whole->pixels, whole->features, rows, count);
     for (int i = 0; i < COLUMN_USES && !err; i++)
         err = copy_rows(&data->side[i], whole->side[i], sizeof *data->side[i], rows, count);
-    if (!err && whole->notes && !(data->notes = mem_text(whole->notes)))
+    if (whole->notes.length)
+        text_add_bytes(&data->notes, whole->notes.chars, whole->notes.length);
+    if (data->notes.failed)
         err = SPH_EMEMORY;
     if (!err && whole->pictures)
         err = whole->pictures->choose(whole->pictures, &data->pictures, rows, count);

@@ -24,32 +24,33 @@ void data_note(sph_data *data, const char *format, ...)
 {
     enum { MOST = 4000 }; /* characters: a table may have 100,000 columns to tell of */
     char line[400];
-    if (data->notes && strlen(data->notes) > MOST)
+    if (data->notes.length > MOST)
         return;
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    char *longer = mem_format("%s%s%s", data->notes ? data->notes : "", data->notes ? "\n" : "", line);
-    if (!longer)
-        return;
-    mem_free(data->notes);
-    data->notes = longer;
-    if (strlen(longer) > MOST &&
-        (longer = mem_format("%s\nand so on: there is more to tell of this kind", longer))) {
-        mem_free(data->notes);
-        data->notes = longer;
-    }
+    text_add(&data->notes, "%s%s", data->notes.length ? "\n" : "", line);
+    if (data->notes.length > MOST)
+        text_add(&data->notes, "\nand so on: there is more to tell of this kind");
 }
 
-char *data_notes(const sph_data *data)
+/* *out: the text, NULL where it is empty. */
+static int give(struct text *text, char **out)
+{
+    int err = text->failed ? SPH_EMEMORY : 0;
+    if (err < 0)
+        text_free(text);
+    *out = text->chars;
+    return err;
+}
+
+int data_notes(const sph_data *data, char **out)
 {
     struct text text = {0};
-    const char *gap = "";
-    if (data->notes) {
-        text_add(&text, "%s", data->notes);
-        gap = "\n";
-    }
+    const char *gap = data->notes.length ? "\n" : "";
+    if (data->notes.length)
+        text_add_bytes(&text, data->notes.chars, data->notes.length);
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
         if (column->kind != COLUMN_DATE || column->role != COLUMN_FEATURE)
@@ -58,12 +59,10 @@ char *data_notes(const sph_data *data)
                  gap, column->name, column->times ? "hour and " : "");
         gap = "\n";
     }
-    if (text.failed)
-        text_free(&text);
-    return text.chars;
+    return give(&text, out);
 }
 
-char *data_counts(const sph_data *data)
+int data_counts(const sph_data *data, char **out)
 {
     struct text text = {0};
     const char *gap = "";
@@ -89,9 +88,7 @@ char *data_counts(const sph_data *data)
     if (data->unseen)
         text_add(&text, "%s%zu cell%s with a word that training did not see, taken as none of those it saw",
                  gap, data->unseen, data->unseen == 1 ? "" : "s");
-    if (text.failed)
-        text_free(&text);
-    return text.chars;
+    return give(&text, out);
 }
 
 /* ---------------------------------------------------------------- opening */

@@ -29,9 +29,9 @@
 int data_schema(const sph_data *data, json_t **out);
 
 /* Lines on how the table was taken: what its columns were taken for; cells that were filled, rows left out and why, words
- * that training did not see. Caller frees; NULL: nothing to tell, or no memory. */
-char *data_notes(const sph_data *data);
-char *data_counts(const sph_data *data);
+ * that training did not see. Caller frees *out; NULL: nothing to tell. */
+int data_notes(const sph_data *data, char **out);
+int data_counts(const sph_data *data, char **out);
 
 /* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra
  * ones are ignored), else by position; a table without names may have all columns, all but the dropped

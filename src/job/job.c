@@ -297,9 +297,9 @@ int job_open_data(struct sph_job *job, sph_data **out)
     job->left_out = (*out)->pictures ? (*out)->left_out : 0;
     mem_free(job->notes);
     mem_free(job->counts);
-    job->notes = data_notes(*out);
-    job->counts = data_counts(*out);
-    if ((err = job_settle(job, *out)) < 0) {
+    job->notes = job->counts = NULL;
+    if ((err = data_notes(*out, &job->notes)) < 0 || (err = data_counts(*out, &job->counts)) < 0 ||
+        (err = job_settle(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
     }

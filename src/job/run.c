@@ -168,7 +168,9 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
                      : job_open_data(run->job, &data);
     run->left_out = !err && data->pictures ? data->left_out : 0;
     mem_free(run->notes);
-    run->notes = !err && source ? data_counts(data) : NULL;
+    run->notes = NULL;
+    if (!err && source)
+        err = data_counts(data, &run->notes);
     if (!err && !source)
         err = runfolder_check_content(run->dir, job_content(data));
     if (!err)

@@ -24,7 +24,7 @@ void sph_data_free(sph_data *data)
     mem_free_texts(data->kept_names, data->kept_names ? data->kept_columns : 0);
     for (int i = 0; i < COLUMN_USES; i++)
         mem_free(data->side[i]);
-    mem_free(data->notes);
+    text_free(&data->notes);
     mem_free(data->x);
     mem_free(data->y);
     mem_free(data->pixels);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "net/scaling.h"
 #include "rows/pictures.h"
 #include "spherelu/core.h"
@@ -58,7 +59,7 @@ struct sph_data {
     size_t without_target; /* of those left out */
     size_t unseen;         /* text cells of the others that hold none of the known levels */
     int refuse_unseen;
-    char *notes; /* lines about how the table was taken, or NULL */
+    struct text notes; /* lines about how the table was taken */
 
     /* (rows) numbers of columns that serve for something else than to be learnt, or NULL: groups, times, weights */
     double *side[COLUMN_USES];

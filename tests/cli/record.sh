@@ -216,12 +216,12 @@ absent full/boundaries.moves.part full/boundaries.frames.part
 
 # ---- memory does not grow with the steps
 if [ -n "$python" ] && [ -z "${SPH_SAN:-}" ]; then
-    # peak STEPS: KiB that a training of so many steps, an epoch each, has in memory at most
+    # peak STEPS: KiB that a training of so many steps, an epoch each, has in memory at most; its page has all epochs
     peak() {
         $python -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$SPHERELU" train --data levy --rows 50 --hidden 10 \
-            --batch full --epochs "$1" --patience 0 --record boundaries+patterns --quiet --out "peak$1"
+            --batch full --epochs "$1" --patience 0 --record boundaries+patterns --no-report --quiet --out "peak$1"
     }
     less=$(peak 10000) more=$(peak 100000)
     check "100,000 steps: $more KiB, 10,000: $less KiB" [ "$more" -lt $((less + 2048)) ]
