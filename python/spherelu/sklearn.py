@@ -139,6 +139,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in _defaults() if name not in _EXTRA}
+        if isinstance(given["class_weight"], dict):
+            raise ValueError("class_weight: None or 'balanced', found a dictionary")
         given["test"] = 0
         if not self.early_stopping:
             given["val"] = given["patience"] = 0

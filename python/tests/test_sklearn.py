@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spherelu
 
-# Checks that are expected to fail, each with its reason. None so far.
-EXPECTED = {}
+# Checks that are expected to fail, each with its reason.
+EXPECTED = {"check_class_weight_classifiers": "class_weight is None or 'balanced'; the check gives a dictionary"}
 
 quick = dict(epochs=200, hidden=30)
 
@@ -30,6 +30,16 @@ quick = dict(epochs=200, hidden=30)
 @parametrize_with_checks([spherelu.Regressor(**quick), spherelu.Classifier(**quick)], expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_s_own_checks(estimator, check):
     check(estimator)
+
+
+def test_balanced_classes_find_the_rare_one():
+    draw = np.random.default_rng(1)
+    x = np.concatenate([draw.normal(size=(380, 2)), draw.normal(size=(20, 2)) + 1.5])
+    y = np.repeat([0, 1], [380, 20])
+    found = {w: spherelu.Classifier(class_weight=w, random_state=0, **quick).fit(x, y).predict(x)[380:].mean() for w in (None, "balanced")}
+    assert found["balanced"] > found[None] + 0.2
+    with pytest.raises(ValueError, match="balanced"):
+        spherelu.Classifier(class_weight={0: 1, 1: 5}, **quick).fit(x, y)
 
 
 def test_keywords_are_the_table_s():
