@@ -355,7 +355,9 @@ static int put_rows(struct text *text, const sph_run *run, const sph_data *data,
     const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
     size_t outputs = sph_net_outputs(run->net), members = run->members;
     double *memory = mem_get((members + 2) * outputs, sizeof *memory);
-    int err = memory ? 0 : SPH_EMEMORY;
+    if (!memory)
+        return SPH_EMEMORY;
+    int err = 0;
     struct joined row = {members, outputs, memory, memory + members * outputs,
                          memory + (members + 1) * outputs};
     for (size_t i = 0; i < data->rows && !err; i++) {
