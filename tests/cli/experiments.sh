@@ -8,7 +8,7 @@
 taste() {
     local name=$1 set=$2
     shift 2
-    if ! "$SPHERELU" data info "$set" --json 2>/dev/null | grep -q '"path": "[^"]'; then
+    if ! "$SPHERELU" data info "$set" --json 2>/dev/null | grep -q '"path": "[^"]*"}$'; then
         run 1 run "$SOURCE_DIR/experiments/$name.yaml" --out "$name"
         says "$set" # the file itself is accepted
         return
