@@ -74,10 +74,10 @@ typedef struct sph_train_opts {
     size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
     size_t last_epoch;    /* the training ends there, though the schedule counts more; 0: at epochs */
-    const char *schedule;          /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
-    double warmup;                 /* epochs                                                       */
-    size_t patience;               /* epochs without a better monitored value; 0: never stop early */
-    const char *monitor;           /* NULL: val_loss if there is a validation part, else train_loss */
+    const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
+    double warmup;        /* epochs                                                       */
+    size_t patience;      /* epochs without a better monitored value; 0: never stop early */
+    const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
     sph_class_weight class_weight; /* beside the weights of the data's rows, where they have them */
     int train_scores;     /* after each epoch the metrics of the training part too: train_accuracy, ... */
     double norm_momentum; /* share of the batch in running statistics                     */

@@ -86,7 +86,8 @@ static int fail_name(const struct packing *packing, const char *path)
 {
     char magic[16] = "";
     for (size_t i = 0; i < packing->magic_length; i++)
-        snprintf(magic + strlen(magic), sizeof magic - strlen(magic), "%s%02x", i ? " " : "", packing->magic[i]);
+        snprintf(magic + strlen(magic), sizeof magic - strlen(magic), "%s%02x", i ? " " : "",
+                 packing->magic[i]);
     return sph_fail_at(SPH_EFORMAT, path, "not a %s file: it does not begin with %s", packing->name, magic);
 }
 

@@ -160,8 +160,8 @@ static int check_layer(const char *path, const struct net_layer *layer)
 {
     const sph_layer *spec = &layer->spec;
     if (spec->param != SPH_PARAM_SP)
-        return sph_fail_of(SPH_EFORMAT, path, 0, layer->path, "%s is %s, and %s", layer->path, layer->ops->name,
-                           wanted);
+        return sph_fail_of(SPH_EFORMAT, path, 0, layer->path, "%s is %s, and %s", layer->path,
+                           layer->ops->name, wanted);
     if (spec->kernel && spec->norm != SPH_NORM_BN)
         return sph_fail_of(SPH_EFORMAT, path, 0, layer->path, "%s has norm %s, and %s", layer->path,
                            sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, wanted);

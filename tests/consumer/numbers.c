@@ -7,7 +7,12 @@ int main(void)
     sph_net *net = NULL;
     const double x[] = {1, 2};
     double y = 0;
-    sph_mlp spec = {.inputs = 2, .outputs = 1, .hidden = (size_t[]){4}, .depth = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_mlp spec = {.inputs = 2,
+                    .outputs = 1,
+                    .hidden = (size_t[]){4},
+                    .depth = 1,
+                    .param = SPH_PARAM_GMP,
+                    .act = SPH_ACT_RELU};
     if (sph_net_mlp(&net, &spec) < 0 || sph_net_forward(net, x, 1, &y) < 0) {
         fprintf(stderr, "%s\n", sph_error());
         return 1;
