@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "file/resident.h"
+#include "file/file.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "compute/onednn.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu boundaries: where each unit of a run's network switches, and what its data see of that. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +170,7 @@ static int find_boundaries(const struct args *args, sph_run *run, size_t layer, 
 {
     const char *data = args_value(args, "data");
     int err = sph_run_boundaries(out, run, layer, data, rows);
-    if (!err || data || err == SPH_EMEMORY || sph_run_members(run) > 1)
+    if (!err || data || err == SPH_EMEMORY)
         return err;
     if (!args_on(args, "quiet"))
         fprintf(stderr, "%s; active_share, state and nearest are left out (--data names other data)\n",
@@ -188,7 +187,7 @@ static int run_boundaries(const struct args *args)
     if (code || (code = args_size(args, "rows", 1, &rows)) ||
         (code = cli_open_run(args->command, args->word[0], &run)))
         return code;
-    if (!(code = cli_take_member(args, run)) && !(code = find_layer(args, sph_run_net(run), &layer))) {
+    if (!(code = cli_take_one(args, run)) && !(code = find_layer(args, sph_run_net(run), &layer))) {
         int vectors = layer != SPH_EVERY_LAYER;
         if ((err = find_boundaries(args, run, layer, rows, &found)) < 0)
             code = cli_fail_with(args->command, err);
@@ -202,7 +201,7 @@ static int run_boundaries(const struct args *args)
 }
 
 static const sph_option options[] = {
-    CLI_MEMBER,
+    CLI_ONE_MEMBER,
     {"layer", "K", "", "boundaries",
      "this layer alone, by its number from 0 or its name, with phi and direction of every unit"},
     {"data", "FILE|NAME", "", "data",

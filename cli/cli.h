@@ -144,6 +144,13 @@ int cli_open_run(const struct command *command, const char *dir, sph_run **out);
     }
 int cli_take_member(const struct args *args, sph_run *run);
 
+/* The same for what looks into one net: the first, and a note that says so, where none is named. */
+#define CLI_ONE_MEMBER                                                                                       \
+    {                                                                                                        \
+        "member", "K", "", "run", "of an ensemble this net, counted from 0; the first if not given"          \
+    }
+int cli_take_one(const struct args *args, sph_run *run);
+
 /* How a run reads folders of pictures, for the commands that use one on other data; 0 or an exit code. */
 #define CLI_STRICT                                                                                           \
     {                                                                                                        \
@@ -172,6 +179,9 @@ json_t *cli_targets(sph_run *run, const char *data);
 
 /* A note for each line, but under --quiet. */
 void cli_note_lines(const struct args *args, const char *lines);
+
+/* What is to be said of a run's answers, likewise: how its data were read, and what the process lacks. */
+void cli_note_run(const struct args *args, const sph_run *run);
 
 /* What makes a word plural: "" for 1, else "s". */
 const char *cli_plural(size_t count);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "progress.h"
 
 /* "where a class has no row": only such a score is no number in a finished run. */
 static const char *why_undefined(const char *name)
@@ -141,16 +142,20 @@ static int run_eval(const struct args *args)
     int err = 0;
     if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
         int matrix = args_on(args, "confusion");
+        struct progress progress;
+        progress_init(&progress, args_on(args, "quiet"), 0);
+        progress_say(&progress, "scoring");
         err = sph_run_eval(run, data, &scores);
         if (!err && matrix)
             err = sph_run_confusion(run, data, &confusion);
+        progress_clear(&progress);
         code = err ? cli_fail_with(args->command, err)
                    : print_scores(args, &scores, run, data, matrix ? &confusion : NULL);
         if (!code && matrix && !args_on(args, "json"))
             (confusion.classes > MATRIX_MOST ? print_pairs : print_matrix)(&confusion);
         sph_confusion_free(&confusion);
         if (code == EXIT_DONE && !fflush(stdout)) /* a failure has one line */
-            cli_note_lines(args, sph_run_notes(run));
+            cli_note_run(args, run);
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);

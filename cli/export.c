@@ -85,7 +85,7 @@ const struct command command_export = {
              "in the metadata. A "
              "model file knows nothing of predictions: its graph gives `scores`, as with --raw.",
     .examples = "  spherelu export runs/prices prices.onnx\n"
-                "  spherelu export runs/prices scores.onnx --raw --opset 17\n",
+                "  spherelu export runs/prices scores.onnx --member 0 --raw --opset 17\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN|MODEL.safetensors", "OUT.onnx"},

@@ -9,10 +9,20 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "progress.h"
 
-static int remember(void *self, const sph_progress *progress)
+struct drawing {
+    json_t *paths;
+    struct progress progress;
+};
+
+static int remember(void *self, const sph_progress *view)
 {
-    json_array_append_new(self, json_string(progress->what));
+    struct drawing *drawing = self;
+    char text[64];
+    json_array_append_new(drawing->paths, json_string(view->what));
+    snprintf(text, sizeof text, "drawing figures, %zu made", view->done);
+    progress_say(&drawing->progress, text);
     return 0;
 }
 
@@ -64,7 +74,11 @@ static int run_figures(const struct args *args)
         (code = read_seed(args, &seed, &opts.seed)))
         return code;
     json_t *list = json_array();
-    int err = sph_figures(args->word[0], &opts, list, remember), json = args_on(args, "json");
+    struct drawing drawing = {.paths = list};
+    progress_init(&drawing.progress, args_on(args, "quiet"), 0);
+    progress_say(&drawing.progress, "drawing figures");
+    int err = sph_figures(args->word[0], &opts, &drawing, remember), json = args_on(args, "json");
+    progress_clear(&drawing.progress);
     if (err >= 0 && cli_json_is_short()) {
         json_decref(list);
         return cli_fail(args->command, EXIT_FAILED, "out of memory");

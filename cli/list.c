@@ -25,7 +25,7 @@ const struct command command_list = {
     .usage = "[DIR] [--json]",
     .about = "A row for each run and each experiment at and below DIR (with no argument: runs): data, "
              "network, method, the test score, epochs, when it was written. The jobs of an experiment are "
-             "listed by naming its folder jobs.",
+             "listed by naming its folder jobs. What cannot be read is told in its row.",
     .examples = "  spherelu list\n"
                 "  spherelu list runs/crescents/jobs\n"
                 "  spherelu list runs --json\n",

@@ -179,6 +179,18 @@ int cli_take_member(const struct args *args, sph_run *run)
     return err ? cli_fail(args->command, EXIT_USAGE, "--%s", sph_error()) : 0;
 }
 
+int cli_take_one(const struct args *args, sph_run *run)
+{
+    size_t members = sph_run_members(run);
+    if (members == 1 || args_value(args, "member"))
+        return cli_take_member(args, run);
+    if (!args_on(args, "quiet"))
+        cli_fail(args->command, 0,
+                 "note: an ensemble of %zu nets, and this is its first; --member K takes another", members);
+    int err = sph_run_take_member(run, 0);
+    return err ? cli_fail_with(args->command, err) : 0;
+}
+
 int cli_set_reading(const struct args *args, sph_run *run)
 {
     static const char *const names[] = {"workers", "skip-bad", "strict", "keep"};
@@ -203,6 +215,12 @@ void cli_note_lines(const struct args *args, const char *lines)
         end = lines + strcspn(lines, "\n");
         cli_fail(args->command, 0, "note: %.*s", (int)(end - lines), lines);
     }
+}
+
+void cli_note_run(const struct args *args, const sph_run *run)
+{
+    cli_note_lines(args, sph_run_notes(run));
+    cli_note_lines(args, sph_core_lacks());
 }
 
 void cli_print_targets(sph_run *run, const char *data, const char *part)

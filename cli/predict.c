@@ -62,7 +62,7 @@ static int run_predict(const struct args *args)
     else if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
         code = predict(args, run, data, out);
         if (code == EXIT_DONE) /* a failure has one line */
-            cli_note_lines(args, sph_run_notes(run));
+            cli_note_run(args, run);
         cli_note_left_out(args->command, sph_run_left_out(run));
     }
     sph_run_free(run);

@@ -11,7 +11,7 @@
 
 enum { BAR_CELLS = 10, LINE_MAX_CHARS = 240 };
 
-static const double REDRAW_SECONDS = 0.1, LINE_SECONDS = 30, LONG_SECONDS = 3600, ESTIMATE_SECONDS = 5;
+static const double REDRAW_SECONDS = 0.1, LINE_SECONDS = 30, LONG_EPOCH = 1;
 
 /* Coarse is fine enough for ten frames a second and costs a training step nothing. */
 static double now(void)
@@ -30,8 +30,6 @@ void progress_init(struct progress *progress, int quiet, int verbose)
     progress->lines = verbose && !quiet;
     progress->bar = terminal && !quiet && !verbose;
     progress->now_and_then = !terminal && !quiet && !verbose;
-    progress->estimate_after =
-        given && atof(given) > 0 ? fmin(atof(given), ESTIMATE_SECONDS) : ESTIMATE_SECONDS;
     progress->every = given && atof(given) > 0 ? atof(given) : LINE_SECONDS;
     progress->colour = !(no_colour && *no_colour);
 }
@@ -96,6 +94,12 @@ static double recent_rate(struct progress *progress, const sph_view *view, doubl
     return spent > 0 ? (double)(view->step - progress->mark_step) / spent : 0;
 }
 
+/* Behind the last step of an epoch come its scores, before the epoch is counted. */
+static int at_epoch_end(const sph_view *view)
+{
+    return view->epochs && view->step && view->step * view->epochs == (view->epoch + 1) * view->steps;
+}
+
 static void step_text(struct progress *progress, const sph_view *view, double clock, char *text, size_t size)
 {
     double rate = recent_rate(progress, view, clock);
@@ -107,7 +111,9 @@ static void step_text(struct progress *progress, const sph_view *view, double cl
         if (view->steps >= view->step)
             progress_time(left, sizeof left, (double)(view->steps - view->step) / rate);
     }
-    if (each > 1)
+    if (at_epoch_end(view))
+        snprintf(within, sizeof within, " scoring");
+    else if (each > 1)
         snprintf(within, sizeof within, " step %zu/%zu", (size_t)(view->step - view->epoch * each), each);
     snprintf(text, size, "epoch %zu/%zu%s  %s  %s left  loss %.3g  %s", view->epoch, view->epochs, within,
              speed, left, view->loss, progress->watched);
@@ -139,9 +145,18 @@ void progress_jobs(struct progress *progress, const sph_progress *view)
     if (!isnan(view->seconds_left))
         progress_time(left, sizeof left, view->seconds_left);
     progress_time(spent, sizeof spent, view->seconds);
-    snprintf(text, sizeof text, "%zu of %zu jobs  %zu running  %s  %s left", view->done, view->all,
-             view->running, spent, left);
+    if (view->what)
+        snprintf(text, sizeof text, "%s  %zu of %zu  %s", view->what, view->done, view->all, spent);
+    else
+        snprintf(text, sizeof text, "%zu of %zu jobs  %zu running  %s  %s left", view->done, view->all,
+                 view->running, spent, left);
     draw(progress, view->share, text);
+}
+
+void progress_say(struct progress *progress, const char *what)
+{
+    if (progress->bar)
+        draw(progress, 1, what);
 }
 
 void progress_share(struct progress *progress, const char *what, double share)
@@ -172,29 +187,9 @@ static int on_start(void *self, const sph_view *view)
     progress->redraw = progress->began + REDRAW_SECONDS;
     progress->mark_clock = progress->next_clock = progress->began;
     progress->mark_step = progress->next_step = view->step;
-    progress->said = progress->began;
+    progress->said = progress->epoch = progress->began;
     progress->started = 1;
     return 0;
-}
-
-/* Once the first seconds have shown how fast it goes: what takes hours says so. */
-static void estimate(struct progress *progress, const sph_view *view, double clock)
-{
-    double spent = clock - progress->began, done = (double)(view->step - progress->first);
-    char all[32];
-    if (progress->estimated || spent < progress->estimate_after || done < 2)
-        return;
-    progress->estimated = 1;
-    double seconds = spent * (double)(view->steps - progress->first) / done;
-    if (seconds < LONG_SECONDS)
-        return;
-    progress_clear(progress);
-    progress_time(all, sizeof all, seconds);
-    fprintf(stderr,
-            "spherelu: note: at this rate %zu epochs take about %s; fewer --epochs or --rows, a smaller net "
-            "or more "
-            "--threads take less\n",
-            view->epochs, all);
 }
 
 static int on_step(void *self, const sph_view *view)
@@ -205,7 +200,6 @@ static int on_step(void *self, const sph_view *view)
     double clock = now();
     if (!progress->started)
         on_start(self, view);
-    estimate(progress, view, clock);
     if (progress->now_and_then) {
         if (clock - progress->said >= progress->every) {
             char text[LINE_MAX_CHARS];
@@ -215,7 +209,8 @@ static int on_step(void *self, const sph_view *view)
         }
         return 0;
     }
-    if (clock < progress->redraw)
+    int long_scores = at_epoch_end(view) && clock - progress->epoch >= LONG_EPOCH;
+    if (clock < progress->redraw && !long_scores)
         return 0;
     progress->redraw = clock + REDRAW_SECONDS;
     draw_step(progress, view, clock);
@@ -225,6 +220,7 @@ static int on_step(void *self, const sph_view *view)
 static int on_epoch(void *self, const sph_view *view)
 {
     struct progress *progress = self;
+    progress->epoch = now();
     if (progress->lines) {
         fprintf(stderr, "epoch %zu/%zu  lr %g", view->epoch, view->epochs, view->lr);
         for (size_t i = 0; i < view->values; i++)
@@ -239,6 +235,17 @@ static int on_epoch(void *self, const sph_view *view)
     return 0;
 }
 
+/* What comes now no step tells of. */
+static int on_end(void *self, const sph_view *view)
+{
+    struct progress *progress = self;
+    (void)view;
+    if (progress->now_and_then && now() - progress->began >= progress->every)
+        fprintf(stderr, "scoring all rows\n");
+    progress_say(progress, "scoring all rows");
+    return 0;
+}
+
 void progress_clear(struct progress *progress)
 {
     if (progress->drawn)
@@ -248,5 +255,6 @@ void progress_clear(struct progress *progress)
 
 sph_observer progress_observer(struct progress *progress)
 {
-    return (sph_observer){.self = progress, .start = on_start, .step = on_step, .epoch = on_epoch};
+    return (sph_observer){
+        .self = progress, .start = on_start, .step = on_step, .epoch = on_epoch, .end = on_end};
 }

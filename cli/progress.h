@@ -14,11 +14,10 @@ struct progress {
     int started;      /* the next two are set          */
     uint64_t first;   /* step this process began with  */
     double began;     /* clock of that step            */
+    double epoch;     /* clock when this epoch began   */
     double redraw;    /* clock of the next redraw      */
     int now_and_then; /* a line every so many seconds  */
     double every, said;
-    int estimated; /* how long it will take was looked at, so many seconds after the start */
-    double estimate_after;
     double mark_clock, next_clock; /* what the rate is measured from, and what it will be */
     uint64_t mark_step, next_step;
     char watched[64]; /* "val_loss 0.123", or ""       */
@@ -32,6 +31,9 @@ void progress_regions(struct progress *progress, size_t regions, double share);
 
 /* A bar of something else: what is being done, and how much of it is, 0 to 1. */
 void progress_share(struct progress *progress, const char *what, double share);
+
+/* A bar without an end in sight: what is being done. */
+void progress_say(struct progress *progress, const char *what);
 
 /* "1:02:03" or "2:03" */
 void progress_time(char *out, size_t size, double seconds);

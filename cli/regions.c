@@ -98,7 +98,7 @@ static int run_regions(const struct args *args)
     }
     if ((code = cli_open_run(args->command, args->word[0], &run)))
         return code;
-    code = cli_take_member(args, run);
+    code = cli_take_one(args, run);
     if (!code && args_value(args, "window")) {
         code = read_window(args, sph_net_inputs(sph_run_net(run)), window);
         opts.window = window;
@@ -116,7 +116,7 @@ static int run_regions(const struct args *args)
 }
 
 static const sph_option options[] = {
-    CLI_MEMBER,
+    CLI_ONE_MEMBER,
     {"plane", "A,B,C", "", "regions",
      "cut the plane through these three data rows, counted from 0; needed where the net has more than two "
      "inputs"},

@@ -175,6 +175,7 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
     }
     if (!opts.json)
         print_places(out, result.figures);
+    cli_note_lines(args, sph_core_lacks());
     int code = EXIT_DONE;
     if (*result.figures_note)
         cli_fail(command, 0, "figures: %s", result.figures_note);

@@ -3,7 +3,6 @@
  * Where stdout is a terminal, nothing that was read from a file gives it orders. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -115,6 +115,20 @@ static void note_kernels(const struct notes *notes)
     cli_fail(notes->command, 0, "note: %s", text);
 }
 
+/* What takes long says so before it begins. */
+static void note_time(const struct notes *notes, const sph_view *view)
+{
+    static const double minute = 60, hour = 3600;
+    double left = sph_job_seconds(notes->job) * (double)(view->steps - view->step) / (double)view->steps;
+    char time[32];
+    if (!(left >= minute)) /* or not known */
+        return;
+    progress_time(time, sizeof time, left);
+    cli_fail(notes->command, 0, "%s: about %s for %zu epoch%s, if it does not stop early%s",
+             left < hour ? "note" : "warning", time, view->epochs, cli_plural(view->epochs),
+             left < hour ? "" : "; fewer --epochs or --rows, a smaller net or more --threads take less");
+}
+
 /* What would surprise a user who does not know the method by heart; said once everything else is accepted. */
 static int print_notes(void *self, const sph_view *view)
 {
@@ -122,6 +136,7 @@ static int print_notes(void *self, const sph_view *view)
     int err = notes->quiet ? 0 : make_texts(notes->job);
     if (err || notes->quiet)
         return err;
+    cli_note_lines(notes->args, sph_core_lacks());
     if (notes->verbose)
         note_kernels(notes);
     const char *norm = sph_job_get(notes->job, "norm");
@@ -148,6 +163,7 @@ static int print_notes(void *self, const sph_view *view)
     note_size(notes, "boundaries", size.frame);
     note_size(notes, "patterns", size.patterns);
     note_size(notes, "gradients", size.gradients);
+    note_time(notes, view);
     return 0;
 }
 
@@ -202,7 +218,7 @@ static int print_table(const sph_job *job, const sph_result *result, int reporte
     const sph_net *net = sph_run_net(run);
     cli_network(network, sizeof network, kind, net);
 
-    size_t rows = result->train.rows + result->val.rows + result->test.rows, features = sph_net_inputs(net);
+    size_t rows = sph_job_rows(job), features = sph_net_inputs(net);
     int hidden = sph_net_layers(net) > 1;
     printf("data      %s: %zu row%s, %zu feature%s\n", sph_job_get(job, "data"), rows, cli_plural(rows),
            features, cli_plural(features));
@@ -211,7 +227,9 @@ static int print_table(const sph_job *job, const sph_result *result, int reporte
         printf("          %.*s\n", (int)(end - line), line);
     }
     if (sph_run_members(run) > 1)
-        printf("ensemble  the mean of %zu nets\n", sph_run_members(run));
+        printf("ensemble  the mean of %zu nets%s\n", sph_run_members(run),
+               !strcmp(sph_job_get(job, "ensemble-val"), "folds") ? ", a fold of the rows validates each"
+                                                                  : "");
     printf("network   %s%s%s, %zu learned numbers\n", network, hidden ? ", " : "",
            hidden ? sph_job_get(job, "activation") : "", sph_run_members(run) * sph_net_learned(net));
     const char *freeze = sph_job_get(job, "freeze");
@@ -325,6 +343,7 @@ static int run_train(const struct args *args)
 
     if (err)
         return cli_fail_with(command, err);
+    sph_job_recommend(job);
     if ((code = set_options(job, args)))
         goto out;
     if (args_on(args, "dry-run")) {
@@ -332,6 +351,8 @@ static int run_train(const struct args *args)
         goto out;
     }
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    if (!args_on(args, "quiet"))
+        sph_job_foresee(job);
     struct notes notes = {job, args, command, args_on(args, "quiet"), args_on(args, "verbose")};
     const sph_observer observers[] = {
         {.self = &notes, .start = print_notes},
@@ -356,8 +377,10 @@ static int run_train(const struct args *args)
     } else if (err) {
         code = fail_run(job, args, err);
     } else {
+        progress_say(&progress, "drawing the report");
         /* a page that cannot be written costs no run, but it was asked for */
         int page = args_on(args, "no-report") ? 0 : sph_run_page(sph_job_get(job, "out"));
+        progress_clear(&progress);
         int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
         int reported = !failed && !args_on(args, "no-report");
         code = json ? print_result(job, command) : print_table(job, &result, reported, command);
@@ -398,7 +421,8 @@ const struct command command_train = {
         "Reads a table, splits its rows into training, validation and test, trains, and leaves the network, "
         "its "
         "scores and everything needed to repeat or resume it in a folder. The defaults are meant for a table "
-        "nobody has looked at yet: 100 hidden units under geometric parameterization, Adam, early stopping. "
+        "nobody has looked at yet: where nothing is said about net and training, the mean of five networks, "
+        "each validated on another fold of the rows; else one network. "
         "Ctrl-C stops after the current step and keeps what was learned; --resume goes on.",
     .listed = "metrics, as --monitor val_NAME takes them",
     .list = cli_metric,

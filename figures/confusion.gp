@@ -45,7 +45,7 @@ do for [i = 0:down * across - 1] {
         set label 99 value('note_'.i) at graph 0.5, 0.5 center noenhanced
         plot NaN notitle
     } else {
-        plot part('p'.i) using 1:2:3 with image, \
+        plot part('p'.i) using 1:2:3 with image pixels, \
              part('p'.i) using 1:2:(counts && $4 > 0 ? sprintf('%d', $4) : ''):($3 > 0.5 ? 0xFFFFFF : 0x222222) with labels font cell_font textcolor rgb variable
     }
     unset label; unset arrow

@@ -14,7 +14,7 @@
 #include "random_net.h"
 
 enum { ONNX_RANDOM = 100, ONNX_ZOO = (SPH_NET_COUNT - 1) * SPH_PARAM_COUNT * SPH_NORM_COUNT };
-enum { ONNX_NETS = ONNX_RANDOM + ONNX_ZOO };
+enum { ONNX_NETS = ONNX_RANDOM + ONNX_ZOO + 2 };
 
 /* Directions stay as they were drawn, so that deep nets neither vanish nor explode. */
 static void shake(sph_net *net, uint64_t seed)
@@ -151,10 +151,29 @@ static sph_net *onnx_random_net(size_t number, char name[96])
     return net;
 }
 
+/* Its last node does nothing, so that what goes out is the value of an earlier one, which others read too; dead: these are
+ * for nothing. */
+static sph_net *onnx_early_net(int dead, char name[96])
+{
+    sph_net *net = NULL;
+    sph_layer layer = {.units = 3, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    snprintf(name, 96, dead ? "early with a dead end" : "early");
+    assert_int_equal(sph_net_new(&net, SPH_F32), 0);
+    int early = sph_net_dense(net, sph_net_input(net, 4), &layer);
+    int later = sph_net_dense(net, early, &layer);
+    int last = sph_net_act(net, dead ? early : sph_net_add(net, early, later), SPH_ACT_IDENTITY);
+    if (last < 0 || sph_net_ready(net, last, 1) < 0)
+        fail_msg("%s", sph_error());
+    shake(net, 1);
+    return net;
+}
+
 /* name: what it is. */
 __attribute__((unused)) static sph_net *onnx_net(size_t number, char name[96])
 {
-    return number < ONNX_RANDOM ? onnx_random_net(number, name) : onnx_zoo_net(number - ONNX_RANDOM, name);
+    return number < ONNX_RANDOM              ? onnx_random_net(number, name)
+           : number < ONNX_RANDOM + ONNX_ZOO ? onnx_zoo_net(number - ONNX_RANDOM, name)
+                                             : onnx_early_net((int)(number - ONNX_RANDOM - ONNX_ZOO), name);
 }
 
 /* x (rows, inputs) that f32 has exactly. */

@@ -3,6 +3,7 @@
 #
 #   onnx_runtime.py nets DIR              what onnx_nets wrote: the checker, onnxruntime, and OpenCV where it can
 #   onnx_runtime.py run MODEL X.csv P.csv a run's graph on the columns of X.csv against what predict printed
+#   onnx_runtime.py images MODEL X.npy P.csv   the same on bytes (N, height, width, channels), of which the middle is taken
 #
 # Needs onnx, onnxruntime and numpy; OpenCV (cv2) is optional. Outputs may differ by 1e-5 of the largest.
 import csv
@@ -103,6 +104,20 @@ def check_run(path, table, predictions):
     return not off <= TOLERANCE
 
 
+def check_images(path, images, predictions):
+    model, run = session(path)
+    _, height, width = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim][1:]
+    pixels = np.load(images)
+    top, left = (pixels.shape[1] - height) // 2, (pixels.shape[2] - width) // 2
+    x = pixels[:, top : top + height, left : left + width].transpose(0, 3, 1, 2).astype("f4")
+    expected = [{k: v for k, v in row.items() if k.startswith("p_")} for row in csv.DictReader(open(predictions))]
+    p = np.array([[float(v) for v in row.values()] for row in expected])
+    found = run.run(["probabilities"], {"X": x})[0]
+    off = error(found[:, 1:] if p.shape[1] == 1 else found, p)
+    print(f"{path}: {len(p)} pictures, {off:.2g}")
+    return len(p) != len(x) or not off <= TOLERANCE
+
+
 if sys.argv[1] == "nets":
     sys.exit(check_nets(sys.argv[2]))
-sys.exit(check_run(*sys.argv[2:5]))
+sys.exit((check_images if sys.argv[1] == "images" else check_run)(*sys.argv[2:5]))

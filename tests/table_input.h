@@ -60,13 +60,21 @@ static int write_json(const struct comparison *comparison, const struct table *t
     return err;
 }
 
+/* One comparison that is an experiment's only one. */
+static inline __attribute__((unused)) int compare_alone(struct comparison *out,
+                                                        const struct comparison_input *input)
+{
+    int err = comparison_measure(out, input);
+    return err ? err : comparison_conclude(&out, 1);
+}
+
 /* Compares, fills a table, and writes it. */
 static int compare_and_write(const struct comparison_input *input, int format, struct text *out)
 {
     static const enum table_format formats[] = {TABLE_TEXT, TABLE_MARKDOWN, TABLE_LATEX, TABLE_CSV};
     struct comparison comparison;
     struct table table = {0};
-    int err = comparison_make(&comparison, input);
+    int err = compare_alone(&comparison, input);
     if (!err) {
         comparison_table(&table, &comparison);
         err =

@@ -4,7 +4,6 @@
  * plain loop over points, raw units those of the data, and what is not defined is no number. */
 #include "support.h"
 
-#include "boundary/boundaries.h"
 #include "boundary/hyperplane.h"
 #include "boundary/watch.h"
 #include "rows/feed.h"

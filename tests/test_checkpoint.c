@@ -155,11 +155,11 @@ static void resumed_is_the_same(sph_dtype dtype, sph_param param, sph_norm norm,
     begin(&half, dtype, param, norm, optimizer, 5);
     run(&half, stop);
     json_t *extra = json_pack("{s:i, s:f}", "metrics", 1234, "seconds", 0.1), *back = NULL;
-    if (checkpoint_save(path, half.trainer, half.net, extra))
+    if (checkpoint_save(path, &(struct checkpoint_parts){&half.trainer, 1, half.net}, extra))
         fail_msg("%s", sph_error());
     begin(&rest, dtype, param, norm, optimizer, 5);
     randomize(rest.net, 77, 0); /* the checkpoint alone decides */
-    if (checkpoint_load(path, rest.trainer, rest.net, &back))
+    if (checkpoint_load(path, &(struct checkpoint_parts){&rest.trainer, 1, rest.net}, &back))
         fail_msg("%s", sph_error());
     assert_true(json_equal(extra, back));
     check_same_spans(&half, &rest);
@@ -220,8 +220,8 @@ static void infinite_scalars_come_back(void **state)
     assert_true(isinf(trainer_scalar(a.trainer, TRAINER_BEST)));
     assert_true(isfinite(trainer_scalar(b.trainer, TRAINER_BEST)));
     json_t *extra = (json_t *)&a;
-    assert_int_equal(checkpoint_save(path, a.trainer, a.net, NULL), 0);
-    assert_int_equal(checkpoint_load(path, b.trainer, b.net, &extra), 0);
+    assert_int_equal(checkpoint_save(path, &(struct checkpoint_parts){&a.trainer, 1, a.net}, NULL), 0);
+    assert_int_equal(checkpoint_load(path, &(struct checkpoint_parts){&b.trainer, 1, b.net}, &extra), 0);
     assert_null(extra);
     assert_true(trainer_scalar(b.trainer, TRAINER_BEST) == INFINITY);
     finish(&a);
@@ -241,7 +241,8 @@ static void load_refuses(struct training *t, const char *file, const char *key)
         copy[i] = malloc(bytes + 1);
         memcpy(copy[i], spans[i].data, bytes);
     }
-    assert_fails(checkpoint_load(file, t->trainer, t->net, &extra), SPH_EFORMAT, .key = key);
+    assert_fails(checkpoint_load(file, &(struct checkpoint_parts){&t->trainer, 1, t->net}, &extra),
+                 SPH_EFORMAT, .key = key);
     assert_memory_equal(sph_failure()->path, file, strlen(file));
     assert_null(extra);
     for (size_t i = 0; i < count; i++) {
@@ -256,7 +257,8 @@ static void another_network_is_refused_with_the_first_difference(void **state)
     struct training saved;
     begin(&saved, SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5);
     run(&saved, 3);
-    assert_int_equal(checkpoint_save(path, saved.trainer, saved.net, NULL), 0);
+    assert_int_equal(checkpoint_save(path, &(struct checkpoint_parts){&saved.trainer, 1, saved.net}, NULL),
+                     0);
     static const struct {
         sph_dtype dtype;
         sph_param param;
@@ -288,7 +290,7 @@ static void a_broken_checkpoint_changes_nothing(void **state)
     run(&t, 3);
     assert_int_equal(sph_net_save(t.net, path), 0);
     load_refuses(&t, path, NULL);
-    assert_int_equal(checkpoint_save(path, t.trainer, t.net, NULL), 0);
+    assert_int_equal(checkpoint_save(path, &(struct checkpoint_parts){&t.trainer, 1, t.net}, NULL), 0);
     sph_net *net = NULL;
     assert_fails(sph_net_open(&net, path), SPH_EFORMAT, .path = path);
 
@@ -308,7 +310,8 @@ static void a_broken_checkpoint_changes_nothing(void **state)
     assert_true(scalars < count);
     struct st_meta meta = {MODEL_METADATA, metadata};
     assert_int_equal(safetensors_write(broken, items, count, &meta, 1), 0);
-    assert_int_equal(checkpoint_load(broken, t.trainer, t.net, NULL), 0); /* sound so far */
+    assert_int_equal(checkpoint_load(broken, &(struct checkpoint_parts){&t.trainer, 1, t.net}, NULL),
+                     0); /* sound so far */
 
     assert_int_equal(safetensors_write(broken, items, count - 1, &meta, 1), 0);
     load_refuses(&t, broken, "best.state");
@@ -346,8 +349,8 @@ static void every_allocation_may_fail(void **state)
         int err;
         for (;; failures++) {
             fault_after(failures);
-            err = load ? checkpoint_load(path, t.trainer, t.net, NULL)
-                       : checkpoint_save(path, t.trainer, t.net, NULL);
+            err = load ? checkpoint_load(path, &(struct checkpoint_parts){&t.trainer, 1, t.net}, NULL)
+                       : checkpoint_save(path, &(struct checkpoint_parts){&t.trainer, 1, t.net}, NULL);
             fault_off();
             if (!fault_happened())
                 break;

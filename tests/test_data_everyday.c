@@ -111,10 +111,10 @@ static void a_date_column_is_four_features_and_stays_so_in_later_files(void **st
     assert_int_equal(data_schema(data, &schema), 0);
     sph_data_free(data);
     const char *later = csv_with("when\n02.03.2020\n"), *junk = csv_with("when\n02.03.2020\n2020-03-02\n");
-    assert_int_equal(data_open_with_schema(&data, later, schema, 0), 0);
+    assert_int_equal(data_open_like(&data, later, schema, 0, NULL), 0);
     assert_true(data->x[0] == 2020 && data->x[1] == 3 && data->x[2] == 0 && data->x[3] == 62);
     sph_data_free(data);
-    assert_true(data_open_with_schema(&data, junk, schema, 0) < 0);
+    assert_true(data_open_like(&data, junk, schema, 0, NULL) < 0);
     assert_non_null(
         strstr(sph_error(), ":3: column 'when' holds '2020-03-02', expected a date like 31/12/2024"));
     unlink(later);
@@ -250,7 +250,7 @@ static void libsvm_is_a_table_of_what_it_does_not_leave_out(void **state)
     assert_int_equal(data_schema(data, &schema), 0);
     sph_data_free(data);
     const char *narrow = file_with(".svm", "1 1:7\n", 6); /* the later columns are 0 */
-    assert_int_equal(data_open_with_schema(&data, narrow, schema, 0), 0);
+    assert_int_equal(data_open_like(&data, narrow, schema, 0, NULL), 0);
     assert_true(data->x[0] == 7 && data->x[1] == 0 && data->x[2] == 0);
     sph_data_free(data);
     unlink(narrow);

@@ -71,7 +71,7 @@ static int open_with_schema_once(void *argument)
 {
     const struct opening *opening = argument;
     sph_data *data;
-    int err = data_open_with_schema(&data, opening->path, opening->schema, 1);
+    int err = data_open_like(&data, opening->path, opening->schema, 1, NULL);
     sph_data_free(data);
     return err;
 }

@@ -168,10 +168,10 @@ static void an_npz_file_holds_features_and_targets(void **state)
     sph_data_free(data);
     unlink(path);
     path = npz_with(1, 1, names[0], &x);
-    assert_int_equal(data_open_with_schema(&data, path, schema, 0), 0);
+    assert_int_equal(data_open_like(&data, path, schema, 0, NULL), 0);
     assert_int_equal(sph_data_rows(data), 3);
     sph_data_free(data);
-    assert_int_equal(data_open_with_schema(&data, path, schema, 1), SPH_EFORMAT);
+    assert_int_equal(data_open_like(&data, path, schema, 1, NULL), SPH_EFORMAT);
     unlink(path);
     json_decref(schema);
 }

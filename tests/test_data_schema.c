@@ -46,7 +46,7 @@ static sph_data *read_with(const json_t *schema, const char *text, int need_targ
 {
     const char *path = csv_with(text);
     sph_data *data;
-    int err = data_open_with_schema(&data, path, schema, need_targets);
+    int err = data_open_like(&data, path, schema, need_targets, NULL);
     unlink(path);
     if (err < 0)
         fail_msg("%s", sph_error());
@@ -186,7 +186,7 @@ static void the_delimiter_of_training_is_tried_first(void **state)
     fails_with(schema, "a^b^y\n5^6^7\n5^6\n", 0, NULL, 3);
     json_object_set_new(schema, "delimiter", json_string("ab"));
     sph_data *data;
-    assert_fails(data_open_with_schema(&data, "levy", schema, 0), SPH_EFORMAT, .key = "delimiter");
+    assert_fails(data_open_like(&data, "levy", schema, 0, NULL), SPH_EFORMAT, .key = "delimiter");
     json_decref(schema);
 
     schema = schema_with_delimiter("a b y\n1 2 3\n4 5 6\n7 8 1\n", ' ');
@@ -350,7 +350,7 @@ static void a_schema_is_checked_like_a_file(void **state)
         json_t *schema = json_loads(text, 0, NULL);
         assert_non_null(schema);
         sph_data *data;
-        assert_fails(data_open_with_schema(&data, "levy", schema, 1), SPH_EFORMAT, .key = cases[i].key,
+        assert_fails(data_open_like(&data, "levy", schema, 1, NULL), SPH_EFORMAT, .key = cases[i].key,
                      .path = "data schema");
         assert_null(data);
         json_decref(schema);

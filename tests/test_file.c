@@ -2,6 +2,7 @@
  *
  * Files: what is written is what is read, and whatever fails or is killed on the way leaves the old file or
  * the new. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -28,6 +29,27 @@
 #include "base/memory.h"
 #include "short_memory.h"
 #include "temporaries.h"
+
+/* ---------------------------------------------------------------- folders that cannot be listed */
+
+DIR *__real_fdopendir(int fd);
+struct dirent *__real_readdir(DIR *open);
+DIR *__wrap_fdopendir(int fd);
+struct dirent *__wrap_readdir(DIR *open);
+
+static enum { LISTED, NOT_OPENED, NOT_READ } listing; /* what becomes of the next folders */
+
+DIR *__wrap_fdopendir(int fd)
+{
+    errno = ENOMEM;
+    return listing == NOT_OPENED ? NULL : __real_fdopendir(fd);
+}
+
+struct dirent *__wrap_readdir(DIR *open)
+{
+    errno = EIO;
+    return listing == NOT_READ ? NULL : __real_readdir(open);
+}
 
 /* ---------------------------------------------------------------- a folder for each test */
 
@@ -419,6 +441,27 @@ static void a_place_that_takes_no_file_is_refused_at_begin(void **state)
 
 /* ---------------------------------------------------------------- logs */
 
+static void the_folder_of_a_drawing_goes_also_where_it_cannot_be_listed(void **state)
+{
+    (void)state;
+    int files = open_files();
+    for (int how = LISTED; how <= NOT_READ; how++) {
+        struct file_private folder;
+        assert_int_equal(file_private_begin(&folder, dir), 0);
+        char *picture = file_join(folder.path, FILE_PRIVATE_NAME), *place = strdup(folder.path);
+        int fd = open(picture, O_WRONLY | O_CREAT, 0600);
+        assert_true(fd >= 0 && !close(fd));
+        listing = (__typeof__(listing))how;
+        file_private_end(&folder);
+        listing = LISTED;
+        if (!access(place, F_OK))
+            fail_msg("%s is left, way %d", place, how);
+        mem_free(picture);
+        free(place);
+    }
+    assert_int_equal(open_files(), files);
+}
+
 static void log_appends_on_flush_and_is_cut_to_an_offset(void **state)
 {
     (void)state;
@@ -554,6 +597,7 @@ int main(void)
         in_a_folder(killed_at_any_call_the_file_is_the_old_or_the_new_one),
         in_a_folder(a_limit_on_file_sizes_is_an_ordinary_failure),
         in_a_folder(a_place_that_takes_no_file_is_refused_at_begin),
+        in_a_folder(the_folder_of_a_drawing_goes_also_where_it_cannot_be_listed),
         in_a_folder(log_appends_on_flush_and_is_cut_to_an_offset),
         in_a_folder(a_failed_flush_leaves_whole_lines_and_can_be_repeated),
         in_a_folder(a_log_is_a_file_and_no_link_to_one),

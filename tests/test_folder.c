@@ -3,7 +3,11 @@
  * Folders of pictures: what is listed and in which order, what is refused, and rows as they come out of them. */
 #include "image_files.h"
 
+#include <time.h>
+
+#include "base/clock.h"
 #include "data/folder.h"
+#include "data/loader.h"
 #include "data/pictures.h"
 #include "quick.h"
 #include "rows/pictures.h"
@@ -287,6 +291,56 @@ static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
     assert_fails(sph_data_open(&data, at("broken"), &opts), SPH_EARG, .key = "size");
 }
 
+static void sleep_for(long microseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * microseconds}, NULL);
+}
+
+static int bring_slowly(void *self, void *desk, size_t epoch, uint32_t row, uint8_t *to)
+{
+    (void)self, (void)desk, (void)epoch;
+    sleep_for(2000);
+    *to = (uint8_t)row;
+    return 0;
+}
+
+static void *no_desk(void *self)
+{
+    return self;
+}
+
+static void leave_desk(void *self, void *desk)
+{
+    (void)self, (void)desk;
+}
+
+/* Rows come at 1.2 times the rate at which steps of eight take them. */
+static void a_loader_a_fifth_faster_than_training_lets_it_wait_under_two_percent(void **state)
+{
+    (void)state;
+    enum { STEP = 8, ROWS = 1200 };
+    int self;
+    struct loader_maker maker = {
+        .self = &self, .bytes = 1, .bring = bring_slowly, .desk = no_desk, .desk_free = leave_desk};
+    struct loader *loader;
+    const uint8_t *bytes;
+    assert_int_equal(loader_new(&loader, &maker, 1), 0);
+    assert_int_equal(loader_begin(loader, 0, NULL, NULL, ROWS), 0);
+    double from = clock_seconds();
+    for (uint32_t row = 0; row < ROWS; row++) {
+        assert_int_equal(loader_take(loader, row, &bytes), 0);
+        assert_int_equal(*bytes, (uint8_t)row);
+        if (row % STEP == STEP - 1)
+            for (int k = 0; k < STEP;
+                 k++) /* as the loader does it: what sleeps last too long by is on both sides */
+                sleep_for(2400);
+    }
+    double share = loader_waited(loader) / (clock_seconds() - from);
+    print_message("waited %.2f %% of the time\n", 100 * share);
+    assert_true(share > 0 && share < 0.02);
+    loader_free(loader);
+}
+
 /* ---------------------------------------------------------------- ten million */
 
 static void a_listing_of_ten_million_takes_at_most_sixteen_bytes_a_picture(void **state)
@@ -321,6 +375,7 @@ int main(void)
         cmocka_unit_test(links_that_multiply_are_refused),
         cmocka_unit_test(rows_are_the_same_bytes_for_any_number_of_workers_and_any_order),
         cmocka_unit_test(a_failure_is_that_of_the_row_and_names_its_file),
+        cmocka_unit_test(a_loader_a_fifth_faster_than_training_lets_it_wait_under_two_percent),
         cmocka_unit_test(a_listing_of_ten_million_takes_at_most_sixteen_bytes_a_picture),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -115,14 +115,14 @@ static void gray_images_are_the_luma_in_one_channel(void **state)
         }
     json_t *schema;
     assert_int_equal(data_schema(gray, &schema), 0);
-    assert_int_equal(data_open_with_schema(&again, at("coloured"), schema, 1), 0);
+    assert_int_equal(data_open_like(&again, at("coloured"), schema, 1, NULL), 0);
     assert_int_equal(again->rows, 5);
     assert_memory_equal(again->pixels, gray->pixels + gray->test_from * 1024, 5 * 1024);
     sph_data_free(again);
     write_idx("small/train-images-idx3-ubyte", "small/train-labels-idx1-ubyte", 0, 4, 5, 3);
-    assert_fails(data_open_with_schema(&again, at("small"), schema, 1), SPH_EFORMAT);
+    assert_fails(data_open_like(&again, at("small"), schema, 1, NULL), SPH_EFORMAT);
     json_object_set_new(json_object_get(schema, "images"), "channels", json_integer(3));
-    assert_fails(data_open_with_schema(&again, at("coloured"), schema, 1), SPH_EFORMAT);
+    assert_fails(data_open_like(&again, at("coloured"), schema, 1, NULL), SPH_EFORMAT);
     json_decref(schema);
     sph_data_free(gray);
     sph_data_free(colour);

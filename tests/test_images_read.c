@@ -268,33 +268,33 @@ static void a_schema_reads_the_test_part_and_checks_shape_and_classes(void **sta
     assert_int_equal(json_integer_value(json_object_get(images, "channels")), 3);
     assert_int_equal(json_array_size(json_object_get(schema, "classes")), 10);
 
-    assert_int_equal(data_open_with_schema(&other, at("schema"), schema, 1), 0);
+    assert_int_equal(data_open_like(&other, at("schema"), schema, 1, NULL), 0);
     assert_int_equal(other->rows, 5);
     assert_pixels(other, 0, 9);
     assert_true(other->y[1] == 0);
     sph_data_free(other);
-    assert_int_equal(data_open_with_schema(&other, at("schema/data_batch_1.bin"), schema, 0), 0);
+    assert_int_equal(data_open_like(&other, at("schema/data_batch_1.bin"), schema, 0, NULL), 0);
     assert_int_equal(other->rows, 4);
     assert_null(other->y);
     sph_data_free(other);
 
-    assert_fails(data_open_with_schema(&other, at("schema-digits"), schema, 1), SPH_EFORMAT,
+    assert_fails(data_open_like(&other, at("schema-digits"), schema, 1, NULL), SPH_EFORMAT,
                  .path = "train-images-idx3-ubyte");
-    assert_fails(data_open_with_schema(&other, "crescents", schema, 1), SPH_EFORMAT, .path = "crescents");
+    assert_fails(data_open_like(&other, "crescents", schema, 1, NULL), SPH_EFORMAT, .path = "crescents");
     json_array_clear(json_object_get(schema, "classes"));
     json_array_append_new(json_object_get(schema, "classes"), json_string("x"));
-    assert_int_equal(data_open_with_schema(&other, at("schema"), schema, 1), SPH_EFORMAT);
+    assert_int_equal(data_open_like(&other, at("schema"), schema, 1, NULL), SPH_EFORMAT);
     json_array_append_new(json_object_get(schema, "classes"), json_string("y"));
-    assert_fails(data_open_with_schema(&other, at("schema/data_batch_1.bin"), schema, 1), SPH_EFORMAT,
+    assert_fails(data_open_like(&other, at("schema/data_batch_1.bin"), schema, 1, NULL), SPH_EFORMAT,
                  .path = "data_batch_1.bin");
     json_object_set_new(json_object_get(schema, "images"), "width", json_integer(1 << 20));
-    assert_int_equal(data_open_with_schema(&other, at("schema"), schema, 1), SPH_EFORMAT);
+    assert_int_equal(data_open_like(&other, at("schema"), schema, 1, NULL), SPH_EFORMAT);
     json_decref(schema);
 
     data = opened("crescents", 0);
     assert_int_equal(data_schema(data, &schema), 0);
     sph_data_free(data);
-    assert_fails(data_open_with_schema(&other, "cifar10", schema, 1), SPH_EFORMAT, .path = "cifar10");
+    assert_fails(data_open_like(&other, "cifar10", schema, 1, NULL), SPH_EFORMAT, .path = "cifar10");
     json_decref(schema);
 }
 
@@ -306,7 +306,7 @@ static int open_once(const char *source, const json_t *schema)
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.rows = 3;
-    int err = schema ? data_open_with_schema(&data, source, schema, 1) : sph_data_open(&data, source, &opts);
+    int err = schema ? data_open_like(&data, source, schema, 1, NULL) : sph_data_open(&data, source, &opts);
     struct feed *feed = NULL;
     sph_split split = {0};
     sph_net *net = NULL;

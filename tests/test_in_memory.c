@@ -40,9 +40,16 @@ static sph_job *some_job(const char *const *options)
 static sph_net *trained(sph_job *job, const sph_data *data, const sph_net *start, sph_result *result)
 {
     sph_net *net = NULL;
-    assert_int_equal(sph_job_train(&net, job, data, start, NULL, 0, result), 0);
+    const sph_start from = {.nets = &start};
+    assert_int_equal(sph_job_train(&net, NULL, job, data, start ? &from : NULL, NULL, 0, result), 0);
     assert_non_null(net);
     return net;
+}
+
+/* What a net makes of the data's rows. */
+static void outputs_of(sph_net *net, const sph_data *data, double out[ROWS])
+{
+    assert_int_equal(sph_net_forward(net, sph_data_x(data), ROWS, out), 0);
 }
 
 static void training_in_memory_is_the_training_of_its_options(void **state)
@@ -102,7 +109,9 @@ static void training_goes_on_from_a_net(void **state)
         assert_true(fabs(a[i] - b[i]) < 1e-5); /* a step of 1e-12, in f32 */
     sph_net *third = NULL;
     sph_job *wider = JOB("hidden", "6", "epochs", "1");
-    assert_int_equal(sph_job_train(&third, wider, data, first, NULL, 0, NULL), SPH_EARG);
+    const sph_net *nets[] = {first};
+    assert_int_equal(sph_job_train(&third, NULL, wider, data, &(sph_start){.nets = nets}, NULL, 0, NULL),
+                     SPH_EARG);
     assert_null(third);
     sph_job_free(wider);
     sph_net_free(second);
@@ -110,6 +119,155 @@ static void training_goes_on_from_a_net(void **state)
     sph_job_free(other);
     sph_job_free(job);
     sph_data_free(data);
+}
+
+/* The same rows moved and stretched: a net that goes on with them keeps the standardisation it began with. */
+static void going_on_keeps_the_standardisation(void **state)
+{
+    (void)state;
+    static double x[ROWS * FEATURES], y[ROWS];
+    sph_data *data = some_data(SPH_TASK_REGRESSION), *moved = NULL;
+    for (size_t i = 0; i < ROWS * FEATURES; i++)
+        x[i] = 5 * sph_data_x(data)[i] + 2;
+    for (size_t i = 0; i < ROWS; i++)
+        y[i] = 3 * sph_data_y(data)[i] - 1;
+    assert_int_equal(sph_data_from_arrays(&moved, x, y, ROWS, FEATURES, 1, SPH_TASK_REGRESSION), 0);
+    sph_job *job = JOB("hidden", "5", "epochs", "5", "val", "0", "test", "0", "dtype", "f64");
+    sph_job *still =
+        JOB("hidden", "5", "epochs", "1", "lr", "1e-300", "val", "0", "test", "0", "dtype", "f64");
+    sph_net *first = trained(job, data, NULL, NULL), *second = trained(still, moved, first, NULL);
+    double a[ROWS], b[ROWS];
+    outputs_of(first, data, a);
+    outputs_of(second, data, b);
+    assert_memory_equal(a, b, sizeof a);
+    sph_net_free(second);
+    sph_net_free(first);
+    sph_job_free(still);
+    sph_job_free(job);
+    sph_data_free(moved);
+    sph_data_free(data);
+}
+
+static void moments_make_two_trainings_one(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *half = JOB("hidden", "5", "epochs", "4", "val", "0", "test", "0", "batch", "full", "dtype",
+                        "f64", "patience", "0");
+    sph_job *whole = JOB("hidden", "5", "epochs", "8", "val", "0", "test", "0", "batch", "full", "dtype",
+                         "f64", "patience", "0");
+    sph_net *once = trained(whole, data, NULL, NULL), *first = NULL, *second = NULL;
+    sph_moments moments, more;
+    assert_int_equal(sph_job_train(&first, &moments, half, data, NULL, NULL, 0, NULL), 0);
+    assert_int_equal(moments.step, 4);
+    assert_int_equal(moments.count, 2 * sph_net_learned(first));
+    const sph_net *nets[] = {first};
+    sph_start start = {.nets = nets, .moments = &moments};
+    assert_int_equal(sph_job_train(&second, &more, half, data, &start, NULL, 0, NULL), 0);
+    assert_int_equal(more.step, 8);
+    double a[ROWS], b[ROWS];
+    outputs_of(once, data, a);
+    outputs_of(second, data, b);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(fabs(a[i] - b[i]) < 1e-9); /* the order of a sum over all rows is another one */
+    sph_net_free(second);
+    start.moments = NULL;
+    assert_int_equal(sph_job_train(&second, NULL, half, data, &start, NULL, 0, NULL), 0);
+    outputs_of(second, data, b);
+    double apart = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        apart = fmax(apart, fabs(a[i] - b[i]));
+    assert_true(apart > 1e-6);
+    sph_net_free(second);
+    sph_job *other = JOB("hidden", "5", "epochs", "4", "optimizer", "sgd", "momentum", "0");
+    start.moments = &moments;
+    assert_int_equal(sph_job_train(&second, NULL, other, data, &start, NULL, 0, NULL), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "moments");
+    assert_null(second);
+    sph_moments_free(&more);
+    sph_moments_free(&moments);
+    sph_job_free(other);
+    sph_net_free(first);
+    sph_net_free(once);
+    sph_job_free(whole);
+    sph_job_free(half);
+    sph_data_free(data);
+}
+
+static void an_ensemble_in_memory_is_that_of_its_seeds(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 3 };
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *alone = JOB("hidden", "5", "epochs", "20", "seed", "3");
+    sph_net *single = trained(alone, data, NULL, NULL), *nets[MEMBERS], *again[MEMBERS];
+    sph_result result;
+    double a[ROWS], b[ROWS], c[ROWS];
+    outputs_of(single, data, a);
+    sph_job *job = JOB("hidden", "5", "epochs", "20", "seed", "3", "ensemble", "3");
+    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, &result), 0);
+    outputs_of(nets[0], data, b);
+    outputs_of(nets[1], data, c);
+    assert_memory_equal(a, b, sizeof a);
+    assert_memory_not_equal(a, c, sizeof a);
+    assert_true(result.test.rows > 0);
+    sph_job *threads = JOB("hidden", "5", "epochs", "20", "seed", "3", "ensemble", "3", "threads", "2");
+    assert_int_equal(sph_job_train(again, NULL, threads, data, NULL, NULL, 0, NULL), 0);
+    outputs_of(again[1], data, b);
+    assert_memory_equal(b, c, sizeof b);
+    for (size_t k = 0; k < MEMBERS; k++) {
+        sph_net_free(nets[k]);
+        sph_net_free(again[k]);
+    }
+    sph_job *refit = JOB("hidden", "5", "epochs", "20", "seed", "3", "refit", "true");
+    sph_net *both = trained(refit, data, NULL, &result);
+    outputs_of(both, data, b);
+    assert_memory_not_equal(a, b, sizeof a);
+    assert_int_equal(result.train.rows, 48); /* training and validation part */
+    sph_net_free(both);
+    sph_net_free(single);
+    sph_job_free(refit);
+    sph_job_free(threads);
+    sph_job_free(job);
+    sph_job_free(alone);
+    sph_data_free(data);
+}
+
+/* Rows of class 1 that count nothing are not learnt; a class that no row holds has an output all the same. */
+static void rows_have_weights_and_classes_a_number(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_BINARY);
+    double weights[ROWS], a[ROWS];
+    for (size_t i = 0; i < ROWS; i++)
+        weights[i] = sph_data_y(data)[i] == 0;
+    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    sph_job *job = JOB("hidden", "5", "epochs", "100", "val", "0", "test", "0", "lr", "0.1");
+    sph_net *net = trained(job, data, NULL, NULL);
+    outputs_of(net, data, a);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(a[i] < 0);
+    static const double bad[] = {-1, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        weights[3] = bad[i];
+        assert_int_equal(sph_data_set_weights(data, weights), SPH_EARG);
+        assert_string_equal(sph_failure()->key, "weights");
+    }
+    assert_int_equal(sph_data_set_classes(data, 3), SPH_EARG);
+    sph_net_free(net);
+    sph_data_free(data);
+    data = some_data(SPH_TASK_CLASSES);
+    assert_int_equal(sph_data_outputs(data), 2);
+    assert_int_equal(sph_data_set_classes(data, 1), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "classes");
+    assert_int_equal(sph_data_set_classes(data, 4), 0);
+    assert_int_equal(sph_data_outputs(data), 4);
+    assert_string_equal(sph_data_class(data, 3), "3");
+    sph_data_free(data);
+    data = some_data(SPH_TASK_REGRESSION);
+    assert_int_equal(sph_data_set_classes(data, 4), SPH_EARG);
+    sph_data_free(data);
+    sph_job_free(job);
 }
 
 static void options_of_files_are_refused_by_name(void **state)
@@ -123,11 +281,12 @@ static void options_of_files_are_refused_by_name(void **state)
     assert_true(elsewhere > 0 && elsewhere < count);
     assert_int_equal(sph_option_in_memory(count), 0);
     static const char *const given[][2] = {
-        {"out", "x"}, {"record", "boundaries"}, {"task", "binary"}, {"net", "vgg6"}};
+        {"out", "x"},  {"record", "boundaries"}, {"task", "binary"}, {"net", "vgg6"},
+        {"tune", "2"}, {"weights", "a"},         {"group", "a"},     {"time", "a"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         sph_job *job = JOB(given[i][0], given[i][1]);
         sph_net *net = NULL;
-        assert_int_equal(sph_job_train(&net, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+        assert_int_equal(sph_job_train(&net, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
         assert_string_equal(sph_failure()->key, given[i][0]);
         assert_null(net);
         sph_job_free(job);
@@ -145,7 +304,7 @@ static void a_flag_stops_a_training(void **state)
     sph_stop_observer(&flag, &observer);
     sph_net *net = NULL;
     sph_result result;
-    assert_int_equal(sph_job_train(&net, job, data, NULL, &observer, 1, &result), 0);
+    assert_int_equal(sph_job_train(&net, NULL, job, data, NULL, &observer, 1, &result), 0);
     assert_int_equal(result.stopped, 1);
     assert_int_equal(result.steps, 1);
     sph_net_free(net);
@@ -269,6 +428,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(training_in_memory_is_the_training_of_its_options),
         cmocka_unit_test(training_goes_on_from_a_net),
+        cmocka_unit_test(going_on_keeps_the_standardisation),
+        cmocka_unit_test(moments_make_two_trainings_one),
+        cmocka_unit_test(an_ensemble_in_memory_is_that_of_its_seeds),
+        cmocka_unit_test(rows_have_weights_and_classes_a_number),
         cmocka_unit_test(options_of_files_are_refused_by_name),
         cmocka_unit_test(a_flag_stops_a_training),
         cmocka_unit_test(a_net_comes_back_from_its_bytes),

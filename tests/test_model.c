@@ -133,7 +133,7 @@ static void standardisation_and_data_come_back_bit_by_bit(void **state)
     struct scaling scaling = {2, 2, x_mean, x_scale, x_fill, y_mean, y_scale};
     assert_int_equal(scaling_copy(&net->scaling, &scaling), 0);
     json_t *data = json_pack("{s:[s,s], s:f}", "classes", "a", "\xc3\xa9", "x", 0.1), *data_back = NULL;
-    assert_int_equal(model_save(path, net, data), 0);
+    assert_int_equal(model_save_members(path, &net, 1, data), 0);
     assert_int_equal(model_open(&back, &data_back, path), 0);
     assert_true(json_equal(data, data_back));
     assert_int_equal(back->scaling.features, 2);
@@ -147,9 +147,55 @@ static void standardisation_and_data_come_back_bit_by_bit(void **state)
     json_decref(data_back);
 
     net->scaling.x_mean[1] = INFINITY;
-    assert_fails(model_save(path, net, data), SPH_EARG, .key = "x_mean", .path = path);
+    assert_fails(model_save_members(path, &net, 1, data), SPH_EARG, .key = "x_mean", .path = path);
     json_decref(data);
     sph_net_free(net);
+}
+
+/* How many the list has that stands behind key. */
+static size_t numbers_in(const char *text, const char *key)
+{
+    size_t count = 1;
+    for (const char *at = strstr(text, key); *at != ']'; at++)
+        count += *at == ',';
+    return count;
+}
+
+/* Columns of a channel are standardised alike: the file has a number for each channel. Where they are not it has all. */
+static void standardisation_of_images_is_kept_by_channel(void **state)
+{
+    (void)state;
+    enum { CHANNELS = 3, PIXELS = 8 * 8, COLUMNS = CHANNELS * PIXELS };
+    static const double by_channel[CHANNELS] = {0.1, -1.0 / 3, 7};
+    double mean[COLUMNS], scale[COLUMNS];
+    for (int own = 0; own < 2; own++) {
+        sph_net *net = NULL, *back = NULL;
+        json_t *data = NULL;
+        struct safetensors file;
+        for (size_t i = 0; i < COLUMNS; i++)
+            scale[i] = 1 + (mean[i] = by_channel[i / PIXELS]);
+        mean[COLUMNS - 1] += own;
+        assert_int_equal(
+            sph_net_vgg6(&net,
+                         &(sph_image_net){
+                             .channels = CHANNELS, .height = 8, .width = 8, .classes = 2, .scale = 1.0 / 64}),
+            0);
+        assert_int_equal(
+            scaling_copy(&net->scaling,
+                         &(struct scaling){.features = COLUMNS, .x_mean = mean, .x_scale = scale}),
+            0);
+        assert_int_equal(model_save_members(path, &net, 1, NULL), 0);
+        assert_int_equal(model_open(&back, &data, path), 0);
+        assert_memory_equal(back->scaling.x_mean, mean, sizeof mean);
+        assert_memory_equal(back->scaling.x_scale, scale, sizeof scale);
+        assert_int_equal(safetensors_open(&file, path), 0);
+        const char *text = safetensors_metadata(&file, "spherelu");
+        assert_int_equal(numbers_in(text, "\"x_mean\""), own ? COLUMNS : CHANNELS);
+        assert_int_equal(numbers_in(text, "\"x_scale\""), CHANNELS);
+        safetensors_close(&file);
+        sph_net_free(back);
+        sph_net_free(net);
+    }
 }
 
 static void without_data_there_is_none(void **state)
@@ -607,6 +653,7 @@ int main(void)
         cmocka_unit_test(groups_of_units_come_back),
         cmocka_unit_test(signs_and_names_of_one_s_own_come_back),
         cmocka_unit_test(standardisation_and_data_come_back_bit_by_bit),
+        cmocka_unit_test(standardisation_of_images_is_kept_by_channel),
         cmocka_unit_test(without_data_there_is_none),
         cmocka_unit_test(broken_metadata_is_named),
         cmocka_unit_test(wrong_tensors_are_named),

@@ -9,7 +9,7 @@
 #include "data/data.h"
 #include "data/pack.h"
 #include "data/view.h"
-#include "file/resident.h"
+#include "file/file.h"
 #include "rows/pictures.h"
 
 static const char *const kinds[] = {"large.jpg", "plain.png", "scans.jpg", "small.jpg", "tall.jpg"};
@@ -226,7 +226,7 @@ static void a_model_s_classes_are_found_by_name(void **state)
     assert_int_equal(data_schema(data, &schema), 0);
     sph_data_free(data);
     write_file("like-packed/classes.txt", "c\nb\na\n", 6); /* the labels mean others now */
-    assert_int_equal(data_open_with_schema(&other, at("like-packed"), schema, 1), 0);
+    assert_int_equal(data_open_like(&other, at("like-packed"), schema, 1, NULL), 0);
     assert_int_equal(other->rows, 4); /* of the test part */
     assert_true(other->y[0] == 2 && other->y[2] == 1 && other->y[3] == 0);
     char *name = other->pictures->name(other->pictures, 3);
@@ -235,18 +235,18 @@ static void a_model_s_classes_are_found_by_name(void **state)
     sph_data_free(other);
     unlink(at("like-packed/val_labels.npy"));
     unlink(at("like-packed/val_files.txt"));
-    assert_int_equal(data_open_with_schema(&other, at("like-packed"), schema, 0), 0);
+    assert_int_equal(data_open_like(&other, at("like-packed"), schema, 0, NULL), 0);
     assert_null(other->y);
     name = other->pictures->name(other->pictures, 3);
     assert_string_equal(name, "val/3");
     mem_free(name);
     sph_data_free(other);
-    assert_fails(data_open_with_schema(&other, at("like-packed"), schema, 1), SPH_EIO,
+    assert_fails(data_open_like(&other, at("like-packed"), schema, 1, NULL), SPH_EIO,
                  .path = at("like-packed/val_images.npy"));
     write_file("like-packed/classes.txt", "c\nb\nzebra\n", 10);
     packed("like", "like-again", 16, 0);
     write_file("like-again/classes.txt", "c\nb\nzebra\n", 10);
-    assert_fails(data_open_with_schema(&other, at("like-again"), schema, 1), SPH_EFORMAT,
+    assert_fails(data_open_like(&other, at("like-again"), schema, 1, NULL), SPH_EFORMAT,
                  .path = at("like-again"));
     json_decref(schema);
 }
@@ -270,6 +270,7 @@ static void what_was_cut_short_leaves_no_set(void **state)
     assert_int_equal(result.train_images, 0);
     assert_int_equal(pack_is_here(at("cut-packed")), 0);
     assert_fails(sph_data_open(&data, at("cut-packed"), NULL), SPH_EFORMAT);
+    assert_int_equal(sph_data_pack(&result, at("cut"), at("cut-packed"), NULL, NULL, NULL), 0);
     assert_fails(sph_data_pack(&result, at("cut"), at("cut-packed"), NULL, NULL, NULL), SPH_EARG,
                  .path = at("cut-packed"));
     packed("cut", "cut-whole", 8, 0);
@@ -338,8 +339,12 @@ static void fifty_gigabytes_need_no_memory_in_proportion(void **state)
     print_message("%.0f GB: %.2f bytes held for an image; %.0f MB more after 2,000 of %d KB were read\n",
                   (double)bytes / 1e9, each, (now - began) / 1e6, SIDE * SIDE * 3 / 1024);
     assert_true(each <= 16);
-    assert_true(isnan(now) || now - began < 100e6); /* what was read is 393 MB */
     stream->release(stream);
+    const char *sanitizer = getenv("SPH_SAN");
+    if (sanitizer && strstr(sanitizer, "thread"))
+        print_message("the thread sanitizer keeps several bytes for each byte that is read: not compared\n");
+    else
+        assert_true(isnan(now) || now - began < 100e6); /* what was read is 393 MB */
     sph_data_free(data);
 }
 

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <sys/resource.h>
 
+#include "base/random.h"
 #include "data/names.h"
 #include "data/picture.h"
 #include "data/view.h"
@@ -66,6 +67,40 @@ static void windows_are_what_pil_and_numpy_make_of_the_same_choices(void **state
     }
     assert_int_equal(cases, 15);
     fclose(file);
+}
+
+/* Gray goes across number by number: it is the plain twin of what colours do by vectors. */
+static void colours_are_resampled_as_each_of_them_alone_is(void **state)
+{
+    (void)state;
+    static const size_t shapes[][5] = {/* width, height, becomes, size, left */
+                                       {61, 47, 97, 64, 20},  {61, 47, 61, 33, 28}, {97, 80, 61, 40, 3},
+                                       {200, 90, 48, 16, 32}, {640, 64, 33, 30, 3}, {5, 7, 3, 1, 1},
+                                       {2, 2, 9, 7, 2},       {1, 1, 5, 5, 0}};
+    struct rng rng = rng_stream(7, RNG_INIT, 0);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes * 2; i++) {
+        const size_t *shape = shapes[i / 2];
+        size_t pixels = shape[0] * shape[1], size = shape[3], plane = size * size;
+        struct picture_window window = {
+            .width = shape[2], .height = size, .left = shape[4], .size = size, .flip = (int)i & 1};
+        uint8_t *bytes = mem_get(4 * pixels, 1), *alone = mem_get(pixels, 1), *got = mem_get(4 * plane, 1);
+        for (size_t p = 0; p < 4 * pixels; p++)
+            bytes[p] = rng_u32(&rng) & 1 ? (uint8_t)rng_u32(&rng) : 255;
+        struct picture colour = {
+            .bytes = bytes, .width = shape[0], .height = shape[1], .channels = 3, .step = 4};
+        struct picture gray = {
+            .bytes = alone, .width = shape[0], .height = shape[1], .channels = 1, .step = 1};
+        assert_int_equal(resample_window(&resample, &colour, &window, got), 0);
+        for (size_t c = 0; c < 3; c++) {
+            for (size_t p = 0; p < pixels; p++)
+                alone[p] = bytes[4 * p + c];
+            assert_int_equal(resample_window(&resample, &gray, &window, got + 3 * plane), 0);
+            assert_memory_equal(got + c * plane, got + 3 * plane, plane);
+        }
+        mem_free(bytes);
+        mem_free(alone);
+        mem_free(got);
+    }
 }
 
 static void a_large_jpeg_is_decoded_small_but_not_below_what_is_needed(void **state)
@@ -502,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_what_pil_and_numpy_make_of_the_same_choices),
+        cmocka_unit_test(colours_are_resampled_as_each_of_them_alone_is),
         cmocka_unit_test(a_large_jpeg_is_decoded_small_but_not_below_what_is_needed),
         cmocka_unit_test(choices_depend_on_seed_epoch_and_row_and_cover_their_ranges),
         cmocka_unit_test(colour_axes_are_the_eigenvectors_of_the_covariance),

@@ -522,7 +522,8 @@ static void two_layers_of_64_units_take_less_than_a_second(void **state)
     }
     printf("2-64-64-1: %zu regions in %.1f ms\n", count, 1e3 * best);
     assert_true(count > 1000);
-    assert_true(best < 1);
+    const char *sanitizer = getenv("SPH_SAN"); /* one makes it ten times as slow */
+    assert_true((sanitizer && *sanitizer) || best < 1);
     sph_net_free(net);
 }
 

@@ -233,7 +233,7 @@ static char *run_report_of(const char *data, const char *lr)
     if (err && err != SPH_EDIVERGED)
         fail_msg("%s", sph_error());
     sph_job_free(job);
-    if (run_write_page(in_home("run")) < 0)
+    if (sph_run_page(in_home("run")) < 0)
         fail_msg("%s", sph_error());
     assert_int_equal(file_read(&html, NULL, in_home("run/report.html")), 0);
     return html;
@@ -263,7 +263,7 @@ static void a_run_is_told_with_the_command_that_repeats_it(void **state)
     html = run_report_of("crescents", "1e30");
     assert_holds(html, "<strong>Warning.</strong> It diverged: ");
     mem_free(html);
-    assert_int_equal(run_write_page(in_home("nowhere")), SPH_EIO);
+    assert_int_equal(sph_run_page(in_home("nowhere")), SPH_EIO);
 }
 
 int main(void)

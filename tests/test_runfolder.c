@@ -94,7 +94,7 @@ static void metrics_are_one_object_per_epoch_and_resume_cuts_them(void **state)
     struct metrics metrics;
     uint64_t offset = 0, later = 0;
     sph_view one = view_of(1, (double[]){0.5, NAN, INFINITY}), two = view_of(2, (double[]){3, 1e-300, -0.0});
-    assert_int_equal(metrics_open(&metrics, dir, 0), 0);
+    assert_int_equal(metrics_open(&metrics, dir, RUNFOLDER_METRICS, 0), 0);
     assert_int_equal(metrics_add(&metrics, &one), 0);
     assert_holds(RUNFOLDER_METRICS, ""); /* less than a second has passed */
     assert_int_equal(metrics_sync(&metrics, &offset), 0);
@@ -106,7 +106,7 @@ static void metrics_are_one_object_per_epoch_and_resume_cuts_them(void **state)
     metrics_close(&metrics);
     metrics_close(&metrics);
 
-    assert_int_equal(metrics_open(&metrics, dir, offset), 0);
+    assert_int_equal(metrics_open(&metrics, dir, RUNFOLDER_METRICS, offset), 0);
     assert_holds(RUNFOLDER_METRICS, LINE_1);
     assert_int_equal(metrics_add(&metrics, &two), 0);
     assert_int_equal(metrics_flush(&metrics), 0);
@@ -114,15 +114,15 @@ static void metrics_are_one_object_per_epoch_and_resume_cuts_them(void **state)
     assert_int_equal(later, strlen(LINE_1 LINE_2));
     metrics_close(&metrics);
     assert_holds(RUNFOLDER_METRICS, LINE_1 LINE_2);
-    assert_int_equal(metrics_open(&metrics, dir, 10000), SPH_EIO);
-    assert_int_equal(metrics_open(&metrics, in_folder("none"), 0), SPH_EIO);
+    assert_int_equal(metrics_open(&metrics, dir, RUNFOLDER_METRICS, 10000), SPH_EIO);
+    assert_int_equal(metrics_open(&metrics, in_folder("none"), RUNFOLDER_METRICS, 0), SPH_EIO);
 }
 
 static void metrics_are_flushed_at_most_once_a_second(void **state)
 {
     (void)state;
     struct metrics metrics;
-    assert_int_equal(metrics_open(&metrics, dir, 0), 0);
+    assert_int_equal(metrics_open(&metrics, dir, RUNFOLDER_METRICS, 0), 0);
     sph_view view = view_of(1, (double[]){0.1, 0.2, 0.3});
     int flushes = 0;
     uint64_t known = 0;
@@ -142,7 +142,7 @@ static void metrics_wait_for_no_more_than_a_megabyte(void **state)
     (void)state;
     struct metrics metrics;
     sph_view view = view_of(1, (double[]){0.1, 0.2, 0.3});
-    assert_int_equal(metrics_open(&metrics, dir, 0), 0);
+    assert_int_equal(metrics_open(&metrics, dir, RUNFOLDER_METRICS, 0), 0);
     while (metrics.log.offset < 2 << 20) {
         metrics.flushed = clock_seconds(); /* time is never up */
         assert_int_equal(metrics_add(&metrics, &view), 0);
@@ -231,7 +231,7 @@ static void a_result_has_the_scores_of_the_parts_that_have_rows(void **state)
 {
     (void)state;
     sph_result result = sample_result();
-    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL), 0);
+    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL, NULL), 0);
     json_t *back;
     const json_t *test;
     size_t epochs, best;
@@ -260,10 +260,10 @@ static void a_diverged_result_has_no_scores(void **state)
     sph_result result = sample_result();
     result.diverged = 1;
     result.test.value[0] = NAN;
-    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL), 0);
+    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL, NULL), 0);
     assert_holds(RUNFOLDER_RESULT,
                  "{\n  \"epochs\": 7,\n  \"best_epoch\": 4,\n  \"seconds\": 1.5,\n  \"diverged\": true\n}\n");
-    assert_fails(runfolder_write_result(in_folder("none"), &result, NULL, NULL), SPH_EIO,
+    assert_fails(runfolder_write_result(in_folder("none"), &result, NULL, NULL, NULL), SPH_EIO,
                  .path = in_folder("none/" RUNFOLDER_RESULT));
 }
 
@@ -278,7 +278,7 @@ static void each_allocation_of_our_own_may_fail(void **state)
     int failures, err;
     SHORT_OF_MEMORY(failures, err, err = runfolder_write_split(dir, &split, 0xabc));
     assert_true(failures >= 3);
-    SHORT_OF_MEMORY(failures, err, err = runfolder_write_result(dir, &result, NULL, NULL));
+    SHORT_OF_MEMORY(failures, err, err = runfolder_write_result(dir, &result, NULL, NULL, NULL));
     assert_true(failures >= 3);
     SHORT_OF_MEMORY(failures, err, err = runfolder_read_split(&back, dir, 3));
     assert_true(failures >= 6);
@@ -287,7 +287,7 @@ static void each_allocation_of_our_own_may_fail(void **state)
     mem_free(back.test);
     SHORT_OF_MEMORY(failures, err, err = runfolder_check_content(dir, 0xabc));
     assert_true(failures >= 2);
-    SHORT_OF_MEMORY(failures, err, err = metrics_open(&metrics, dir, 0));
+    SHORT_OF_MEMORY(failures, err, err = metrics_open(&metrics, dir, RUNFOLDER_METRICS, 0));
     assert_true(failures >= 2);
     SHORT_OF_MEMORY(failures, err, err = metrics_add(&metrics, &view));
     assert_true(failures >= 2);
@@ -342,7 +342,7 @@ static void each_allocation_of_jansson_may_fail(void **state)
     sph_result result = sample_result();
     sph_view view = view_of(1, (double[]){0.5, NAN, 1});
     struct metrics metrics;
-    assert_int_equal(metrics_open(&metrics, dir, 0), 0);
+    assert_int_equal(metrics_open(&metrics, dir, RUNFOLDER_METRICS, 0), 0);
     int failures = 0, unexpected = 0;
     for (int what = 0; what < 3; what++) {
         json_set_alloc_funcs(json_get, free);
@@ -351,7 +351,7 @@ static void each_allocation_of_jansson_may_fail(void **state)
             gets = 0;
             fail_get = at;
             err = what == 0   ? runfolder_write_split(dir, &split, 0xabc)
-                  : what == 1 ? runfolder_write_result(dir, &result, NULL, NULL)
+                  : what == 1 ? runfolder_write_result(dir, &result, NULL, NULL, NULL)
                               : metrics_add(&metrics, &view);
             failures += err != 0;
             unexpected += err && err != SPH_EMEMORY;

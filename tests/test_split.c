@@ -358,6 +358,39 @@ static void kfold_short_of_memory_says_so_and_leaks_nothing(void **state)
     assert_int_equal(failed, 6);
 }
 
+static void folds_of_a_split_begin_with_it_and_hold_each_row_back_once(void **state)
+{
+    (void)state;
+    enum { TRAIN = 23, VAL = 6, ROWS = TRAIN + VAL, FOLDS = 5 };
+    uint32_t train[TRAIN], val[VAL], joined[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        joined[i] = 100 + (i * 7) % ROWS;
+        *(i < TRAIN ? &train[i] : &val[i - TRAIN]) = joined[i];
+    }
+    const sph_split whole = {.train = train, .train_rows = TRAIN, .val = val, .val_rows = VAL};
+    size_t held[ROWS] = {0};
+    for (size_t fold = 0; fold < FOLDS; fold++) {
+        sph_split part;
+        uint32_t *at;
+        assert_int_equal(split_fold(&part, &at, &whole, FOLDS, fold), 0);
+        assert_int_equal(part.train_rows + part.val_rows, ROWS);
+        for (size_t i = 0; i < ROWS; i++) {
+            uint32_t row = i < part.train_rows ? part.train[i] : part.val[i - part.train_rows];
+            assert_int_equal(row, joined[at[i]]);
+            held[at[i]] += i >= part.train_rows;
+        }
+        if (fold == 0) {
+            assert_memory_equal(part.train, train, sizeof train);
+            assert_memory_equal(part.val, val, sizeof val);
+        } else
+            assert_true(part.val_rows == TRAIN / (FOLDS - 1) || part.val_rows == TRAIN / (FOLDS - 1) + 1);
+        sph_split_free(&part);
+        mem_free(at);
+    }
+    for (size_t i = 0; i < ROWS; i++)
+        assert_int_equal(held[i], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +405,7 @@ int main(void)
         cmocka_unit_test(kfold_of_some_rows_gives_those_rows_by_position),
         cmocka_unit_test(folds_that_cannot_be_are_refused),
         cmocka_unit_test(kfold_short_of_memory_says_so_and_leaks_nothing),
+        cmocka_unit_test(folds_of_a_split_begin_with_it_and_hold_each_row_back_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

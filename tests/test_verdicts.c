@@ -210,7 +210,7 @@ static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **sta
                                      .count = 6,
                                      .reference_method = 5};
     struct comparison found;
-    assert_int_equal(comparison_make(&found, &input), 0);
+    assert_int_equal(compare_alone(&found, &input), 0);
     assert_int_equal(found.family, 5);
     assert_string_equal(
         found.lines[0].pair->verdict.chars,
@@ -224,7 +224,7 @@ static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **sta
     input.overlap = 0.25;
     methods[0].value = (double[]){0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 9};
     methods[1].value = zero;
-    assert_int_equal(comparison_make(&found, &input), 0);
+    assert_int_equal(compare_alone(&found, &input), 0);
     assert_string_equal(
         found.lines[0].pair->verdict.chars,
         "B better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact): significant at 5 %; but the "

@@ -62,6 +62,9 @@ SPH_API const char *sph_version(void);       /* "0.2.0" */
 SPH_API const char *sph_core_features(void); /* what the core was built with, one "name: value" per line */
 SPH_API const char *sph_cpu(void);           /* the processor's name */
 
+/* What the core was built with and this process has to do without, so that last bits are others; "" where nothing is. */
+SPH_API const char *sph_core_lacks(void);
+
 /* ---------------------------------------------------------------- memory */
 
 /* Bytes that the library may hold at a time, in the whole process; a call that would need more fails with
@@ -74,7 +77,7 @@ SPH_API size_t sph_max_memory(void);
 
 /* How far a long call has come. */
 typedef struct sph_progress {
-    const char *what;             /* what was made last, a path or a name; NULL: nothing to name */
+    const char *what;             /* what is at work, or was made last, a path; NULL: nothing to name */
     double share;                 /* of the work, 0 to 1; NaN: not known                         */
     size_t done, all;             /* regions, jobs, figures; all 0: not known                    */
     size_t running;               /* of these, at work now                                       */

@@ -30,6 +30,10 @@ SPH_API size_t sph_options(const sph_option **out); /* the table, borrowed; retu
 
 SPH_API int sph_job_new(sph_job **out);
 SPH_API void sph_job_free(sph_job *job);
+/* What is not given is chosen by the data, as `spherelu train` does: of a table the parameterization, hidden units, rate, its
+ * schedule, batch, epochs and, where nothing is said about net and training, an ensemble (docs/results/defaults.md). Without it the
+ * fixed defaults of the table above hold. */
+SPH_API void sph_job_recommend(sph_job *job);
 SPH_API int sph_job_set(sph_job *job, const char *name, const char *value); /* '-' and '_' are the same */
 /* As text, borrowed until it is set again; "": it has no value; NULL: unknown, or out of memory. */
 SPH_API const char *sph_job_get(const sph_job *job, const char *name);
@@ -50,6 +54,9 @@ SPH_API void sph_job_record_size(const sph_job *job, sph_record_size *out);
 SPH_API const char *sph_job_notes(const sph_job *job);
 SPH_API const char *sph_job_counts(const sph_job *job);
 
+/* Rows of its data; known likewise. */
+SPH_API size_t sph_job_rows(const sph_job *job);
+
 /* Files of a folder of pictures that could not be decoded and were left out (skip-bad); known likewise. */
 SPH_API size_t sph_job_left_out(const sph_job *job);
 
@@ -69,18 +76,40 @@ typedef struct sph_job_size {
  * from what the process holds already. */
 SPH_API int sph_job_dry_run(sph_job *job, sph_job_size *out);
 
+/* After sph_job_foresee, sph_job_run takes a few steps before the first one, works out from them how long all epochs will
+ * take if it does not stop early, and begins anew. Observers are told from their start on; NaN: it was not asked for. */
+SPH_API void sph_job_foresee(sph_job *job);
+SPH_API double sph_job_seconds(const sph_job *job);
+
 /* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the
  * folder's config.yaml, what is not set is taken from it. */
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
                         sph_result *result);
 
-/* The same on data in memory, without a folder: *out <- the trained net, caller frees. Which options it takes
- * sph_option_in_memory says of each row of the table; others that were given are refused. Options that depend on
- * the data are settled: sph_job_get tells them afterwards. start: a net whose learned numbers it begins with instead
- * of drawn ones, of the same shape; NULL: none. Missing features (NaN) take their column's mean unless `missing`
- * says error. Stopping and divergence are as in sph_train; after the latter *out is NULL. */
-SPH_API int sph_job_train(sph_net **out, sph_job *job, const sph_data *data, const sph_net *start,
-                          const sph_observer *observers, size_t count, sph_result *result);
+/* What an optimizer remembers of the steps before, of all nets. */
+typedef struct sph_moments {
+    uint64_t step; /* so many steps */
+    size_t count;
+    double *value; /* (count) */
+} sph_moments;
+
+SPH_API void sph_moments_free(sph_moments *moments); /* leaves a zeroed struct */
+
+/* Where a training begins instead of at drawn numbers. */
+typedef struct sph_start {
+    const sph_net *const *nets; /* (ensemble) of the same shape; they keep their standardisation */
+    const sph_moments *moments; /* of the same optimizer; NULL: none                             */
+} sph_start;
+
+/* The same on data in memory, without a folder: out (as many as the option `ensemble` says, or one) <- the trained nets,
+ * caller frees. Which options it takes sph_option_in_memory says of each row of the table; others that were given are
+ * refused. Options that depend on the data are settled: sph_job_get tells them afterwards. start: NULL: nowhere.
+ * moments: what the optimizer remembers at the end, caller frees; NULL: not wanted. Missing features (NaN) take their
+ * column's mean unless `missing` says error. Stopping and divergence are as in sph_train; after a failure out holds
+ * NULL. */
+SPH_API int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_data *data,
+                          const sph_start *start, const sph_observer *observers, size_t count,
+                          sph_result *result);
 SPH_API int sph_option_in_memory(size_t row); /* 1: yes */
 
 typedef struct sph_run sph_run;

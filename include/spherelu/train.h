@@ -18,6 +18,12 @@ typedef struct sph_data sph_data;
 SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
                                  size_t features, size_t targets, sph_task task);
 
+/* What each row counts in training (rows, copied): numbers from 0 on, relative to one another. Scores do not heed them. */
+SPH_API int sph_data_set_weights(sph_data *data, const double *weights);
+
+/* Of a task of classes: there are so many, though the rows at hand may not hold the last of them. */
+SPH_API int sph_data_set_classes(sph_data *data, size_t classes);
+
 /* Made by a seed: "crescents" (two interleaved crescents, two classes), "spirals" (twenty arms, a class each) or "levy" (a function of one number,
  * with its own test part). rows 0: the set's own number; noise: standard deviation, NaN: 0.1. */
 SPH_API int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noise, uint64_t seed);

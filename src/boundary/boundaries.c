@@ -1,12 +1,14 @@
-/* SPDX-License-Identifier: MIT */
-#include "boundary/boundaries.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * The public arrays of boundaries (sph_boundary), made of hyperplanes, a census and a layer's own
+ * coordinates. */
 #include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "boundary/census.h"
 #include "boundary/hyperplane.h"
+#include "rows/feed.h"
 
 static sph_boundary_kind kind_of(enum hyperplane_kind kind)
 {
@@ -202,8 +204,9 @@ static int ask_data(sph_boundaries *out, const sph_net *net, const struct source
 
 /* ---------------------------------------------------------------- all of it */
 
-int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int raw,
-                   const struct source *source)
+/* The data points as the net takes them, or NULL. */
+static int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int raw,
+                          const struct source *source)
 {
     if (!net->ready || (layer != SPH_EVERY_LAYER && layer >= net->layer_count))
         return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
@@ -225,6 +228,26 @@ int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int r
     }
     *out = made;
     return 0;
+}
+
+int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int raw, const sph_data *data,
+                       const uint32_t *rows, size_t count)
+{
+    struct feed *feed = NULL;
+    if (!data)
+        return boundaries_new(out, net, layer, raw, NULL);
+    if (data->features != sph_net_inputs(net))
+        return sph_fail_of(SPH_EARG, "", 0, "data", "data with %zu features, and the net takes %zu",
+                           data->features, sph_net_inputs(net));
+    for (size_t i = 0; rows && i < count; i++)
+        if (rows[i] >= data->rows)
+            return sph_fail_of(SPH_EARG, "", 0, "rows", "row %lu of data with %zu rows",
+                               (unsigned long)rows[i], data->rows);
+    int err = feed_new(&feed, data, rows, rows ? count : data->rows, net);
+    if (!err)
+        err = boundaries_new(out, net, layer, raw, &feed->source);
+    feed_free(feed);
+    return err;
 }
 
 void sph_boundaries_free(sph_boundaries *boundaries)

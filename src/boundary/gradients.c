@@ -138,5 +138,6 @@ int gradients_take(struct gradients *g, const struct gradients_layer **layers)
 {
     take_gradient(g);
     *layers = g->layer;
-    return take_activity(g);
+    int err = plan_check(g->batch.plan);
+    return err ? err : take_activity(g);
 }

@@ -2,7 +2,6 @@
  *
  * Boundaries that turn by 180 degrees under a perturbation a little longer than the weight. GmP has no such one: to
  * turn a direction round, the angles have to move by pi, however short the weight. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"

@@ -4,7 +4,6 @@
  * diagonal, nothing beside it. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "boundary/theory.h"

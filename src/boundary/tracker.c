@@ -161,6 +161,8 @@ void tracker_step(sph_tracker *tracker, const sph_view *view)
 
 static int on_start(void *self, const sph_view *view)
 {
+    if (!view->layer)
+        return sph_fail_key(SPH_EARG, "ensemble", "a tracker follows one net, and several are trained");
     tracker_start(self, view);
     return 0;
 }

@@ -2,7 +2,6 @@
 #include "boundary/turns.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 

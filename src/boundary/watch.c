@@ -167,8 +167,10 @@ int watch_run(struct watch *watch, const struct source *source, watch_see *see, 
             watch->index[i] = (uint32_t)(watch->row + i);
         err = source->fetch(source->self, watch->index, count, watch->x, net_row_length(watch->net), watch->y,
                             ldy);
-        if (!err)
+        if (!err) {
             plan_run(watch->plan, watch->x, net_row_length(watch->net), count, NULL);
+            err = plan_check(watch->plan);
+        }
     }
     plan_watch(watch->plan, NULL);
     return err;

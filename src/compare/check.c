@@ -2,15 +2,11 @@
  *
  * What can be refused before the first job: data, splits, and a net of every method and grid point. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "file/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "compare/experiment.h"
 #include "compare/perturb.h"
 #include "train/fit.h"
@@ -328,7 +324,7 @@ int experiment_cost(const struct sph_experiment *e, const struct experiment_job 
         err = job_open_data(options, &data);
     sph_job_free(options);
     if (!err && !(err = prepare(e, job, data, &p)))
-        err = job_cost(out, p.options, p.fit, p.net, &p.split, timed_seconds);
+        err = job_cost(out, p.options, p.fit, p.net, &p.split, timed_seconds, 0);
     unprepare(&p);
     sph_data_free(data);
     return err;

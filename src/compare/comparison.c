@@ -323,9 +323,3 @@ int comparison_conclude(struct comparison *const *list, size_t count)
     mem_free(corrected);
     return err;
 }
-
-int comparison_make(struct comparison *comparison, const struct comparison_input *input)
-{
-    int err = comparison_measure(comparison, input);
-    return err ? err : comparison_conclude(&comparison, 1);
-}

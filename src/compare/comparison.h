@@ -75,10 +75,9 @@ struct comparison {
 
 /* Checks the input, which is borrowed, and computes what it says; free it even if this fails. SPH_EARG: no method,
  * no case, no such reference, a name missing. Verdicts come of all comparisons of an experiment together, whose
- * number they are corrected for: comparison_conclude. comparison_make does both for one. */
+ * number they are corrected for: comparison_conclude. */
 int comparison_measure(struct comparison *out, const struct comparison_input *input);
 int comparison_conclude(struct comparison *const *list, size_t count);
-int comparison_make(struct comparison *out, const struct comparison_input *input);
 void comparison_free(struct comparison *comparison);
 
 /* The best mean of the lines with most numbers; NaN: no line has one. */

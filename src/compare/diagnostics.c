@@ -44,13 +44,6 @@ int diagnostics_count(struct unit_counts *out, const struct results *results, si
     return err;
 }
 
-/* The number of a report in the list of counts. */
-static size_t place_of(const struct results *r, size_t method, size_t line, size_t seed)
-{
-    const struct sph_experiment *e = r->experiment;
-    return ((r->set * e->method_count + method) * experiment_lines(e) + line) * e->seed_count + seed;
-}
-
 void diagnostics_of(struct diagnostics *out, const struct results *r, size_t method, size_t line)
 {
     struct unit_counts sum = {0};
@@ -58,7 +51,8 @@ void diagnostics_of(struct diagnostics *out, const struct results *r, size_t met
     *out = (struct diagnostics){0};
     for (size_t s = 0; s < r->experiment->seed_count; s++) {
         const struct experiment_outcome *outcome = &r->outcomes[results_final(r, method, line, s)];
-        const struct unit_counts *own = r->units ? &r->units[place_of(r, method, line, s)] : &sum;
+        const struct unit_counts *own =
+            r->units ? &r->units[experiment_report(r->experiment, r->set, method, line, s)] : &sum;
         if (outcome->finished && !outcome->diverged) {
             finished++;
             out->best_epoch += (double)outcome->best_epoch;

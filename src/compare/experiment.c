@@ -72,12 +72,12 @@ const char *sph_experiment_name(const sph_experiment *e)
 
 /* ---------------------------------------------------------------- --set */
 
-static struct experiment_named *find_method(struct sph_experiment *e, const char *name, size_t length)
+int experiment_find_method(const struct sph_experiment *e, const char *name, size_t length)
 {
     for (size_t i = 0; i < e->method_count; i++)
         if (strlen(e->methods[i].name) == length && !memcmp(e->methods[i].name, name, length))
-            return &e->methods[i];
-    return NULL;
+            return (int)i;
+    return -1;
 }
 
 static int unknown_method(const struct sph_experiment *e, struct node key, const char *name, size_t length)
@@ -105,9 +105,10 @@ static int set_in_method(struct sph_experiment *e, struct node key, struct node 
     const char *name = node_text(key) + strlen("methods."), *dot = strrchr(name, '.');
     if (!dot)
         return node_fail(key, NULL, "expected methods.NAME.KEY");
-    struct experiment_named *method = find_method(e, name, (size_t)(dot - name));
-    if (!method)
+    int found = experiment_find_method(e, name, (size_t)(dot - name));
+    if (found < 0)
         return unknown_method(e, key, name, (size_t)(dot - name));
+    struct experiment_named *method = &e->methods[found];
     int id = config_key(dot + 1, NULL);
     if (id < 0)
         return config_unknown_key(tail, NULL);

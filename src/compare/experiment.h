@@ -126,6 +126,9 @@ int experiment_read_grid(struct sph_experiment *e, struct node node);
 int experiment_read_axis(struct sph_experiment *e, struct node key, struct node list);
 void experiment_named_free(struct experiment_named *list, size_t count);
 
+/* The number of a method, by so many bytes of its name; -1: there is none. */
+int experiment_find_method(const struct sph_experiment *e, const char *name, size_t length);
+
 /* Gives list[at] a folder of its own: its name as every file system takes it. */
 int experiment_choose_folder(struct experiment_named *list, size_t at);
 
@@ -177,6 +180,8 @@ struct experiment_job {
 size_t experiment_points(const struct sph_experiment *e); /* of the grid; 1 without one */
 size_t experiment_reports(
     const struct sph_experiment *e); /* jobs that tables report: sets, methods, lines, seeds */
+size_t experiment_report(const struct sph_experiment *e, size_t set, size_t method, size_t line,
+                         size_t seed);                   /* its number among these */
 size_t experiment_folds(const struct sph_experiment *e); /* 0 unless cv */
 
 /* Of the jobs that are known from the start; fails where there are too many to be meant. */

@@ -25,6 +25,11 @@ size_t experiment_reports(const struct sph_experiment *e)
     return experiment_sets(e) * e->method_count * experiment_lines(e) * e->seed_count;
 }
 
+size_t experiment_report(const struct sph_experiment *e, size_t set, size_t method, size_t line, size_t seed)
+{
+    return ((set * e->method_count + method) * experiment_lines(e) + line) * e->seed_count + seed;
+}
+
 size_t experiment_lines(const struct sph_experiment *e)
 {
     return e->all_points ? experiment_points(e) : 1;

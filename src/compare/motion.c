@@ -2,7 +2,6 @@
 #include "compare/motion.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,15 +144,20 @@ static int point_of(const struct sph_experiment *e, size_t line, char **out)
     return text.failed ? SPH_EMEMORY : 0;
 }
 
+static struct motion_row *new_row(struct motion *motion)
+{
+    return mem_reserve((void **)&motion->rows, &motion->capacity, motion->count + 1, sizeof *motion->rows)
+               ? &motion->rows[motion->count++]
+               : NULL;
+}
+
 static int add_row(struct motion *motion, struct layer *layer, size_t method, size_t line)
 {
     const struct sph_experiment *e = motion->experiment;
     struct all_steps *moves = &layer->moves, *turns = &layer->turns;
-    struct motion_row *rows = mem_resize(motion->rows, motion->count, motion->count + 1, sizeof *rows);
-    if (!rows)
+    struct motion_row *row = new_row(motion);
+    if (!row)
         return SPH_EMEMORY;
-    motion->rows = rows;
-    struct motion_row *row = &motion->rows[motion->count++];
     *row = (struct motion_row){.method = e->methods[method].name,
                                .layer = mem_text(layer->path),
                                .runs = layer->runs,
@@ -191,12 +195,6 @@ static int read_line(struct motion *motion, const struct results *results, size_
 
 /* ---------------------------------------------------------------- beside the papers */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Mean, median, least and most of a score on the test part, over the seeds that have one. */
 static int sum_up(struct motion_paper *paper, const struct results *results, size_t method, size_t line)
 {
@@ -210,7 +208,7 @@ static int sum_up(struct motion_paper *paper, const struct results *results, siz
             continue;
         sum += score[n++];
     }
-    qsort(score, n, sizeof *score, ascending);
+    sort_rising(score, n);
     if (n) {
         paper->ours = sum / (double)n;
         paper->median = (score[(n - 1) / 2] + score[n / 2]) / 2;
@@ -254,9 +252,7 @@ static int add_paper(struct motion *motion, const struct results *results, const
                      size_t line, char **points)
 {
     const struct sph_experiment *e = motion->experiment;
-    size_t method = 0;
-    while (strcmp(e->methods[method].name, p->method) != 0)
-        method++;
+    size_t method = (size_t)experiment_find_method(e, p->method, strlen(p->method));
     struct motion_paper paper = {.metric = p->metric,
                                  .method = p->method,
                                  .text = p->text,
@@ -275,12 +271,9 @@ static int add_paper(struct motion *motion, const struct results *results, const
     if (err < 0)
         return err;
     paper.off = off_by(paper.ours, p->text);
-    struct motion_paper *papers =
-        mem_resize(motion->papers, motion->paper_count, motion->paper_count + 1, sizeof *papers);
-    if (!papers)
+    if (!mem_reserve((void **)&motion->papers, &motion->paper_room, motion->paper_count + 1, sizeof paper))
         return SPH_EMEMORY;
-    motion->papers = papers;
-    papers[motion->paper_count++] = paper;
+    motion->papers[motion->paper_count++] = paper;
     return 0;
 }
 
@@ -320,23 +313,20 @@ static int load_row(struct motion *motion, const json_t *object, const char *pat
 {
     const struct sph_experiment *e = motion->experiment;
     const char *method, *point, *layer;
-    size_t m = 0, layers = 1;
+    size_t layers = 1;
     int err = json_member_text(object, path, "method", &method);
     if (err < 0 || (err = json_member_text(object, path, "point", &point)) < 0 ||
         (err = json_member_text(object, path, "layer", &layer)) < 0)
         return err;
-    while (m < e->method_count && strcmp(e->methods[m].name, method) != 0)
-        m++;
-    if (m == e->method_count)
+    int m = experiment_find_method(e, method, strlen(method));
+    if (m < 0)
         return sph_fail_of(SPH_EFORMAT, path, 0, "method", "method '%s' is none of the experiment's", method);
-    struct motion_row *rows = mem_resize(motion->rows, motion->count, motion->count + 1, sizeof *rows);
-    if (!rows)
+    struct motion_row *row = new_row(motion);
+    if (!row)
         return SPH_EMEMORY;
-    motion->rows = rows;
-    struct motion_row *row = &rows[motion->count++];
     *row =
         (struct motion_row){.method = e->methods[m].name, .point = mem_text(point), .layer = mem_text(layer)};
-    for (struct motion_row *before = row; before-- > rows && before->method == row->method;)
+    for (struct motion_row *before = row; before-- > motion->rows && before->method == row->method;)
         layers += row->point && before->point && !strcmp(before->point, row->point);
     motion->layers = layers > motion->layers ? layers : motion->layers;
     for (size_t k = 0; k < MOTION_COUNT; k++) {
@@ -381,9 +371,7 @@ void motion_free(struct motion *motion)
         mem_free(motion->rows[i].point);
         mem_free(motion->rows[i].layer);
     }
-    for (size_t i = 0; i < motion->point_count; i++)
-        mem_free(motion->points[i]);
-    mem_free(motion->points);
+    mem_free_texts(motion->points, motion->point_count);
     mem_free(motion->rows);
     mem_free(motion->papers);
     *motion = (struct motion){0};

@@ -54,9 +54,9 @@ struct motion {
     size_t set; /* of several */
     enum motion_unit unit;
     struct motion_row *rows;
-    size_t count, layers; /* layers: rows of one method and point, at most */
+    size_t count, capacity, layers; /* layers: rows of one method and point, at most */
     struct motion_paper *papers;
-    size_t paper_count;
+    size_t paper_count, paper_room;
     char **points; /* (point_count) that the papers' rows borrow */
     size_t point_count;
 };

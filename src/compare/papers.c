@@ -136,10 +136,7 @@ int experiment_check_papers(const struct sph_experiment *e)
 {
     for (size_t i = 0; i < e->paper_count; i++) {
         const struct experiment_paper *paper = &e->papers[i];
-        size_t m = 0;
-        while (m < e->method_count && strcmp(e->methods[m].name, paper->method) != 0)
-            m++;
-        if (m == e->method_count)
+        if (experiment_find_method(e, paper->method, strlen(paper->method)) < 0)
             return sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no method '%s'",
                                      paper->metric, paper->method);
         if (!e->picked && !has_set(e, paper))

@@ -2,11 +2,9 @@
 #include "compare/perturb.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "compare/comparison.h"
 
 /* ---------------------------------------------------------------- the key */
 

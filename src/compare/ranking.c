@@ -2,7 +2,6 @@
 #include "compare/ranking.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -81,13 +80,6 @@ void ranking_free(struct ranking *ranking)
     mem_free(ranking->rank);
     mem_free(ranking->order);
     *ranking = (struct ranking){0};
-}
-
-double ranking_p(const struct ranking *ranking, size_t a, size_t b)
-{
-    double n = (double)ranking->sets, k = (double)ranking->methods;
-    double apart = fabs(ranking->rank[a] - ranking->rank[b]);
-    return range_above(apart / sqrt(k * (k + 1) / (12 * n)), (unsigned)ranking->methods);
 }
 
 int ranking_group(const struct ranking *ranking, size_t k, size_t *from, size_t *to)

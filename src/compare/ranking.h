@@ -24,9 +24,6 @@ struct ranking {
 int ranking_make(struct ranking *out, double *score, size_t sets, size_t methods, int larger_is_better);
 void ranking_free(struct ranking *ranking);
 
-/* Nemenyi's p that two methods differ. */
-double ranking_p(const struct ranking *ranking, size_t a, size_t b);
-
 /* Methods of neighbouring ranks that are not told apart: the k-th longest stretch order[from .. to] whose ends
  * differ by less than the critical difference and which is in no longer one. 0: there are no more. */
 int ranking_group(const struct ranking *ranking, size_t k, size_t *from, size_t *to);

@@ -9,8 +9,8 @@
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "compare/results.h"
+#include "job/recorded.h"
 #include "store/runfolder.h"
 
 /* ---------------------------------------------------------------- result.json of a job */
@@ -20,13 +20,6 @@ void experiment_outcome_free(struct experiment_outcome *outcome)
     mem_free(outcome->reason);
     json_decref(outcome->result);
     *outcome = (struct experiment_outcome){0};
-}
-
-/* NaN where the part or the score is not there. */
-static double score_in(const json_t *result, const char *part, const char *name)
-{
-    const json_t *value = json_object_get(json_object_get(result, part), name);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
 /* result, which is the outcome's from now on: what result.json says, or a job of results.json. */
@@ -42,9 +35,9 @@ static int take_outcome(struct experiment_outcome *out, json_t *result, const ch
         (err = json_member_real(out->result, path, "seconds", &out->seconds)) < 0)
         return err;
     out->finished = 1;
-    out->test = score_in(out->result, "test", facts->metric);
-    out->val = score_in(out->result, "val", facts->metric);
-    out->val_loss = score_in(out->result, "val", "loss");
+    out->test = recorded_score(out->result, "test", facts->metric);
+    out->val = recorded_score(out->result, "val", facts->metric);
+    out->val_loss = recorded_score(out->result, "val", "loss");
     if (!out->diverged)
         return 0;
     if (json_is_string(json_object_get(out->result, "reason")))
@@ -78,32 +71,22 @@ static json_t *job_to_json(const struct results *r, size_t i, int final)
     const struct sph_experiment *e = r->experiment;
     const struct experiment_job *job = &r->jobs[i];
     const struct experiment_outcome *outcome = &r->outcomes[i];
-    json_t *object = json_object(), *grid = json_object();
-    int bad = !object || !grid;
-    if (e->set_count)
-        bad |= json_object_set_new(object, "set", json_string(e->sets[job->set].name));
-    bad |= json_object_set_new(object, "method", json_string(e->methods[job->method].name));
+    json_t *grid = json_object();
+    int bad = !grid;
     for (size_t a = 0; a < e->axis_count; a++)
         bad |= json_object_set_new(
             grid, option_key(e->axes[a].id),
             json_string(experiment_value_text(&e->axes[a], experiment_value(e, job->point, a))));
-    bad |= e->axis_count ? json_object_set_new(object, "grid", grid) : (json_decref(grid), 0);
-    bad |= json_object_set_new(object, "seed", json_integer((json_int_t)e->seeds[job->seed]));
-    if (job->fold >= 0)
-        bad |= json_object_set_new(object, "fold", json_integer(job->fold));
-    if (job->fold == FOLD_REFIT)
-        bad |= json_object_set_new(object, "refit", json_true());
-    bad |= json_object_set_new(object, "folder", json_string(job->folder));
-    bad |= json_object_set_new(object, "reported", json_boolean(final));
-    bad |= json_object_set_new(object, "failed", json_boolean(!outcome->finished));
-    if (outcome->reason && !outcome->finished)
-        bad |= json_object_set_new(object, "reason", json_string(outcome->reason));
+    json_t *object = JSON_OF(
+        JSON_IF(e->set_count, "set", json_string(e->sets[job->set].name)),
+        {"method", json_string(e->methods[job->method].name)}, {e->axis_count ? "grid" : "", grid},
+        {"seed", json_count(e->seeds[job->seed])}, JSON_IF(job->fold >= 0, "fold", json_integer(job->fold)),
+        JSON_IF(job->fold == FOLD_REFIT, "refit", json_true()), {"folder", json_string(job->folder)},
+        {"reported", json_boolean(final)}, {"failed", json_boolean(!outcome->finished)},
+        JSON_IF(outcome->reason && !outcome->finished, "reason", json_string(outcome->reason)));
     if (outcome->result)
         bad |= json_object_update(object, outcome->result);
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_whole(object, bad);
 }
 
 /* The lines "name: value" of sph_features() as an object; NULL: out of memory. */
@@ -119,10 +102,7 @@ static json_t *features_to_json(void)
         mem_free(key);
         line += length + (line[length] == '\n');
     }
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_whole(object, bad);
 }
 
 /* 1 for each job that is reported. */
@@ -154,20 +134,13 @@ static json_t *data_to_json(const struct results *r)
     int bad = !list;
     for (size_t i = 0; i < experiment_sets(r->experiment) && !bad; i++) {
         const struct experiment_data *data = &r->data[i];
-        json_t *object = json_object();
-        bad |= json_object_set_new(object, "name", json_words(experiment_set_name(r->experiment, i)));
-        bad |=
-            json_object_set_new(object, "task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word));
-        bad |= json_object_set_new(object, "rows", json_integer((json_int_t)data->rows));
-        bad |= json_object_set_new(object, "test_rows", json_integer((json_int_t)data->test_rows));
-        bad |= json_object_set_new(object, "drawn", json_boolean(data->drawn));
-        bad |= json_object_set_new(object, "own_test", json_boolean(data->own_test));
-        bad |= json_array_append_new(list, object);
+        bad = json_array_append_new(
+            list, JSON_OF({"name", json_words(experiment_set_name(r->experiment, i))},
+                          {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
+                          {"rows", json_count(data->rows)}, {"test_rows", json_count(data->test_rows)},
+                          {"drawn", json_boolean(data->drawn)}, {"own_test", json_boolean(data->own_test)}));
     }
-    if (!bad)
-        return list;
-    json_decref(list);
-    return NULL;
+    return json_whole(list, bad);
 }
 
 static int write_json(struct results *r, const char *path, const unsigned char *final)
@@ -278,10 +251,8 @@ static int read_jobs(struct results *out, const char *path, const json_t *jobs)
         if (err < 0)
             return err;
         if (json_is_true(json_object_get(job, "reported")))
-            out->final[((own->set * e->method_count + own->method) * lines +
-                        (e->all_points ? own->point : 0)) *
-                           e->seed_count +
-                       own->seed] = i;
+            out->final[experiment_report(e, own->set, own->method, e->all_points ? own->point : 0,
+                                         own->seed)] = i;
     }
     for (size_t i = 0; i < reports; i++)
         if (out->final[i] == SIZE_MAX)
@@ -373,14 +344,12 @@ void results_free(struct results *r)
     mem_free(r->units);
     ranking_free(&r->ranking);
     comparison_free(&r->comparison);
-    for (size_t i = 0; r->lines && i < r->input.count; i++) {
-        mem_free(r->lines[i].value);
-        mem_free(r->lines[i].beside);
-        mem_free(r->lines[i].name);
-        mem_free(r->lines[i].chosen);
-        mem_free(r->lines[i].edge);
+    for (size_t i = 0; r->methods && i < r->input.count; i++) {
+        const void *own[] = {r->methods[i].value, r->methods[i].beside, r->methods[i].name,
+                             r->methods[i].chosen, r->methods[i].edge};
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            mem_free((void *)own[k]);
     }
-    mem_free(r->lines);
     mem_free(r->methods);
     motion_free(&r->motion);
     if (r->perturb)
@@ -402,9 +371,7 @@ void results_free(struct results *r)
 
 size_t results_final(const struct results *r, size_t method, size_t line, size_t seed)
 {
-    const struct sph_experiment *e = r->experiment;
-    return r
-        ->final[((r->set * e->method_count + method) * experiment_lines(e) + line) * e->seed_count + seed];
+    return r->final[experiment_report(r->experiment, r->set, method, line, seed)];
 }
 
 const struct results *results_of_set(const struct results *r, size_t set)
@@ -419,5 +386,5 @@ char *results_folder(const struct results *r, size_t job)
 
 double results_score(const struct results *r, size_t job, const char *part, const char *metric)
 {
-    return score_in(r->outcomes[job].result, part, metric);
+    return recorded_score(r->outcomes[job].result, part, metric);
 }

@@ -13,13 +13,6 @@
 #include "compare/perturb.h"
 #include "compare/ranking.h"
 
-/* A line of the comparison: what it owns. */
-struct results_line {
-    double *value;  /* (seeds) */
-    double *beside; /* (seeds) of the metric beside it */
-    char *name, *chosen, *edge;
-};
-
 struct results {
     const struct sph_experiment *experiment; /* borrowed, as dir is */
     const char *dir;
@@ -40,8 +33,7 @@ struct results {
 
     struct comparison comparison;      /* of the input below; its lines are NULL where nothing was trained */
     struct comparison_input input;     /* of these: */
-    struct comparison_method *methods; /* (input.count) */
-    struct results_line *lines;        /* likewise */
+    struct comparison_method *methods; /* (input.count) their names, values and words are its own */
     struct motion motion;
     sph_perturb_result *perturb; /* of an experiment that trains nothing; else NULL */
 };

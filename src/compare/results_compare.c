@@ -56,24 +56,27 @@ static int describe_choice(const struct results *r, size_t method, size_t line, 
     return 0;
 }
 
-static int fill_line(const struct results *r, size_t method, size_t line, struct results_line *own,
-                     struct comparison_method *out)
+static int fill_line(const struct results *r, size_t method, size_t line, struct comparison_method *out)
 {
     const struct sph_experiment *e = r->experiment;
     struct text name = {0};
+    char *chosen = NULL, *edge = NULL;
+    double *value = mem_get(e->seed_count, sizeof *value);
+    double *beside = r->input.beside ? mem_get(e->seed_count, sizeof *beside) : NULL;
     int err = 0;
     *out =
-        (struct comparison_method){.seconds = (double)NAN}; /* tables of a resumed run have to be the same */
-    if (!(own->value = mem_get(e->seed_count, sizeof *own->value)) ||
-        !(own->beside = mem_get(e->seed_count, sizeof *own->beside)))
+        (struct comparison_method){.value = value,
+                                   .beside = beside,
+                                   .seconds = (double)NAN}; /* tables of a resumed run have to be the same */
+    if (!value || (r->input.beside && !beside))
         return SPH_EMEMORY;
     for (size_t s = 0; s < e->seed_count; s++) {
         size_t final = results_final(r, method, line, s);
         const struct experiment_outcome *outcome = &r->outcomes[final];
         int refitted = r->jobs[final].fold < 0;
-        own->value[s] = refitted ? outcome->test : (double)NAN;
-        own->beside[s] =
-            refitted && r->input.beside ? results_score(r, final, "test", r->input.beside) : (double)NAN;
+        value[s] = refitted ? outcome->test : (double)NAN;
+        if (beside)
+            beside[s] = refitted ? results_score(r, final, "test", r->input.beside) : (double)NAN;
         if (refitted && outcome->finished && !outcome->diverged) /* a score may be undefined: no failure */
             continue;
         out->failed++;
@@ -85,18 +88,13 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
         text_add(&name, ", ");
         experiment_add_point(e, line, &name);
     } else if (e->axis_count) {
-        err = describe_choice(r, method, line, &own->chosen);
+        err = describe_choice(r, method, line, &chosen);
     }
-    own->name = name.chars;
-    if (!err && name.failed)
-        err = SPH_EMEMORY;
-    out->name = own->name;
-    out->value = own->value;
-    out->beside = r->input.beside ? own->beside : NULL;
-    out->chosen = own->chosen;
     if (!err)
-        err = results_edges(r, method, line, &own->edge);
-    out->edge = own->edge;
+        err = name.failed ? SPH_EMEMORY : results_edges(r, method, line, &edge);
+    out->name = name.chars;
+    out->chosen = chosen;
+    out->edge = edge;
     return err;
 }
 
@@ -107,11 +105,9 @@ static int reference_of(const struct sph_experiment *e)
 {
     if (e->all_points && e->axis_count)
         return COMPARISON_NONE;
-    for (size_t m = 0; e->baseline && m < e->method_count; m++)
-        if (!strcmp(e->methods[m].name, e->baseline))
-            return (int)m;
+    int baseline = e->baseline ? experiment_find_method(e, e->baseline, strlen(e->baseline)) : -1;
     if (e->baseline)
-        return COMPARISON_ALL;
+        return baseline < 0 ? COMPARISON_ALL : baseline;
     for (size_t m = 0; m < e->method_count; m++) {
         const struct sph_job *job = e->methods[m].job;
         if ((job->given[OPTION_PARAM] ? job : e->base)->options.param == SPH_PARAM_GMP)
@@ -157,7 +153,6 @@ static int compare_set(struct results *r)
 {
     const struct sph_experiment *e = r->experiment;
     size_t lines = experiment_lines(e), count = e->method_count * lines;
-    r->lines = mem_get(count, sizeof *r->lines);
     r->methods = mem_get(count, sizeof *r->methods);
     r->input = (struct comparison_input){.experiment = e->name,
                                          .set = e->set_count ? e->sets[r->set].name : NULL,
@@ -171,9 +166,9 @@ static int compare_set(struct results *r)
                                          .count = count,
                                          .reference_method = reference_of(e),
                                          .overlap = overlap_of(r)};
-    int err = r->lines && r->methods ? 0 : SPH_EMEMORY;
+    int err = r->methods ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++)
-        err = fill_line(r, i / lines, i % lines, &r->lines[i], &r->methods[i]);
+        err = fill_line(r, i / lines, i % lines, &r->methods[i]);
     return err ? err : comparison_measure(&r->comparison, &r->input);
 }
 

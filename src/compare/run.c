@@ -218,7 +218,8 @@ static int do_job(void *self, size_t job, struct crew_slot *slot)
     const sph_observer observer = {.self = slot, .start = watch, .step = watch};
     struct sph_job *options = NULL;
     sph_result result = {0};
-    int err = experiment_options(run->experiment, &run->jobs[run->todo[job]], run->opts->out, &options);
+    int err =
+        experiment_options(run->experiment, &run->results.jobs[run->todo[job]], run->opts->out, &options);
     if (!err)
         err = sph_job_run(options, 1, &observer, 1, &result);
     slot->stopped = !err && result.stopped;
@@ -230,13 +231,13 @@ static int job_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct experiment_run *run = self;
     size_t at = run->todo[job];
-    struct experiment_outcome *outcome = &run->outcomes[at];
+    struct experiment_outcome *outcome = &run->results.outcomes[at];
     int err = 0;
     if (slot->stopped)
         return 0;
     run->result->repeated++;
     if (slot->err >= 0)
-        err = experiment_outcome_read(outcome, run->opts->out, &run->jobs[at], &run->facts);
+        err = experiment_outcome_read(outcome, run->opts->out, &run->results.jobs[at], &run->results.facts);
     if (!err && !outcome->finished) {
         mem_free(outcome->reason);
         outcome->reason = mem_text(slot->err < 0 ? slot->failure.text : "it left no result.json");
@@ -262,7 +263,7 @@ static int tell_progress(void *self, const struct crew_progress *progress)
 
 static int sweep(const struct experiment_run *run, size_t job)
 {
-    char *dir = file_join(run->opts->out, run->jobs[job].folder);
+    char *dir = file_join(run->opts->out, run->results.jobs[job].folder);
     int err = dir ? record_sweep(dir) : SPH_EMEMORY;
     mem_free(dir);
     return err;
@@ -275,11 +276,12 @@ static int run_jobs(struct experiment_run *run, size_t from, size_t after)
     mem_free(run->todo);
     run->todo_count = 0;
     run->after = after;
-    if (!(run->todo = mem_get(run->count - from, sizeof *run->todo)))
+    if (!(run->todo = mem_get(run->results.count - from, sizeof *run->todo)))
         return SPH_EMEMORY;
-    for (size_t i = from; i < run->count && !err; i++) {
-        err = experiment_outcome_read(&run->outcomes[i], run->opts->out, &run->jobs[i], &run->facts);
-        if (!err && !run->outcomes[i].finished)
+    for (size_t i = from; i < run->results.count && !err; i++) {
+        err = experiment_outcome_read(&run->results.outcomes[i], run->opts->out, &run->results.jobs[i],
+                                      &run->results.facts);
+        if (!err && !run->results.outcomes[i].finished)
             run->todo[run->todo_count++] = i;
         else if (!err)
             err = sweep(run, i);
@@ -308,7 +310,7 @@ static struct score score_of(const struct experiment_run *run, size_t first, siz
     struct score score = {0};
     int reference = run->experiment->base->options.protocol == PROTOCOL_REFERENCE;
     for (size_t k = 0; k < jobs; k++) {
-        const struct experiment_outcome *o = &run->outcomes[first + k];
+        const struct experiment_outcome *o = &run->results.outcomes[first + k];
         score.value += (reference ? o->test : o->val) / (double)jobs;
         score.loss += (reference ? 0 : o->val_loss) / (double)jobs;
         score.epochs += (double)o->best_epoch / (double)jobs;
@@ -323,7 +325,7 @@ static int is_better(const struct experiment_run *run, const struct score *a, co
     if (isnan(a->value) || isnan(b->value))
         return !isnan(a->value);
     if (a->value != b->value)
-        return run->facts.larger_is_better ? a->value > b->value : a->value < b->value;
+        return run->results.facts.larger_is_better ? a->value > b->value : a->value < b->value;
     return a->loss < b->loss;
 }
 
@@ -338,7 +340,7 @@ static size_t number_of(const struct sph_experiment *e, const struct experiment_
 
 static int add_refit(struct experiment_run *run, const struct experiment_job *best, double epochs)
 {
-    struct experiment_job *job = &run->jobs[run->count++];
+    struct experiment_job *job = &run->results.jobs[run->results.count++];
     *job = *best;
     job->fold = FOLD_REFIT;
     job->epochs = epochs < 1 ? 1 : (size_t)(epochs + 0.5);
@@ -364,11 +366,11 @@ static int choose_one(struct experiment_run *run, struct experiment_job job, siz
     if (!folds)
         return 0;
     if (isnan(best_score.value) && isnan(best_score.loss)) { /* a fold that gave no number tells why */
-        while (!isnan(run->outcomes[*at].val))
+        while (!isnan(run->results.outcomes[*at].val))
             ++*at;
         return 0;
     }
-    *at = run->count;
+    *at = run->results.count;
     return add_refit(run, &best, best_score.epochs);
 }
 
@@ -395,37 +397,30 @@ static int run_all(struct experiment_run *run)
     sph_experiment *e = run->experiment;
     size_t reports = experiment_reports(e), known;
     size_t refits = experiment_folds(e) ? reports : 0;
-    int err = experiment_list(e, refits, &run->jobs, &run->count);
+    int err = experiment_list(e, refits, &run->results.jobs, &run->results.count);
     if (err < 0)
         return err;
-    known = run->count;
-    run->outcomes = mem_get(run->count + refits, sizeof *run->outcomes);
-    run->final = mem_get(reports, sizeof *run->final);
-    if (!run->outcomes || !run->final)
+    known = run->results.count;
+    run->results.outcomes = mem_get(run->results.count + refits, sizeof *run->results.outcomes);
+    run->results.final = mem_get(reports, sizeof *run->results.final);
+    if (!run->results.outcomes || !run->results.final)
         return SPH_EMEMORY;
     err = run_jobs(run, 0, refits);
-    if (err < 0 || run->result->stopped || (err = choose(run, run->final)) < 0)
+    if (err < 0 || run->result->stopped || (err = choose(run, run->results.final)) < 0)
         return err;
-    if (run->count > known && ((err = run_jobs(run, known, 0)) < 0 || run->result->stopped))
+    if (run->results.count > known && ((err = run_jobs(run, known, 0)) < 0 || run->result->stopped))
         return err;
-    run->results = (struct results){.experiment = e,
-                                    .facts = run->facts,
-                                    .dir = run->opts->out,
-                                    .jobs = run->jobs,
-                                    .outcomes = run->outcomes,
-                                    .count = run->count,
-                                    .final = run->final,
-                                    .data = e->data};
+    run->results.data = e->data;
     return results_write(&run->results);
 }
 
 static int settle_content(struct experiment_run *run)
 {
     sph_experiment *e = run->experiment;
-    if (e->content && strcmp(e->content, run->facts.content) != 0)
+    if (e->content && strcmp(e->content, run->results.facts.content) != 0)
         return sph_fail_line_key(SPH_EFORMAT, e->path, 0, "content",
                                  "the data are not those that the experiment was made on");
-    if (!e->content && !(e->content = mem_text(run->facts.content)))
+    if (!e->content && !(e->content = mem_text(run->results.facts.content)))
         return SPH_EMEMORY;
     return 0;
 }
@@ -438,7 +433,9 @@ int experiment_run_jobs(struct experiment_run *run)
     if (e->content && !(run->content = mem_text(e->content)))
         return SPH_EMEMORY;
     run->settled = 1;
-    int err = check(e, run->opts->workers, &run->facts);
+    run->results.experiment = e;
+    run->results.dir = run->opts->out;
+    int err = check(e, run->opts->workers, &run->results.facts);
     if (!err && !(err = settle_content(run)))
         err = begin_folder(run);
     run->began = clock_seconds();
@@ -447,17 +444,17 @@ int experiment_run_jobs(struct experiment_run *run)
 
 void experiment_run_end(struct experiment_run *run)
 {
-    run->result->jobs = run->count;
-    for (size_t i = 0; i < run->count && run->outcomes; i++) {
-        run->result->diverged += run->outcomes[i].diverged != 0;
-        run->result->failed += run->outcomes[i].reason && !run->outcomes[i].diverged;
-        experiment_outcome_free(&run->outcomes[i]);
+    run->result->jobs = run->results.count;
+    for (size_t i = 0; i < run->results.count && run->results.outcomes; i++) {
+        run->result->diverged += run->results.outcomes[i].diverged != 0;
+        run->result->failed += run->results.outcomes[i].reason && !run->results.outcomes[i].diverged;
+        experiment_outcome_free(&run->results.outcomes[i]);
     }
+    mem_free(run->results.outcomes);
+    experiment_list_free(run->results.jobs, run->results.count);
+    mem_free(run->results.final);
     results_free(&run->results);
-    mem_free(run->outcomes);
-    experiment_list_free(run->jobs, run->count);
     mem_free(run->todo);
-    mem_free(run->final);
     data_cache_free(&run->experiment->cache);
     file_let_go(run->held);
     if (run->settled) {

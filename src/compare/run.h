@@ -11,12 +11,7 @@
 struct experiment_run {
     sph_experiment *experiment;
     const sph_experiment_opts *opts;
-    struct experiment_facts facts;
     int held;
-
-    struct experiment_job *jobs; /* (count) those known from the start, then refits */
-    struct experiment_outcome *outcomes;
-    size_t count;
 
     size_t *todo; /* (todo_count) jobs of the crew at work */
     size_t todo_count;
@@ -24,8 +19,7 @@ struct experiment_run {
     double began;
     sph_experiment_result *result;
 
-    size_t *final;          /* what the tables report: see results.h        */
-    struct results results; /* of jobs that have all ended; borrows of this */
+    struct results results; /* jobs known from the start, then refits; compared when all have ended */
     char *content;          /* of the file, where it had one                */
     int settled;            /* the content was set aside                    */
 };

@@ -125,6 +125,10 @@ static inline vec_mask to_int(vec whole)
 {
     return (vec_mask)_mm512_cvtps_epi32((__m512)whole);
 }
+static inline vec by_sign(vec_mask negative, vec yes, vec no)
+{
+    return (vec)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)negative), (__m512)no, (__m512)yes);
+}
 #elif defined(__AVX2__)
 static inline int all_true(vec_mask where)
 {
@@ -137,6 +141,10 @@ static inline vec nearest(vec x)
 static inline vec_mask to_int(vec whole)
 {
     return (vec_mask)_mm256_cvtps_epi32((__m256)whole);
+}
+static inline vec by_sign(vec_mask negative, vec yes, vec no)
+{
+    return (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)negative);
 }
 #else
 static inline int all_true(vec_mask where)
@@ -155,21 +163,22 @@ static inline vec_mask to_int(vec whole)
 {
     return __builtin_convertvector(whole, vec_mask);
 }
+static inline vec by_sign(vec_mask negative, vec yes, vec no)
+{
+    return vec_select(negative >> 31, yes, no);
+}
 #endif
 
 /* Angles live within a few turns. There the work is twenty operations, less than the call of a library
  * function that must serve every argument: x minus the nearest multiple of pi/2, in three parts so that
  * nothing is lost, then the two series on +-pi/4 (Cephes' coefficients, within 1 ulp of 1), then the
  * quadrant's exchange and signs. Anything larger, infinite or not a number goes to the library. */
-static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+static const real near_most = 256; /* the products with the parts of pi/2 stay exact */
+
+static inline void near_sincos(vec x, vec *sine, vec *cosine)
 {
-    static const real most = 256; /* the products with the parts of pi/2 stay exact */
-    if (!all_true((vec_mask)(vec_abs(x) <= most))) {
-        any_sincos(x, sine, cosine);
-        return;
-    }
     vec turns = nearest(x * 0.636619772f);
-    vec_mask quadrant = to_int(turns);
+    vec_bits quadrant = (vec_bits)to_int(turns), sign = {0};
     vec r = x - turns * 1.5703125f;
     r -= turns * 4.837512969970703125e-4f;
     r -= turns * 7.549789948768648e-8f;
@@ -178,19 +187,69 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
     vec c = ((2.443315711809948e-5f * square - 1.388731625493765e-3f) * square + 4.166664568298827e-2f) *
                 square * square -
             0.5f * square + 1.0f;
-    vec_mask odd = -(quadrant & 1);
-    *sine = (vec)((vec_mask)vec_select(odd, c, s) ^ (vec_mask)(((vec_bits)quadrant & 2) << 30));
-    *cosine = (vec)((vec_mask)vec_select(odd, s, c) ^ (vec_mask)(((vec_bits)(quadrant + 1) & 2) << 30));
+    vec_bits odd = quadrant << 31, below = quadrant << 30; /* in the sign: of the exchange, of the sine */
+    sign |= 0x80000000u;
+    *sine = (vec)((vec_bits)by_sign((vec_mask)odd, c, s) ^ (below & sign));
+    *cosine = (vec)((vec_bits)by_sign((vec_mask)odd, s, c) ^ ((below ^ odd) & sign));
+}
+
+static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+{
+    if (all_true((vec_mask)(vec_abs(x) <= near_most)))
+        near_sincos(x, sine, cosine);
+    else
+        any_sincos(x, sine, cosine);
+}
+
+/* Whether near_sincos serves `rows` rows of `count` angles, whole vectors: then a loop has no call in it, and keeps its numbers
+ * in registers. */
+static inline int all_near(const real *x, size_t ldx, size_t rows, size_t count)
+{
+    vec_mask within = (vec_mask){0} == 0;
+    for (size_t a = 0; a < rows; a++)
+        for (size_t j = 0; j < count; j += LANES)
+            within &= (vec_mask)(vec_abs(vec_load(x + a * ldx + j)) <= near_most);
+    return all_true(within);
 }
 
 #else
+
+static inline void near_sincos(vec x, vec *sine, vec *cosine)
+{
+    any_sincos(x, sine, cosine);
+}
 
 static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 {
     any_sincos(x, sine, cosine);
 }
 
+static inline int all_near(const real *x, size_t ldx, size_t rows, size_t count)
+{
+    (void)x, (void)ldx, (void)rows, (void)count;
+    return 1;
+}
+
 #endif
+
+/* One angle of whole vectors of units; sine NULL: sines are not kept. */
+KERNEL_INLINE void polar_row(size_t whole, const real *from, real *product, real *out, real *sine,
+                             real *cosine, int near)
+{
+    for (size_t j = 0; j < whole; j += LANES) {
+        vec s, c, p = vec_load(product + j);
+        if (near)
+            near_sincos(vec_load(from + j), &s, &c);
+        else
+            vec_sincos(vec_load(from + j), &s, &c);
+        if (sine) {
+            vec_store(sine + j, s);
+            vec_store(cosine + j, c);
+        }
+        vec_store(out + j, p * c);
+        vec_store(product + j, p * s);
+    }
+}
 
 /* The running product lives in w's last row, where it ends up anyway. */
 KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw,
@@ -204,22 +263,17 @@ KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale,
         const real *from = angle + a * m;
         real *out = (real *)w + a * ldw;
         real *sin_out = sine ? (real *)sine + a * m : NULL, *cos_out = sine ? (real *)cosine + a * m : NULL;
-        vec s, c;
         if (a % POLAR_CHUNK == 0)
             memcpy((real *)prefix + a / POLAR_CHUNK * m, product, m * sizeof(real));
-        for (size_t j = 0; j < whole; j += LANES) {
-            vec_sincos(vec_load(from + j), &s, &c);
-            vec p = vec_load(product + j);
-            if (sine) {
-                vec_store(sin_out + j, s);
-                vec_store(cos_out + j, c);
-            }
-            vec_store(out + j, p * c);
-            vec_store(product + j, p * s);
-        }
+        if (!all_near(from, 0, 1, whole))
+            polar_row(whole, from, product, out, sin_out, cos_out, 0);
+        else if (sine)
+            polar_row(whole, from, product, out, sin_out, cos_out, 1);
+        else
+            polar_row(whole, from, product, out, NULL, NULL, 1);
         if (rest) {
+            vec s, c, p = vec_load_few(product + whole, rest);
             vec_sincos(vec_load_few(from + whole, rest), &s, &c);
-            vec p = vec_load_few(product + whole, rest);
             if (sine) {
                 vec_store_few(sin_out + whole, s, rest);
                 vec_store_few(cos_out + whole, c, rest);
@@ -311,7 +365,7 @@ enum { LINE = 64 / VEC_BYTES, AHEAD = 256, WIDE = 64 };
 
 /* Columns j ... of a chunk: a line of each row or, with few, the first `few` numbers of a vector. Products and suffixes
  * stay in registers, sines and cosines in the nearest cache. */
-KERNEL_INLINE void polar_grad_line(const struct polar_chunk *chunk, size_t j, size_t few)
+KERNEL_INLINE void polar_grad_line(const struct polar_chunk *chunk, size_t j, size_t few, int near)
 {
     vec sine[POLAR_CHUNK][LINE], cosine[POLAR_CHUNK][LINE], before[POLAR_CHUNK][LINE];
     vec product[LINE] = {{0}}, suffix[LINE] = {{0}};
@@ -330,8 +384,11 @@ KERNEL_INLINE void polar_grad_line(const struct polar_chunk *chunk, size_t j, si
             __builtin_prefetch((const char *)(chunk->dtheta + a * m + j) + AHEAD, 1);
         }
         for (int v = 0; v < vecs; v++) {
-            vec_sincos(few ? vec_load_few(angle, few) : vec_load(angle + v * LANES), &sine[a][v],
-                       &cosine[a][v]);
+            if (near)
+                near_sincos(vec_load(angle + v * LANES), &sine[a][v], &cosine[a][v]);
+            else
+                vec_sincos(few ? vec_load_few(angle, few) : vec_load(angle + v * LANES), &sine[a][v],
+                           &cosine[a][v]);
             before[a][v] = product[v];
             product[v] *= sine[a][v];
         }
@@ -370,9 +427,12 @@ KERNEL void polar_grad_lines(size_t n, size_t m, const real *theta, const real *
                                    .dtheta = dtheta + begin * m,
                                    .suffix = radial};
         for (; j + LINE * LANES <= m; j += LINE * LANES)
-            polar_grad_line(&args, j, 0);
+            if (all_near(args.theta + j, m, args.rows, LINE * LANES))
+                polar_grad_line(&args, j, 0, 1);
+            else
+                polar_grad_line(&args, j, 0, 0);
         for (; j < m; j += LANES)
-            polar_grad_line(&args, j, smaller(m - j, LANES));
+            polar_grad_line(&args, j, smaller(m - j, LANES), 0);
         end = begin;
     }
 }

@@ -76,3 +76,8 @@ void conv_backward_weights(struct conv *conv, const struct conv_call *call)
     struct conv_call with = settled(conv, call);
     conv->way->backward_weights(conv, &with);
 }
+
+int conv_check(const struct conv *conv)
+{
+    return conv->way->check ? conv->way->check(conv) : 0;
+}

@@ -58,4 +58,7 @@ void conv_forward(struct conv *conv, const struct conv_call *call);          /* 
 void conv_backward_data(struct conv *conv, const struct conv_call *call);    /* dx = or, with add, +=       */
 void conv_backward_weights(struct conv *conv, const struct conv_call *call); /* dw +=                       */
 
+/* 0, or an error where a library did not compute one of the passes so far: what they gave is nothing to go on with. */
+int conv_check(const struct conv *conv);
+
 #endif

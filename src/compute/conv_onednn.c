@@ -141,10 +141,20 @@ static void backward_weights(struct conv *conv, const struct conv_call *call)
     }
 }
 
+static int check(const struct conv *conv)
+{
+    const struct own *own = conv->own;
+    int err = 0;
+    for (size_t i = 0; i < SIZES && own->serving[i] && !err; i++)
+        err = onednn_conv_check(own->serving[i]);
+    return err;
+}
+
 const struct conv_way conv_onednn = {.name = "onednn",
                                      .make = make,
                                      .drop = drop,
                                      .scratch = scratch,
                                      .forward = forward,
                                      .backward_data = backward_data,
-                                     .backward_weights = backward_weights};
+                                     .backward_weights = backward_weights,
+                                     .check = check};

@@ -14,6 +14,7 @@ struct conv_way {
     void (*forward)(struct conv *conv, const struct conv_call *call);
     void (*backward_data)(struct conv *conv, const struct conv_call *call);
     void (*backward_weights)(struct conv *conv, const struct conv_call *call);
+    int (*check)(const struct conv *conv); /* whether all passes were computed: 0 or an error; NULL: always */
 };
 
 struct conv {

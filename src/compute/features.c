@@ -12,3 +12,8 @@ const char *sph_core_features(void)
 {
     return FEATURES_CHOOSE(FEATURES);
 }
+
+const char *sph_core_lacks(void)
+{
+    return blas_is_lost() ? FEATURES_LACK : "";
+}

@@ -47,9 +47,13 @@
 #define FEATURES_MATRICES "matrices:" OPENBLAS_VERSION "(cblas)\n"
 #define FEATURES_NO_BLAS                                                                                     \
     "matrices: built in; no room for" OPENBLAS_VERSION "here, large products have other last bits\n"
+#define FEATURES_LACK                                                                                        \
+    "no room for" OPENBLAS_VERSION                                                                           \
+    "under this limit of the address space (ulimit -v): large layers have other last bits"
 #else
 #define FEATURES_MATRICES "matrices: built in\n"
 #define FEATURES_NO_BLAS  FEATURES_MATRICES
+#define FEATURES_LACK     ""
 #endif
 
 /* Of these texts the one that is true of this process: FEATURES(kernels, matrices). */

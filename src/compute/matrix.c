@@ -327,7 +327,7 @@ KERNEL void fast_dots(size_t rows, size_t m, size_t n, const void *x, size_t ldx
 /* Four numbers of a row, wherever they lie. */
 typedef real quad __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
 
-static inline void transpose_quads(const real *from, size_t lds, real *to, size_t ldd)
+KERNEL_INLINE void transpose_quads(const real *from, size_t lds, real *to, size_t ldd)
 {
     quad a = *(const quad *)from, b = *(const quad *)(from + lds);
     quad c = *(const quad *)(from + 2 * lds), d = *(const quad *)(from + 3 * lds);
@@ -339,6 +339,38 @@ static inline void transpose_quads(const real *from, size_t lds, real *to, size_
     *(quad *)(to + 3 * ldd) = __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7);
 }
 
+#if REAL_BITS == 32 && VEC_BYTES >= 32
+enum { TURNED = 8 };
+typedef real eight __attribute__((vector_size(8 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+/* Row y beside row y + 4, four numbers of each, so that the quads' exchanges do for both halves at once. */
+KERNEL_INLINE void transpose_square(const real *from, size_t lds, real *to, size_t ldd)
+{
+    for (size_t x = 0; x < 8; x += 4) {
+        eight row[4];
+        for (size_t y = 0; y < 4; y++)
+            row[y] =
+                __builtin_shufflevector(*(const quad *)(from + y * lds + x),
+                                        *(const quad *)(from + (y + 4) * lds + x), 0, 1, 2, 3, 4, 5, 6, 7);
+        eight ab = __builtin_shufflevector(row[0], row[1], 0, 8, 1, 9, 4, 12, 5, 13);
+        eight ab_end = __builtin_shufflevector(row[0], row[1], 2, 10, 3, 11, 6, 14, 7, 15);
+        eight cd = __builtin_shufflevector(row[2], row[3], 0, 8, 1, 9, 4, 12, 5, 13);
+        eight cd_end = __builtin_shufflevector(row[2], row[3], 2, 10, 3, 11, 6, 14, 7, 15);
+        real *out = to + x * ldd;
+        *(eight *)out = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
+        *(eight *)(out + ldd) = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+        *(eight *)(out + 2 * ldd) = __builtin_shufflevector(ab_end, cd_end, 0, 1, 8, 9, 4, 5, 12, 13);
+        *(eight *)(out + 3 * ldd) = __builtin_shufflevector(ab_end, cd_end, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+}
+#else
+enum { TURNED = 4 };
+KERNEL_INLINE void transpose_square(const real *from, size_t lds, real *to, size_t ldd)
+{
+    transpose_quads(from, lds, to, ldd);
+}
+#endif
+
 /* In squares that fit a few cache lines each way. */
 KERNEL void fast_transpose(size_t rows, size_t cols, const void *src, size_t lds, void *dst, size_t ldd)
 {
@@ -349,9 +381,15 @@ KERNEL void fast_transpose(size_t rows, size_t cols, const void *src, size_t lds
         for (size_t j = 0; j < cols; j += SIDE) {
             size_t height = rows - i < SIDE ? rows - i : SIDE, width = cols - j < SIDE ? cols - j : SIDE;
             size_t whole = height / 4 * 4, wide = width / 4 * 4;
-            for (size_t y = i; y < i + whole; y += 4)
-                for (size_t x = j; x < j + wide; x += 4)
-                    transpose_quads(from + y * lds + x, lds, to + x * ldd + y, ldd);
+            if (height % TURNED || width % TURNED) {
+                for (size_t y = i; y < i + whole; y += 4)
+                    for (size_t x = j; x < j + wide; x += 4)
+                        transpose_quads(from + y * lds + x, lds, to + x * ldd + y, ldd);
+            } else {
+                for (size_t y = i; y < i + whole; y += TURNED)
+                    for (size_t x = j; x < j + wide; x += TURNED)
+                        transpose_square(from + y * lds + x, lds, to + x * ldd + y, ldd);
+            }
             plain_transpose(whole, width - wide, from + i * lds + j + wide, lds, to + (j + wide) * ldd + i,
                             ldd);
             plain_transpose(height - whole, width, from + (i + whole) * lds + j, lds,

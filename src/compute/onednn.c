@@ -83,6 +83,7 @@ struct onednn_conv {
     float *zeros;                       /* (units), the bias where there is none */
     size_t weights_at, pad_at, scratch; /* bytes: images, weights and oneDNN's own follow each other */
     int winograd, reference;
+    dnnl_status_t status; /* of the first call that failed, and with it all that came after */
 };
 
 static void pass_free(struct pass *pass)
@@ -110,15 +111,25 @@ static dnnl_status_t pass_new(struct pass *pass, dnnl_engine_t engine, const_dnn
     return status;
 }
 
-static void pass_run(struct pass *pass, dnnl_stream_t stream, const void *const *data, void *pad)
+static dnnl_status_t pass_run(struct pass *pass, dnnl_stream_t stream, const void *const *data, void *pad)
 {
     dnnl_status_t status = dnnl_success;
-    for (int i = 0; i <= pass->count; i++)
-        status |= dnnl_memory_set_data_handle(pass->arg[i].memory, i < pass->count ? (void *)data[i] : pad);
-    status |= dnnl_primitive_execute(pass->primitive, stream, pass->count + 1, pass->arg);
-    status |= dnnl_stream_wait(stream);
-    assert(status == dnnl_success); /* nothing in a call is new to what was made and tried */
-    (void)status;
+    for (int i = 0; i <= pass->count && !status; i++)
+        status = dnnl_memory_set_data_handle(pass->arg[i].memory, i < pass->count ? (void *)data[i] : pad);
+    if (!status)
+        status = dnnl_primitive_execute(pass->primitive, stream, pass->count + 1, pass->arg);
+    dnnl_status_t waited = dnnl_stream_wait(stream);
+    return status ? status : waited;
+}
+
+static int failure_of(dnnl_status_t status)
+{
+    return status == dnnl_success         ? 0
+           : status == dnnl_out_of_memory ? sph_fail(SPH_EMEMORY, "oneDNN has no memory for a convolution")
+                                          : sph_fail(SPH_EIO,
+                                                     "oneDNN did not compute a convolution: its "
+                                                     "status is %d",
+                                                     (int)status);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -443,53 +454,61 @@ int onednn_conv_is_reference(const struct onednn_conv *conv)
     return conv->reference;
 }
 
+int onednn_conv_check(const struct onednn_conv *conv)
+{
+    return failure_of(conv->status);
+}
+
+static void run(struct onednn_conv *conv, int pass, const void *const *data, void *pad)
+{
+    if (!conv->status)
+        conv->status = pass_run(&conv->pass[pass], conv->stream, data, pad);
+}
+
 /* from, brought to where a pass wants it; from itself where it lies right. */
 static const void *reordered(struct onednn_conv *conv, int pass, const void *from, char *to, void *pad)
 {
     if (!conv->pass[pass].primitive)
         return from;
-    pass_run(&conv->pass[pass], conv->stream, (const void *[DATA_MOST]){from, to}, pad);
+    run(conv, pass, (const void *[DATA_MOST]){from, to}, pad);
     return to;
 }
 
 void onednn_conv_forward(struct onednn_conv *conv, const float *x, const float *w, size_t ldw,
                          const float *bias, float *y, void *scratch)
 {
-    struct pass *pass = &conv->pass[FORWARD];
     char *room = scratch, *pad = room + conv->pad_at;
     int threads = alone();
-    assert(ldw == conv->ldw && pass->primitive);
+    assert(ldw == conv->ldw && conv->pass[FORWARD].primitive);
     (void)ldw;
     const void *src = reordered(conv, SRC_FOR_FORWARD, x, room, pad);
     const void *weights = reordered(conv, WEIGHTS_FOR_FORWARD, w, room + conv->weights_at, pad);
-    pass_run(pass, conv->stream, (const void *[DATA_MOST]){src, weights, bias ? bias : conv->zeros, y}, pad);
+    run(conv, FORWARD, (const void *[DATA_MOST]){src, weights, bias ? bias : conv->zeros, y}, pad);
     together(threads);
 }
 
 void onednn_conv_backward_data(struct onednn_conv *conv, const float *dy, const float *w, size_t ldw,
                                float *dx, void *scratch)
 {
-    struct pass *pass = &conv->pass[BACKWARD_DATA];
     char *room = scratch, *pad = room + conv->pad_at;
     int threads = alone();
-    assert(ldw == conv->ldw && pass->primitive);
+    assert(ldw == conv->ldw && conv->pass[BACKWARD_DATA].primitive);
     (void)ldw;
     const void *weights = reordered(conv, WEIGHTS_FOR_DATA, w, room + conv->weights_at, pad);
-    pass_run(pass, conv->stream, (const void *[DATA_MOST]){dy, weights, dx}, pad);
+    run(conv, BACKWARD_DATA, (const void *[DATA_MOST]){dy, weights, dx}, pad);
     together(threads);
 }
 
 void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, const float *dy, float *dw,
                                   size_t ldw, void *scratch)
 {
-    struct pass *pass = &conv->pass[BACKWARD_WEIGHTS];
     char *room = scratch, *pad = room + conv->pad_at, *diff = room + conv->weights_at;
     int threads = alone();
-    assert(ldw == conv->ldw && pass->primitive);
+    assert(ldw == conv->ldw && conv->pass[BACKWARD_WEIGHTS].primitive);
     (void)ldw;
     const void *src = reordered(conv, SRC_FOR_WEIGHTS, x, room, pad);
-    pass_run(pass, conv->stream, (const void *[DATA_MOST]){src, dy, diff}, pad);
-    pass_run(&conv->pass[ADD_WEIGHTS], conv->stream, (const void *[DATA_MOST]){diff, dw}, pad);
+    run(conv, BACKWARD_WEIGHTS, (const void *[DATA_MOST]){src, dy, diff}, pad);
+    run(conv, ADD_WEIGHTS, (const void *[DATA_MOST]){diff, dw}, pad);
     together(threads);
 }
 
@@ -539,7 +558,7 @@ static int pass_time(struct pass *pass, dnnl_stream_t stream, size_t repeats, do
             err = SPH_EMEMORY;
     for (size_t run = 0; run <= repeats && !err; run++) {
         double start = now(), took;
-        pass_run(pass, stream, (const void *const *)data, data[pass->count]);
+        err = failure_of(pass_run(pass, stream, (const void *const *)data, data[pass->count]));
         took = now() - start;
         if (run == 1 || (run > 1 && took < best)) /* run 0 warms up */
             best = took;

@@ -62,6 +62,9 @@ void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, cons
 void onednn_gemm(int a_turned, int b_turned, size_t rows, size_t cols, size_t inner, const float *a,
                  size_t lda, const float *b, size_t ldb, float *c, size_t ldc);
 
+/* 0 as long as every pass was computed; afterwards a failure that says so. Who uses what passes gave asks before. */
+int onednn_conv_check(const struct onednn_conv *conv);
+
 /* Seconds of the bare primitives of one training step (forward, weight gradient and, where wanted, input
  * gradient; forward alone without spec->train) on one thread, each alone on buffers in the layouts it likes
  * best, best of `repeats` after a warm-up. */

@@ -41,11 +41,8 @@ int data_counts(const sph_data *data, char **out);
  * (error, drop). A class label that the schema does not know is an error; a level is one under how->strict, and
  * else counts as unseen and sets no indicator. The schema is checked as
  * carefully as the file: it comes from one. Of a set with its own test part, that part is read and no
- * more. */
-int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets);
-
-/* The same; how says with how many workers folders of pictures are read, whether bad ones are left out, whether it is
- * strict about levels, and which columns are kept as text. */
+ * more. how says with how many workers folders of pictures are read, whether bad ones are left out, whether it is
+ * strict about levels, and which columns are kept as text; NULL: as usual. */
 int data_open_like(sph_data **out, const char *source, const json_t *schema, int need_targets,
                    const sph_data_opts *how);
 

@@ -177,7 +177,12 @@ static int bring_now(struct loader *loader, uint32_t row, const uint8_t **bytes)
 int loader_take(struct loader *loader, uint32_t row, const uint8_t **bytes)
 {
     pthread_mutex_lock(&loader->lock);
-    if (loader->held) { /* the one before may go */
+    if (loader->held) { /* the one before may go, and its memory where no row comes to it any more */
+        struct slot *last = &loader->slot[(loader->taken - 1) % loader->slots];
+        if (loader->taken - 1 + loader->slots >= loader->count) {
+            mem_free(last->bytes);
+            last->bytes = NULL;
+        }
         loader->held = 0;
         pthread_cond_signal(&loader->space);
     }

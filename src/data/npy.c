@@ -7,7 +7,6 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "data/registry.h"
 

@@ -3,10 +3,8 @@
  * Reading a packed set. Whatever its files say is checked here, once; rows are then taken from the mapping. */
 #include "data/pack.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Packing a folder of pictures. The training part's images come last: without them there is no set, so that a call
- * which was cut short leaves none. */
+ * which was cut short leaves none. Their temporary comes first: what lies beside it is left of such a call, and goes with the
+ * next one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -160,9 +162,11 @@ static int begin_images(struct writer *w, int part)
 
 static int write_all(struct writer *w, const char *source)
 {
-    int parts = w->data->test_from ? 2 : 1, err = write_classes(w, source);
+    int parts = w->data->test_from ? 2 : 1, err = begin_images(w, 0);
+    if (!err)
+        err = write_classes(w, source);
     for (int part = 0; part < parts && !err; part++)
-        if (!(err = write_files(w, part)) && !(err = write_labels(w, part)))
+        if (!(err = write_files(w, part)) && !(err = write_labels(w, part)) && part)
             err = begin_images(w, part);
     if (!err)
         err = pictures_squares(w->data->pictures, w->side, take_row, w);
@@ -171,6 +175,55 @@ static int write_all(struct writer *w, const char *source)
     for (int part = 0; part < parts; part++)
         file_replace_abort(&w->images[part]);
     return err;
+}
+
+/* ---------------------------------------------------------------- what a call that was cut short left */
+
+/* All files but the images that make it a set. */
+static const char *const beside[] = {"classes.txt",   "train_files.txt", "train_labels.npy",
+                                     "val_files.txt", "val_labels.npy",  "val_images.npy"};
+enum { BESIDE = sizeof beside / sizeof *beside };
+
+static void remove_file(const char *out, const char *name)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s", out, name) < (int)sizeof path)
+        unlink(path);
+}
+
+static void remove_parts(const char *out)
+{
+    remove_file(out, "train_images.npy"); /* first: without it the others are no set */
+    for (size_t i = 0; i < BESIDE; i++)
+        remove_file(out, beside[i]);
+}
+
+static int is_part(const char *name)
+{
+    for (size_t i = 0; i < BESIDE; i++)
+        if (!strcmp(name, beside[i]))
+            return 1;
+    return *name == '.' || file_is_temporary(name);
+}
+
+/* A new folder, an empty one, or what is left of a call that was killed, which is removed. */
+static int clear_folder(const char *out)
+{
+    static const char images[] = "train_images.npy.";
+    char **names = NULL;
+    size_t count = 0, parts = 0, begun = 0;
+    int err = file_check_empty(out);
+    if (err != SPH_EARG || (err = file_list(&names, &count, out)) < 0)
+        return err;
+    for (size_t i = 0; i < count; i++) {
+        parts += (size_t)is_part(names[i]);
+        begun += file_is_temporary(names[i]) && !strncmp(names[i], images, sizeof images - 1);
+    }
+    file_list_free(names, count);
+    if (parts < count || !begun)
+        return sph_fail_at(SPH_EARG, out, "holds files already, expected a new folder");
+    remove_parts(out);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- the call */
@@ -204,11 +257,7 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
         how.skip_bad = opts->skip_bad;
     }
     *result = (sph_packed){0};
-    int err = file_check_empty(out);
-    if (err == SPH_EARG)
-        err = sph_fail_at(SPH_EARG, out, "holds files already, expected a new folder");
-    if (!err)
-        err = open_folder(&data, source, &how);
+    int held = -1, err = open_folder(&data, source, &how);
     if (err < 0)
         return err;
     w.data = data;
@@ -216,8 +265,10 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
     w.channels = data->channels;
     if (!(w.row = mem_get(w.side * w.side, w.channels)))
         err = SPH_EMEMORY;
-    if (!err && !(err = file_make_directory(out)))
-        err = write_all(&w, source);
+    if (!err && !(err = file_make_directory(out)) && !(err = file_hold(&held, out, 0)) &&
+        !(err = clear_folder(out)) && (err = write_all(&w, source)) != 0)
+        remove_parts(out);
+    file_let_go(held);
     if (!err) {
         size_t train = data->test_from ? data->test_from : data->rows;
         *result = (sph_packed){.train_images = train,

@@ -71,9 +71,7 @@ int picture_decode(struct picture_desk *desk, const char *path, size_t channels,
 
 int picture_read(struct picture_desk *desk, const char *path, size_t channels, size_t least)
 {
-    mem_free(desk->file);
-    desk->file = NULL;
-    int err = file_read(&desk->file, &desk->length, path);
+    int err = file_read_again(&desk->file, &desk->room, &desk->length, path);
     return err < 0 ? err : picture_decode(desk, path, channels, least);
 }
 

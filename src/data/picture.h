@@ -21,8 +21,8 @@ struct picture {
 struct picture_desk {
     struct picture picture, turned;
     void *jpeg; /* the decoder's handle */
-    char *file; /* what is being read */
-    size_t length;
+    char *file; /* (room) what is being read: its first length bytes */
+    size_t room, length;
 };
 
 struct picture_format {

@@ -2,7 +2,6 @@
 #include "data/pictures.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/csv.h"
 #include "data/number.h"
 
 enum { MET_BITS = 11, FIELD_MOST = 256 };

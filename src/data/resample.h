@@ -17,6 +17,10 @@ struct picture_window {
 struct resample {
     uint16_t *line; /* (room) one at work, its columns */
     size_t room;
+    size_t *start, start_room; /* (size) of colours: where in it a result begins */
+    uint16_t *spread;          /* (size, pairs, 8) and what its numbers weigh, for each channel */
+    uint32_t *pixel;           /* (size) results */
+    size_t pairs, spread_room, pixel_room;
     struct resample_taps {
         size_t *first, *count; /* (size) the numbers that a result is made of */
         uint16_t *weight;      /* (size, most) in 256ths, which they are together */

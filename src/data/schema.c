@@ -32,47 +32,31 @@ static const char where[] = "data schema";
 static json_t *text_array(char *const *texts, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        if (json_array_append_new(array, json_string(texts[i])) < 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
+    int bad = !array;
+    for (size_t i = 0; i < count && !bad; i++)
+        bad = json_array_append_new(array, json_string(texts[i]));
+    return json_whole(array, bad);
 }
 
 static json_t *column_object(const struct column *column)
 {
-    json_t *object = json_object();
-    int bad = json_object_set_new(object, "name", json_string(column->name)) |
-              json_object_set_new(object, "role", json_string(roles[column->role].word)) |
-              json_object_set_new(object, "kind", json_string(kinds[column->kind].word));
-    if (column->role == COLUMN_FEATURE && column->kind == COLUMN_TEXT)
-        bad |= json_object_set_new(object, "levels", text_array(column->levels, column->level_count));
-    if (column->role == COLUMN_FEATURE && column->kind == COLUMN_DATE) {
-        bad |= json_object_set_new(object, "order", json_string(orders[column->order].word)) |
-               json_object_set_new(object, "first", json_real(column->first));
-        if (column->times)
-            bad |= json_object_set_new(object, "times", json_true());
-    }
-    if (column->role == COLUMN_TARGET)
-        bad |= json_object_set_new(object, "at", json_integer((json_int_t)column->at));
-    if (column->decimal_comma)
-        bad |= json_object_set_new(object, "decimal_comma", json_true());
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    int feature = column->role == COLUMN_FEATURE, text = feature && column->kind == COLUMN_TEXT,
+        date = feature && column->kind == COLUMN_DATE;
+    return JSON_OF({"name", json_string(column->name)}, {"role", json_string(roles[column->role].word)},
+                   {"kind", json_string(kinds[column->kind].word)},
+                   JSON_IF(text, "levels", text_array(column->levels, column->level_count)),
+                   JSON_IF(date, "order", json_string(orders[column->order].word)),
+                   JSON_IF(date, "first", json_real(column->first)),
+                   JSON_IF(date && column->times, "times", json_true()),
+                   JSON_IF(column->role == COLUMN_TARGET, "at", json_count(column->at)),
+                   JSON_IF(column->decimal_comma, "decimal_comma", json_true()));
 }
 
 static int images_schema(const sph_data *data, json_t **out)
 {
-    *out = json_pack("{s:{s:I, s:I, s:I}, s:o}", "images", "channels", (json_int_t)data->channels, "height",
-                     (json_int_t)data->height, "width", (json_int_t)data->width, "classes",
-                     text_array(data->labels, data->classes));
-    if (*out && data->gray && json_object_set_new(json_object_get(*out, "images"), "gray", json_true())) {
-        json_decref(*out);
-        *out = NULL;
-    }
+    json_t *images = JSON_OF({"channels", json_count(data->channels)}, {"height", json_count(data->height)},
+                             {"width", json_count(data->width)}, JSON_IF(data->gray, "gray", json_true()));
+    *out = JSON_OF({"images", images}, {"classes", text_array(data->labels, data->classes)});
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
 }
 
@@ -80,30 +64,19 @@ int data_schema(const sph_data *data, json_t **out)
 {
     if (data_is_images(data))
         return images_schema(data, out);
-    json_t *schema = json_object(), *columns = json_array();
-    int bad =
-        json_object_set_new(schema, "named", json_boolean(data->named)) |
-        json_object_set_new(schema, "missing",
-                            json_string(sph_word(SPH_WORDS_MISSING, (int)data->missing)->word)) |
-        json_object_set_new(schema, "task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word));
-    if (data->delimiter)
-        bad |= json_object_set_new(schema, "delimiter", json_stringn(&data->delimiter, 1));
-    if (data->reversed)
-        bad |= json_object_set_new(schema, "reversed", json_true());
-    if (data->labels)
-        bad |= json_object_set_new(schema, "classes", text_array(data->labels, data->classes));
+    json_t *columns = json_array();
+    int bad = !columns;
     for (size_t i = 0; i < data->column_count && !bad; i++)
-        bad |= json_array_append_new(columns, column_object(&data->columns[i]));
-    if (!bad)
-        bad = json_object_set(schema, "columns", columns);
-    json_decref(columns);
-    if (bad) {
-        json_decref(schema);
-        *out = NULL;
-        return sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu columns", data->column_count);
-    }
-    *out = schema;
-    return 0;
+        bad = json_array_append_new(columns, column_object(&data->columns[i]));
+    *out = JSON_OF({"named", json_boolean(data->named)},
+                   {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->missing)->word)},
+                   {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
+                   JSON_IF(data->delimiter, "delimiter", json_stringn(&data->delimiter, 1)),
+                   JSON_IF(data->reversed, "reversed", json_true()),
+                   JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
+                   {"columns", json_whole(columns, bad)});
+    return *out ? 0
+                : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu columns", data->column_count);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -485,16 +458,12 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     return err;
 }
 
-int data_open_with_schema(sph_data **out, const char *source, const json_t *schema, int need_targets)
-{
-    sph_data_opts how;
-    sph_data_defaults(&how);
-    return data_open_like(out, source, schema, need_targets, &how);
-}
-
 int data_open_like(sph_data **out, const char *source, const json_t *schema, int need_targets,
                    const sph_data_opts *how)
 {
+    sph_data_opts usual;
+    sph_data_defaults(&usual);
+    how = how ? how : &usual;
     *out = NULL;
     if (!strcmp(source, DATA_STDIN))
         source = DATA_STDIN_PATH;

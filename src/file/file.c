@@ -99,9 +99,8 @@ static int open_for_reading(const char *path, struct stat *info)
     return fd;
 }
 
-int file_read(char **out, size_t *length, const char *path)
+int file_read_again(char **bytes, size_t *room, size_t *length, const char *path)
 {
-    *out = NULL;
     struct stat info;
     int err = 0, fd = open_for_reading(path, &info);
     if (fd < 0)
@@ -109,15 +108,14 @@ int file_read(char **out, size_t *length, const char *path)
 
     /* The size is a first guess: files grow, pipes and /proc say 0. One byte is for the NUL, one finds the
      * end. */
-    char *bytes = NULL;
-    size_t used = 0, capacity = 0, guess = info.st_size > 0 ? (size_t)info.st_size : 0;
+    size_t used = 0, guess = info.st_size > 0 ? (size_t)info.st_size : 0;
     for (;;) {
         size_t want = used < guess ? guess + 2 : used + 2;
-        if (!mem_reserve((void **)&bytes, &capacity, want, 1)) {
+        if (!mem_reserve((void **)bytes, room, want, 1)) {
             err = SPH_EMEMORY;
             goto out;
         }
-        ssize_t got = read(fd, bytes + used, capacity - used - 1);
+        ssize_t got = read(fd, *bytes + used, *room - used - 1);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
@@ -128,14 +126,22 @@ int file_read(char **out, size_t *length, const char *path)
             break;
         used += (size_t)got;
     }
-    bytes[used] = '\0';
+    (*bytes)[used] = '\0';
     if (length)
         *length = used;
-    *out = bytes;
-    bytes = NULL;
 out:
-    mem_free(bytes);
     close(fd);
+    return err;
+}
+
+int file_read(char **out, size_t *length, const char *path)
+{
+    char *bytes = NULL;
+    size_t room = 0;
+    int err = file_read_again(&bytes, &room, length, path);
+    *out = err < 0 ? NULL : bytes;
+    if (err < 0)
+        mem_free(bytes);
     return err;
 }
 
@@ -188,6 +194,11 @@ int file_exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+int file_unread(int err, const char *path)
+{
+    return err == SPH_EMEMORY || (err == SPH_EIO && file_exists(path));
 }
 
 int file_is_directory(const char *path)

@@ -14,6 +14,9 @@
  * Caller frees with mem_free. length may be NULL. */
 int file_read(char **out, size_t *length, const char *path);
 
+/* The same into *bytes, which has *room and grows where that is not enough: for one file after another. */
+int file_read_again(char **bytes, size_t *room, size_t *length, const char *path);
+
 /* A read-only mapping of a regular file; an empty file maps to data != NULL, length 0. A file that another
  * process cuts short while it is mapped kills the reader (SIGBUS): map what file_replace wrote, it is never
  * cut. */
@@ -27,7 +30,13 @@ void file_unmap(struct file_map *map); /* twice, or of zeroes, is fine */
 /* Pages that lie whole in these bytes of the mapping need not stay in memory: they were read. */
 void file_map_done(const struct file_map *map, const void *from, size_t length);
 
+/* What this process holds of the machine's memory: bytes now, and the most there were; NaN where the system does not say. */
+void resident_bytes(double *now, double *most);
+
 int file_exists(const char *path);
+/* A failure about this path is none that can be told in passing, as that of a file which is gone or says something else: memory
+ * was short, or the file is there and was not read. */
+int file_unread(int err, const char *path);
 int file_is_directory(const char *path);
 /* When it was last written, in seconds since 1970; 0: it is not there. */
 int file_time(const char *path, double *seconds);
@@ -42,6 +51,7 @@ void file_list_free(char **names, size_t count); /* NULL is fine */
 /* SPH_EARG where a directory holds anything but the temporaries of killed writers and names that begin with a
  * dot: who begins something in it would mix it with others' files, or overwrite them. Not there is fine. */
 int file_check_empty(const char *dir);
+int file_is_temporary(const char *name); /* whether it is called as one */
 
 /* Holds a directory for this process and the children it forks: whoever asks for it meanwhile is refused, or
  * waits for as long as patience says. The system lets go when the last of them ends, however that happens;
@@ -74,6 +84,7 @@ int file_replace_begin(struct file_replace *out, const char *path);
 int file_replace_begin_any(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);
+int file_replace_sink(void *file, const void *bytes, size_t length); /* write, for a sph_sink */
 
 /* Lets the system begin to bring what was written to the disk, so that commit has less to wait for. */
 void file_replace_push(struct file_replace *file);

@@ -45,7 +45,7 @@ int file_list(char ***out, size_t *count, const char *dir)
     return err;
 }
 
-static int is_temporary(const char *name)
+int file_is_temporary(const char *name)
 {
     size_t length = strlen(name), tail = FILE_DIGITS + sizeof FILE_SUFFIX - 1;
     return length > tail + 1 && name[length - tail - 1] == '.' &&
@@ -61,7 +61,7 @@ int file_check_empty(const char *dir)
         return 0;
     int err = file_list(&names, &count, dir);
     for (size_t i = 0; i < count && !err; i++)
-        if (*names[i] != '.' && !is_temporary(names[i]))
+        if (*names[i] != '.' && !file_is_temporary(names[i]))
             err = sph_fail_at(SPH_EARG, dir, "holds other files, such as %s; choose another --out", names[i]);
     file_list_free(names, count);
     return err;

@@ -221,6 +221,11 @@ int json_member_reals(const json_t *object, const char *where, const char *key, 
 
 /* ---------------------------------------------------------------- values */
 
+json_t *json_count(size_t count)
+{
+    return json_integer((json_int_t)count);
+}
+
 json_t *json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -229,12 +234,10 @@ json_t *json_number(double value)
 json_t *json_numbers(const double *values, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count && array; i++)
-        if (json_array_append_new(array, json_number(values[i])) < 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    return array;
+    int bad = !array;
+    for (size_t i = 0; i < count && !bad; i++)
+        bad = json_array_append_new(array, json_number(values[i]));
+    return json_whole(array, bad);
 }
 
 json_t *json_words(const char *text)
@@ -252,4 +255,24 @@ json_t *json_words(const char *text)
     json_t *value = json_string(copy);
     mem_free(copy);
     return value;
+}
+
+json_t *json_from(const struct json_member *members)
+{
+    json_t *object = json_object();
+    int bad = !object;
+    for (; members->key; members++)
+        if (*members->key)
+            bad |= json_object_set_new(object, members->key, members->value);
+        else
+            json_decref(members->value);
+    return json_whole(object, bad);
+}
+
+json_t *json_whole(json_t *value, int bad)
+{
+    if (!bad)
+        return value;
+    json_decref(value);
+    return NULL;
 }

@@ -37,10 +37,27 @@ int json_member_object(const json_t *object, const char *where, const char *key,
 int json_member_reals(const json_t *object, const char *where, const char *key, double **out,
                       size_t *count); /* caller frees out with mem_free */
 
-/* New values to hand to json_object_set_new() and its kin, which refuse the NULL that these give when memory
+/* New values to hand to JSON_OF or json_object_set_new() and its kin, which refuse the NULL that these give when memory
  * is short: build freely, collect the results, check once. A number that is not finite becomes null. */
+json_t *json_count(size_t count);
 json_t *json_number(double value);
 json_t *json_numbers(const double *values, size_t count);
 json_t *json_words(const char *text); /* NULL is null; text that is not UTF-8 keeps its ASCII */
+
+/* A new object: JSON_OF({"rows", json_count(rows)}, JSON_IF(named, "name", json_words(name))). The values are the object's from
+ * now on; where one is NULL, so is what comes out, and the others are freed. */
+struct json_member {
+    const char *key;
+    json_t *value;
+};
+json_t *json_from(
+    const struct json_member *members); /* up to a key that is NULL; one that is "" is left out */
+#define JSON_OF(...) json_from((const struct json_member[]){__VA_ARGS__, {NULL, NULL}})
+#define JSON_IF(condition, key, value)                                                                       \
+    {                                                                                                        \
+        (condition) ? (key) : "", (condition) ? (value) : NULL                                               \
+    }
+json_t *json_whole(json_t *value,
+                   int bad); /* the value; where it could not be filled NULL, and it is freed */
 
 #endif

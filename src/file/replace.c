@@ -143,6 +143,11 @@ void file_replace_push(struct file_replace *file)
 #endif
 }
 
+int file_replace_sink(void *file, const void *bytes, size_t length)
+{
+    return file_replace_write(file, bytes, length);
+}
+
 int file_replace_commit(struct file_replace *file)
 {
     assert(file->path);

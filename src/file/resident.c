@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "file/resident.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "file/resident.h"
+#include "file/file.h"
 #include "net/net.h"
 #include "store/tensors.h"
 #include "train/trainer.h"
@@ -13,25 +13,12 @@
 /* Pages of the program and its libraries that only a run touches. */
 static const double code_bytes = 2.5e6;
 
+static const double slow_seconds = 3;
+
 enum {
     STEPS_LEAST = 3,
     ROW_DIGITS = 8
 }; /* ROW_DIGITS: of a row's number in split.json, with what is around it */
-
-struct ticks {
-    double first, last, end;
-    size_t steps;
-};
-
-static int tick(void *self, const sph_view *view)
-{
-    struct ticks *ticks = self;
-    (void)view;
-    ticks->last = clock_seconds();
-    if (!ticks->steps++)
-        ticks->first = ticks->last;
-    return ticks->last >= ticks->end && ticks->steps >= STEPS_LEAST;
-}
 
 /* Every epoch's steps and scores, and the scores of all parts at the end. */
 static double all_seconds(const struct sph_job *job, const struct fit *fit, const sph_split *split,
@@ -41,6 +28,35 @@ static double all_seconds(const struct sph_job *job, const struct fit *fit, cons
            scored = (double)split->val_rows + (job->options.train_scores > 0 ? (double)split->train_rows : 0),
            all = (double)(split->train_rows + split->val_rows + split->test_rows);
     return (double)job->options.epochs * (step * steps + row * scored / 3) + row * all / 3;
+}
+
+struct ticks {
+    const struct sph_job *job;
+    const struct fit *fit;
+    const sph_split *split;
+    double began, first, last, seconds, enough;
+    size_t steps;
+};
+
+/* The first step is slower than others: it counts where there is no other. */
+static double step_seconds(const struct ticks *ticks)
+{
+    return ticks->steps > 1 ? (ticks->last - ticks->first) / (double)(ticks->steps - 1)
+                            : clock_seconds() - ticks->began;
+}
+
+static int tick(void *self, const sph_view *view)
+{
+    struct ticks *ticks = self;
+    (void)view;
+    ticks->last = clock_seconds();
+    if (!ticks->steps++)
+        ticks->first = ticks->last;
+    double spent = ticks->last - ticks->began;
+    if (ticks->steps < STEPS_LEAST)
+        return spent >= slow_seconds;
+    return spent >= ticks->seconds ||
+           all_seconds(ticks->job, ticks->fit, ticks->split, step_seconds(ticks)) < ticks->enough;
 }
 
 static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split *split)
@@ -54,12 +70,15 @@ static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split 
 }
 
 int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, sph_net *net,
-             const sph_split *split, double seconds)
+             const sph_split *split, double seconds, double enough)
 {
     double now, most;
-    resident_bytes(&now, &most); /* memory comes zeroed, so that all of it is held before the first step */
-    double began = clock_seconds();
-    struct ticks ticks = {.end = began + seconds};
+    struct ticks ticks = {.job = job,
+                          .fit = fit,
+                          .split = split,
+                          .began = clock_seconds(),
+                          .seconds = seconds,
+                          .enough = enough};
     sph_observer observer = {.self = &ticks, .step = tick};
     int err =
         trainer_run(fit->trainer, &observer, 1); /* and no scores of all the rows, as fit_run has them */
@@ -67,13 +86,13 @@ int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, s
         err = 0;
     if (err < 0)
         return err;
-    double step =
-        ticks.steps > 1 ? (ticks.last - ticks.first) / (double)(ticks.steps - 1) : clock_seconds() - began;
+    double step = step_seconds(&ticks);
+    resident_bytes(&now, &most); /* pictures that lie ready among it */
     /* what is saved goes through a tensor's size in f64, and in the net's dtype */
     double saving = (double)tensors_largest(net) * (double)(sizeof(double) + net->k->size);
     *out = (struct job_cost){.step_seconds = step,
                              .seconds = trainer_stopped(fit->trainer) ? all_seconds(job, fit, split, step)
-                                                                      : clock_seconds() - began,
+                                                                      : clock_seconds() - ticks.began,
                              .peak_bytes = fmax(most, now + saving) + code_bytes,
                              .disk_bytes = folder_bytes(fit, net, split)};
     return 0;

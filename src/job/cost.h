@@ -15,8 +15,9 @@ struct job_cost {
     double disk_bytes; /* of its folder, without what is recorded */
 };
 
-/* Takes steps for so many seconds, two at least: the net is another one afterwards. */
+/* Takes steps for so many seconds, three at least unless these take long: the net is another one afterwards. Three will do
+ * for a training that takes less than `enough` seconds. */
 int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, sph_net *net,
-             const sph_split *split, double seconds);
+             const sph_split *split, double seconds, double enough);
 
 #endif

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "data/cache.h"
 #include "job/option_kinds.h"
+#include "job/recommend.h"
 #include "job/reference.h"
 #include "rows/split.h"
 #include "net/net.h"
@@ -105,6 +105,39 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
     else
         options_unset(job, OPTION_SKIP_BAD);
     return 0;
+}
+
+/* Folds deal rows out one by one, which groups and times forbid. A run that was begun before there were folds has none. */
+static int settle_folds(struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    int parted = o->protocol == PROTOCOL_HOLDOUT && o->val > 0;
+    enum option_id by = job->set[OPTION_GROUP] ? OPTION_GROUP : OPTION_TIME;
+    if (!(o->ensemble > 1)) {
+        if (job->named[OPTION_ENSEMBLE_VAL])
+            return sph_fail_key(SPH_EARG, "ensemble_val",
+                                "one net has no folds; --ensemble K trains several");
+        options_unset(job, OPTION_ENSEMBLE_VAL);
+        return 0;
+    }
+    if (!job->set[OPTION_ENSEMBLE_VAL])
+        options_set_word(job, OPTION_ENSEMBLE_VAL,
+                         parted && !job->set[by] && !job->settled ? ENSEMBLE_VAL_FOLDS : ENSEMBLE_VAL_ONE);
+    if (o->ensemble_val != ENSEMBLE_VAL_FOLDS)
+        return 0;
+    if (!parted)
+        return sph_fail_key(SPH_EARG, "ensemble_val",
+                            "no validation part to begin the folds with; use protocol holdout and val");
+    return job->set[by]
+               ? sph_fail_key(SPH_EARG, "ensemble_val",
+                              "folds would part rows that --%s keeps together; use one", option_key(by))
+               : 0;
+}
+
+size_t job_folds(const struct sph_job *job)
+{
+    const struct job_options *o = &job->options;
+    return o->ensemble > 1 && o->ensemble_val == ENSEMBLE_VAL_FOLDS ? (size_t)fmax(2, round(1 / o->val)) : 0;
 }
 
 /* What an ensemble cannot do: no net of it is the one whose boundaries move. */
@@ -207,12 +240,22 @@ static int unread(const struct sph_job *job, enum optimizer_option option)
                         optimizer_ops((sph_optimizer)job->options.optimizer)->name, readers);
 }
 
+/* The net's own rate is meant for its own batch; where another one is asked for, it goes with that. 0 is all rows. */
+static double image_rate(const struct sph_job *job, const struct net_kind *kind,
+                         const struct optimizer_ops *ops, size_t rows)
+{
+    size_t asked = job->options.batch;
+    double batch = (double)(asked && asked < rows ? asked : rows);
+    double scale = job->given[OPTION_BATCH] ? pow(batch / (double)kind->batch, ops->batch_power) : 1;
+    return ops->rate * kind->lr * scale;
+}
+
 /* What is the optimizer's own. Files name momentum, nesterov and epsilon whatever the optimizer, the others only where
  * they were given. */
-static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
+static int settle_optimizer(struct sph_job *job, const sph_train_opts *own, size_t rows)
 {
     const struct optimizer_ops *ops = optimizer_ops(own->optimizer);
-    const struct job_options *o = &job->options;
+    const struct net_kind *kind = kind_of(&job->options);
     for (int i = 0; i < OPTIMIZER_OPTIONS; i++) {
         enum option_id id = optimizer_options[i];
         int in_files = id == OPTION_MOMENTUM || id == OPTION_NESTEROV || id == OPTION_EPSILON;
@@ -224,18 +267,36 @@ static int settle_optimizer(struct sph_job *job, const sph_train_opts *own)
     if (!job->set[OPTION_EPSILON])
         options_set_real(job, OPTION_EPSILON, own->epsilon);
     if (!job->set[OPTION_LR])
-        options_set_real(job, OPTION_LR, kind_of(o)->lr > 0 ? ops->rate * kind_of(o)->lr : own->lr);
+        options_set_real(job, OPTION_LR, kind->make ? image_rate(job, kind, ops, rows) : own->lr);
     return 0;
+}
+
+void sph_job_recommend(sph_job *job)
+{
+    job->recommends = 1;
+}
+
+/* The papers' protocol has constants of its own, images have those of their nets. A run that goes on has its options from its
+ * config.yaml, but for those that --tune was still looking for. */
+static int settle_recommended(struct sph_job *job, const sph_data *data)
+{
+    int open = job->recommends && !kind_of(&job->options)->make && !data_is_images(data) &&
+               job->options.protocol != PROTOCOL_REFERENCE;
+    return open ? recommend_settle(job, data) : 0;
 }
 
 int job_settle(struct sph_job *job, const sph_data *data)
 {
     sph_train_opts defaults;
-    int err = settle_kind(job, data);
+    int err = settle_recommended(job, data);
+    if (!err)
+        err = settle_kind(job, data);
     if (!err)
         err = settle_protocol(job);
     if (!err)
         err = check_ensemble(job);
+    if (!err)
+        err = settle_folds(job);
     if (!err)
         err = check_refit(job);
     if (!err)
@@ -245,7 +306,7 @@ int job_settle(struct sph_job *job, const sph_data *data)
     sph_train_defaults(&defaults, data->task);
     sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
     if (!err)
-        err = settle_optimizer(job, &defaults);
+        err = settle_optimizer(job, &defaults, data->rows);
     if (err < 0)
         return err;
     const struct job_options *o = &job->options;
@@ -294,6 +355,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
         job->cache ? data_cache_open(job->cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
     if (err < 0)
         return err;
+    job->rows = (*out)->rows;
     job->left_out = (*out)->pictures ? (*out)->left_out : 0;
     mem_free(job->notes);
     mem_free(job->counts);
@@ -437,6 +499,11 @@ static int scale_net(sph_net *net, double scale)
         net_values_free(&values);
     }
     return 0;
+}
+
+size_t job_members(const struct sph_job *job)
+{
+    return job->options.ensemble ? job->options.ensemble : 1;
 }
 
 uint64_t job_member_seed(const struct sph_job *job, size_t member)

@@ -2,60 +2,26 @@
  *
  * An ensemble into a run folder: rounds of training, between them what observers see, metrics and checkpoints. */
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "job/job.h"
 #include "job/job_run.h"
+#include "rows/split.h"
 
 /* Between two rounds a signal is seen, and the progress bar moves. */
 static const double round_seconds = 0.2;
 
 /* ---------------------------------------------------------------- observers */
 
-typedef int observer_call(void *self, const sph_view *view);
-
-/* Above 0: somebody wants to stop. */
-static int tell(const sph_observer *observers, size_t count, const sph_view *view,
-                observer_call *(*which)(const sph_observer *observer))
-{
-    int stop = 0;
-    for (size_t i = 0; i < count; i++) {
-        observer_call *call = which(&observers[i]);
-        int answer = call ? call(observers[i].self, view) : 0;
-        if (answer < 0)
-            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
-        stop |= answer;
-    }
-    return stop;
-}
-
-static observer_call *start_of(const sph_observer *observer)
-{
-    return observer->start;
-}
-
-static observer_call *step_of(const sph_observer *observer)
-{
-    return observer->step;
-}
-
-static observer_call *epoch_of(const sph_observer *observer)
-{
-    return observer->epoch;
-}
-
-static observer_call *end_of(const sph_observer *observer)
-{
-    return observer->end;
-}
-
 static int tell_epochs(struct job_run *run, const sph_observer *observers, size_t count)
 {
     sph_view view;
     int stop = 0, answer = 0;
     while (answer >= 0 && members_epoch(run->members, &view)) {
-        answer = tell(observers, count, &view, epoch_of);
+        answer = observers_tell(observers, count, &view, AT_EPOCH);
         stop |= answer > 0;
     }
     return answer < 0 ? answer : stop;
@@ -65,22 +31,60 @@ static int tell_epochs(struct job_run *run, const sph_observer *observers, size_
 
 static json_t *member_result(const sph_result *result)
 {
-    json_t *object = json_object();
-    int bad = json_object_set_new(object, "epochs", json_integer((json_int_t)result->epochs));
-    bad |= json_object_set_new(object, "best_epoch", json_integer((json_int_t)result->best_epoch));
-    if (result->test.rows)
-        bad |= json_object_set_new(object, "test", runfolder_scores(&result->test));
-    if (result->val.rows)
-        bad |= json_object_set_new(object, "val", runfolder_scores(&result->val));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return JSON_OF({"epochs", json_count(result->epochs)}, {"best_epoch", json_count(result->best_epoch)},
+                   JSON_IF(result->test.rows, "test", runfolder_scores(&result->test)),
+                   JSON_IF(result->val.rows, "val", runfolder_scores(&result->val)));
 }
 
 static int score_mean(const struct job_run *run, const struct feed *feed, sph_scores *out)
 {
-    return feed ? members_score(run->nets, run->count, &run->fits[0]->opts, &feed->source, out) : 0;
+    return feed ? members_score(run->nets, run->count, &run->fits[0]->opts, &feed->source, NULL, 0, out) : 0;
+}
+
+struct fit_fold job_member_fold(const struct job_run *run, size_t member)
+{
+    size_t folds = run->refit ? 0 : job_folds(run->job), most = 1 + run->split.train_rows;
+    folds = folds < most ? folds : most; /* a fold has a row */
+    return (struct fit_fold){folds, folds ? member % folds : 0};
+}
+
+/* rows (all of training and validation part) <- those of the folds that have a member, fold by fold. */
+static int gather_folds(const struct job_run *run, size_t folds, size_t used, uint32_t *rows, size_t *end)
+{
+    int err = 0;
+    for (size_t f = 0, count = 0; f < used && !err; f++) {
+        sph_split fold;
+        if ((err = split_fold(&fold, NULL, &run->split, folds, f)) < 0)
+            break;
+        memcpy(rows + count, fold.val, fold.val_rows * sizeof *rows);
+        end[f] = count += fold.val_rows;
+        sph_split_free(&fold);
+    }
+    return err;
+}
+
+/* Every row by the members whose fold it is in: they did not train on it. */
+static int score_folds(const struct job_run *run, size_t folds, sph_scores *out)
+{
+    size_t used = folds < run->count ? folds : run->count;
+    uint32_t *rows = mem_get(run->split.train_rows + run->split.val_rows, sizeof *rows);
+    size_t *end = mem_get(used, sizeof *end);
+    struct feed *feed = NULL;
+    int err = rows && end ? gather_folds(run, folds, used, rows, end) : SPH_EMEMORY;
+    if (!err)
+        err = feed_new(&feed, run->data, rows, end[used - 1], run->nets[0]);
+    if (!err)
+        err = members_score(run->nets, run->count, &run->fits[0]->opts, &feed->source, end, folds, out);
+    feed_free(feed);
+    mem_free(rows);
+    mem_free(end);
+    return err;
+}
+
+static int score_val(const struct job_run *run, sph_scores *out)
+{
+    size_t folds = job_member_fold(run, 0).folds;
+    return folds ? score_folds(run, folds, out) : score_mean(run, run->fits[0]->val, out);
 }
 
 /* Each member takes its best weights; the scores are the mean prediction's. Epochs are those of the member that
@@ -111,7 +115,7 @@ static int sum_up(struct job_run *run, sph_result *result)
     if (!err && bad)
         err = sph_fail(SPH_EMEMORY, "out of memory");
     if (!err && !(err = score_mean(run, first->as_it_is ? first->as_it_is : first->train, &result->train)) &&
-        !(err = score_mean(run, first->val, &result->val)))
+        !(err = score_val(run, &result->val)))
         err = score_mean(run, first->test, &result->test);
     return err;
 }
@@ -122,21 +126,21 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
 {
     sph_view view;
     members_view(run->members, &view);
-    int err = tell(observers, count, &view, start_of);
+    int err = observers_tell(observers, count, &view, AT_START);
     *stopped = err > 0;
     while (err >= 0 && !*stopped && !members_finished(run->members)) {
         err = members_round(run->members, round_seconds);
         if (err < 0 || (err = tell_epochs(run, observers, count)) < 0)
             break;
         members_view(run->members, &view);
-        int answer = tell(observers, count, &view, step_of);
+        int answer = observers_tell(observers, count, &view, AT_STEP);
         *stopped = err > 0 || answer > 0;
         err = answer;
     }
     if (err < 0)
         return err;
     members_view(run->members, &view);
-    err = tell(observers, count, &view, end_of);
+    err = observers_tell(observers, count, &view, AT_END);
     return err < 0 ? err : 0;
 }
 
@@ -162,8 +166,7 @@ int job_train_members(struct job_run *run, const sph_observer *observers, size_t
 int job_members_state(const struct job_run *run, json_t *extra)
 {
     json_t *waiting = json_array();
-    int bad =
-        json_object_set_new(extra, "epochs_given", json_integer((json_int_t)members_given(run->members)));
+    int bad = json_object_set_new(extra, "epochs_given", json_count(members_given(run->members)));
     for (size_t k = 0; k < run->count; k++) {
         size_t rows;
         const double *numbers = members_waiting(run->members, k, &rows);

@@ -1,22 +1,45 @@
 /* SPDX-License-Identifier: MIT
  *
  * One training on data in memory: no folder, nothing written. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "compute/kernels.h"
 #include "data/data.h"
 #include "file/json.h"
 #include "job/job.h"
+#include "job/job_run.h"
 #include "net/net.h"
 
-/* What is about files, folders, known sets and images. */
+/* What is about files, their columns, folders, known sets and images. */
 static const enum option_id elsewhere[] = {
-    OPTION_DATA,    OPTION_TARGET,  OPTION_DROP,     OPTION_DELIMITER, OPTION_ROWS,
-    OPTION_PERMUTE, OPTION_COLUMNS, OPTION_DRAW,     OPTION_NOISE,     OPTION_AUGMENT,
-    OPTION_SIZE,    OPTION_GRAY,    OPTION_WORKERS,  OPTION_SKIP_BAD,  OPTION_CHECKPOINT_SECONDS,
-    OPTION_RECORD,  OPTION_LOG,     OPTION_PROTOCOL, OPTION_FOLDS,     OPTION_FOLD,
+    OPTION_WEIGHTS,
+    OPTION_GROUP,
+    OPTION_TIME,
+    OPTION_TUNE,
+    OPTION_DATA,
+    OPTION_TARGET,
+    OPTION_DROP,
+    OPTION_DELIMITER,
+    OPTION_ROWS,
+    OPTION_PERMUTE,
+    OPTION_COLUMNS,
+    OPTION_DRAW,
+    OPTION_NOISE,
+    OPTION_AUGMENT,
+    OPTION_SIZE,
+    OPTION_GRAY,
+    OPTION_WORKERS,
+    OPTION_SKIP_BAD,
+    OPTION_CHECKPOINT_SECONDS,
+    OPTION_RECORD,
+    OPTION_LOG,
+    OPTION_PROTOCOL,
+    OPTION_FOLDS,
+    OPTION_FOLD,
     OPTION_OUT,
 };
 
@@ -59,49 +82,125 @@ static int keep_schema(sph_net *net, const sph_data *data)
     return err;
 }
 
-static int begin_with(sph_net *net, const sph_net *start)
+/* ---------------------------------------------------------------- what an optimizer remembers */
+
+void sph_moments_free(sph_moments *moments)
 {
-    size_t count = sph_net_tensors(net);
-    int err = count == sph_net_tensors(start)
-                  ? 0
-                  : sph_fail_key(SPH_EARG, "start", "a net of %zu tensors, expected %zu",
-                                 sph_net_tensors(start), count);
-    for (size_t i = 0; i < count && !err; i++) {
-        sph_tensor here;
-        sph_net_tensor(net, i, &here);
-        double *values = mem_get(here.count, sizeof *values);
-        err = values ? sph_net_get(start, here.name, values, here.count) : SPH_EMEMORY;
-        if (!err)
-            err = sph_net_set(net, here.name, values, here.count);
-        mem_free(values);
+    mem_free(moments->value);
+    *moments = (sph_moments){0};
+}
+
+/* The spans of it in a trainer; *step: its count of steps. */
+static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS], double **step)
+{
+    size_t all = trainer_spans(trainer, out), count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (!strcmp(out[i].name, "scalars"))
+            *step = (double *)out[i].data + TRAINER_STEP;
+        if (!strncmp(out[i].name, "optimizer.", strlen("optimizer.")))
+            out[count++] = out[i];
     }
+    return count;
+}
+
+static size_t moments_count(const struct job_run *run)
+{
+    struct trainer_span spans[TRAINER_SPANS];
+    double *step;
+    size_t count = moments_of(run->fits[0]->trainer, spans, &step), numbers = 0;
+    for (size_t i = 0; i < count; i++)
+        numbers += spans[i].count;
+    return run->count * numbers;
+}
+
+/* value (moments_count) to the trainers, or from them. */
+static void move_moments(const struct job_run *run, sph_moments *moments, int back)
+{
+    const struct kernels *k = kernels_pick(run->nets[0]->dtype, KERNELS_FASTEST);
+    double *value = moments->value;
+    for (size_t member = 0; member < run->count; member++) {
+        struct trainer_span spans[TRAINER_SPANS];
+        double *step;
+        size_t count = moments_of(run->fits[member]->trainer, spans, &step);
+        if (back)
+            moments->step = (uint64_t)*step;
+        else
+            *step = (double)moments->step;
+        for (size_t i = 0; i < count; value += spans[i++].count)
+            back ? k->to_double(spans[i].count, spans[i].data, value)
+                 : k->from_double(spans[i].count, value, spans[i].data);
+    }
+}
+
+static int recall_moments(const struct job_run *run)
+{
+    const sph_moments *before = run->start ? run->start->moments : NULL;
+    size_t count = moments_count(run);
+    if (!before)
+        return 0;
+    if (before->count != count || before->step >= (uint64_t)1 << 52)
+        return sph_fail_key(SPH_EARG, "moments", "%zu numbers, expected %zu: another optimizer or net",
+                            before->count, count);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(before->value[i]))
+            return sph_fail_key(SPH_EARG, "moments", "number %zu is not finite", i);
+    move_moments(run, &(sph_moments){before->step, count, before->value}, 0);
+    return 0;
+}
+
+static int keep_moments(const struct job_run *run, sph_moments *out)
+{
+    out->count = moments_count(run);
+    out->value = mem_get(out->count, sizeof *out->value);
+    if (!out->value)
+        return SPH_EMEMORY;
+    move_moments(run, out, 1);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- training */
+
+static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+{
+    struct sph_job *job = run->job;
+    int err = check(job, run->data);
+    if (!err)
+        err = job_settle(job, run->data);
+    if (!err)
+        err = job_make_split(job, run->data, &run->split);
+    run->count = job_members(job);
+    if (!err)
+        err = job_make_parts(run);
+    if (!err)
+        err = recall_moments(run);
+    if (!err)
+        err = job_train_parts(run, observers, count, result);
+    for (size_t k = 0; k < run->count && !err; k++)
+        err = keep_schema(run->nets[k], run->data);
     return err;
 }
 
-int sph_job_train(sph_net **out, sph_job *job, const sph_data *data, const sph_net *start,
-                  const sph_observer *observers, size_t count, sph_result *result)
+int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_data *data,
+                  const sph_start *start, const sph_observer *observers, size_t count, sph_result *result)
 {
-    sph_split split = {0};
-    sph_net *net = NULL;
-    *out = NULL;
-    int err = check(job, data);
-    if (!err)
-        err = job_settle(job, data);
-    if (!err)
-        err = job_make_split(job, data, &split);
-    if (!err)
-        err = job_make_net(job, data, &net);
-    if (!err && start)
-        err = begin_with(net, start);
-    sph_train_opts opts = job_train_opts(job);
-    if (!err)
-        err = sph_train(net, data, &split, &opts, observers, count, result);
-    if (!err)
-        err = keep_schema(net, data);
-    sph_split_free(&split);
-    if (err < 0)
-        sph_net_free(net);
-    else
-        *out = net;
+    /* run->data is the caller's, and only looked at */
+    struct job_run run = {.job = job, .held = -1, .data = (sph_data *)data, .start = start};
+    sph_result own;
+    if (!result)
+        result = &own;
+    *result = (sph_result){0};
+    if (moments)
+        *moments = (sph_moments){0};
+    for (size_t k = 0; k < job_members(job); k++)
+        out[k] = NULL;
+    int err = train(&run, observers, count, result);
+    if (!err && moments)
+        err = keep_moments(&run, moments);
+    for (size_t k = 0; k < run.count && !err; k++) {
+        out[k] = run.nets[k];
+        run.nets[k] = NULL;
+    }
+    run.data = NULL;
+    job_run_free(&run);
     return err;
 }

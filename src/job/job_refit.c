@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
-#include "job/job.h"
 #include "job/job_run.h"
 #include "store/checkpoint.h"
 
@@ -46,17 +45,13 @@ int job_refit_choose(struct job_run *run, const sph_result *chosen)
     for (size_t k = 0; k < run->count; k++)
         bad |= json_array_append_new(
             epochs, json_integer((json_int_t)trainer_scalar(run->fits[k]->trainer, TRAINER_BEST_EPOCH)));
-    run->refit = json_object();
-    bad |= json_object_set_new(run->refit, "epochs", epochs);
-    bad |= json_object_set_new(run->refit, "trained", json_integer((json_int_t)chosen->epochs));
-    bad |= json_object_set_new(run->refit, "best_epoch", json_integer((json_int_t)chosen->best_epoch));
-    bad |= json_object_set_new(run->refit, "val_rows", json_integer((json_int_t)chosen->val.rows));
-    bad |= json_object_set_new(run->refit, "val", runfolder_scores(&chosen->val));
-    if (run->more)
-        bad |= json_object_set(run->refit, "members", json_object_get(run->more, "members"));
+    run->refit = JSON_OF({"epochs", epochs}, {"trained", json_count(chosen->epochs)},
+                         {"best_epoch", json_count(chosen->best_epoch)},
+                         {"val_rows", json_count(chosen->val.rows)}, {"val", runfolder_scores(&chosen->val)},
+                         JSON_IF(run->more, "members", json_incref(json_object_get(run->more, "members"))));
     json_decref(run->more);
     run->more = NULL;
-    return bad ? sph_fail(SPH_EMEMORY, "out of memory") : 0;
+    return bad || !run->refit ? sph_fail(SPH_EMEMORY, "out of memory") : 0;
 }
 
 int job_refit_recall(struct job_run *run)

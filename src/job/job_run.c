@@ -4,7 +4,6 @@
  * and split first, checkpoints while training, then model, record and result. Whatever is missing is made
  * again from what is there. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,7 +17,9 @@
 #include "job/job_run.h"
 #include "job/reference.h"
 #include "store/model.h"
-#include "store/tensors.h"
+
+/* A training of less is not worth telling how long it takes, nor measuring it well. */
+static const double timed_seconds = 0.5, soon_seconds = 20;
 
 static void folder_free(struct folder *folder)
 {
@@ -48,6 +49,8 @@ static int adopt_config(struct sph_job *job, const char *path)
         options_set_word(theirs, OPTION_STEM, SPH_STEM_LARGE);
     if (!err && !(err = config_conflict(job, theirs)))
         err = options_adopt(job, theirs);
+    if (!err)
+        memcpy(job->adopted, theirs->given, sizeof job->adopted);
     job->settled = 1; /* by the run that began it */
     sph_job_free(theirs);
     return err;
@@ -135,6 +138,26 @@ static int settle_split(struct job_run *run)
 
 /* ---------------------------------------------------------------- nets and rows */
 
+/* net <- the numbers of another one of its shape. */
+static int begin_with(sph_net *net, const sph_net *start)
+{
+    size_t count = sph_net_tensors(net);
+    int err = count == sph_net_tensors(start)
+                  ? 0
+                  : sph_fail_key(SPH_EARG, "start", "a net of %zu tensors, expected %zu",
+                                 sph_net_tensors(start), count);
+    for (size_t i = 0; i < count && !err; i++) {
+        sph_tensor here;
+        sph_net_tensor(net, i, &here);
+        double *values = mem_get(here.count, sizeof *values);
+        err = values ? sph_net_get(start, here.name, values, here.count) : SPH_EMEMORY;
+        if (!err)
+            err = sph_net_set(net, here.name, values, here.count);
+        mem_free(values);
+    }
+    return err;
+}
+
 /* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
 static int make_fits(struct job_run *run, const sph_split *parts)
 {
@@ -154,9 +177,15 @@ static int make_fits(struct job_run *run, const sph_split *parts)
             opts.patience = 0;
             opts.monitor = NULL;
         }
-        if (!(err = job_make_member(job, run->data, k, &run->nets[k])))
-            err = k ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts, &opts)
-                    : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
+        if ((err = job_make_member(job, run->data, k, &run->nets[k])) < 0)
+            break;
+        if (run->start && (err = begin_with(run->nets[k], run->start->nets[k])) < 0)
+            break;
+        err = k            ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts,
+                                            job_member_fold(run, k), &opts)
+              : run->start ? fit_new_scaled(&run->fits[k], run->nets[k], &run->start->nets[k]->scaling,
+                                            run->data, parts, &opts)
+                           : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
     }
     return err || run->count == 1 ? err
                                   : members_new(&run->members, run->fits, run->count, job->options.threads);
@@ -181,7 +210,7 @@ static void free_fits(struct job_run *run)
 }
 
 /* The parts that the training at work has. */
-static int make_parts(struct job_run *run)
+int job_make_parts(struct job_run *run)
 {
     sph_split parts = run->split;
     if (run->refit) {
@@ -218,7 +247,7 @@ static int finish(struct job_run *run, const sph_result *result)
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
     if (!err)
-        err = runfolder_write_result_with(run->folder.dir, result, NULL, warning_of(run), run->more);
+        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run), run->more);
     if (!err && run->record)
         record_finish(run->record);
     json_decref(schema);
@@ -233,7 +262,7 @@ static int give_up(struct job_run *run, const sph_result *result)
     int err = metrics_flush(&run->metrics);
     if (!err)
         err = save_record(run);
-    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run));
+    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run), NULL);
     if (!err)
         err = written;
     if (!err && run->record)
@@ -255,13 +284,15 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
         all[own++] = record_observer(run->record);
     if (run->board)
         all[own++] = tensorboard_observer(run->board);
-    all[own++] = job_saver(run);
+    if (run->folder.dir)
+        all[own++] = job_saver(run);
     for (size_t i = 0; i < count; i++) {
         all[own + i] = observers[i];
         if (again)
             all[own + i].start = NULL;
     }
-    all[own++ + count] = job_first_saver(run);
+    if (run->folder.dir)
+        all[own++ + count] = job_first_saver(run);
     run->saved_at = run->began = clock_seconds();
     int err = run->members ? job_train_members(run, all, own + count, result)
                            : fit_run(run->fits[0], all, own + count, result);
@@ -277,33 +308,37 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
     int err = job_refit_choose(run, chosen);
     if (err < 0)
         return err;
-    metrics_close(&run->metrics);
+    if (run->metrics_open)
+        metrics_close(&run->metrics);
     run->metrics_open = 0;
     tensorboard_free(run->board);
     run->board = NULL;
     free_fits(run);
     run->before = chosen->seconds;
-    if ((err = make_parts(run)) < 0 ||
-        (err = metrics_open_as(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
+    if ((err = job_make_parts(run)) < 0 || !run->folder.dir ||
+        (err = metrics_open(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
         return err;
     run->metrics_open = 1;
     run->began = clock_seconds();
     return job_save_checkpoint(run);
 }
 
-static int train_all(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
     int err = train(run, observers, count, 0, result);
     if (!err && !result->stopped && job_refit_wanted(run) && !(err = begin_refit(run, result)))
         err = train(run, observers, count, 1, result);
+    return err < 0 || result->stopped ? err : job_refit_result(run, result);
+}
+
+static int train_all(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+{
+    int err = job_train_parts(run, observers, count, result);
     if (err == SPH_EDIVERGED)
         return give_up(run, result);
     if (err < 0)
         return err;
-    if (result->stopped)
-        return save_record(run);
-    err = job_refit_result(run, result);
-    return err ? err : finish(run, result);
+    return result->stopped ? save_record(run) : finish(run, result);
 }
 
 static int begin_record(struct job_run *run, const json_t *kept)
@@ -350,8 +385,8 @@ static int go_on(struct job_run *run, int resume)
     int err = 0;
     if (resume && file_exists(run->folder.checkpoint))
         err = job_load_checkpoint(run, &metrics_bytes, &recorded);
-    if (!err && !(err = metrics_open_as(&run->metrics, run->folder.dir,
-                                        run->refit ? RUNFOLDER_REFIT : RUNFOLDER_METRICS, metrics_bytes))) {
+    if (!err && !(err = metrics_open(&run->metrics, run->folder.dir,
+                                     run->refit ? RUNFOLDER_REFIT : RUNFOLDER_METRICS, metrics_bytes))) {
         run->metrics_open = 1;
         if (!(err = begin_record(run, recorded)))
             err = begin_log(run);
@@ -367,7 +402,7 @@ static int prepare_rows(struct job_run *run)
     if ((err = job_open_data(job, &run->data)) < 0 || (err = job_make_split(job, run->data, &run->split)) < 0)
         return err;
     run->content = job_content(run->data);
-    run->count = job->options.ensemble ? job->options.ensemble : 1;
+    run->count = job_members(job);
     return 0;
 }
 
@@ -379,7 +414,7 @@ static int prepare_nets(struct job_run *run)
         if (err < 0)
             return err;
     }
-    return make_parts(run);
+    return job_make_parts(run);
 }
 
 /* Tries and chooses, in a folder that is there already. Until the choice is made config.yaml does not name what it is
@@ -400,6 +435,26 @@ static int tune(struct job_run *run, const unsigned char given[OPTION_COUNT])
     return err;
 }
 
+/* Members take a thread each, and a second training as long as the first at most. */
+static double whole_seconds(const struct job_run *run, const struct job_cost *cost)
+{
+    size_t threads = run->job->options.threads, at_once = threads < run->count ? threads : run->count;
+    double rounds = run->count > 1 ? (double)run->count / (double)(at_once ? at_once : 1) : 1;
+    return cost->seconds * rounds * (job_refit_wanted(run) ? 2 : 1);
+}
+
+/* A few steps tell how long it will take; then the nets are made anew, as if there had been none. */
+static int foresee(struct job_run *run)
+{
+    struct job_cost cost;
+    int err = job_cost(&cost, run->job, run->fits[0], run->nets[0], &run->split, timed_seconds, soon_seconds);
+    if (err < 0)
+        return err;
+    run->job->seconds = whole_seconds(run, &cost);
+    free_fits(run);
+    return job_make_parts(run);
+}
+
 static int prepare(struct job_run *run, int resume)
 {
     struct sph_job *job = run->job;
@@ -413,7 +468,8 @@ static int prepare(struct job_run *run, int resume)
         return err;
     int tunes = job->set[OPTION_TUNE];
     if ((!tunes && (err = prepare_nets(run)) < 0) || (err = make_folder(run)) < 0 ||
-        (tunes && ((err = tune(run, given)) < 0 || (err = prepare_nets(run)) < 0)))
+        (tunes && ((err = tune(run, given)) < 0 || (err = prepare_nets(run)) < 0)) ||
+        (job->foresees && (err = foresee(run)) < 0))
         return err;
     /* Everything fits: from here on the folder is written. */
     if ((err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
@@ -426,6 +482,16 @@ void sph_job_record_size(const sph_job *job, sph_record_size *out)
     *out = job->record_size;
 }
 
+void sph_job_foresee(sph_job *job)
+{
+    job->foresees = 1;
+}
+
+double sph_job_seconds(const sph_job *job)
+{
+    return job->seconds;
+}
+
 const char *sph_job_notes(const sph_job *job)
 {
     return job->notes ? job->notes : "";
@@ -436,12 +502,17 @@ const char *sph_job_counts(const sph_job *job)
     return job->counts ? job->counts : "";
 }
 
+size_t sph_job_rows(const sph_job *job)
+{
+    return job->rows;
+}
+
 size_t sph_job_left_out(const sph_job *job)
 {
     return job->left_out;
 }
 
-static void job_run_free(struct job_run *run)
+void job_run_free(struct job_run *run)
 {
     if (run->metrics_open)
         metrics_close(&run->metrics);
@@ -472,15 +543,13 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
 
 /* ---------------------------------------------------------------- a dry run */
 
-static const double timed_seconds = 0.5;
-
 int sph_job_dry_run(sph_job *job, sph_job_size *out)
 {
     struct job_run run = {.job = job, .held = -1};
     struct job_cost cost;
     int err = prepare_rows(&run);
-    if (!err && !(err = make_parts(&run)) &&
-        !(err = job_cost(&cost, job, run.fits[0], run.nets[0], &run.split, timed_seconds)))
+    if (!err && !(err = job_make_parts(&run)) &&
+        !(err = job_cost(&cost, job, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
         *out = (sph_job_size){.train_rows = run.split.train_rows,
                               .val_rows = run.split.val_rows,
                               .test_rows = run.split.test_rows,
@@ -490,7 +559,7 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
                               .steps = trainer_steps(run.fits[0]->trainer),
                               .epochs = job->options.epochs,
                               .step_seconds = cost.step_seconds,
-                              .seconds = (double)run.count * cost.seconds,
+                              .seconds = whole_seconds(&run, &cost),
                               .peak_bytes = cost.peak_bytes,
                               .disk_bytes = (double)run.count * cost.disk_bytes};
     job_run_free(&run);

@@ -24,6 +24,7 @@ struct job_run {
     sph_data *data;
     sph_split split;
     size_t count;            /* of an ensemble's members; 1 of one net */
+    const sph_start *start;  /* NULL: at drawn numbers */
     sph_net **nets;          /* (count) */
     struct fit **fits;       /* (count) */
     struct members *members; /* NULL: one net */
@@ -39,6 +40,15 @@ struct job_run {
     uint32_t *joined;          /* rows of the second training, which is on two parts */
     json_t *refit; /* what chose the epochs of the second training, which is at work; NULL: it is the first */
 };
+
+/* ---------------------------------------------------------------- job_run.c */
+
+/* Nets and rows of a run that has data, a split and a count. */
+int job_make_parts(struct job_run *run);
+
+/* Trains them, and again where --refit says so; into its folder, where the run has one. */
+int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
+void job_run_free(struct job_run *run);
 
 /* ---------------------------------------------------------------- job_save.c */
 
@@ -56,6 +66,9 @@ sph_observer job_first_saver(struct job_run *run);
 
 /* Trains all members and scores their mean. */
 int job_train_members(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
+
+/* The fold of a member, where members have folds: those of a second training, which has no validation part, have none. */
+struct fit_fold job_member_fold(const struct job_run *run, size_t member);
 
 /* What a checkpoint keeps of an ensemble beside its trainers, as a member of `extra`; and back. */
 int job_members_state(const struct job_run *run, json_t *extra);

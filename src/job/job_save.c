@@ -25,7 +25,7 @@ static int save_trainers(const struct job_run *run, const json_t *extra)
     struct checkpoint_parts parts;
     int err = parts_of(run, &parts);
     if (!err)
-        err = checkpoint_save_all(run->folder.checkpoint, &parts, extra);
+        err = checkpoint_save(run->folder.checkpoint, &parts, extra);
     mem_free((void *)parts.trainers);
     return err;
 }
@@ -35,7 +35,7 @@ static int load_trainers(const struct job_run *run, json_t **extra)
     struct checkpoint_parts parts;
     int err = parts_of(run, &parts);
     if (!err)
-        err = checkpoint_load_all(run->folder.checkpoint, &parts, extra);
+        err = checkpoint_load(run->folder.checkpoint, &parts, extra);
     mem_free((void *)parts.trainers);
     return err;
 }
@@ -48,21 +48,16 @@ int job_save_checkpoint(struct job_run *run)
         err = tensorboard_flush(run->board);
     if (err < 0)
         return err;
-    json_t *extra = json_object(), *recorded = NULL;
-    if (run->record && (err = record_sync(run->record, &recorded)) < 0) {
-        json_decref(extra);
+    json_t *recorded = NULL;
+    if (run->record && (err = record_sync(run->record, &recorded)) < 0)
         return err;
-    }
-    int bad =
-        !extra || json_object_set_new(extra, "metrics_bytes", json_integer((json_int_t)offset)) ||
-        json_object_set_new(extra, "data", json_sprintf("%016" PRIx64, run->content)) ||
-        json_object_set_new(extra, "seconds", json_number(run->before + clock_seconds() - run->began)) ||
-        (run->refit && json_object_set(extra, "refit", run->refit)) ||
-        (recorded && json_object_set(extra, "record", recorded));
-    err = bad ? sph_fail(SPH_EMEMORY, "out of memory") : run->members ? job_members_state(run, extra) : 0;
+    json_t *extra =
+        JSON_OF({"metrics_bytes", json_count(offset)}, {"data", json_sprintf("%016" PRIx64, run->content)},
+                {"seconds", json_number(run->before + clock_seconds() - run->began)},
+                JSON_IF(run->refit, "refit", json_incref(run->refit)), JSON_IF(recorded, "record", recorded));
+    err = !extra ? sph_fail(SPH_EMEMORY, "out of memory") : run->members ? job_members_state(run, extra) : 0;
     if (!err)
         err = save_trainers(run, extra);
-    json_decref(recorded);
     json_decref(extra);
     run->saved_at = clock_seconds();
     return err;

@@ -5,7 +5,6 @@
  * was. The options as they would have been stay to the end, and lose only to what is clearly better. Candidates
  * train side by side, one thread each: what comes out depends on no clock and no number of threads. */
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -136,7 +135,8 @@ static int make_candidate(struct tuning *t, size_t number, size_t point)
         return err;
     sph_train_opts opts = job_train_opts(c->job);
     opts.threads = 1;
-    err = number ? fit_new_beside(&c->fit, c->net, t->all[0].fit, t->run->data, &t->run->split, &opts)
+    err = number ? fit_new_beside(&c->fit, c->net, t->all[0].fit, t->run->data, &t->run->split,
+                                  (struct fit_fold){0}, &opts)
                  : fit_new(&c->fit, c->net, t->run->data, &t->run->split, &opts);
     c->rungs = json_array();
     return err ? err : c->rungs ? 0 : sph_fail(SPH_EMEMORY, "out of memory");
@@ -246,11 +246,8 @@ static int add_options(json_t *object, const struct sph_job *job)
 
 static int write_trail(const struct tuning *t, size_t chosen, const char *path)
 {
-    json_t *object = json_object(), *tried = json_array(), *choice = json_object();
+    json_t *tried = json_array(), *choice = json_object();
     int bad = add_options(choice, t->all[chosen].job);
-    bad |= json_object_set_new(object, "budget", json_integer((json_int_t)t->run->job->options.tune));
-    bad |= json_object_set_new(object, "chosen", choice);
-    bad |= json_object_set_new(object, "number", json_integer((json_int_t)chosen));
     for (size_t i = 0; i < t->count; i++) {
         const struct candidate *c = &t->all[i];
         json_t *one = json_object();
@@ -259,8 +256,9 @@ static int write_trail(const struct tuning *t, size_t chosen, const char *path)
         bad |= json_object_set_new(one, "diverged", json_boolean(c->diverged));
         bad |= json_array_append_new(tried, one);
     }
-    bad |= json_object_set_new(object, "tried", tried);
-    int err = bad ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : json_write(path, object, 2);
+    json_t *object = JSON_OF({"budget", json_count(t->run->job->options.tune)}, {"chosen", choice},
+                             {"number", json_count(chosen)}, {"tried", tried});
+    int err = bad || !object ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : json_write(path, object, 2);
     json_decref(object);
     return err;
 }

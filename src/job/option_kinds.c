@@ -15,38 +15,16 @@ enum { SIZES_MAX = 1000 };
 
 static const sph_word_row protocols[] = WORDS_OF(OPTION_PROTOCOLS);
 static const sph_word_row logs[] = WORDS_OF(OPTION_LOGS);
-
-static const sph_word_kind word_kinds[] = {
-    [CHECK_DTYPES] = SPH_WORDS_DTYPE,
-    [CHECK_PARAMS] = SPH_WORDS_PARAM,
-    [CHECK_NORMS] = SPH_WORDS_NORM,
-    [CHECK_ACTS] = SPH_WORDS_ACT,
-    [CHECK_LOSSES] = SPH_WORDS_LOSS,
-    [CHECK_OPTIMIZERS] = SPH_WORDS_OPTIMIZER,
-    [CHECK_TASKS] = SPH_WORDS_TASK,
-    [CHECK_SPLITS] = SPH_WORDS_SPLIT,
-    [CHECK_COLUMN_ORDERS] = SPH_WORDS_COLUMN_ORDER,
-    [CHECK_MISSINGS] = SPH_WORDS_MISSING,
-    [CHECK_STANDARDIZES] = SPH_WORDS_STANDARDIZE,
-    [CHECK_AUGMENTS] = SPH_WORDS_AUGMENT,
-    [CHECK_CONVS] = SPH_WORDS_CONV,
-    [CHECK_NETS] = SPH_WORDS_NET,
-    [CHECK_ADAM_FORMS] = SPH_WORDS_ADAM_FORM,
-    [CHECK_VARIANCES] = SPH_WORDS_VARIANCE,
-    [CHECK_IMN_PLACES] = SPH_WORDS_IMN_PLACE,
-    [CHECK_MBN_BIASES] = SPH_WORDS_MBN_BIAS,
-    [CHECK_ANGLE_ORDERS] = SPH_WORDS_ANGLE_ORDER,
-    [CHECK_FAN_OUTS] = SPH_WORDS_FAN_OUT,
-    [CHECK_STEMS] = SPH_WORDS_STEM,
-    [CHECK_MEMORIES] = SPH_WORDS_MEMORY,
-    [CHECK_CLASS_WEIGHTS] = SPH_WORDS_CLASS_WEIGHT,
-};
+static const sph_word_row ensemble_vals[] = WORDS_OF(OPTION_ENSEMBLE_VALS);
 
 static const sph_word_row *check_words(enum option_check check)
 {
     if (check == CHECK_INIT)
         return sph_word(SPH_WORDS_INIT, SPH_INIT_DEFAULT + 1);
-    return check == CHECK_PROTOCOLS ? protocols : check == CHECK_LOGS ? logs : sph_word(word_kinds[check], 0);
+    return check == CHECK_PROTOCOLS       ? protocols
+           : check == CHECK_LOGS          ? logs
+           : check == CHECK_ENSEMBLE_VALS ? ensemble_vals
+                                          : sph_word((sph_word_kind)(check - CHECK_DTYPE), 0);
 }
 
 const char *option_word(enum option_check check, int word)
@@ -115,7 +93,7 @@ static int parse_word(int *out, const struct option_rule *rule, const char *text
     int word = words_find(words, text);
     if (word < 0)
         return unknown_word(text, words, rule->argument);
-    if (rule->check == CHECK_STANDARDIZES && word == SPH_STANDARDIZE_AUTO)
+    if (rule->check == CHECK_STANDARDIZE && word == SPH_STANDARDIZE_AUTO)
         return 1;
     *out = word;
     return 0;

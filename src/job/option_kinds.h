@@ -20,6 +20,7 @@ enum option_kind {
     KIND_RECORD
 };
 
+#define CHECK_WORDS(id, list) CHECK_##id,
 enum option_check {
     CHECK_ANY,
     CHECK_POSITIVE,
@@ -27,33 +28,11 @@ enum option_check {
     CHECK_FRACTION, /* [0, 1) */
     CHECK_SHARE,    /* (0, 1] */
     CHECK_THREADS,
-    CHECK_INIT,
-    CHECK_DTYPES,
-    CHECK_PARAMS,
-    CHECK_NORMS,
-    CHECK_ACTS,
-    CHECK_LOSSES,
-    CHECK_OPTIMIZERS,
-    CHECK_TASKS,
-    CHECK_SPLITS,
-    CHECK_COLUMN_ORDERS,
-    CHECK_MISSINGS,
-    CHECK_STANDARDIZES,
-    CHECK_AUGMENTS,
-    CHECK_CONVS,
-    CHECK_STEMS,
-    CHECK_MEMORIES,
-    CHECK_CLASS_WEIGHTS,
-    CHECK_NETS,
-    CHECK_ADAM_FORMS,
-    CHECK_VARIANCES,
-    CHECK_IMN_PLACES,
-    CHECK_MBN_BIASES,
-    CHECK_ANGLE_ORDERS,
-    CHECK_FAN_OUTS,
     CHECK_DRAW, /* "seed", "authors" or a whole number */
     CHECK_PROTOCOLS,
-    CHECK_LOGS
+    CHECK_LOGS,
+    CHECK_ENSEMBLE_VALS,
+    SPH_WORD_KINDS(CHECK_WORDS) /* one of the words of a list: CHECK_DTYPE ... */
 };
 
 struct option_rule {

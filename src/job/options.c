@@ -3,6 +3,7 @@
  * The option table and the public job handle over it. */
 #include "job/options.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -197,6 +198,7 @@ static struct sph_job *new_job(void)
         mem_free(job);
         return NULL;
     }
+    job->seconds = (double)NAN;
     for (int i = 0; i < OPTION_COUNT; i++)
         options_unset(job, (enum option_id)i);
     return job;

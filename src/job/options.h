@@ -30,6 +30,14 @@ enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
 #define OPTION_LOG_ENUM(id, word, help) LOG_##id,
 enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
 
+/* What chooses the epochs of an ensemble's members. */
+#define OPTION_ENSEMBLE_VALS(X)                                                                              \
+    X(ONE, "one", "the validation part, for all members")                                                    \
+    X(FOLDS, "folds", "for each member another fold of training and validation part")
+
+#define OPTION_ENSEMBLE_VAL_ENUM(id, word, help) ENSEMBLE_VAL_##id,
+enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMBLE_VAL_COUNT };
+
 /* What every output of a reference run says. */
 #define OPTION_LEAK                                                                                          \
     "protocol reference: the test part chose the epoch, so its scores are too good; not for reporting"
@@ -72,11 +80,11 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "those before them validation")                                                                        \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
       "what separates cells: a character, tab or blank; detected if not given")                              \
-    X(TASK, task, "task", WORD, TASKS, "", "data", "task", OPTION_WORDS(SPH_TASKS),                          \
+    X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS),                           \
       "what the target is; detected if not given")                                                           \
-    X(MISSING, missing, "missing", WORD, MISSINGS, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),    \
+    X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
       "empty cells: refuse, take the column's training mean, or drop the row")                               \
-    X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZES, "", "data", "standardize",                \
+    X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
       "bring columns, or the channels of images, to mean 0 and standard deviation 1; mean: to mean 0 "       \
       "alone, images in units of 255; auto: both for regression, features for classes and counts, mean for " \
@@ -85,7 +93,7 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "share of all rows kept for the test; a set with its own test part gives that, unless F is 0")         \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
       "share of the remaining rows kept for validation, which chooses the epoch")                            \
-    X(SPLIT, split, "split", WORD, SPLITS, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),              \
+    X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
       "how rows are split: uniform, each class in proportion, or as scikit-learn does")                      \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
       "take N rows only, drawn by the seed, of images each class in proportion; all if not given; of a set " \
@@ -93,7 +101,7 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
     X(PERMUTE, permute, "permute", U64, ANY, "", "data", "permute", "S",                                     \
       "put the rows into the order of numpy's RandomState(S).permutation before anything else; 113 is what " \
       "Keras does to boston; as they lie if not given")                                                      \
-    X(COLUMNS, columns, "columns", WORD, COLUMN_ORDERS, "", "data", "columns",                               \
+    X(COLUMNS, columns, "columns", WORD, COLUMN_ORDER, "", "data", "columns",                                \
       OPTION_WORDS(SPH_COLUMN_ORDERS),                                                                       \
       "order of the feature columns, which gmp's angles depend on; the model remembers it; as-is if not "    \
       "given")                                                                                               \
@@ -103,7 +111,7 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "noise behind them, as the papers' notebook does; authors: N = 0, theirs; seed if not given")          \
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
       "standard deviation of the noise in crescents, spirals and levy; 0.1 if not given")                    \
-    X(AUGMENT, augment, "augment", WORD, AUGMENTS, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),        \
+    X(AUGMENT, augment, "augment", WORD, AUGMENT, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),         \
       "training images as they are, or flipped left to right at random; of a folder of pictures, which are " \
       "brought to --size: crop, resized at random (256 to 480 pixels for 224), a random part of that, "      \
       "flipped; colour, that and AlexNet's change of colours; if not given crop for a folder of pictures, "  \
@@ -118,18 +126,19 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
     X(SKIP_BAD, skip_bad, "skip-bad", SWITCH, ANY, "false", "data", "skip_bad", NULL,                        \
       "folders of pictures: leave out files that cannot be decoded, and say how many; all are tried first")  \
                                                                                                              \
-    X(NET, net, "net", WORD, NETS, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                             \
+    X(NET, net, "net", WORD, NET, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                              \
       "kind of network: dense layers (images as one long row), or a network for images")                     \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
-      "mlp: units of each hidden layer; none: a linear model")                                               \
+      "mlp: units of each hidden layer; none: a linear model; in `train` 128,128 of a table of 5,000 rows "  \
+      "or more if not given")                                                                                \
     X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
       "networks for images: factor on the channels of all layers")                                           \
-    X(STEM, stem, "stem", WORD, STEMS, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                       \
+    X(STEM, stem, "stem", WORD, STEM, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                        \
       "resnets: how they begin, 7 x 7 with stride 2 and a pool (large), or 3 x 3 (small); auto: small for "  \
       "images below 64 pixels")                                                                              \
-    X(PARAM, param, "param", WORD, PARAMS, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                  \
-      "parameterization of the hidden layers")                                                               \
-    X(NORM, norm, "norm", WORD, NORMS, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                       \
+    X(PARAM, param, "param", WORD, PARAM, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                   \
+      "parameterization of the hidden layers; in `train` sphere of a table if not given")                    \
+    X(NORM, norm, "norm", WORD, NORM, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                        \
       "normalization of the hidden layers")                                                                  \
     X(GROUPS, groups, "groups", SIZE, POSITIVE, "", "net", "groups", "N",                                    \
       "gn: groups of equal size that the units of each hidden layer fall into; 1: as ln, as many as a "      \
@@ -137,22 +146,22 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "divide the units of a layer into groups of 4 or more")                                                \
     X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
       "what a norm that divides by a root adds below it; 1e-5 if not given, 1e-3 under protocol reference")  \
-    X(IMN_AT, imn_at, "imn-at", WORD, IMN_PLACES, "", "net", "imn_at", OPTION_WORDS(SPH_IMN_PLACES),         \
+    X(IMN_AT, imn_at, "imn-at", WORD, IMN_PLACE, "", "net", "imn_at", OPTION_WORDS(SPH_IMN_PLACES),          \
       "imn: at the input of each layer but the first, or behind each activation, before pooling, as in the " \
       "papers' code; input if not given, output under protocol reference")                                   \
-    X(MBN_BIAS, mbn_bias, "mbn-bias", WORD, MBN_BIASES, "", "net", "mbn_bias", OPTION_WORDS(SPH_MBN_BIASES), \
+    X(MBN_BIAS, mbn_bias, "mbn-bias", WORD, MBN_BIAS, "", "net", "mbn_bias", OPTION_WORDS(SPH_MBN_BIASES),   \
       "mbn: the bias behind the mean, or none, as where one stands before it and cancels; after if not "     \
       "given, none under protocol reference")                                                                \
     X(WN_OUTPUT, wn_output, "wn-output", SWITCH, ANY, "", "net", "wn_output", NULL,                          \
       "wn: the output layer too; under protocol reference it is, unless false is given")                     \
-    X(ANGLE_ORDER, angle_order, "angle-order", WORD, ANGLE_ORDERS, "", "net", "angle_order",                 \
+    X(ANGLE_ORDER, angle_order, "angle-order", WORD, ANGLE_ORDER, "", "net", "angle_order",                  \
       OPTION_WORDS(SPH_ANGLE_ORDERS),                                                                        \
       "gmp: the order in which a conv's inputs (channel, row, column) take the angles; the model file says " \
       "which; chw if not given, hwc under protocol reference")                                               \
-    X(FAN_OUT, fan_out, "fan-out", WORD, FAN_OUTS, "", "net", "fan_out", OPTION_WORDS(SPH_FAN_OUTS),         \
+    X(FAN_OUT, fan_out, "fan-out", WORD, FAN_OUT, "", "net", "fan_out", OPTION_WORDS(SPH_FAN_OUTS),          \
       "what --init glorot counts as the fan out of a conv: filters times the kernel's area, or filters "     \
       "alone; area if not given")                                                                            \
-    X(ACTIVATION, activation, "activation", WORD, ACTS, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS), \
+    X(ACTIVATION, activation, "activation", WORD, ACT, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS),  \
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|authors|FILE.safetensors",         \
       "initial values; paper for gmp and glorot for the others if not given; authors: as the papers' code, " \
@@ -162,12 +171,12 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "targets; the output layer is drawn")                                                                  \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
-    X(CONV, conv, "conv", WORD, CONVS, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                       \
+    X(CONV, conv, "conv", WORD, CONV, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                        \
       "f32 convolutions: the fastest way (Winograd's algorithm included), or none but direct ones")          \
                                                                                                              \
-    X(LOSS, loss, "loss", WORD, LOSSES, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                    \
+    X(LOSS, loss, "loss", WORD, LOSS, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                      \
       "what is minimised; chosen by the task if not given")                                                  \
-    X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHTS, "", "training", "class_weight",       \
+    X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
       OPTION_WORDS(SPH_CLASS_WEIGHTS),                                                                       \
       "balanced: in training the classes weigh the same, however rare some are; none if not given")          \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
@@ -175,15 +184,17 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \
       "where huber's straight part begins, in standard deviations of the target unless --standardize says "  \
       "otherwise; 1 if not given")                                                                           \
-    X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZERS, "adam", "training", "optimizer",                  \
+    X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZER, "adam", "training", "optimizer",                   \
       OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
-    X(ADAM_FORM, adam_form, "adam-form", WORD, ADAM_FORMS, "", "training", "adam_form",                      \
+    X(ADAM_FORM, adam_form, "adam-form", WORD, ADAM_FORM, "", "training", "adam_form",                       \
       OPTION_WORDS(SPH_ADAM_FORMS),                                                                          \
       "adam and adamw: epsilon is added to the root corrected for its start, or before that correction; "    \
       "torch "                                                                                               \
       "if not given, keras under protocol reference")                                                        \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; if not given 0.01, 0.002 in networks for images; of that rmsprop takes 0.3, lion 0.1") \
+      "learning rate; if not given 0.01, in `train` 0.02 of a table below 5,000 rows; in networks for "      \
+      "images 0.002 for a batch of 128, and of another --batch in proportion to its square root (sgd: to "   \
+      "the batch); of that rmsprop takes 0.3, lion 0.1")                                                     \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -213,21 +224,25 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
     X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \
-      "rows in a step; 1024 if not given, 128 in networks for images")                                       \
+      "rows in a step; if not given 1024, in `train` of a table about a 32nd of the training rows, from 32 " \
+      "to 256, and 128 in networks for images")                                                              \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
       "rows at a time within a batch, to save memory; all if not given")                                     \
-    X(MEMORY, memory, "memory", WORD, MEMORIES, "", "training", "memory", OPTION_WORDS(SPH_MEMORIES),        \
+    X(MEMORY, memory, "memory", WORD, MEMORY, "", "training", "memory", OPTION_WORDS(SPH_MEMORIES),          \
       "small: what bn and imn give is not kept but computed again on the way back; the same numbers, more "  \
       "time; normal if not given")                                                                           \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "passes over the training rows, at most; 30 in networks for images if not given")                      \
+      "passes over the training rows, at most; if not given, 30 in networks for images, and in `train` of "  \
+      "a table 200, 100 from 5,000 rows on, fewer from 50,000 training rows on")                             \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
       OPTION_WORDS(SPH_SCHEDULES),                                                                           \
-      "how lr changes; cosine in networks for images if not given" SPH_SCHEDULES(OPTION_THEN_HELP))          \
+      "how lr changes; cosine in networks for images, and in `train` of a table, if not "                    \
+      "given" SPH_SCHEDULES(OPTION_THEN_HELP))                                                               \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "epochs in which lr rises to its value")                                                               \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without a better value; 0: never")                                                \
+      "stop after N epochs without a better value; 0: never, which in `train` of a table it is if neither "  \
+      "this nor a schedule is given")                                                                        \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
       "value that chooses the epoch: train_loss, or val_ and a metric (docs/numerics.md), the right way "    \
       "round; val_loss, or train_loss without a validation part, if not given")                              \
@@ -236,7 +251,7 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "train_top5 and the like in metrics.jsonl; one more pass over it")                                     \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
       "share of the newest batch in running statistics; under protocol reference 0.01 if not given")         \
-    X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCES, "", "training", "norm_variance",       \
+    X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCE, "", "training", "norm_variance",        \
       OPTION_WORDS(SPH_VARIANCES),                                                                           \
       "bn: what the running variance keeps of a batch, its sum of squares over n - 1 or over n; unbiased "   \
       "if "                                                                                                  \
@@ -245,7 +260,13 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
       "train K nets on the same rows, each from first values of its own; what is predicted is the mean of "  \
-      "theirs; --threads of them train side by side, with the same results whatever N; 1 if not given")      \
+      "theirs; --threads of them train side by side, with the same results whatever N; if not given 1, in "  \
+      "`train` 5 of a table where no option of net and training is given but --tune and --class-weight")     \
+    X(ENSEMBLE_VAL, ensemble_val, "ensemble-val", WORD, ENSEMBLE_VALS, "", "training", "ensemble_val",       \
+      OPTION_WORDS(OPTION_ENSEMBLE_VALS),                                                                    \
+      "ensemble: which rows choose the epoch of a member, the validation part for all (one), or for each "   \
+      "another fold of training and validation part together, 1 / --val of them (folds), so that every "     \
+      "row is learnt from; folds if not given, one with --group, --time or another protocol than holdout")   \
     X(REFIT, refit, "refit", SWITCH, ANY, "", "training", "refit", NULL,                                     \
       "when the validation part has chosen the epoch, train again from the same first values on training "   \
       "and validation part together, for that many epochs; this net is kept")                                \
@@ -276,8 +297,10 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
       "seed of the rows: which are drawn, and in which part each falls; --seed if not given")                \
     X(SEED_INIT, seed_init, "seed-init", U64, ANY, "", "run", "seed_init", "S",                              \
       "seed of the training: first values, order of the rows, augmentation; --seed if not given")            \
-    X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N", "threads of one network")      \
-    X(DTYPE, dtype, "dtype", WORD, DTYPES, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
+    X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N",                                \
+      "threads of one network; in `train` of a table, of an ensemble: as many as there are processors if "   \
+      "not given")                                                                                           \
+    X(DTYPE, dtype, "dtype", WORD, DTYPE, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
 
 struct option_sizes {
     size_t *list; /* (count) */
@@ -310,10 +333,15 @@ struct sph_job {
     unsigned char given[OPTION_COUNT]; /* by sph_job_set or a file              */
     unsigned char
         named[OPTION_COUNT]; /* for this job alone: by sph_job_set, or by an experiment's method or grid */
-    int settled;             /* its values are those that a run settled: a protocol sets none of them again */
+    unsigned char adopted[OPTION_COUNT]; /* by the config.yaml of the run that it goes on with */
+    int settled;    /* its values are those that a run settled: a protocol sets none of them again */
+    int recommends; /* what is not given is chosen by the data (recommend.h) */
     struct data_cache *cache;    /* where its data are kept for others, borrowed; NULL: nowhere */
     char **shown;                /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size; /* of the run it is at                   */
+    size_t rows;                 /* of its data                           */
+    int foresees;                /* its run measures a few steps before it begins */
+    double seconds;              /* that all of them will take, or NaN    */
     size_t left_out;             /* rows of its data that could not be used */
     char *notes, *counts;        /* lines on how its table was taken, or NULL */
 };

@@ -29,6 +29,19 @@ int recorded_open_npz(struct npz **out, const char *dir)
     return err;
 }
 
+int recorded_describe(const char *dir, struct sph_job **job, json_t **result)
+{
+    char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT);
+    *job = NULL;
+    *result = NULL;
+    int err = config && path ? sph_job_new(job) : SPH_EMEMORY;
+    if (!err && !(err = config_read(*job, config)) && file_exists(path))
+        err = json_read(result, path);
+    mem_free(path);
+    mem_free(config);
+    return err;
+}
+
 double recorded_score(const json_t *result, const char *part, const char *metric)
 {
     const json_t *value = json_object_get(json_object_get(result, part), metric);

@@ -40,6 +40,9 @@ void recorded_free(struct recorded *recorded);
 /* dir's boundaries.npz; *out is NULL where there is none. */
 int recorded_open_npz(struct npz **out, const char *dir);
 
+/* The options of the run in dir, and its result.json, NULL where it has none yet. Caller frees both, also after a failure. */
+int recorded_describe(const char *dir, struct sph_job **job, struct json_t **result);
+
 /* A score of a part in a result.json; NaN where there is none. */
 double recorded_score(const struct json_t *result, const char *part, const char *metric);
 

@@ -2,11 +2,9 @@
  *
  * Regions as JSON, written as they come: a tree of them would be many times as large as they are. */
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "file/json.h"
-#include "base/memory.h"
 #include "boundary/regions.h"
 #include "spherelu/job.h"
 

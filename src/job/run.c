@@ -183,8 +183,7 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     return err;
 }
 
-/* index, count <- the rows of its own test part. */
-static int own_test_part(const sph_run *run, size_t rows, sph_split *split)
+int run_test_part(const sph_run *run, size_t rows, sph_split *split)
 {
     int err = runfolder_read_split(split, run->dir, rows);
     if (!err && !split->test_rows)
@@ -201,10 +200,10 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
-    if (source || !(err = own_test_part(run, data->rows, &split)))
+    if (source || !(err = run_test_part(run, data->rows, &split)))
         err = feed_new(&feed, data, split.test, source ? data->rows : split.test_rows, run->net);
     if (!err)
-        err = members_score(run->nets, run->members, &train, &feed->source, scores);
+        err = members_score(run->nets, run->members, &train, &feed->source, NULL, 0, scores);
     feed_free(feed);
     sph_split_free(&split);
     sph_data_free(data);
@@ -399,5 +398,18 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
     text_free(&text);
     mem_free(y);
     sph_data_free(data);
+    return err;
+}
+
+/* A file that is there whole or not at all. */
+int sph_run_predict_file(sph_run *run, const char *source, const char *path)
+{
+    struct file_replace file;
+    int err = file_replace_begin_any(&file, path);
+    if (!err)
+        err = sph_run_predict(run, source, &(sph_sink){&file, file_replace_sink});
+    if (!err)
+        err = file_replace_commit(&file);
+    file_replace_abort(&file);
     return err;
 }

@@ -26,6 +26,9 @@ struct sph_run {
  * with sph_data_free. */
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out);
 
+/* The split of its own data, of so many rows; refused where it has no test part. Caller frees it also then. */
+int run_test_part(const sph_run *run, size_t rows, sph_split *split);
+
 /* What looks into one net is not for an ensemble: SPH_EARG, which says how to take one member. */
 int run_check_single(const sph_run *run, const char *what);
 

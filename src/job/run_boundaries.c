@@ -3,7 +3,6 @@
  * Boundaries of a run, on the rows it was trained on or on others. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "boundary/boundaries.h"
 #include "rows/feed.h"
 #include "job/run.h"
 #include "store/runfolder.h"

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "job/run.h"
 #include "job/verdicts.h"
-#include "store/runfolder.h"
 
 void sph_confusion_free(sph_confusion *confusion)
 {
@@ -40,8 +39,8 @@ int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out)
     int err = run_open_data(run, source, 1, &data);
     if (!err && (data->task == SPH_TASK_REGRESSION || data->targets != 1))
         err = sph_fail_key(SPH_EARG, "confusion", "%s tells no classes apart", run->dir);
-    if (!err && !source && !(err = runfolder_read_split(&split, run->dir, data->rows)) && !split.test_rows)
-        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+    if (!err && !source)
+        err = run_test_part(run, data->rows, &split);
     if (!err)
         err = fill(out, run, data, source ? NULL : split.test, source ? data->rows : split.test_rows);
     sph_split_free(&split);

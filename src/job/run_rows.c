@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "data/registry.h"
 #include "file/file.h"
-#include "store/runfolder.h"
 #include "train/losses.h"
 
 static int by_number(const void *a, const void *b)
@@ -23,11 +22,7 @@ static int by_number(const void *a, const void *b)
 static int choose_rows(struct run_rows *out, const sph_run *run, const char *source)
 {
     sph_split split = {0};
-    int err = source ? 0 : runfolder_read_split(&split, run->dir, out->data->rows);
-    if (err < 0)
-        return err;
-    if (!source && !split.test_rows)
-        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+    int err = source ? 0 : run_test_part(run, out->data->rows, &split);
     out->count = source ? out->data->rows : split.test_rows;
     if (!err && out->data->rows > UINT32_MAX)
         err = sph_fail_key(SPH_EARG, "data", "%zu rows, expected fewer than 2^32", out->data->rows);

@@ -74,7 +74,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
         (err = plan_new(&plan, weights, batch, PLAN_EVALUATE, 1, NULL)) < 0)
         goto out;
     weights_materialize(weights);
-    for (size_t row = 0; row < rows; row += batch) {
+    for (size_t row = 0; row < rows && !err; row += batch) {
         size_t count = rows - row < batch ? rows - row : batch;
         scaling_apply_x(&net->scaling, count, x + row * n, scaled);
         if (!net->scaling.features)
@@ -83,8 +83,9 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
             net_arrange(net, scaled + i * n, in + i * ld * net->k->size);
         struct collect collect = {net->k, outputs, y + row * outputs};
         plan_run(plan, in, ld, count, &(struct plan_head){&collect, collect_tile});
+        err = plan_check(plan);
     }
-    if (net->scaling.y_mean)
+    if (!err && net->scaling.y_mean)
         scaling_undo_y(&net->scaling, rows, y, y);
 out:
     plan_free(plan);

@@ -45,6 +45,9 @@ size_t plan_tile_rows(const struct plan *plan);
  * gradients are added to the weights' slabs. */
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head);
 
+/* After a run, before what it gave is used: 0, or an error where a library below did not compute its part. */
+int plan_check(const struct plan *plan);
+
 /* Somebody who sees the values of every node but the input as they come, tile by tile, node by node, in
  * evaluation of one worker; NULL: nobody. Borrowed until it is set anew. An addition that a relu alone reads
  * has no values of its own. */

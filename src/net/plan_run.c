@@ -129,6 +129,14 @@ double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const
     return sum;
 }
 
+int plan_check(const struct plan *plan)
+{
+    int err = 0;
+    for (size_t i = 0; i < plan->conv_count && !err; i++)
+        err = conv_check(plan->convs[i]);
+    return err;
+}
+
 /* ---------------------------------------------------------------- who is to blame */
 
 size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)

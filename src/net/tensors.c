@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Named tensors: where each lies in the arenas, and its numbers in a file's order. */
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

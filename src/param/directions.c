@@ -14,18 +14,20 @@
 /* Units and angles at a time. Angles behind others are those of a smaller sphere, of the radius that the sines before
  * them leave, and the gradient of that sphere's last coordinate is what comes back from the angles behind it: long units
  * go piece by piece through the kernels, each piece in the nearest cache. */
-enum { TILE = 16, PIECE = 256 };
+enum { TILE = 16, PIECE = 128 };
+_Static_assert(PIECE % POLAR_CHUNK == 0, "a piece is some whole chunks");
 
 size_t sph_directions_kept(size_t n)
 {
-    return n < 2 ? 0 : (n - 1 + PIECE - 1) / PIECE;
+    return n < 2 ? 0 : polar_chunks(n);
 }
 
 struct call {
     const struct kernels *k;
     size_t m, n, workers;
     const char *theta;
-    char *kept;     /* (m, sph_directions_kept) radii at the beginning of each piece, or NULL */
+    char *
+        kept; /* of each tile (sph_directions_kept, its units) the radius at each chunk's beginning, or NULL */
     const char *du; /* NULL: forward */
     char *out;      /* u or dtheta; NULL: kept alone is wanted */
     char *memory;   /* (workers) of SHARE numbers */
@@ -34,20 +36,18 @@ struct call {
 /* What a worker has, in numbers. */
 enum {
     SHARE_THETA = 0,
-    SHARE_W = SHARE_THETA + PIECE * TILE,
-    SHARE_SINE = SHARE_W + (PIECE + 1) * TILE,
-    SHARE_COSINE = SHARE_SINE + PIECE * TILE,
-    SHARE_DU = SHARE_COSINE + PIECE * TILE,
-    SHARE_DTHETA = SHARE_DU + (PIECE + 1) * TILE,
-    SHARE_PREFIX = SHARE_DTHETA + PIECE * TILE,
-    SHARE_RADIUS = SHARE_PREFIX + (PIECE / POLAR_CHUNK + 1) * TILE,
-    SHARE_LAST = SHARE_RADIUS + TILE,
-    SHARE = SHARE_LAST + TILE
+    SHARE_W = SHARE_THETA + PIECE * TILE, /* or dw */
+    SHARE_DTHETA = SHARE_W + (PIECE + 1) * TILE,
+    SHARE_SINE = SHARE_DTHETA + PIECE * TILE,
+    SHARE_COSINE = SHARE_SINE + POLAR_CHUNK * TILE,
+    SHARE_LAST = SHARE_COSINE + POLAR_CHUNK * TILE,
+    SHARE_PREFIX = SHARE_LAST + TILE, /* where the caller keeps none */
+    SHARE = SHARE_PREFIX + PIECE / POLAR_CHUNK * TILE
 };
 
-static size_t piece_length(const struct call *call, size_t piece)
+static size_t piece_length(const struct call *call, size_t from)
 {
-    size_t left = call->n - 1 - piece * PIECE;
+    size_t left = call->n - 1 - from;
     return left < PIECE ? left : PIECE;
 }
 
@@ -61,17 +61,18 @@ static void column(const struct kernels *k, size_t m, const void *src, size_t ld
 static void forward(const struct call *call, char *memory, size_t first, size_t m)
 {
     const struct kernels *k = call->k;
-    size_t n = call->n, pieces = sph_directions_kept(n);
+    size_t n = call->n;
     char *theta = param_at(k, memory, SHARE_THETA), *w = param_at(k, memory, SHARE_W);
-    char *radius = param_at(k, memory, SHARE_RADIUS), *prefix = param_at(k, memory, SHARE_PREFIX);
+    char *radius = param_at(k, memory, SHARE_LAST);
+    char *spare = param_at(k, memory, SHARE_PREFIX);
     const double ones[TILE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     k->from_double(m, ones, radius);
-    for (size_t piece = 0; piece < pieces; piece++) {
-        size_t angles = piece_length(call, piece), from = piece * PIECE;
-        if (call->kept)
-            column(k, m, radius, 1, param_at(k, call->kept, first * pieces + piece), pieces);
+    for (size_t from = 0; from + 1 < n; from += PIECE) {
+        size_t angles = piece_length(call, from);
         k->transpose(m, angles, param_at(k, call->theta, first * (n - 1) + from), n - 1, theta, m);
-        k->polar(angles + 1, m, theta, radius, w, TILE, NULL, NULL, prefix);
+        size_t at = first * sph_directions_kept(n) + from / POLAR_CHUNK * m;
+        k->polar(angles + 1, m, theta, radius, w, TILE, NULL, NULL,
+                 call->kept ? param_at(k, call->kept, at) : spare);
         if (call->out)
             k->transpose(angles, m, w, TILE, param_at(k, call->out, first * n + from), n);
         memcpy(radius, param_at(k, w, angles * TILE), m * k->size);
@@ -83,21 +84,20 @@ static void forward(const struct call *call, char *memory, size_t first, size_t 
 static void backward(const struct call *call, char *memory, size_t first, size_t m)
 {
     const struct kernels *k = call->k;
-    size_t n = call->n, pieces = sph_directions_kept(n);
-    char *theta = param_at(k, memory, SHARE_THETA), *w = param_at(k, memory, SHARE_W);
+    size_t n = call->n;
+    char *theta = param_at(k, memory, SHARE_THETA), *du = param_at(k, memory, SHARE_W);
+    char *dtheta = param_at(k, memory, SHARE_DTHETA), *last = param_at(k, memory, SHARE_LAST);
     char *sine = param_at(k, memory, SHARE_SINE), *cosine = param_at(k, memory, SHARE_COSINE);
-    char *du = param_at(k, memory, SHARE_DU), *dtheta = param_at(k, memory, SHARE_DTHETA);
-    char *radius = param_at(k, memory, SHARE_RADIUS), *prefix = param_at(k, memory, SHARE_PREFIX);
-    char *last = param_at(k, memory, SHARE_LAST);
+    const char *kept = param_at(k, call->kept, first * sph_directions_kept(n));
     column(k, m, param_at(k, call->du, first * n + n - 1), n, last, 1);
-    for (size_t piece = pieces; piece-- > 0;) {
-        size_t angles = piece_length(call, piece), from = piece * PIECE;
-        column(k, m, param_at(k, call->kept, first * pieces + piece), pieces, radius, 1);
+    for (size_t from = (n - 2) / PIECE * PIECE + PIECE; from > 0;) {
+        from -= PIECE;
+        size_t angles = piece_length(call, from);
         k->transpose(m, angles, param_at(k, call->theta, first * (n - 1) + from), n - 1, theta, m);
         k->transpose(m, angles, param_at(k, call->du, first * n + from), n, du, TILE);
         memcpy(param_at(k, du, angles * TILE), last, m * k->size);
-        k->polar(angles + 1, m, theta, radius, w, TILE, sine, cosine, prefix);
-        k->polar_grad(angles + 1, m, NULL, sine, cosine, prefix, du, TILE, dtheta, last);
+        k->polar_grad(angles + 1, m, theta, sine, cosine, param_at(k, kept, from / POLAR_CHUNK * m), du, TILE,
+                      dtheta, last);
         k->transpose(angles, m, dtheta, m, param_at(k, call->out, first * (n - 1) + from), n - 1);
     }
 }

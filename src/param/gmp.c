@@ -3,7 +3,6 @@
  * Geometric parameterization: n-1 angles, an offset lambda and a scale r per unit, z = r act(u(theta)^T x +
  * lambda). One input has no angle: the direction is a fixed sign. */
 #include <math.h>
-#include <string.h>
 
 #include "param/rows.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "base/error.h"
 #include "report/tables.h"
 
 #define PAIR      "comparison."
@@ -297,23 +296,12 @@ json_t *comparison_to_json(const struct comparison *comparison, const struct tab
                            const struct table *pairs)
 {
     const struct comparison_input *input = comparison->input;
-    json_t *object = json_object();
-    int bad = !object;
-    bad |= json_object_set_new(object, "experiment", json_words(input->experiment));
-    if (input->set)
-        bad |= json_object_set_new(object, "set", json_words(input->set));
-    bad |= json_object_set_new(object, "metric", json_words(input->metric));
-    bad |= json_object_set_new(object, "larger_is_better", json_boolean(input->larger_is_better));
-    bad |= json_object_set_new(object, "protocol", json_words(input->protocol));
-    bad |= json_object_set_new(object, "warning", json_words(input->warning));
-    bad |= json_object_set_new(object, "cases", json_integer((json_int_t)input->cases));
-    bad |= json_object_set_new(object, "reference", json_words(comparison->reference));
-    bad |= json_object_set_new(object, "comparisons", json_integer((json_int_t)comparison->family));
-    bad |= json_object_set_new(object, "methods", table_to_json(table));
-    if (pairs && pairs->row_count)
-        bad |= json_object_set_new(object, "pairs", table_to_json(pairs));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    int paired = pairs && pairs->row_count;
+    return JSON_OF({"experiment", json_words(input->experiment)},
+                   JSON_IF(input->set, "set", json_words(input->set)), {"metric", json_words(input->metric)},
+                   {"larger_is_better", json_boolean(input->larger_is_better)},
+                   {"protocol", json_words(input->protocol)}, {"warning", json_words(input->warning)},
+                   {"cases", json_count(input->cases)}, {"reference", json_words(comparison->reference)},
+                   {"comparisons", json_count(comparison->family)}, {"methods", table_to_json(table)},
+                   JSON_IF(paired, "pairs", table_to_json(pairs)));
 }

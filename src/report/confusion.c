@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which class the test rows of each class are given: shares of a row, and counts where there is room for them. */
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"

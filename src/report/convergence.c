@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "file/file.h"
-#include "file/json.h"
 #include "base/memory.h"
 #include "report/figures.h"
 #include "store/runfolder.h"
@@ -38,40 +36,22 @@ struct line {
 struct curve {
     double *value;
     size_t epochs, capacity;
+    char (*names)[64]; /* (NAMES) borrowed */
 };
 
-static int read_line(struct curve *curve, const char *path, const char *line, size_t length,
-                     char names[NAMES][64])
+static int read_line(void *self, const json_t *line)
 {
-    json_t *object = NULL;
-    int err = json_parse(&object, path, line, length);
-    if (err < 0)
-        return err;
+    struct curve *curve = self;
     if (!mem_reserve((void **)&curve->value, &curve->capacity, (curve->epochs + 1) * NAMES,
                      sizeof *curve->value))
-        err = SPH_EMEMORY;
-    for (size_t k = 0; k < NAMES && !err; k++) {
-        const json_t *value = json_object_get(object, names[k]);
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < NAMES; k++) {
+        const json_t *value = json_object_get(line, curve->names[k]);
         curve->value[curve->epochs * NAMES + k] =
             json_is_number(value) ? json_number_value(value) : (double)NAN;
     }
-    curve->epochs += !err;
-    json_decref(object);
-    return err;
-}
-
-static int read_curve(struct curve *curve, const char *path, char names[NAMES][64])
-{
-    char *text = NULL;
-    int err = file_read(&text, NULL, path);
-    for (const char *line = text; !err && line && *line;) {
-        size_t length = strcspn(line, "\n");
-        if (length)
-            err = read_line(curve, path, line, length, names);
-        line += length + (line[length] == '\n');
-    }
-    mem_free(text);
-    return err;
+    curve->epochs++;
+    return 0;
 }
 
 /* The value of a run at an epoch (from 0); one that has ended keeps its last. */
@@ -172,17 +152,6 @@ static void write_all(struct figure *figure, const struct line *lines, size_t ro
     figure_number(figure, "shown_names", (double)shown);
 }
 
-/* The next curve, where the folder has its file. */
-static int add_curve(struct line *line, struct curve *curve, const char *folder, char names[NAMES][64])
-{
-    char *file = file_join(folder, RUNFOLDER_METRICS);
-    int there = file && file_exists(file), err = there ? read_curve(curve, file, names) : 0;
-    line->count += (size_t)there;
-    err = file ? err : SPH_EMEMORY;
-    mem_free(file);
-    return err;
-}
-
 /* The lines of the experiment, or the one of the run; their curves one after the other. */
 static int read_lines(struct panels *panels, struct line *lines, char names[NAMES][64], struct curve *curves,
                       size_t *total)
@@ -205,7 +174,11 @@ static int read_lines(struct panels *panels, struct line *lines, char names[NAME
                 e ? results_folder(panels->results, results_final(panels->results, i % panels->columns,
                                                                   i / panels->columns, s))
                   : mem_text(panels->dir);
-            err = folder ? add_curve(line, &curves[*total + line->count], folder, names) : SPH_EMEMORY;
+            struct curve *curve = &curves[*total + line->count];
+            curve->names = names;
+            int there = folder ? metrics_read(folder, read_line, curve) : SPH_EMEMORY;
+            line->count += there != 0; /* what a failure leaves is freed */
+            err = there < 0 ? there : 0;
             mem_free(folder);
         }
         *total += line->count;

@@ -3,7 +3,6 @@
  * What a classifier of two features says where: its regions, the line between them, the data, and a star at
  * the point phi of each unit of the first layer. */
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"

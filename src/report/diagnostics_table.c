@@ -64,20 +64,15 @@ void diagnostics_table(struct table *out, const struct results *results)
 
 json_t *diagnostics_to_json(const struct results *results, const struct table *table)
 {
-    json_t *object = json_object(), *runs = json_array();
-    int bad = !object || !runs;
+    json_t *runs = json_array();
+    int bad = !runs;
     for (size_t i = 0; i < experiment_reports(results->experiment) && results->units && !bad; i++) {
         const struct unit_counts *own = &results->units[i];
-        bad |= json_array_append_new(
-            runs, json_pack("{s:I, s:I, s:I, s:I, s:I}", "units", (json_int_t)own->units, "dead",
-                            (json_int_t)own->dead, "always_on", (json_int_t)own->always, "with_poles",
-                            (json_int_t)own->angled, "near_pole", (json_int_t)own->poles));
+        bad = json_array_append_new(
+            runs, JSON_OF({"units", json_count(own->units)}, {"dead", json_count(own->dead)},
+                          {"always_on", json_count(own->always)}, {"with_poles", json_count(own->angled)},
+                          {"near_pole", json_count(own->poles)}));
     }
-    bad |= json_object_set_new(object, "experiment", json_words(results->experiment->name));
-    bad |= json_object_set_new(object, "rows", table_to_json(table));
-    bad |= json_object_set_new(object, "runs", runs);
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return JSON_OF({"experiment", json_words(results->experiment->name)}, {"rows", table_to_json(table)},
+                   {"runs", json_whole(runs, bad)});
 }

@@ -74,10 +74,10 @@ static int draw_progress(void *self, const struct crew_progress *progress)
 {
     const struct drawing_run *d = self;
     struct experiment_run *run = d->run;
-    (void)progress;
-    sph_progress view = {.all = run->before,
-                         .done = run->before,
-                         .share = 1,
+    sph_progress view = {.what = "drawing figures",
+                         .all = progress->jobs,
+                         .done = progress->ended,
+                         .share = progress->share,
                          .seconds = clock_seconds() - run->began,
                          .seconds_left = (double)NAN};
     return run->opts->progress ? run->opts->progress(run->opts->self, &view) : 0;
@@ -117,7 +117,7 @@ static int is_lost(const struct experiment_run *run, size_t job, const struct cr
 {
     int finished = run->results.outcomes[run->results.final[job]].finished;
     return slot->err == SPH_EMEMORY || !slot->ended ||
-           (slot->err == SPH_EIO && finished && file_exists(slot->failure.path));
+           (finished && file_unread(slot->err, slot->failure.path));
 }
 
 static int count_ended(void *self, size_t job, const struct crew_slot *slot)
@@ -147,11 +147,8 @@ static int count_units(struct experiment_run *run)
 /* What came of the jobs, once: all that follows is made of it. */
 static int conclude(struct experiment_run *run)
 {
-    if (experiment_without_jobs(run->experiment)) {
-        run->results.experiment = run->experiment;
-        run->results.dir = run->opts->out;
+    if (experiment_without_jobs(run->experiment))
         return results_perturb(&run->results);
-    }
     int err = count_units(run);
     if (!err)
         err = results_compare(&run->results);

@@ -479,7 +479,7 @@ static int draw_experiment(const sph_experiment *e, const char *dir, const unsig
 static int draw_run(const char *dir, const unsigned char *wanted, const uint64_t *seed, void *self,
                     sph_progress_call *made)
 {
-    int err = figures_draw(NULL, dir, wanted, seed, made, self), page = err < 0 ? 0 : run_write_page(dir);
+    int err = figures_draw(NULL, dir, wanted, seed, made, self), page = err < 0 ? 0 : sph_run_page(dir);
     return page < 0 ? page : err;
 }
 

@@ -17,7 +17,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "spherelu/report.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Permutation importance as a table. */
-#include <string.h>
 
 #include "base/error.h"
 #include "job/run_importance.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * The runs and experiments below a folder, a row each. */
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,7 +8,6 @@
 #include "base/memory.h"
 #include "file/file.h"
 #include "file/json.h"
-#include "job/config.h"
 #include "job/recorded.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -32,6 +30,7 @@ enum {
 struct found {
     char **paths;
     size_t count, capacity;
+    struct failure lost; /* the first file that is there and was not read; code 0: none */
 };
 
 /* 1: it is there; 0: it is not. */
@@ -82,16 +81,18 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static void put_when(struct table *table, size_t row, const char *path)
+static int put_when(struct table *table, size_t row, const char *dir, const char *name)
 {
     double seconds;
     struct tm parts;
-    char text[32];
-    if (!file_time(path, &seconds))
-        return;
-    time_t when = (time_t)seconds;
-    if (localtime_r(&when, &parts) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts))
-        table_words(table, row, LIST_WHEN, text);
+    char text[32], *path = file_join(dir, name);
+    if (path && file_time(path, &seconds)) {
+        time_t when = (time_t)seconds;
+        if (localtime_r(&when, &parts) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts))
+            table_words(table, row, LIST_WHEN, text);
+    }
+    mem_free(path);
+    return path ? 0 : SPH_EMEMORY;
 }
 
 static void put_result(struct table *table, size_t row, const json_t *result, const char *metric)
@@ -106,16 +107,24 @@ static void put_result(struct table *table, size_t row, const json_t *result, co
     table_count(table, row, LIST_EPOCHS, (size_t)json_integer_value(json_object_get(result, "epochs")));
 }
 
-/* What cannot be read is told in its row: one broken folder does not hide the others. */
-static int put_run(struct table *table, size_t row, const char *dir)
+/* What cannot be read is told in its row: one broken folder does not hide the others. Where it is the system that did not read
+ * it, the list is not whole, and fails when all is said. */
+static int put_failure(struct table *table, size_t row, struct found *found, int err)
+{
+    if (err == SPH_EMEMORY)
+        return err;
+    table_words(table, row, LIST_STATE, sph_failure()->what);
+    if (!found->lost.code && file_unread(err, sph_failure()->path))
+        failure_save(&found->lost);
+    return 0;
+}
+
+static int put_run(struct table *table, size_t row, struct found *found, const char *dir)
 {
     struct sph_job *job = NULL;
     json_t *result = NULL;
     struct text words = {0};
-    char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT);
-    int err = config && path ? sph_job_new(&job) : SPH_EMEMORY;
-    if (!err && !(err = config_read(job, config)) && file_exists(path))
-        err = json_read(&result, path);
+    int err = recorded_describe(dir, &job, &result);
     if (!err) {
         table_words(table, row, LIST_DATA, last_part(job->options.data));
         show_network(&words, job);
@@ -127,39 +136,36 @@ static int put_run(struct table *table, size_t row, const char *dir)
                        sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)job->options.task))->word);
         else
             table_words(table, row, LIST_STATE, "not finished");
-        put_when(table, row, result ? path : config);
-    } else if (err != SPH_EMEMORY)
-        table_words(table, row, LIST_STATE, sph_failure()->what), err = 0;
+        err = put_when(table, row, dir, result ? RUNFOLDER_RESULT : RUNFOLDER_CONFIG);
+    } else
+        err = put_failure(table, row, found, err);
     json_decref(result);
     sph_job_free(job);
-    mem_free(path);
-    mem_free(config);
     return err;
 }
 
-static int put_experiment(struct table *table, size_t row, const char *dir)
+static int put_experiment(struct table *table, size_t row, struct found *found, const char *dir)
 {
     json_t *results = NULL;
-    char *path = file_join(dir, "results.json"), *file = file_join(dir, RUNFOLDER_EXPERIMENT);
-    int err = path && file ? 0 : SPH_EMEMORY, finished = !err && file_exists(path);
+    char *path = file_join(dir, "results.json");
+    int err = path ? 0 : SPH_EMEMORY, finished = !err && file_exists(path);
     table_words(table, row, LIST_NET, "experiment");
     if (finished && !(err = json_read(&results, path))) {
         table_text(table, row, LIST_METHOD, "%zu jobs", json_array_size(json_object_get(results, "jobs")));
         table_words(table, row, LIST_METRIC, json_string_value(json_object_get(results, "metric")));
     }
-    if (err && err != SPH_EMEMORY)
-        table_words(table, row, LIST_STATE, sph_failure()->what), err = 0;
-    else if (!err) {
+    if (err)
+        err = put_failure(table, row, found, err);
+    else {
         table_words(table, row, LIST_STATE, finished ? "finished" : "not finished");
-        put_when(table, row, finished ? path : file);
+        err = put_when(table, row, dir, finished ? "results.json" : RUNFOLDER_EXPERIMENT);
     }
     json_decref(results);
-    mem_free(file);
     mem_free(path);
     return err;
 }
 
-static int fill(struct table *table, const struct found *found)
+static int fill(struct table *table, struct found *found)
 {
     static const struct table_column columns[LIST_COLUMNS] = {
         [LIST_RUN] = {.head = "run", .json = "run"},
@@ -180,8 +186,8 @@ static int fill(struct table *table, const struct found *found)
         table_words(table, i, LIST_RUN, found->paths[i]);
         int run = has(found->paths[i], RUNFOLDER_CONFIG);
         err = run < 0 ? run
-              : run   ? put_run(table, i, found->paths[i])
-                      : put_experiment(table, i, found->paths[i]);
+              : run   ? put_run(table, i, found, found->paths[i])
+                      : put_experiment(table, i, found, found->paths[i]);
     }
     return err;
 }
@@ -197,6 +203,8 @@ int sph_list(const char *dir, int json, const sph_sink *sink)
         err = fill(&table, &found);
     if (!err)
         err = show_table(&table, json, sink);
+    if (!err && found.lost.code)
+        err = failure_set(&found.lost);
     table_free(&table);
     file_list_free(found.paths, found.count);
     return err;

@@ -167,40 +167,23 @@ void overall_table(struct table *out, const struct results *results)
 
 static json_t *ranking_to_json(const struct ranking *r)
 {
-    json_t *object = r->rank ? json_object() : json_null();
-    int bad = !object;
     if (!r->rank)
-        return object;
-    bad |= json_object_set_new(object, "sets", json_integer((json_int_t)r->sets));
-    bad |= json_object_set_new(object, "chi2", json_number(r->chi2));
-    bad |= json_object_set_new(object, "chi2_p", json_number(r->chi2_p));
-    bad |= json_object_set_new(object, "f", json_number(r->f));
-    bad |= json_object_set_new(object, "f_p", json_number(r->f_p));
-    bad |= json_object_set_new(object, "critical_difference", json_number(r->critical));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+        return json_null();
+    return JSON_OF({"sets", json_count(r->sets)}, {"chi2", json_number(r->chi2)},
+                   {"chi2_p", json_number(r->chi2_p)}, {"f", json_number(r->f)}, {"f_p", json_number(r->f_p)},
+                   {"critical_difference", json_number(r->critical)});
 }
 
 json_t *overall_to_json(const struct results *results, const struct table *table)
 {
     const struct comparison_input *input = &results->sets[0].input;
-    json_t *object = json_object(), *names = json_array();
-    int bad = !object || !names;
+    json_t *names = json_array();
+    int bad = !names;
     for (size_t i = 0; i < results->experiment->set_count && !bad; i++)
-        bad |= json_array_append_new(names, json_words(results->experiment->sets[i].name));
-    bad |= json_object_set_new(object, "experiment", json_words(input->experiment));
-    bad |= json_object_set_new(object, "metric", json_words(input->metric));
-    bad |= json_object_set_new(object, "larger_is_better", json_boolean(input->larger_is_better));
-    bad |= json_object_set_new(object, "protocol", json_words(input->protocol));
-    bad |= json_object_set_new(object, "warning", json_words(input->warning));
-    bad |= json_object_set_new(object, "cases", json_integer((json_int_t)input->cases));
-    bad |= json_object_set_new(object, "set_names", names);
-    bad |= json_object_set_new(object, "friedman", ranking_to_json(&results->ranking));
-    bad |= json_object_set_new(object, "methods", table_to_json(table));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+        bad = json_array_append_new(names, json_words(results->experiment->sets[i].name));
+    return JSON_OF({"experiment", json_words(input->experiment)}, {"metric", json_words(input->metric)},
+                   {"larger_is_better", json_boolean(input->larger_is_better)},
+                   {"protocol", json_words(input->protocol)}, {"warning", json_words(input->warning)},
+                   {"cases", json_count(input->cases)}, {"set_names", json_whole(names, bad)},
+                   {"friedman", ranking_to_json(&results->ranking)}, {"methods", table_to_json(table)});
 }

@@ -15,9 +15,6 @@
  * and no seconds are in it: the same results give the same bytes. */
 int experiment_write_page(const struct results *results, const struct tables *tables);
 
-/* The same for a run folder: config.yaml has to be there; result.json and figures/ as far as they are. */
-int run_write_page(const char *dir);
-
 /* `spherelu train` with every option that is not at its default. */
 void run_add_command(struct text *out, const struct sph_job *job);
 

@@ -109,6 +109,9 @@ const char *panel_array(const struct panel *panel, size_t k, const char *what);
  * its own leaves none), "no frame recorded"; NULL where there is something, or no record at all. */
 const char *panel_empty(const struct panel *panel);
 
+/* Part p<number>spectrum, and bars_<number>: blocks of a moment each (spectrum.c; predictions show them too). */
+int spectrum_write(struct figure *figure, const struct panel *panel, size_t number);
+
 /* The failure of a figure all of whose panels stay empty. */
 int panels_all_empty(const struct panels *panels, const char *note);
 

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "data/data.h"
 #include "report/figures.h"
-#include "report/spectrum.h"
 #include "train/losses.h"
 
 enum { POINTS = 401 };

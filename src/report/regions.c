@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "file/file.h"
 #include "report/figure.h"
+#include "spherelu.h"
 
 static size_t count_active(const sph_regions *regions, const sph_region *region)
 {
@@ -158,4 +160,21 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
     err = err < 0 ? err : figure_draw(figure);
     figure_free(figure);
     return err;
+}
+
+int sph_regions_save(const sph_regions *regions, const char *dir)
+{
+    struct file_replace file = {0};
+    int err = file_make_directory(dir);
+    if (err < 0)
+        return err;
+    char *path = file_join(dir, "regions.json");
+    if (!path)
+        return SPH_EMEMORY;
+    if (!(err = file_replace_begin(&file, path)) &&
+        !(err = sph_regions_json(regions, &(sph_sink){&file, file_replace_sink})))
+        err = file_replace_commit(&file);
+    file_replace_abort(&file);
+    mem_free(path);
+    return err < 0 ? err : regions_figure(regions, dir, "regions");
 }

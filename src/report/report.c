@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -153,9 +154,9 @@ static char *read_file(struct report *report, const char *dir, const char *name,
 }
 
 static void add_image(struct report *report, const char *kind, const char *bytes, size_t length,
-                      const char *label)
+                      const char *label, int wide)
 {
-    text_add(&report->body, "<img alt=\"");
+    text_add(&report->body, "<img%s alt=\"", wide ? " class=\"wide\"" : "");
     html_add_text(&report->body, label);
     text_add(&report->body, "\" src=\"data:image/%s;base64,", kind);
     html_add_base64(&report->body, bytes, length);
@@ -171,6 +172,16 @@ static int is_whole(const char *svg, size_t length)
     return length >= strlen(end) && !memcmp(svg + length - strlen(end), end, strlen(end));
 }
 
+/* Much wider than high, by what the picture says of itself at its beginning. */
+static int is_wide(const char *svg, size_t length)
+{
+    char head[400] = "";
+    memcpy(head, svg, length < sizeof head ? length : sizeof head - 1);
+    const char *width = strstr(head, " width=\""), *height = strstr(head, " height=\"");
+    return width && height &&
+           strtod(width + strlen(" width=\""), NULL) > 1.8 * strtod(height + strlen(" height=\""), NULL);
+}
+
 /* 1: it is in the page. */
 static int add_svg(struct report *report, const char *dir, const char *name, const char *label)
 {
@@ -178,7 +189,7 @@ static int add_svg(struct report *report, const char *dir, const char *name, con
     char *bytes = read_file(report, dir, name, ".svg", &length);
     int added = bytes && length <= REPORT_SVG_MOST && is_whole(bytes, length);
     if (added)
-        add_image(report, "svg+xml", bytes, length, label);
+        add_image(report, "svg+xml", bytes, length, label, is_wide(bytes, length));
     mem_free(bytes);
     return added;
 }
@@ -196,7 +207,7 @@ static int add_png(struct report *report, const char *dir, const char *name, con
     char *bytes = read_file(report, dir, name, ".png", &length);
     int added = bytes && length && (!moves || (is_animated(bytes, length) && length <= REPORT_MOVING_MOST));
     if (added)
-        add_image(report, "png", bytes, length, label);
+        add_image(report, "png", bytes, length, label, 0);
     mem_free(bytes);
     return added;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "report/tables.h"
 
 enum { SEEDS_DOWN = 8 }; /* up to so many lines of the comparison are columns, a seed by a row; above, rows */
@@ -308,20 +307,11 @@ void papers_table(struct table *out, const struct motion *motion)
 
 json_t *motion_to_json(const struct motion *motion, const struct table *rows, const struct table *papers)
 {
-    json_t *object = json_object();
-    int bad = !object;
-    bad |= json_object_set_new(object, "experiment", json_string(motion->experiment->name));
-    if (motion->experiment->set_count)
-        bad |= json_object_set_new(object, "set",
-                                   json_words(experiment_set_name(motion->experiment, motion->set)));
-    bad |= json_object_set_new(object, "seeds", json_integer((json_int_t)motion->experiment->seed_count));
-    bad |= json_object_set_new(object, "unit", json_string(motion_units[motion->unit]));
-    bad |= json_object_set_new(object, "rows", table_to_json(rows));
-    bad |= json_object_set_new(object, "papers", table_to_json(papers));
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    const struct sph_experiment *e = motion->experiment;
+    return JSON_OF({"experiment", json_string(e->name)},
+                   JSON_IF(e->set_count, "set", json_words(experiment_set_name(e, motion->set))),
+                   {"seeds", json_count(e->seed_count)}, {"unit", json_string(motion_units[motion->unit])},
+                   {"rows", table_to_json(rows)}, {"papers", table_to_json(papers)});
 }
 
 /* ---------------------------------------------------------------- under a perturbation */

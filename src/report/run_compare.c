@@ -2,12 +2,12 @@
  *
  * Runs side by side: their scores, and where they were tested on the same rows, row by row. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
+#include "job/recorded.h"
 #include "job/run_rows.h"
 #include "report/pages.h"
 #include "report/show.h"
@@ -30,6 +30,7 @@ enum {
 struct first {
     struct run_rows rows;
     int there;
+    size_t pairs; /* runs that were compared with it, row by row */
 };
 
 static int same_rows(const struct run_rows *a, const struct run_rows *b)
@@ -58,19 +59,21 @@ static void put_pairs(struct table *table, size_t row, const struct run_rows *fi
     table_text(table, row, COMPARE_AHEAD, "%zu : %zu", ahead, behind);
 }
 
-static void put_score(struct table *table, size_t row, const char *dir, sph_task task)
+static int put_score(struct table *table, size_t row, const char *dir, sph_task task)
 {
     json_t *result = NULL;
     const char *word = sph_word(SPH_WORDS_METRIC, (int)sph_metric_of(task))->word;
     char *path = file_join(dir, RUNFOLDER_RESULT);
-    if (path && !json_read(&result, path)) {
-        const json_t *value = json_object_get(json_object_get(result, "test"), word);
+    int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(&result, path) : 0;
+    if (result) {
+        double score = recorded_score(result, "test", word);
         table_words(table, row, COMPARE_METRIC, word);
-        if (json_is_number(value))
-            table_number(table, row, COMPARE_SCORE, json_number_value(value));
+        if (!isnan(score))
+            table_number(table, row, COMPARE_SCORE, score);
     }
     json_decref(result);
     mem_free(path);
+    return err;
 }
 
 /* A run that cannot be opened is a failure; one whose data are gone is told so in its row. */
@@ -87,9 +90,8 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
     table_words(table, row, COMPARE_DATA, slash ? slash + 1 : data);
     show_method(&words, run->job);
     table_take(table, row, COMPARE_METHOD, &words);
-    put_score(table, row, dir, (sph_task)run->job->options.task);
-    err = run_rows_open(&rows, run, NULL);
-    if (err < 0 && err != SPH_EMEMORY) {
+    err = put_score(table, row, dir, (sph_task)run->job->options.task);
+    if (!err && (err = run_rows_open(&rows, run, NULL)) < 0 && !file_unread(err, sph_failure()->path)) {
         table_words(table, row, COMPARE_NOTE, sph_failure()->what);
         err = 0;
     } else if (!err) {
@@ -100,9 +102,10 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
             rows = (struct run_rows){0};
         } else if (!first->there)
             table_words(table, row, COMPARE_NOTE, "not compared: the first run has no rows to compare with");
-        else if (same_rows(&first->rows, &rows))
+        else if (same_rows(&first->rows, &rows)) {
             put_pairs(table, row, &first->rows, &rows);
-        else
+            first->pairs++;
+        } else
             table_words(table, row, COMPARE_NOTE, "not compared: other test rows than the first run's");
     }
     run_rows_free(&rows);
@@ -156,7 +159,7 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
     table_rows(&table, count);
     for (size_t i = 0; i < count && !err; i++)
         err = put_run(&table, i, dirs[i], &first);
-    if (!err && first.there)
+    if (!err && first.pairs)
         table_line(&table.notes,
                    "row by row: mean over the test rows of how much more %s a run has than %s, +- its "
                    "standard error; "

@@ -7,7 +7,8 @@
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
-#include "job/config.h"
+#include "job/recommend.h"
+#include "job/recorded.h"
 #include "job/job.h"
 #include "net/zoo.h"
 #include "report/pages.h"
@@ -29,16 +30,14 @@ static void add_word(struct text *out, const char *word)
     text_add(out, "'");
 }
 
-/* Also those whose default the job settled: asked for, a batch larger than the data would be refused. */
+/* What the command would take if nothing were said. */
 static int is_default(const struct sph_job *job, enum option_id id)
 {
     const char *value = options_text(job, id);
-    if (id == OPTION_BATCH)
-        return job->options.batch == net_kind((sph_net_kind)job->options.net)->batch;
     if (id == OPTION_MOMENTUM)
         return job->options.momentum == optimizer_ops((sph_optimizer)job->options.optimizer)->momentum;
-    if ((id == OPTION_EPOCHS || id == OPTION_SCHEDULE) && net_kind((sph_net_kind)job->options.net)->make)
-        return 0; /* a network for images has others if nothing is said */
+    if (recommend_chooses(id)) /* that depends on the data, and on the kind of net */
+        return 0;
     return value && !strcmp(value, option_row(id)->initial);
 }
 
@@ -106,8 +105,11 @@ static int add_result(struct report *report, const json_t *result)
     if (err < 0 || (err = json_member_size(result, RUNFOLDER_RESULT, "best_epoch", &best)) < 0 ||
         (err = json_member_bool(result, RUNFOLDER_RESULT, "diverged", &diverged)) < 0)
         return err;
+    int several = json_object_get(result, "members") != NULL;
     char *words = diverged ? mem_format("It diverged%s%s.", reason ? ": " : "", reason ? reason : "")
-                           : mem_format("Trained for %zu epochs; the best, %zu, is kept.", epochs, best);
+                           : mem_format("Trained for %zu epochs; %s%zu%s.", epochs,
+                                        several ? "each network keeps its best, on average " : "the best, ",
+                                        best, several ? "" : ", is kept");
     if (!words)
         return SPH_EMEMORY;
     if (warning)
@@ -134,10 +136,17 @@ static int begin_report(struct report **out, const struct sph_job *job)
 {
     const char *data = job->options.data, *slash = data ? strrchr(data, '/') : NULL;
     struct text subtitle = {0};
-    text_add(&subtitle, "One network: %s", options_word(job, OPTION_NET));
-    if (job->set[OPTION_HIDDEN])
-        text_add(&subtitle, " with hidden ");
-    options_add(&subtitle, job, OPTION_HIDDEN);
+    if (job->options.ensemble > 1)
+        text_add(&subtitle, "The mean of %zu networks: %s", job->options.ensemble,
+                 options_word(job, OPTION_NET));
+    else
+        text_add(&subtitle, "One network: %s", options_word(job, OPTION_NET));
+    enum option_id size = net_kind((sph_net_kind)job->options.net)->make
+                              ? OPTION_WIDTH
+                              : OPTION_HIDDEN; /* what it has of both */
+    if (job->set[size])
+        text_add(&subtitle, " with %s ", option_key(size));
+    options_add(&subtitle, job, size);
     text_add(&subtitle, ", param %s, norm %s, seed %llu", options_word(job, OPTION_PARAM),
              options_word(job, OPTION_NORM), (unsigned long long)job->options.seed);
     int err = !subtitle.failed ? report_new(out,
@@ -165,18 +174,13 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
                                    RUNFOLDER_CONFIG ": every setting, defaults included");
 }
 
-int run_write_page(const char *dir)
+int sph_run_page(const char *dir)
 {
     struct sph_job *job = NULL;
     struct report *report = NULL;
     json_t *result = NULL;
-    char *config = file_join(dir, RUNFOLDER_CONFIG), *score = file_join(dir, RUNFOLDER_RESULT);
     char *path = file_join(dir, REPORT_PAGE);
-    int err = config && score && path ? sph_job_new(&job) : SPH_EMEMORY;
-    if (!err)
-        err = config_read(job, config);
-    if (!err && file_exists(score))
-        err = json_read(&result, score);
+    int err = path ? recorded_describe(dir, &job, &result) : SPH_EMEMORY;
     if (!err)
         err = begin_report(&report, job);
     if (!err && result)
@@ -198,12 +202,5 @@ int run_write_page(const char *dir)
     report_free(report);
     sph_job_free(job);
     mem_free(path);
-    mem_free(score);
-    mem_free(config);
     return err;
-}
-
-int sph_run_page(const char *dir)
-{
-    return run_write_page(dir);
 }

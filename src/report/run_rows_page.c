@@ -69,6 +69,15 @@ static int add_targets(struct report *report, const struct run_rows *rows)
     return err;
 }
 
+/* The class that the net speaks for. */
+static size_t class_given(const struct run_rows *rows, size_t i)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < rows->data->classes; c++)
+        best = run_rows_probability(rows, i, c) > run_rows_probability(rows, i, best) ? c : best;
+    return best;
+}
+
 enum { BINS = 10 };
 
 /* In tenths of probability: how sure the net was of a class on average, and how often it was right. Of several classes
@@ -77,9 +86,7 @@ static void add_calibration(struct report *report, const struct run_rows *rows)
 {
     double sure[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0}, gap = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        size_t best = 1;
-        for (size_t c = 0; rows->outputs > 1 && c < rows->outputs; c++)
-            best = !c || run_rows_probability(rows, i, c) > run_rows_probability(rows, i, best) ? c : best;
+        size_t best = rows->outputs > 1 ? class_given(rows, i) : 1;
         double p = run_rows_probability(rows, i, best);
         size_t bin = (size_t)fmin(BINS - 1, floor(p * BINS));
         sure[bin] += p;
@@ -112,6 +119,85 @@ static void add_calibration(struct report *report, const struct run_rows *rows)
     text_free(&caption);
 }
 
+enum { MATRIX_MOST = 20, PAIRS_MOST = 20 };
+
+/* Of many classes what is taken for what most often, of equals the first; matrix loses what is told. */
+static void fill_pairs(struct table *table, size_t *matrix, size_t classes, char *const *labels)
+{
+    table_column(table, (struct table_column){.head = "true class"});
+    table_column(table, (struct table_column){.head = "class given"});
+    table_column(table, (struct table_column){.head = "rows", .number = 1});
+    table_rows(table, PAIRS_MOST);
+    for (size_t c = 0; c < classes; c++)
+        matrix[c * classes + c] = 0;
+    for (size_t row = 0; row < PAIRS_MOST; row++) {
+        size_t best = 0;
+        for (size_t i = 1; i < classes * classes; i++)
+            best = matrix[i] > matrix[best] ? i : best;
+        if (!matrix[best])
+            return;
+        table_words(table, row, 0, labels[best / classes]);
+        table_words(table, row, 1, labels[best % classes]);
+        table_count(table, row, 2, matrix[best]);
+        matrix[best] = 0;
+    }
+}
+
+static void fill_matrix(struct table *table, const size_t *matrix, size_t classes, char *const *labels)
+{
+    table_column(table, (struct table_column){.head = "true class"});
+    for (size_t c = 0; c < classes; c++)
+        table_made_column(table, (struct table_column){.number = 1}, "%s", labels[c]);
+    table_rows(table, classes);
+    for (size_t c = 0; c < classes; c++) {
+        table_words(table, c, 0, labels[c]);
+        for (size_t k = 0; k < classes; k++)
+            table_count(table, c, k + 1, matrix[c * classes + k]);
+    }
+}
+
+static int add_matrix(struct report *report, size_t *matrix, size_t classes, char *const *labels)
+{
+    struct table table = {0};
+    int many = classes > MATRIX_MOST;
+    if (many)
+        fill_pairs(&table, matrix, classes, labels);
+    else
+        fill_matrix(&table, matrix, classes, labels);
+    report_paragraph(report, many ? "Classes that were taken for another most often, test rows."
+                                  : "Confusion matrix, test rows: a line for each true class, a column for "
+                                    "each class that the net gives.");
+    int err = report_table(report, &table);
+    table_free(&table);
+    return err;
+}
+
+static int add_confusion(struct report *report, const struct run_rows *rows)
+{
+    size_t classes = rows->data->classes, *matrix = mem_get(classes * classes, sizeof *matrix);
+    if (!matrix)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < rows->count; i++)
+        matrix[(size_t)rows->y[i] * classes + class_given(rows, i)]++;
+    int err = add_matrix(report, matrix, classes, rows->data->labels);
+    mem_free(matrix);
+    return err;
+}
+
+/* Images are scored once more: that costs little beside a training. */
+static int add_confusion_of_images(struct report *report, sph_run *run)
+{
+    sph_confusion confusion;
+    int err = sph_run_confusion(run, NULL, &confusion);
+    if (!err) {
+        report_section(report, "Row by row");
+        err = add_matrix(report, confusion.count, confusion.classes, confusion.label);
+    } else if (err != SPH_EMEMORY)
+        err = 0; /* no test part, or data that are gone */
+    sph_confusion_free(&confusion);
+    return err;
+}
+
 /* Rows of the test part, where there are any and the data are what they were. */
 static int open_rows(struct run_rows *rows, sph_run *run)
 {
@@ -124,9 +210,10 @@ static int add_rows(struct report *report, const struct run_rows *rows)
     double *x = mem_get(rows->count, sizeof *x), *y = mem_get(rows->count, sizeof *y);
     int err = x && y ? 0 : SPH_EMEMORY;
     report_section(report, "Row by row");
-    if (!err && rows->data->task != SPH_TASK_REGRESSION)
+    if (!err && rows->data->task != SPH_TASK_REGRESSION) {
+        err = add_confusion(report, rows);
         add_calibration(report, rows);
-    else if (!err) {
+    } else if (!err) {
         if (rows->targets > 1)
             err = add_targets(report, rows);
         add_residuals(report, rows, x, y);
@@ -147,6 +234,8 @@ int page_add_rows(struct report *report, const char *dir)
         err = there < 0 ? there : there ? open_rows(&rows, run) : 0;
     if (!err && rows.p && rows.count)
         err = add_rows(report, &rows);
+    else if (!err && run && json_object_get(run->schema, "images"))
+        err = add_confusion_of_images(report, run);
     run_rows_free(&rows);
     sph_run_free(run);
     return err;

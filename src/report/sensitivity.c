@@ -4,11 +4,9 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "compare/statistics.h"
 #include "report/figures.h"
 

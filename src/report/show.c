@@ -4,12 +4,10 @@
  * it was trained, its scores. */
 #include "report/show.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
-#include "job/config.h"
+#include "job/recorded.h"
 #include "net/zoo.h"
 #include "report/pages.h"
 #include "store/model.h"
@@ -36,16 +34,21 @@ void show_method(struct text *out, const struct sph_job *job)
         text_add(out, "+%s", options_word(job, OPTION_NORM));
 }
 
+int show_text(struct text *out, int err, const sph_sink *sink)
+{
+    if (!err)
+        err = out->failed ? SPH_EMEMORY : sink->write(sink->self, out->chars, out->length);
+    text_free(out);
+    return err;
+}
+
 int show_json(json_t *value, const sph_sink *sink)
 {
     struct text out = {0};
     int err = value ? json_print(&out, value, JSON_LINE) : sph_fail(SPH_EMEMORY, "out of memory: the list");
     text_add(&out, "\n");
-    if (!err)
-        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
-    text_free(&out);
     json_decref(value);
-    return err;
+    return show_text(&out, err, sink);
 }
 
 int show_table(const struct table *table, int json, const sph_sink *sink)
@@ -54,10 +57,7 @@ int show_table(const struct table *table, int json, const sph_sink *sink)
     if (json)
         return show_json(table_to_json(table), sink);
     int err = table_write(table, TABLE_TEXT, &out);
-    if (!err)
-        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
-    text_free(&out);
-    return err;
+    return show_text(&out, err, sink);
 }
 
 /* ---------------------------------------------------------------- a network */
@@ -113,13 +113,13 @@ static int network_to_json(json_t *object, const sph_net *net, size_t members)
 {
     struct table table = {0};
     layers_table(&table, net);
-    int bad = members > 1 ? json_object_set_new(object, "members", json_integer((json_int_t)members)) : 0;
-    bad |= json_object_set_new(object, "inputs", json_integer((json_int_t)sph_net_inputs(net)));
-    bad |= json_object_set_new(object, "outputs", json_integer((json_int_t)sph_net_outputs(net)));
-    bad |= json_object_set_new(object, "learned", json_integer((json_int_t)sph_net_learned(net)));
-    bad |= json_object_set_new(object, "dtype",
-                               json_string(sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word));
-    bad |= json_object_set_new(object, "layers", table_to_json(&table));
+    json_t *own = JSON_OF(
+        JSON_IF(members > 1, "members", json_count(members)), {"inputs", json_count(sph_net_inputs(net))},
+        {"outputs", json_count(sph_net_outputs(net))}, {"learned", json_count(sph_net_learned(net))},
+        {"dtype", json_string(sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word)},
+        {"layers", table_to_json(&table)});
+    int bad = json_object_update(object, own);
+    json_decref(own);
     table_free(&table);
     return bad;
 }
@@ -204,21 +204,17 @@ static void add_options(struct text *out, const struct sph_job *job)
 static json_t *run_to_json(const char *dir, const struct sph_job *job, const json_t *result,
                            const sph_net *net, size_t members)
 {
-    json_t *object = json_object(), *options = json_object();
-    int bad = !object || !options;
-    bad |= json_object_set_new(object, "run", json_words(dir));
+    json_t *options = json_object();
+    int bad = !options;
     for (int id = 0; id < OPTION_COUNT; id++)
         if (job->set[id] && id != OPTION_OUT)
             bad |= json_object_set_new(options, option_row((enum option_id)id)->name,
                                        json_words(options_text(job, (enum option_id)id)));
-    bad |= json_object_set_new(object, "options", options);
-    bad |= json_object_set(object, "result", result ? (json_t *)result : json_null());
+    json_t *object = JSON_OF({"run", json_words(dir)}, {"options", options},
+                             {"result", result ? json_incref((json_t *)result) : json_null()});
     if (net)
         bad |= network_to_json(object, net, members);
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_whole(object, bad);
 }
 
 static int show_run(const char *dir, int json, const sph_sink *sink)
@@ -228,11 +224,8 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
     size_t members = 0;
     json_t *result = NULL;
     struct text out = {0};
-    char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT),
-         *model = file_join(dir, RUNFOLDER_MODEL);
-    int err = config && path && model ? sph_job_new(&job) : SPH_EMEMORY;
-    if (!err && !(err = config_read(job, config)) && file_exists(path))
-        err = json_read(&result, path);
+    char *model = file_join(dir, RUNFOLDER_MODEL);
+    int err = model ? recorded_describe(dir, &job, &result) : SPH_EMEMORY;
     if (!err && file_exists(model))
         err = model_open_members(&nets, &members, NULL, model);
     if (err < 0)
@@ -250,16 +243,12 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
     text_add(&out, "\nrepeat      ");
     run_add_command(&out, job);
     text_add(&out, "\n");
-    if (!err)
-        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
+    err = show_text(&out, err, sink);
 out:
-    text_free(&out);
     json_decref(result);
     model_free_members(nets, members);
     sph_job_free(job);
     mem_free(model);
-    mem_free(path);
-    mem_free(config);
     return err;
 }
 
@@ -289,14 +278,11 @@ static int show_experiment(const char *dir, int json, const sph_sink *sink)
 
 static json_t *model_to_json(const char *path, const sph_net *net, size_t members, json_t *data)
 {
-    json_t *object = json_object();
-    int bad = json_object_set_new(object, "model", json_words(path)) | network_to_json(object, net, members);
+    json_t *object = JSON_OF({"model", json_words(path)});
+    int bad = network_to_json(object, net, members);
     if (data)
         bad |= json_object_set(object, "data", data);
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_whole(object, bad);
 }
 
 /* "x1, x2, ... (13), target price" of the columns that a model file remembers. */
@@ -328,11 +314,8 @@ static int show_model(const char *path, int json, const sph_sink *sink)
     else if (!err) {
         text_add(&out, "model       %s\n", path);
         add_columns(&out, data);
-        err = add_network(&out, nets[0], members);
-        if (!err)
-            err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
+        err = show_text(&out, add_network(&out, nets[0], members), sink);
     }
-    text_free(&out);
     json_decref(data);
     model_free_members(nets, members);
     return err;

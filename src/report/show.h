@@ -11,6 +11,9 @@
 void show_network(struct text *out, const struct sph_job *job);
 void show_method(struct text *out, const struct sph_job *job);
 
+/* What was gathered, where nothing failed; frees it. */
+int show_text(struct text *out, int err, const sph_sink *sink);
+
 /* As text, or as a list of objects on one line. */
 int show_table(const struct table *table, int json, const sph_sink *sink);
 

@@ -2,8 +2,6 @@
 #include "report/sketch.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "report/html.h"
 

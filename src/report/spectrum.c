@@ -2,13 +2,10 @@
  *
  * With one feature a boundary is a point: at eleven moments of the training, where the points of all units
  * lie. The first bar is the start and lies at the bottom. */
-#include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/data.h"
 #include "report/figures.h"
-#include "report/spectrum.h"
 
 enum { BARS = 11 };
 

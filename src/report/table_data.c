@@ -109,10 +109,7 @@ static json_t *json_object_of(const struct table *table, size_t row, size_t from
         }
         c = next;
     }
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_whole(object, bad);
 }
 
 json_t *table_to_json(const struct table *table)
@@ -121,8 +118,5 @@ json_t *table_to_json(const struct table *table)
     int bad = !rows || table_failed(table);
     for (size_t row = 0; row < table->row_count && !bad; row++)
         bad = json_array_append_new(rows, json_object_of(table, row, 0, table->column_count, 0));
-    if (!bad)
-        return rows;
-    json_decref(rows);
-    return NULL;
+    return json_whole(rows, bad);
 }

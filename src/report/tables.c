@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
-#include "report/perturb_json.h"
+#include "report/show.h"
 
 static int make_set(struct set_tables *out, const struct results *results)
 {
@@ -142,10 +142,7 @@ static json_t *sets_to_json(const struct tables *tables, const struct results *r
                                      comparison_to_json(&results->sets[k].comparison,
                                                         &tables->sets[k].comparison, &tables->sets[k].pairs));
     bad |= json_object_set_new(object, "sets", sets);
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_whole(object, bad);
 }
 
 static json_t *to_json(const struct tables *tables, const struct results *results)
@@ -161,17 +158,12 @@ static json_t *motion_json(const struct tables *tables, const struct results *re
 {
     if (!results->sets)
         return motion_to_json(&results->motion, &tables->sets[0].motion, &tables->sets[0].papers);
-    json_t *object = json_object(), *sets = json_array();
-    int bad = !object || !sets;
-    bad |= json_object_set_new(object, "experiment", json_string(results->experiment->name));
+    json_t *sets = json_array();
+    int bad = !sets;
     for (size_t k = 0; k < tables->set_count && !bad; k++)
-        bad |= json_array_append_new(
+        bad = json_array_append_new(
             sets, motion_to_json(&results->sets[k].motion, &tables->sets[k].motion, &tables->sets[k].papers));
-    bad |= json_object_set_new(object, "sets", sets);
-    if (!bad)
-        return object;
-    json_decref(object);
-    return NULL;
+    return JSON_OF({"experiment", json_string(results->experiment->name)}, {"sets", json_whole(sets, bad)});
 }
 
 /* ---------------------------------------------------------------- files */
@@ -288,9 +280,6 @@ int tables_print(const struct tables *tables, const struct results *results, int
                                  : add_tables(tables, TABLE_TEXT, &out);
     if (!err && !json && has_motion(tables) && !(err = add_motion(tables, &motion)))
         text_add(&out, "\n%s", motion.chars);
-    if (!err)
-        err = out.failed ? SPH_EMEMORY : sink->write(sink->self, out.chars, out.length);
     text_free(&motion);
-    text_free(&out);
-    return err;
+    return show_text(&out, err, sink);
 }

@@ -50,6 +50,7 @@ json_t *motion_to_json(const struct motion *motion, const struct table *rows, co
 
 /* One unit under a perturbation: how far its boundary turns, or how far phi moves. */
 void perturb_table(struct table *out, const sph_perturb_result *result, int shift);
+json_t *perturb_to_json(const char *name, const sph_perturb_result *result, uint64_t seed);
 
 /* ---------------------------------------------------------------- all of them */
 

@@ -135,6 +135,32 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
     return 0;
 }
 
+int sph_data_set_weights(sph_data *data, const double *weights)
+{
+    for (size_t i = 0; i < data->rows; i++)
+        if (!(weights[i] >= 0 && isfinite(weights[i])))
+            return sph_fail_key(SPH_EARG, "weights", "row %zu has %g, expected a number from 0 on", i,
+                                weights[i]);
+    double *copy = mem_get(data->rows, sizeof *copy);
+    if (!copy)
+        return SPH_EMEMORY;
+    memcpy(copy, weights, data->rows * sizeof *copy);
+    mem_free(data->side[COLUMN_WEIGHT]);
+    data->side[COLUMN_WEIGHT] = copy;
+    return 0;
+}
+
+int sph_data_set_classes(sph_data *data, size_t classes)
+{
+    size_t most = data->task == SPH_TASK_BINARY ? 2 : 1000000;
+    if (data->task == SPH_TASK_REGRESSION || classes < data->classes || classes > most)
+        return sph_fail_key(SPH_EARG, "classes", "%zu, expected %zu to %zu", classes, data->classes,
+                            data->task == SPH_TASK_REGRESSION ? 0 : most);
+    mem_free_texts(data->labels, data->classes);
+    data->classes = 0;
+    return data_number_labels(data, classes);
+}
+
 /* ---------------------------------------------------------------- looking */
 
 size_t sph_data_rows(const sph_data *data)

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "rows/image_feed.h"
 
 struct table_feed {
     struct feed feed;
@@ -91,6 +90,70 @@ int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *
 int feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count, const sph_net *net)
 {
     return feed_new_augmented(out, data, index, count, net, SPH_AUGMENT_NONE, 0);
+}
+
+/* ---------------------------------------------------------------- rows of two others */
+
+struct joined_feed {
+    struct feed feed;
+    const struct source *part[2];
+    uint32_t *at; /* (rows) in both, behind one another */
+    size_t size;
+};
+
+enum { JOINED_RUN = 64 };
+
+/* Neighbours that lie in the same part are fetched together. */
+static int joined_fetch(void *self, const uint32_t *index, size_t count, void *x, size_t ldx, void *y,
+                        size_t ldy)
+{
+    const struct joined_feed *feed = self;
+    size_t first = feed->part[0]->rows;
+    int err = 0;
+    for (size_t i = 0; i < count && !err;) {
+        uint32_t run[JOINED_RUN];
+        size_t rows = 0, second = feed->at[index[i]] >= first;
+        for (; rows < JOINED_RUN && i + rows < count; rows++) {
+            uint32_t at = feed->at[index[i + rows]];
+            if ((at >= first) != second)
+                break;
+            run[rows] = second ? at - (uint32_t)first : at;
+        }
+        const struct source *part = feed->part[second];
+        err = part->fetch(part->self, run, rows, (char *)x + i * ldx * feed->size, ldx,
+                          (char *)y + i * ldy * feed->size, ldy);
+        i += rows;
+    }
+    return err;
+}
+
+static void joined_release(struct feed *feed)
+{
+    struct joined_feed *joined = (struct joined_feed *)feed;
+    mem_free(joined->at);
+    mem_free(joined);
+}
+
+int feed_new_joined(struct feed **out, const struct source *first, const struct source *second,
+                    const uint32_t *at, size_t count, size_t size)
+{
+    struct joined_feed *feed = mem_get(1, sizeof *feed);
+    uint32_t *own = mem_get(count, sizeof *own);
+    if (!feed || !own) {
+        mem_free(feed);
+        mem_free(own);
+        return SPH_EMEMORY;
+    }
+    memcpy(own, at, count * sizeof *own);
+    *feed = (struct joined_feed){
+        .feed = {.release = joined_release,
+                 .source = {.self = feed, .rows = count, .targets = first->targets, .fetch = joined_fetch}},
+        .part = {first, second},
+        .at = own,
+        .size = size,
+    };
+    *out = &feed->feed;
+    return 0;
 }
 
 void feed_free(struct feed *feed)

@@ -23,6 +23,17 @@ int feed_new(struct feed **out, const sph_data *data, const uint32_t *index, siz
 int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
                        const sph_net *net, sph_augment augment, uint64_t seed);
 
+/* Those over bytes (image_feed.c). A row is written pixel after pixel, each padded to KERNEL_PAD channels, for a net that
+ * begins with an image, and plane after plane for one that begins with a vector of all pixels. Flips depend on (seed, epoch, row
+ * of the data) and on nothing else: not on batches, threads, or where a run was resumed. */
+int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
+                   const sph_net *net, sph_augment augment, uint64_t seed);
+
+/* Rows at[count] of two sources behind one another, without a copy of them: both outlive the feed, and neither varies. size
+ * is that of a number. */
+int feed_new_joined(struct feed **out, const struct source *first, const struct source *second,
+                    const uint32_t *at, size_t count, size_t size);
+
 void feed_free(struct feed *feed);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rows/image_feed.h"
-
-#include <string.h>
+#include "rows/feed.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -383,3 +383,32 @@ out:
         sph_split_free(out);
     return err;
 }
+
+int split_fold(sph_split *out, uint32_t **at, const sph_split *whole, size_t folds, size_t fold)
+{
+    size_t first = whole->train_rows, rows = first + whole->val_rows, held = 0;
+    uint32_t *train = mem_get(rows, sizeof *train), *val = mem_get(rows, sizeof *val);
+    uint32_t *where = mem_get(rows, sizeof *where);
+    *out = (sph_split){.train = train, .val = val, .test = mem_get(0, sizeof *out->test)};
+    if (!train || !val || !where || !out->test) {
+        mem_free(where);
+        sph_split_free(out);
+        return SPH_EMEMORY;
+    }
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < rows; i++) {
+            uint32_t row = i < first ? whole->train[i] : whole->val[i - first];
+            if ((fold == (i < first ? 1 + i % (folds - 1) : 0)) != pass)
+                continue;
+            where[held++] = (uint32_t)i;
+            if (pass)
+                val[out->val_rows++] = row;
+            else
+                train[out->train_rows++] = row;
+        }
+    if (at)
+        *at = where;
+    else
+        mem_free(where);
+    return 0;
+}

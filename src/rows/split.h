@@ -15,4 +15,10 @@
  * than rows, a fold past the last, a seed of 2^32 or more. Free with sph_split_free. */
 int split_kfold(sph_split *out, const uint32_t *rows, size_t count, size_t folds, size_t fold, uint64_t seed);
 
+/* Fold `fold` of training and validation part together: fold 0 has the validation part of whole and leaves its training
+ * part, so that it is whole itself; the others have the training part, dealt out to them in turn. out->val has the rows of the
+ * fold, out->train the others, out->test is empty. at, where it is not NULL: for the rows of out->train, then those of
+ * out->val, where each lies in whole->train and whole->val behind one another; freed by the caller. folds >= 2. */
+int split_fold(sph_split *out, uint32_t **at, const sph_split *whole, size_t folds, size_t fold);
+
 #endif

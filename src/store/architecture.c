@@ -26,53 +26,35 @@ enum { WINDOW_MAX = 65536 }; /* sizes stay far from overflow */
 
 /* ---------------------------------------------------------------- writing */
 
-/* What is not as usual; where it is, files are as they always were. */
-static int set_details(json_t *object, const struct net_layer *layer)
+static json_t *word_json(sph_word_kind kind, int i)
 {
-    const sph_details *details = &layer->spec.details;
-    int failed = 0;
-    if (layer->norm->divides && layer->norm_epsilon != norm_epsilon)
-        failed |= json_object_set_new(object, "norm_epsilon", json_number(layer->norm_epsilon));
-    if (layer->norm->at_output)
-        failed |= json_object_set_new(object, "norm_at",
-                                      json_words(sph_word(SPH_WORDS_IMN_PLACE, SPH_IMN_AT_OUTPUT)->word));
-    if (layer->norm->adds_bias && !layer->shape.has_bias)
-        failed |= json_object_set_new(object, "bias",
-                                      json_words(sph_word(SPH_WORDS_MBN_BIAS, SPH_MBN_BIAS_NONE)->word));
-    if (param_reorders(layer->ops, &layer->shape))
-        failed |=
-            json_object_set_new(object, "angle_order",
-                                json_words(sph_word(SPH_WORDS_ANGLE_ORDER, (int)details->angle_order)->word));
-    return failed;
+    return json_string(sph_word(kind, i)->word);
 }
 
+/* What stands behind "signs" is there only where it is not as usual: else files are as they always were. */
 static json_t *layer_json(const sph_net *net, const struct net_node *node)
 {
     const struct net_layer *layer = &net->layers[node->layer];
+    const struct norm_ops *norm = layer->norm;
     const sph_layer *spec = &layer->spec;
-    json_t *object = json_pack("{s:s, s:i, s:s, s:I, s:s, s:s, s:s, s:b}", "kind",
-                               node->kind == NODE_CONV ? "conv" : "dense", "from", node->in[0], "path",
-                               layer->path, "units", (json_int_t)spec->units, "param",
-                               sph_word(SPH_WORDS_PARAM, (int)spec->param)->word, "norm",
-                               sph_word(SPH_WORDS_NORM, (int)spec->norm)->word, "act",
-                               sph_word(SPH_WORDS_ACT, (int)spec->act)->word, "signs", spec->signs != 0);
-    if (object &&
-        (set_details(object, layer) ||
-         (layer->norm->grouped &&
-          json_object_set_new(object, "norm_groups", json_integer((json_int_t)spec->norm_groups))))) {
-        json_decref(object);
-        return NULL;
-    }
-    if (node->kind == NODE_CONV && object &&
-        (json_object_set_new(object, "kernel", json_integer((json_int_t)spec->kernel)) ||
-         json_object_set_new(object, "stride", json_integer((json_int_t)spec->stride)) ||
-         json_object_set_new(object, "pad", json_integer((json_int_t)spec->pad)) ||
-         (layer_groups(layer) > 1 &&
-          json_object_set_new(object, "groups", json_integer((json_int_t)spec->groups))))) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    int conv = node->kind == NODE_CONV;
+    return JSON_OF({"kind", json_string(conv ? "conv" : "dense")}, {"from", json_integer(node->in[0])},
+                   {"path", json_string(layer->path)}, {"units", json_count(spec->units)},
+                   {"param", word_json(SPH_WORDS_PARAM, (int)spec->param)},
+                   {"norm", word_json(SPH_WORDS_NORM, (int)spec->norm)},
+                   {"act", word_json(SPH_WORDS_ACT, (int)spec->act)}, {"signs", json_boolean(spec->signs)},
+                   JSON_IF(norm->divides && layer->norm_epsilon != norm_epsilon, "norm_epsilon",
+                           json_number(layer->norm_epsilon)),
+                   JSON_IF(norm->at_output, "norm_at", word_json(SPH_WORDS_IMN_PLACE, SPH_IMN_AT_OUTPUT)),
+                   JSON_IF(norm->adds_bias && !layer->shape.has_bias, "bias",
+                           word_json(SPH_WORDS_MBN_BIAS, SPH_MBN_BIAS_NONE)),
+                   JSON_IF(param_reorders(layer->ops, &layer->shape), "angle_order",
+                           word_json(SPH_WORDS_ANGLE_ORDER, (int)spec->details.angle_order)),
+                   JSON_IF(norm->grouped, "norm_groups", json_count(spec->norm_groups)),
+                   JSON_IF(conv, "kernel", json_count(spec->kernel)),
+                   JSON_IF(conv, "stride", json_count(spec->stride)),
+                   JSON_IF(conv, "pad", json_count(spec->pad)),
+                   JSON_IF(conv && layer_groups(layer) > 1, "groups", json_count(spec->groups)));
 }
 
 /* A pool whose window is the whole image is written as what it is. */

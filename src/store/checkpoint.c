@@ -52,7 +52,7 @@ fail:
     return SPH_EMEMORY;
 }
 
-int checkpoint_save_all(const char *path, const struct checkpoint_parts *parts, const json_t *extra)
+int checkpoint_save(const char *path, const struct checkpoint_parts *parts, const json_t *extra)
 {
     struct spans spans;
     struct text metadata = {0};
@@ -85,11 +85,6 @@ out:
     mem_free(items);
     spans_free(&spans);
     return err;
-}
-
-int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *net, const json_t *extra)
-{
-    return checkpoint_save_all(path, &(struct checkpoint_parts){&trainer, 1, net}, extra);
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -177,7 +172,7 @@ static int check_metadata(const char *path, const struct safetensors *file, cons
     return net ? check_architecture(path, *out, where, net) : 0;
 }
 
-int checkpoint_load_all(const char *path, const struct checkpoint_parts *parts, json_t **extra)
+int checkpoint_load(const char *path, const struct checkpoint_parts *parts, json_t **extra)
 {
     struct spans spans;
     struct safetensors file;
@@ -208,11 +203,6 @@ out:
     safetensors_close(&file);
     spans_free(&spans);
     return err;
-}
-
-int checkpoint_load(const char *path, struct trainer *trainer, const sph_net *net, json_t **extra)
-{
-    return checkpoint_load_all(path, &(struct checkpoint_parts){&trainer, 1, net}, extra);
 }
 
 int checkpoint_extra(const char *path, json_t **extra)

@@ -16,15 +16,11 @@ struct checkpoint_parts {
 };
 
 /* Between steps. extra: an object of the caller's, or NULL. Replaces the file whole. */
-int checkpoint_save_all(const char *path, const struct checkpoint_parts *parts, const json_t *extra);
+int checkpoint_save(const char *path, const struct checkpoint_parts *parts, const json_t *extra);
 
 /* Into trainers made with the same options for the same net and data. They are changed only if everything fits.
  * *extra: what was saved, NULL where nothing was; caller frees with json_decref. extra may be NULL. */
-int checkpoint_load_all(const char *path, const struct checkpoint_parts *parts, json_t **extra);
-
-/* The same of one trainer. */
-int checkpoint_save(const char *path, struct trainer *trainer, const sph_net *net, const json_t *extra);
-int checkpoint_load(const char *path, struct trainer *trainer, const sph_net *net, json_t **extra);
+int checkpoint_load(const char *path, const struct checkpoint_parts *parts, json_t **extra);
 
 /* Only what the caller added. */
 int checkpoint_extra(const char *path, json_t **extra);

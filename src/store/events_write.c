@@ -2,7 +2,6 @@
 #include "store/events.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -171,12 +170,13 @@ int events_histogram(struct events *events, uint64_t step, const char *tag, cons
         }
     if (finite == 0)
         return 0;
-    double width = high > low ? (high - low) / BUCKETS : 1;
+    double width = high / BUCKETS - low / BUCKETS; /* high - low may be more than a number holds */
+    int apart = width > 0;
     for (size_t k = 0; k < BUCKETS; k++)
-        limit[k] = k + 1 < BUCKETS || !(high > low) ? low + width * (double)(k + 1) : high;
+        limit[k] = !apart ? low + (double)(k + 1) : k + 1 < BUCKETS ? fma(width, (double)(k + 1), low) : high;
     for (size_t i = 0; i < count; i++)
         if (isfinite(values[i])) {
-            double place = (values[i] - low) / width; /* of no number where the width is none */
+            double place = apart ? (values[i] / 2 - low / 2) / (width / 2) : 0;
             bucket[place < BUCKETS ? (size_t)place : BUCKETS - 1]++;
         }
     histogram.has_min = histogram.has_max = histogram.has_num = histogram.has_sum =

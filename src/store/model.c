@@ -38,6 +38,36 @@ static void list_scaling(struct scaling *s, struct scaling_array out[SCALING_ARR
     memcpy(out, arrays, sizeof arrays);
 }
 
+/* Of images the columns of a channel, `area` of them, are standardised alike: a number is kept for each channel. */
+static json_t *numbers_of(const double *values, size_t count, size_t area)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != values[i / area * area])
+            area = 1;
+    if (area == 1)
+        return json_numbers(values, count);
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i += area)
+        if (json_array_append_new(list, json_number(values[i])) < 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
+/* *values (count) <- each of them `area` times. */
+static int repeat_each(double **values, size_t count, size_t area)
+{
+    double *all = mem_get(count * area, sizeof *all);
+    for (size_t i = 0; all && i < count * area; i++)
+        all[i] = (*values)[i / area];
+    if (!all)
+        return SPH_EMEMORY;
+    mem_free(*values);
+    *values = all;
+    return 0;
+}
+
 static int put_scaling(json_t *object, const sph_net *net, const char *path)
 {
     struct scaling scaling = net->scaling;
@@ -48,8 +78,10 @@ static int put_scaling(json_t *object, const sph_net *net, const char *path)
     json_t *member = json_pack("{s:I, s:I}", "features", (json_int_t)scaling.features, "targets",
                                (json_int_t)scaling.targets);
     int missing = !member;
+    size_t pixels = node_pixels(&net->nodes[0]);
     for (size_t a = 0; a < SCALING_ARRAYS; a++) {
         const double *values = *arrays[a].values;
+        size_t area = arrays[a].name[0] == 'x' ? pixels : 1;
         for (size_t i = 0; values && i < arrays[a].count; i++)
             if (!isfinite(values[i])) {
                 json_decref(member);
@@ -57,7 +89,8 @@ static int put_scaling(json_t *object, const sph_net *net, const char *path)
                                    "standardisation: %s of column %zu is %g", arrays[a].name, i, values[i]);
             }
         if (values)
-            missing |= json_object_set_new(member, arrays[a].name, json_numbers(values, arrays[a].count)) < 0;
+            missing |=
+                json_object_set_new(member, arrays[a].name, numbers_of(values, arrays[a].count, area)) < 0;
     }
     missing |= json_object_set_new(object, "standardisation", member) < 0;
     return missing ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : 0;
@@ -85,6 +118,12 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
                                "standardisation of %zu columns, the net has %zu", arrays[a].count, expected);
         if ((err = json_member_reals(object, where, arrays[a].name, arrays[a].values, &count)) < 0)
             return err;
+        size_t pixels = node_pixels(&net->nodes[0]);
+        if (arrays[a].name[0] == 'x' && pixels > 1 && count == net->nodes[0].channels) {
+            if ((err = repeat_each(arrays[a].values, count, pixels)) < 0)
+                return err;
+            count *= pixels;
+        }
         if (count != expected)
             return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name, "\"%s\" has %zu numbers, expected %zu",
                                arrays[a].name, count, expected);
@@ -209,12 +248,6 @@ out:
 int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data)
 {
     return save(path, NULL, nets, count, data);
-}
-
-int model_save(const char *path, const sph_net *net, const json_t *data)
-{
-    sph_net *one = (sph_net *)net;
-    return model_save_members(path, &one, 1, data);
 }
 
 /* ---------------------------------------------------------------- opening */

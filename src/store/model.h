@@ -20,10 +20,8 @@
 #define MODEL_METADATA "spherelu"
 enum { MODEL_FORMAT = 1 };
 
-/* data: an object kept beside the net, or NULL. Replaces the file whole. */
-int model_save(const char *path, const sph_net *net, const json_t *data);
-
-/* The same of the members of an ensemble, all of one shape and standardisation; one member is a plain net. */
+/* The members of an ensemble, all of one shape and standardisation; one member is a plain net. data: an object kept beside
+ * them, or NULL. Replaces the file whole. */
 int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data);
 
 /* Caller frees with model_free_members. A file of one net is an ensemble of one. */

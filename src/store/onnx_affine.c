@@ -2,13 +2,9 @@
  *
  * Constants beside values: they become part of the layer before, or of the standardisation; additions. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/onnx_build.h"
 #include "store/onnx_ops.h"
 
 /* x <- factor x + shift on the way in: (x - mean) / scale with another mean and scale. NULL: 1 or 0. */

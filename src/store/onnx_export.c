@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "net/net.h"
 #include "store/onnx.h"
 #include "store/onnx_layers.h"
@@ -66,9 +65,11 @@ static void add_input(struct onnx_export *e, int fill)
 
 /* ---------------------------------------------------------------- what goes out */
 
-/* The last node's result under another name. */
-static void finish(struct onnx_build *build, const char *name, int type, size_t width)
+/* The value under another name: its own node's where that is the last one, which nobody reads yet. */
+static void finish(struct onnx_build *build, const char *value, const char *name, int type, size_t width)
 {
+    if (!build->node || strcmp(build->node->output[0], value) != 0)
+        onnx_node(build, "Identity", name, value, NULL);
     if (build->node)
         build->node->name = build->node->output[0] = (char *)name;
     onnx_output(build, name, type, &width, width ? 1 : 0);
@@ -105,8 +106,8 @@ static void add_label(struct onnx_build *build, const struct onnx_face *face, co
     int whole = integers == face->classes;
     const char *labels = whole ? onnx_ints(build, "labels", numbers, numbers ? face->classes : 0)
                                : onnx_strings(build, "labels", face->labels, face->classes);
-    onnx_node(build, "Gather", "label", labels, index, NULL);
-    finish(build, "label", whole ? ONNX_INT64 : ONNX_STRING, 0);
+    finish(build, onnx_node(build, "Gather", "label", labels, index, NULL), "label",
+           whole ? ONNX_INT64 : ONNX_STRING, 0);
 }
 
 static void add_logistic(struct onnx_build *build, const struct onnx_face *face, const char *logit)
@@ -123,9 +124,9 @@ static void add_logistic(struct onnx_build *build, const struct onnx_face *face,
     const char *second = onnx_node(build, "Sigmoid", "of_second", logit, NULL);
     const char *first =
         onnx_node(build, "Sigmoid", "of_first", onnx_node(build, "Neg", "less", logit, NULL), NULL);
-    onnx_node(build, "Concat", "probabilities", first, second, NULL);
+    const char *both = onnx_node(build, "Concat", "probabilities", first, second, NULL);
     onnx_set_int(build, "axis", 1);
-    finish(build, "probabilities", ONNX_FLOAT, 2);
+    finish(build, both, "probabilities", ONNX_FLOAT, 2);
 }
 
 static void add_softmax(struct onnx_build *build, const struct onnx_face *face, const char *logits)
@@ -134,9 +135,9 @@ static void add_softmax(struct onnx_build *build, const struct onnx_face *face, 
     onnx_set_int(build, "axis", 1);
     onnx_set_int(build, "keepdims", 0);
     add_label(build, face, top);
-    onnx_node(build, "Softmax", "probabilities", logits, NULL);
+    const char *shares = onnx_node(build, "Softmax", "probabilities", logits, NULL);
     onnx_set_int(build, "axis", 1);
-    finish(build, "probabilities", ONNX_FLOAT, face->classes);
+    finish(build, shares, "probabilities", ONNX_FLOAT, face->classes);
 }
 
 static void add_output(struct onnx_export *e, const struct onnx_face *face, const char *output)
@@ -153,8 +154,8 @@ static void add_output(struct onnx_export *e, const struct onnx_face *face, cons
         return;
     }
     if (!face->raw && face->link == LOSS_EXP)
-        onnx_node(build, "Exp", "Y.mean_of_counts", y, NULL);
-    finish(build, face->raw ? "scores" : "variable", ONNX_FLOAT, outputs);
+        y = onnx_node(build, "Exp", "Y.mean_of_counts", y, NULL);
+    finish(build, y, face->raw ? "scores" : "variable", ONNX_FLOAT, outputs);
 }
 
 /* ---------------------------------------------------------------- the mean of several */
@@ -198,9 +199,9 @@ static void add_mean_logistic(struct onnx_build *build, const struct onnx_face *
     onnx_set_int(build, "to", ONNX_INT64);
     add_label(build, face,
               onnx_node(build, "Reshape", "class", number, onnx_ints(build, "rows", flat, 1), NULL));
-    onnx_node(build, "Concat", "probabilities", first, second, NULL);
+    const char *both = onnx_node(build, "Concat", "probabilities", first, second, NULL);
     onnx_set_int(build, "axis", 1);
-    finish(build, "probabilities", ONNX_FLOAT, 2);
+    finish(build, both, "probabilities", ONNX_FLOAT, 2);
 }
 
 static void add_mean_softmax(struct onnx_build *build, const struct onnx_face *face,
@@ -211,8 +212,7 @@ static void add_mean_softmax(struct onnx_build *build, const struct onnx_face *f
     onnx_set_int(build, "axis", 1);
     onnx_set_int(build, "keepdims", 0);
     add_label(build, face, top);
-    onnx_node(build, "Identity", "probabilities", mean, NULL);
-    finish(build, "probabilities", ONNX_FLOAT, face->classes);
+    finish(build, mean, "probabilities", ONNX_FLOAT, face->classes);
 }
 
 /* outputs (count) of the nets, before their units are undone. */
@@ -228,11 +228,9 @@ static void add_mean(struct onnx_export *e, const struct onnx_face *face, const 
         add_mean_softmax(build, face, outputs, count);
         return;
     }
-    if (face->link == LOSS_EXP)
-        mean_by(build, "Exp", outputs, count, "mean");
-    else
-        unscale(e, mean_of(build, outputs, count, "mean"));
-    finish(build, "variable", ONNX_FLOAT, sph_net_outputs(e->net));
+    const char *mean = face->link == LOSS_EXP ? mean_by(build, "Exp", outputs, count, "mean")
+                                              : unscale(e, mean_of(build, outputs, count, "mean"));
+    finish(build, mean, "variable", ONNX_FLOAT, sph_net_outputs(e->net));
 }
 
 /* ---------------------------------------------------------------- all of it */

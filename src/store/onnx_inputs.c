@@ -2,13 +2,9 @@
  *
  * What a node of a graph reads. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/onnx_build.h"
 #include "store/onnx_ops.h"
 
 const char *read_name(const Onnx__Node *node, size_t i)

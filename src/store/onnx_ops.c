@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of operators, and those that take no doing: shapes, what nothing happens in, what comes behind the last layer. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/cursor.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "store/onnx_build.h"
 #include "store/onnx_ops.h"

@@ -8,7 +8,6 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/onnx_build.h"
 #include "store/onnx_ops.h"
 
 /* Windows of images: more than any has, and small enough to be added up. */

@@ -20,12 +20,7 @@ static int out_of_memory(const char *name)
 
 /* ---------------------------------------------------------------- metrics.jsonl */
 
-int metrics_open(struct metrics *out, const char *dir, uint64_t keep_bytes)
-{
-    return metrics_open_as(out, dir, RUNFOLDER_METRICS, keep_bytes);
-}
-
-int metrics_open_as(struct metrics *out, const char *dir, const char *name, uint64_t keep_bytes)
+int metrics_open(struct metrics *out, const char *dir, const char *name, uint64_t keep_bytes)
 {
     *out = (struct metrics){.log.fd = -1, .flushed = clock_seconds()};
     char *path = file_join(dir, name);
@@ -39,10 +34,9 @@ int metrics_open_as(struct metrics *out, const char *dir, const char *name, uint
 int metrics_add(struct metrics *metrics, const sph_view *view)
 {
     struct text line = {0};
-    json_t *object = json_object();
-    int failed = json_object_set_new(object, "epoch", json_integer((json_int_t)view->epoch));
-    failed |= json_object_set_new(object, "step", json_integer((json_int_t)view->step));
-    failed |= json_object_set_new(object, "lr", json_number(view->lr));
+    json_t *object = JSON_OF({"epoch", json_count(view->epoch)}, {"step", json_count(view->step)},
+                             {"lr", json_number(view->lr)});
+    int failed = !object;
     for (size_t i = 0; i < view->values; i++)
         failed |= json_object_set_new(object, view->names[i], json_number(view->value[i]));
     failed |= json_object_set_new(object, "seconds", json_number(view->seconds));
@@ -78,6 +72,25 @@ void metrics_close(struct metrics *metrics)
     file_log_close(&metrics->log);
 }
 
+int metrics_read(const char *dir, int (*take)(void *self, const json_t *line), void *self)
+{
+    char *path = file_join(dir, RUNFOLDER_METRICS), *text = NULL;
+    size_t length = 0;
+    int there = path && file_exists(path), err = !path   ? SPH_EMEMORY
+                                                 : there ? file_read(&text, &length, path)
+                                                         : 0;
+    for (char *at = text, *end; !err && at && (end = memchr(at, '\n', (size_t)(text + length - at)));
+         at = end + 1) {
+        json_t *line = NULL;
+        if (end > at && !(err = json_parse(&line, path, at, (size_t)(end - at))))
+            err = take(self, line);
+        json_decref(line);
+    }
+    mem_free(text);
+    mem_free(path);
+    return err < 0 ? err : there;
+}
+
 /* ---------------------------------------------------------------- split.json */
 
 static int write_json(const char *dir, const char *name, const json_t *value, size_t indent)
@@ -93,12 +106,10 @@ static int write_json(const char *dir, const char *name, const json_t *value, si
 static json_t *rows_to_json(const uint32_t *rows, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        if (json_array_append_new(array, json_integer(rows[i])) < 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
+    int bad = !array;
+    for (size_t i = 0; i < count && !bad; i++)
+        bad = json_array_append_new(array, json_integer(rows[i]));
+    return json_whole(array, bad);
 }
 
 static void write_content(char out[17], uint64_t content)
@@ -110,12 +121,11 @@ int runfolder_write_split(const char *dir, const sph_split *split, uint64_t cont
 {
     char number[17];
     write_content(number, content);
-    json_t *object = json_object();
-    int failed = json_object_set_new(object, "content", json_string(number));
-    failed |= json_object_set_new(object, "train", rows_to_json(split->train, split->train_rows));
-    failed |= json_object_set_new(object, "val", rows_to_json(split->val, split->val_rows));
-    failed |= json_object_set_new(object, "test", rows_to_json(split->test, split->test_rows));
-    int err = failed ? out_of_memory(RUNFOLDER_SPLIT) : write_json(dir, RUNFOLDER_SPLIT, object, 0);
+    json_t *object =
+        JSON_OF({"content", json_string(number)}, {"train", rows_to_json(split->train, split->train_rows)},
+                {"val", rows_to_json(split->val, split->val_rows)},
+                {"test", rows_to_json(split->test, split->test_rows)});
+    int err = object ? write_json(dir, RUNFOLDER_SPLIT, object, 0) : out_of_memory(RUNFOLDER_SPLIT);
     json_decref(object);
     return err;
 }
@@ -203,45 +213,30 @@ int runfolder_check_content(const char *dir, uint64_t content)
 json_t *runfolder_scores(const sph_scores *scores)
 {
     json_t *part = json_object();
-    int failed = part ? 0 : -1;
+    int failed = !part;
     for (size_t i = 0; i < scores->count; i++)
         failed |= json_object_set_new(part, scores->name[i], json_number(scores->value[i]));
-    if (!failed)
-        return part;
-    json_decref(part);
-    return NULL;
+    return json_whole(part, failed);
 }
 
-static int add_scores(json_t *object, const char *key, const sph_scores *scores)
+/* A part that has no rows, or whose net diverged, is left out. */
+static struct json_member part_of(const char *key, const sph_scores *scores, const sph_result *result)
 {
-    return scores->rows ? json_object_set_new(object, key, runfolder_scores(scores)) : 0;
+    int there = scores->rows && !result->diverged;
+    return (struct json_member){there ? key : "", there ? runfolder_scores(scores) : NULL};
 }
 
-int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning)
+int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning,
+                           const json_t *more)
 {
-    return runfolder_write_result_with(dir, result, reason, warning, NULL);
-}
-
-int runfolder_write_result_with(const char *dir, const sph_result *result, const char *reason,
-                                const char *warning, const json_t *more)
-{
-    json_t *object = json_object();
-    int failed = object ? 0 : -1;
-    if (!result->diverged) {
-        failed |= add_scores(object, "test", &result->test);
-        failed |= add_scores(object, "val", &result->val);
-        failed |= add_scores(object, "train", &result->train);
-    }
-    failed |= json_object_set_new(object, "epochs", json_integer((json_int_t)result->epochs));
-    failed |= json_object_set_new(object, "best_epoch", json_integer((json_int_t)result->best_epoch));
-    failed |= json_object_set_new(object, "seconds", json_number(result->seconds));
-    failed |= json_object_set_new(object, "diverged", json_boolean(result->diverged));
-    if (result->diverged && reason)
-        failed |= json_object_set_new(object, "reason", json_string(reason));
-    if (warning)
-        failed |= json_object_set_new(object, "warning", json_string(warning));
-    if (more)
-        failed |= json_object_update(object, (json_t *)more);
+    json_t *object =
+        JSON_OF(part_of("test", &result->test, result), part_of("val", &result->val, result),
+                part_of("train", &result->train, result), {"epochs", json_count(result->epochs)},
+                {"best_epoch", json_count(result->best_epoch)}, {"seconds", json_number(result->seconds)},
+                {"diverged", json_boolean(result->diverged)},
+                JSON_IF(result->diverged && reason, "reason", json_string(reason)),
+                JSON_IF(warning, "warning", json_string(warning)));
+    int failed = !object || (more && json_object_update(object, (json_t *)more));
     int err = failed ? out_of_memory(RUNFOLDER_RESULT) : write_json(dir, RUNFOLDER_RESULT, object, 2);
     json_decref(object);
     return err;

@@ -39,8 +39,8 @@ struct metrics {
     double flushed; /* when, by clock_seconds */
 };
 
-int metrics_open(struct metrics *out, const char *dir, uint64_t keep_bytes); /* 0: begin anew */
-int metrics_open_as(struct metrics *out, const char *dir, const char *name, uint64_t keep_bytes);
+int metrics_open(struct metrics *out, const char *dir, const char *name,
+                 uint64_t keep_bytes); /* 0: begin anew */
 int metrics_add(struct metrics *metrics, const sph_view *view);
 int metrics_flush(struct metrics *metrics);
 int metrics_sync(struct metrics *metrics, uint64_t *offset);
@@ -58,14 +58,14 @@ int runfolder_read_split(sph_split *out, const char *dir, size_t rows);
 /* SPH_EFORMAT where split.json says that the run began on other data. */
 int runfolder_check_content(const char *dir, uint64_t content);
 
-/* Parts without rows are left out, and all of them when the run diverged; reason: then why. warning: what a
- * reader of the scores must know, or NULL. */
-int runfolder_write_result(const char *dir, const sph_result *result, const char *reason,
-                           const char *warning);
+/* Hands every line of metrics.jsonl over, but for one without its end, which is being written. 1; 0: there is no such file; or
+ * a failure, of a line or of who took it. */
+int metrics_read(const char *dir, int (*take)(void *self, const json_t *line), void *self);
 
-/* The same with other members behind these: more, an object or NULL. */
-int runfolder_write_result_with(const char *dir, const sph_result *result, const char *reason,
-                                const char *warning, const json_t *more);
+/* Parts without rows are left out, and all of them when the run diverged; reason: then why. warning: what a
+ * reader of the scores must know, or NULL; more: an object of other members behind these, or NULL. */
+int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning,
+                           const json_t *more);
 
 /* Scores as result.json has them; NULL: out of memory. */
 json_t *runfolder_scores(const sph_scores *scores);

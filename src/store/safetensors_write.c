@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "file/json.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 static const char *where(const struct st_writer *writer)

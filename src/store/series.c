@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/series.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"

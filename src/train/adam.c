@@ -28,6 +28,7 @@ const struct optimizer_ops optimizer_ADAM = {
     .beta1 = 0.9,
     .beta2 = 0.999,
     .epsilon = 1e-8,
+    .batch_power = 0.5,
     .begin = adam_begin,
 };
 
@@ -43,5 +44,6 @@ const struct optimizer_ops optimizer_ADAMW = {
     .beta1 = 0.9,
     .beta2 = 0.999,
     .epsilon = 1e-8,
+    .batch_power = 0.5,
     .begin = adam_begin,
 };

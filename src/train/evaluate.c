@@ -232,6 +232,19 @@ static double collect_tile(void *self, const struct tile *tile, const void *y, s
     return 0;
 }
 
+/* mean <- of the members that a row is for; i is its place in the batch. */
+static void join(const struct evaluator *e, size_t i, double *mean)
+{
+    size_t outputs = e->part.outputs, stride = e->rows * outputs, first = 0, step = 1;
+    if (e->opts.fold_end) {
+        while (e->row + i >= e->opts.fold_end[first])
+            first++;
+        step = e->opts.folds;
+    }
+    loss_join(loss_row(e->opts.loss)->link, outputs, (e->members - first + step - 1) / step,
+              e->each + first * stride + i * outputs, step * stride, mean);
+}
+
 /* Every member's outputs, what they mean, and that scored as if one net had given it. */
 static double run_members(struct evaluator *e, size_t count)
 {
@@ -243,7 +256,7 @@ static double run_members(struct evaluator *e, size_t count)
         plan_run(e->plans[m], e->x, e->ldx, count, &(struct plan_head){&collect, collect_tile});
     }
     for (size_t i = 0; i < count; i++) {
-        loss_join(loss_row(e->opts.loss)->link, outputs, e->members, e->each + i * outputs, stride, mean);
+        join(e, i, mean);
         k->from_double(outputs, mean, e->joint + i * e->ldj * k->size);
     }
     for (size_t row = 0, index = 0; row < count; row += most, index++) {
@@ -269,7 +282,9 @@ static int run_batch(struct evaluator *e, const struct source *source, size_t ro
     for (size_t t = 0; t < plan_tiles(e->plan, count); t++)
         for (size_t i = 0; i < e->numbers; i++)
             e->sums[i] += e->tile_sums[t * e->numbers + i];
-    return 0;
+    for (size_t m = 0; m < e->members && !err; m++)
+        err = plan_check(e->plans[m]);
+    return err;
 }
 
 int evaluator_run(struct evaluator *e, const struct source *source, enum evaluator_which which,

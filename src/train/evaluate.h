@@ -16,6 +16,10 @@ struct evaluator_opts {
     size_t workers;
     size_t most_rows;   /* of a source whose every score is asked for: room for what metrics keep */
     sph_metric watched; /* computed in each epoch, beside those that always are */
+    /* Members of folds, each row scored by those that did not train on it: rows before fold_end[f] (and behind the fold before)
+     * by members f, f + folds, ... NULL: every row by all. */
+    const size_t *fold_end; /* (folds), borrowed */
+    size_t folds;
 };
 
 /* Makes a plan for up to `rows` rows at a time. */

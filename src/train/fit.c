@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "rows/split.h"
 #include "train/losses.h"
 #include "train/metrics.h"
 #include "train/optimizer.h"
@@ -163,9 +164,32 @@ static void borrow_feeds(struct fit *fit, const struct fit *from)
     fit->test = from->test;
 }
 
-/* first: NULL, or whose standardisation and rows are taken. */
-static int make_fit(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
-                    const sph_split *split, const sph_train_opts *opts)
+/* The rows of a fold out of the first one's copy: at has where the training rows lie in it, then the others. */
+static int join_feeds(struct fit *fit, const struct fit *from, const sph_split *split, const uint32_t *at)
+{
+    const struct source *train = &from->train->source, *val = &from->val->source;
+    size_t size = fit->net->k->size;
+    fit->borrows = fit->folded = 1;
+    fit->test = from->test;
+    int err = feed_new_joined(&fit->train, train, val, at, split->train_rows, size);
+    return err ? err : feed_new_joined(&fit->val, train, val, at + split->train_rows, split->val_rows, size);
+}
+
+static int take_feeds(struct fit *fit, const struct fit *first, const sph_data *data, const sph_split *split,
+                      const uint32_t *at)
+{
+    if (!first || data_is_images(data))
+        return make_feeds(fit, data, split);
+    if (at)
+        return join_feeds(fit, first, split, at);
+    borrow_feeds(fit, first);
+    return 0;
+}
+
+/* scaling: NULL, or the standardisation that is taken; first: NULL, or whose rows are; at: of a fold (split_fold). */
+static int make_fit(struct fit **out, sph_net *net, const struct scaling *scaling, const struct fit *first,
+                    const sph_data *data, const sph_split *split, const uint32_t *at,
+                    const sph_train_opts *opts)
 {
     int err = check_fit(net, data, split, opts);
     if (err < 0)
@@ -178,12 +202,10 @@ static int make_fit(struct fit **out, sph_net *net, const struct fit *first, con
     if (opts->standardize == SPH_STANDARDIZE_AUTO)
         fit->opts.standardize = loss_standardize(opts->loss);
     scaling_free(&net->scaling);
-    err = first ? scaling_copy(&net->scaling, &first->net->scaling)
-                : scaling_fit(&net->scaling, data, split->train, split->train_rows, fit->opts.standardize);
-    if (!err && first && !data_is_images(data))
-        borrow_feeds(fit, first);
-    else if (!err)
-        err = make_feeds(fit, data, split);
+    err = scaling ? scaling_copy(&net->scaling, scaling)
+                  : scaling_fit(&net->scaling, data, split->train, split->train_rows, fit->opts.standardize);
+    if (!err)
+        err = take_feeds(fit, first, data, split, at);
     if (err < 0)
         goto fail;
     if ((err = weigh_rows(fit, data, split)) < 0)
@@ -208,13 +230,33 @@ fail:
 int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
             const sph_train_opts *opts)
 {
-    return make_fit(out, net, NULL, data, split, opts);
+    return make_fit(out, net, NULL, NULL, data, split, NULL, opts);
+}
+
+int fit_new_scaled(struct fit **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
+                   const sph_split *split, const sph_train_opts *opts)
+{
+    return make_fit(out, net, scaling, NULL, data, split, NULL, opts);
 }
 
 int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
-                   const sph_split *split, const sph_train_opts *opts)
+                   const sph_split *split, struct fit_fold fold, const sph_train_opts *opts)
 {
-    return make_fit(out, net, first, data, split, opts);
+    if (!fold.folds || !fold.fold)
+        return make_fit(out, net, &first->net->scaling, first, data, split, NULL, opts);
+    sph_split own;
+    uint32_t *at;
+    int err = split_fold(&own, &at, split, fold.folds, fold.fold);
+    if (err < 0)
+        return err;
+    uint32_t *none = own.test; /* the test part is the split's */
+    own.test = split->test;
+    own.test_rows = split->test_rows;
+    err = make_fit(out, net, &first->net->scaling, first, data, &own, at, opts);
+    own.test = none;
+    sph_split_free(&own);
+    mem_free(at);
+    return err;
 }
 
 void fit_free(struct fit *fit)
@@ -222,10 +264,12 @@ void fit_free(struct fit *fit)
     if (!fit)
         return;
     trainer_free(fit->trainer);
-    if (!fit->borrows) {
+    if (!fit->borrows || fit->folded) {
         feed_free(fit->train);
-        feed_free(fit->as_it_is);
         feed_free(fit->val);
+    }
+    if (!fit->borrows) {
+        feed_free(fit->as_it_is);
         feed_free(fit->test);
     }
     mem_free(fit->row_weights);

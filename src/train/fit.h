@@ -14,17 +14,27 @@ struct fit {
     struct feed *as_it_is; /* the training part without augmentation, for its scores; NULL: train will do */
     double *row_weights;   /* (training rows) of mean 1, or NULL */
     struct trainer *trainer;
-    int borrows; /* the feeds are another fit's */
+    int borrows; /* the feeds are another fit's, of a fold those of test and as_it_is */
+    int folded;  /* the rows are those of a fold */
 };
 
 /* Fits the standardisation to the training part and leaves it in the net. */
 int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
             const sph_train_opts *opts);
 
-/* The same for another net of the same shape: standardised as the first one is and, of a table, from its copy of the
- * rows, which outlives this one. */
-int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+/* The same, but the standardisation is given. */
+int fit_new_scaled(struct fit **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
                    const sph_split *split, const sph_train_opts *opts);
+
+/* Which rows a net trains on, and which choose its epoch: those of its fold (split_fold); folds 0, or fold 0: the split's. */
+struct fit_fold {
+    size_t folds, fold;
+};
+
+/* The same for another net of the same shape: standardised as the first one is and, of a table, from its copy of the
+ * rows, which outlives this one. split is the first one's. */
+int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+                   const sph_split *split, struct fit_fold fold, const sph_train_opts *opts);
 void fit_free(struct fit *fit);
 
 /* Trains; then the net holds the best or last weights. On divergence result says so and the error is

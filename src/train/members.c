@@ -298,12 +298,16 @@ void members_set_given(struct members *m, size_t epoch)
 /* ---------------------------------------------------------------- the mean */
 
 int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts, const struct source *source,
-                  sph_scores *out)
+                  const size_t *fold_end, size_t folds, sph_scores *out)
 {
     struct weights **weights = mem_get(count, sizeof *weights);
     struct evaluator *evaluator = NULL;
-    struct evaluator_opts how = {
-        .loss = opts->loss, .smoothing = opts->label_smoothing, .delta = opts->huber_delta, .workers = 1};
+    struct evaluator_opts how = {.loss = opts->loss,
+                                 .smoothing = opts->label_smoothing,
+                                 .delta = opts->huber_delta,
+                                 .workers = 1,
+                                 .fold_end = fold_end,
+                                 .folds = folds};
     size_t rows = net_rows_at_once(nets[0], EVALUATE_ROWS);
     int err = weights ? 0 : SPH_EMEMORY;
     for (size_t k = 0; k < count && !err; k++)

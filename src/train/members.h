@@ -38,8 +38,8 @@ int members_restore(struct members *members, size_t member, const double *rows, 
 size_t members_given(const struct members *members);
 void members_set_given(struct members *members, size_t epoch);
 
-/* Scores of the mean prediction of nets of one shape and standardisation. */
+/* Scores of the mean prediction of nets of one shape and standardisation. fold_end (folds), or NULL: evaluate.h. */
 int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts, const struct source *source,
-                  sph_scores *out);
+                  const size_t *fold_end, size_t folds, sph_scores *out);
 
 #endif

@@ -33,6 +33,7 @@ struct optimizer_ops {
 
     /* Where the user says nothing. Rates are factors on the default ones, which are Adam's. */
     double rate, momentum, beta1, beta2, epsilon;
+    double batch_power; /* of networks for images: the rate goes with the batch to this power */
 
     /* numbers that change with the step; or NULL */
     void (*begin)(struct update_args *args, const sph_train_opts *opts, uint64_t step);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "train/opts_check.h"
+#include "train/trainer.h"
 
 #include <math.h>
 

@@ -16,4 +16,5 @@ const struct optimizer_ops optimizer_RMSPROP = {
     .beta1 = 0.9,
     .beta2 = 0.99,
     .epsilon = 1e-8,
+    .batch_power = 0.5,
 };

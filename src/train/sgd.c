@@ -13,4 +13,5 @@ const struct optimizer_ops optimizer_SGD = {
     .beta1 = 0.9,
     .beta2 = 0.999,
     .epsilon = 1e-8,
+    .batch_power = 1,
 };

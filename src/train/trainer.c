@@ -15,7 +15,6 @@
 #include "train/batch.h"
 #include "train/evaluate.h"
 #include "train/losses.h"
-#include "train/opts_check.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
 
@@ -307,6 +306,8 @@ static int take_step(struct trainer *t, double *loss, double *lr)
                           .ldy = t->ldy,
                           .row_weights = t->row_weights ? t->batch_weights : NULL};
     *loss = batch_run(&parts, t->x, t->y, rows);
+    if ((err = plan_check(t->plan)) < 0)
+        return err;
     if (!isfinite(*loss))
         return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
     weights_pull(t->weights);
@@ -411,8 +412,6 @@ static int end_epoch(struct trainer *t, int *improved)
     return 0;
 }
 
-enum moment { AT_START, AT_STEP, AT_EPOCH, AT_END };
-
 static const sph_view_layer *view_layers(struct trainer *t)
 {
     for (size_t k = 0; k < t->net->layer_count; k++) {
@@ -421,6 +420,23 @@ static const sph_view_layer *view_layers(struct trainer *t)
             (sph_view_layer){weights->w, weights->ldw, weights->b, weights->scaled ? weights->s : NULL};
     }
     return t->layer;
+}
+
+int observers_tell(const sph_observer *observers, size_t count, const sph_view *view, enum moment moment)
+{
+    int stop = 0;
+    for (size_t i = 0; i < count; i++) {
+        const sph_observer *o = &observers[i];
+        int (*call)(void *, const sph_view *) = moment == AT_START   ? o->start
+                                                : moment == AT_STEP  ? o->step
+                                                : moment == AT_EPOCH ? o->epoch
+                                                                     : o->end;
+        int answer = call ? call(o->self, view) : 0;
+        if (answer < 0) /* an observer failed: its message stands, if it has one */
+            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
+        stop |= answer;
+    }
+    return stop;
 }
 
 static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count,
@@ -441,22 +457,9 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
         .seconds = moment == AT_STEP ? 0 : trainer_seconds(t),
         .improved = improved,
     };
-    int stop = 0;
-    for (size_t i = 0; i < count; i++) {
-        const sph_observer *o = &observers[i];
-        int (*call)(void *, const sph_view *) = moment == AT_START   ? o->start
-                                                : moment == AT_STEP  ? o->step
-                                                : moment == AT_EPOCH ? o->epoch
-                                                                     : o->end;
-        if (!call)
-            continue;
-        int answer = call(o->self, &view);
-        if (answer < 0) /* an observer failed: its message stands, if it has one */
-            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
-        stop |= answer;
-    }
-    t->stopped |= stop && moment != AT_END;
-    return 0;
+    int stop = observers_tell(observers, count, &view, moment);
+    t->stopped |= stop > 0 && moment != AT_END;
+    return stop < 0 ? stop : 0;
 }
 
 int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)

@@ -45,6 +45,13 @@ void trainer_free(struct trainer *trainer);
 /* Trains to the end, to an observer's wish, or to divergence (SPH_EDIVERGED, message says where). Afterwards
  * trainer_stopped tells whether an observer asked. The net holds the last weights. */
 int trainer_run(struct trainer *trainer, const sph_observer *observers, size_t count);
+
+/* Calls all observers that want to see the moment. Above 0: one of them wants to stop; below: one failed. */
+enum moment { AT_START, AT_STEP, AT_EPOCH, AT_END };
+int observers_tell(const sph_observer *observers, size_t count, const sph_view *view, enum moment moment);
+
+/* Options that are wrong whatever the data: SPH_EARG with the option as key (opts_check.c). */
+int opts_check(const sph_train_opts *opts, const sph_net *net);
 int trainer_stopped(const struct trainer *trainer);
 
 /* It had all its epochs and was best in the last of them, though the schedule did not see to that. */

@@ -90,7 +90,7 @@ for (const e of document.querySelectorAll("body *")) {
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < worst) { worst = ratio; where = e.tagName + "." + e.className; }
   }
-  const inside = e.closest(".scroll, pre");
+  const inside = e.closest(".scroll, pre, .picture:has(.wide)"); // boxes that scroll
   if (e.getBoundingClientRect().right > innerWidth + 0.5 && (!inside || inside === e)) wide.push(e.tagName + "." + e.className);
 }
 for (const s of document.querySelectorAll("img:not(img + img)")) { // an animation hides its last picture

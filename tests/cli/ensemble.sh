@@ -84,9 +84,11 @@ run 0 predict e --data t.csv --out before.csv
 run 0 predict converted --data t.csv --out after.csv
 check "converted, it predicts something else" awk -F, 'FNR > 1 { v[FILENAME, FNR] = $1 }
     END { for (r = 2; r <= FNR; r++) if ((v["before.csv", r] - v["after.csv", r]) ^ 2 > 1e-8) exit 1 }' before.csv after.csv
-run 2 boundaries e; says "an ensemble of 3 nets" "--member K"
+run 0 boundaries e
+check "boundaries say of which net" grep -q "an ensemble of 3 nets, and this is its first; --member K" err
 run 0 boundaries e --member 2
-run 2 regions two; says "an ensemble of 3 nets" "--member K"
+run 0 regions two
+check "regions say of which net" grep -q "an ensemble of 3 nets, and this is its first; --member K" err
 run 0 regions two --member 1; shows "regions"
 run 2 eval e --member 3; says "--member: found 3, and e has 3"
 run 2 eval e --member x; says "--member: found 'x'"
@@ -96,6 +98,41 @@ if [ -n "${ONNX_NETS:-}" ]; then
     absent raw.onnx
     run 0 export three one.onnx --member 0 --raw
 fi
+
+# Folds: of two, the first member validates on the validation part and the second on the training part; the validation score is of
+# each row by the member that did not train on it. Each member's own score is of its fold.
+run 0 train "${short[@]}" --val 0.5 --test 0 --ensemble 2 --out folds
+check "folds are not what is taken" grep -qx "  ensemble_val: folds" folds/config.yaml
+run 0 predict folds --data t.csv --member 0 --out m0.csv
+run 0 predict folds --data t.csv --member 1 --out m1.csv
+tr -d ' \n' <folds/split.json | sed 's/.*"val":\[\([0-9,]*\)\].*/\1/' | tr , '\n' >val.rows
+rmse=$(paste -d, t.csv m0.csv m1.csv | awk -F, '
+    NR == FNR { val[$1] = 1; next }
+    FNR > 1 { p = (FNR - 2) in val ? $(NF - 1) : $NF; sum += (p - $(NF - 2)) ^ 2; n++ }
+    END { printf "%.9g", sqrt(sum / n) }' val.rows -)
+check "validation is not by those who did not train: $rmse" awk -v a="$rmse" -v b="$(json folds/result.json val rmse)" \
+    'BEGIN { exit !((a - b) ^ 2 < 1e-8 * a * a) }'
+run 0 train "${short[@]}" --ensemble 3 --ensemble-val one --out shared
+check "one part for all and folds are the same" [ "$(json shared/result.json val rmse)" != "$(json e/result.json val rmse)" ]
+run 0 train "${short[@]}" --ensemble 2 --refit --out refit
+awk 'BEGIN { FS = OFS = "," } { print $0, NR == 1 ? "house" : NR % 20 }' t.csv >groups.csv
+grouped=(--quiet --data groups.csv --target y --group house --hidden 8 --epochs 3 --ensemble 2)
+run 0 train "${grouped[@]}" --out grouped
+check "groups are parted" grep -qx "  ensemble_val: one" grouped/config.yaml
+run 2 train "${grouped[@]}" --ensemble-val folds --out bad; says "ensemble_val: folds would part rows that --group keeps together; use one"
+run 2 train "${short[@]}" --ensemble 2 --ensemble-val folds --val 0 --out bad; says "ensemble_val: no validation part to begin the folds with"
+run 2 train "${short[@]}" --ensemble-val folds --out bad; says "ensemble_val: one net has no folds; --ensemble K trains several"
+
+# A table with fewer rows than folds has fewer folds.
+printf 'a,y\n1,2.5\n2,3.1\n3,4.9\n4,5.2\n5,6.7\n' >tiny.csv
+run 0 train --quiet --data tiny.csv --target y --out tiny; shows "the mean of 5 nets"
+run 0 train --resume --quiet --out tiny
+
+# Where nothing is said about the net and its training, five of them; else one.
+run 0 train --quiet --data t.csv --target y --out nothing-said; shows "the mean of 5 nets"
+run 0 train --quiet --data t.csv --target y --seed 1 --threads 1 --class-weight none --out seed-said; shows "the mean of 5 nets"
+run 0 train --quiet --data t.csv --target y --epochs 9 --out epochs-said
+check "a net that was named is five" [ -z "$(grep ensemble out)" ]
 
 # refused
 run 2 train "${short[@]}" --ensemble 0 --out bad; says "--ensemble: found '0', expected a whole number, 1 or more"

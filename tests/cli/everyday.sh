@@ -157,12 +157,17 @@ run 0 compare first sp other --out compared.html
 shows "row by row" "not compared: other test rows than the first run's"
 check "no pairs: $(cat out)" grep -qE '^sp .* rmse .* 80 .* \+- .* [0-9]+ : [0-9]+$' out
 check "no page with the curves" grep -q '<svg' compared.html
+run 0 compare first other
+check "nothing was compared row by row, and that is explained" sh -c '! grep -q "^row by row: " out'
 run 0 compare first sp --json
 shows '"run": "sp"' '"ahead_behind": "'
 run 2 compare first
 says "RUN"
 run 1 compare first nothing
 says "nothing: no such run folder"
+cp -r sp unread && rm unread/result.json && mkdir unread/result.json
+run 1 compare first unread # a result that is there and is not read is no missing one
+says "unread/result.json: cannot"
 
 # ---- the page
 for part in "Curves" "the epoch that is kept" "Predictions of price against what it is" "How to repeat it"; do
@@ -171,8 +176,8 @@ done
 check "a run of classes has no calibration" grep -qF "Calibration, test rows" kinds/report.html
 
 # ---- more epochs, and fewer
-run 0 train --data shop.csv --target price --drop auto,rent --patience 0 --epochs 30 --quiet --out short
-run 0 train --data shop.csv --target price --drop auto,rent --patience 0 --epochs 50 --quiet --out long
+run 0 train --data shop.csv --target price --drop auto,rent --schedule none --patience 0 --epochs 30 --quiet --out short
+run 0 train --data shop.csv --target price --drop auto,rent --schedule none --patience 0 --epochs 50 --quiet --out long
 run 0 train --resume --epochs 50 --quiet --out short
 same_run long short
 run 0 train --resume --epochs 40 --quiet --out short
@@ -182,6 +187,34 @@ check "epochs that are over are taken back" grep -q '^epochs    50' out
 SPHERELU_PROGRESS_SECONDS=0.01 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 3000 --batch 8 --patience 0 --hidden 64,64 --no-report --out lines >out 2>err
 check "no line of progress: $(head -3 err)" grep -qE '^epoch [0-9]+/3000 step [0-9]+/[0-9]+  .* left  loss ' err
 SPHERELU_PROGRESS_SECONDS=0.1 timeout -s INT 3 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 100000000 --patience 0 --no-report --out endless >out 2>err
-check "nothing is said of hours: $(head -3 err)" grep -qE 'note: at this rate 100000000 epochs take about [0-9]+:[0-9]+:[0-9]+' err
 check "the rate has no digits: $(grep -m1 steps/s err)" grep -qE '  [0-9.]+ steps/s  ' err
+
+# ---- how long it will take, before it begins
+expect='spherelu train: warning: about [0-9]+:[0-9]+:[0-9]+ for 100000000 epochs, if it does not stop early; fewer --epochs'
+check "nothing is said of hours: $(head -3 err)" grep -qE "$expect" <(grep -m1 -B9 '^epoch ' err)
+run 0 train --data shop.csv --target price --drop auto --epochs 100000 --patience 0 --dry-run --json
+epochs=$(awk "BEGIN { printf \"%d\", 1e5 * 600 / $(json out seconds) }") # ten minutes
+timeout -s INT 3 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs "$epochs" --patience 0 --no-report --out minutes >out 2>err
+check "nothing is said of minutes: $(head -3 err)" grep -qE "note: about [0-9]+:[0-9]+ for $epochs epochs, if it does not stop early$" err
+run 0 train --data shop.csv --target price --drop auto --epochs 20 --seed 4 --out told
+check "what is over in a second is told how long it takes: $(cat err)" sh -c '! grep -q about err'
+run 0 train --data shop.csv --target price --drop auto --epochs 20 --seed 4 --quiet --out untold
+same_run told untold # the steps that were measured are forgotten
+
+# ---- the bar names what no step tells of
+if command -v script >/dev/null; then
+    bar() { env -u NO_COLOR TERM=xterm script -qec "stty cols 200; \"$SPHERELU\" $*" /dev/null | tr '\r' '\n' >bar; }
+    bar train --data shop.csv --target price --drop auto --epochs 20 --out barred
+    check "scoring is not named: $(cat bar)" grep -q '\] *.*scoring all rows' bar
+    check "drawing is not named" grep -q '\] *.*drawing the report' bar
+    bar eval barred
+    check "eval names nothing: $(cat bar)" grep -q '\] *.*scoring' bar
+    bar figures barred convergence
+    check "figures names nothing: $(cat bar)" grep -q '\] *.*drawing figures' bar
+    printf 'name: tiny\ndata: {name: crescents}\ntrain: {epochs: 3}\nmethods: [{name: GmP, param: gmp}]\nfigures: [convergence]\n' >tiny.yaml
+    bar run tiny.yaml --out tiny
+    check "run names nothing: $(cat bar)" grep -q '\] *.*drawing figures  0 of 1' bar
+else
+    skipped "script is not installed"
+fi
 finish

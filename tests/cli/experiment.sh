@@ -39,8 +39,8 @@ same_experiment one three
 same_experiment one json
 
 # ---- one job is what train gives
-run 0 train --data crescents --rows 100 --noise 0.3 --hidden 8 --epochs 10 --batch 16 --param gmp --lr 0.1 --seed 2 \
-    --out alone
+run 0 train --data crescents --rows 100 --noise 0.3 --hidden 8 --epochs 10 --batch 16 --param gmp --lr 0.1 \
+    --schedule none --patience 100 --seed 2 --out alone
 same_run alone one/jobs/GmP/seed-2
 
 # ---- the resolved file repeats the experiment

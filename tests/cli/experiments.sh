@@ -14,14 +14,16 @@ taste() {
         return
     fi
     run 0 run "$SOURCE_DIR/experiments/$name.yaml" --set seeds=1 --set epochs=1 --set net.width=0.0625 --set figures=[] "$@" --out "$name"
-    shows "$name: " "GmP+IMN" "results   $name"
+    shows "$name: " "WN+MBN" "results   $name"
 }
 taste cifar10-vgg6-small cifar10 --set data.rows=100
+taste cifar10-vgg6-start cifar10 --set data.rows=100
 taste fashion-vgg6-small fashion-mnist --set data.rows=100
 taste imagenet32-subset-vgg6-small imagenet32 --set data.rows=500
 taste imagenet32-vgg6 imagenet32 --set data.rows=500 --set 'grid.batch=[64]'
 taste flowers-resnet18-small flowers --set data.size=32
 taste imagenet-resnet18 imagenet
+taste imagenet-resnet18-rates imagenet
 taste imagenet-resnet50 imagenet
 
 for file in "$SOURCE_DIR"/experiments/*.yaml; do

@@ -3,7 +3,7 @@
 # spherelu export: what it prints and refuses. Whether the graphs are right is onnx_runtime.sh's and test_onnx's business.
 . "$(dirname "$0")/lib.bash"
 
-run 0 train --data crescents --epochs 2 --hidden 4 --out run --quiet
+run 0 train --data crescents --param gmp --epochs 2 --hidden 4 --out run --quiet
 if "$SPHERELU" --version | grep -q '^onnx: none'; then
     run 2 export run out.onnx
     says "out.onnx: this build knows no ONNX: install libprotobuf-c-dev and protobuf-c-compiler"

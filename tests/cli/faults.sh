@@ -53,6 +53,7 @@ YAML
     tool=(env LD_PRELOAD="$FAULTS_LIBRARY" "$SPHERELU")
     "${tool[@]}" train --quiet --data t.csv --target y --hidden 5 --norm bn --epochs 2 --out table >/dev/null
     "${tool[@]}" train --quiet --data c.csv --target kind --hidden 5 --epochs 2 --record boundaries --out plane >/dev/null
+    "${tool[@]}" train --quiet --data c.csv --target kind --hidden 3 --param sp --epochs 2 --out other >/dev/null
     mkdir digits
     for part in train:20 t10k:8; do # 12 x 10 pixels of three classes
         rows=${part#*:} part=${part%:*}
@@ -86,12 +87,18 @@ walk writes train --resume --data c.csv --target kind --hidden 4 --threads 2 --d
 walk writes train --quiet --resume --data digits --net vgg6 --width 0.0625 --norm bn --batch 8 --epochs 1 --no-report --out run
 walk writes train --quiet --resume --data pictures --size 8 --workers 1 --net vgg6 --width 0.0625 --batch 4 --epochs 1 \
     --augment crop --log tensorboard --no-report --out run
+walk writes train --quiet --resume --data t.csv --target y --hidden 3 --ensemble 2 --refit --epochs 2 --out run
+walk writes train --quiet --resume --data t.csv --target y --hidden 3 --tune 2 --epochs 2 --no-report --out run
+walk writes pack pictures packed --size 8 --workers 1 --json
 walk reads eval table --data t.csv --json
 walk reads predict plane --data c.csv
 walk writes predict table --data t.csv --out p.csv --json
 walk writes convert plane/model.safetensors old.safetensors --to sp --json
 walk writes export plane out.onnx
 walk writes import in.onnx old.safetensors
+walk reads importance plane --repeats 2 --json
+walk reads compare plane other --json
+walk writes compare plane other --out compared.html
 walk reads boundaries table --layer 0 --data t.csv --json
 walk reads regions plane --json
 walk writes regions plane --out drawn
@@ -101,6 +108,8 @@ walk parts run x.yaml --quiet --resume --jobs 2 --out x
 walk parts run small.yaml --quiet --resume --jobs 1 --out small
 walk reads run x.yaml --dry-run --json
 walk reads show plane
+walk reads list . --json
+walk reads completion bash
 walk reads data list --json
 walk reads data info crescents
 walk reads data verify banana

@@ -97,6 +97,34 @@ same_run() {
     same_record "$1" "$2"
 }
 
+# peak ARGS...: the most memory, in kB, that a training holds, looked at while it runs
+peak() {
+    local pid most=0 now
+    "$SPHERELU" train "$@" --quiet --out peak >out 2>err &
+    pid=$!
+    while now=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null) && [ -n "$now" ]; do
+        most=$now
+        sleep 0.01
+    done
+    wait $pid
+    rm -rf peak
+    echo "$most"
+}
+
+peak_is_seen() {
+    [ -r /proc/self/status ] && ! grep -q __asan_init "$SPHERELU" && ! grep -q __tsan_init "$SPHERELU"
+}
+
+# tells_its_peak ARGS...: a dry run of that training tells the memory it takes to 5 %; `held` is that, in kB
+tells_its_peak() {
+    local told
+    run 0 train "$@" --dry-run --json
+    told=$(json out peak_bytes)
+    held=$(peak "$@")
+    check "$*: told $told bytes, held $held kB" awk -v told="$told" -v held="$held" \
+        'BEGIN { r = told / (held * 1024); exit !(r > 0.95 && r < 1.05) }'
+}
+
 # json FILE KEY...: the value at a path of keys, by jansson's own output style: enough for what the tool writes
 json() {
     local text key

@@ -38,7 +38,8 @@ under() {
         )
         code=$?
     } 2>/dev/null # bash tells of crashes
-    sed -i 's/"peak_bytes": [0-9.e+]*/"peak_bytes": 0/' out # of a dry run: what the process holds at the moment
+    # of a dry run: what the process holds at the moment; of a list: when files were copied
+    sed -i 's/"peak_bytes": [0-9.e+]*/"peak_bytes": 0/; s/"when": "[^"]*"/"when": ""/g' out
     hit='' calls=0 said=()
     [ -e note ] && while read -r line; do
         case $line in hit:*) hit=${line#hit: } ;; calls:*) calls=${line#calls: } ;; esac
@@ -49,14 +50,15 @@ under() {
     return $code
 }
 
-# Two libraries end the program themselves when they find no memory, with a line of their own: libgomp and libarchive.
+# Two libraries end the program themselves when they find no memory, with a line of their own: libgomp (also where it gets no
+# thread) and libarchive.
 # Three follow a null pointer: libarchive, oneDNN and OpenSSL's libcrypto. Files stay old or new all the same, as after a kill.
 # Where it is the process of a job, the command tells of it in its own line.
 ends_itself() {
     local line
     for line in "${said[@]}"; do
         case $line in
-        'libgomp: Out of memory'* | 'Fatal Internal Error in libarchive: '*' memory'*) [ "$1" -eq 1 ] && return ;;
+        'libgomp: Out of memory'* | 'libgomp: Thread creation failed'* | 'Fatal Internal Error in libarchive: '*' memory'*) [ "$1" -eq 1 ] && return ;;
         'spherelu: out of memory inside of a library'*) [ "$1" -eq 1 ] && return ;; # an exception of C++
         'spherelu: a crash'*)
             [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* || $hit == *'/libcrypto.'* ]] && [ "$1" -eq "$([ "$judge" = parts ] && echo 1 || echo 139)" ] && return
@@ -73,7 +75,8 @@ half() {
     diff -rq try after | sed -n 's/^Files try\/\(.*\) and .* differ$/\1/p; s/^Only in try\(.*\): /\1\//p' | sed 's:^/::' |
         while read -r name; do
             case $name in
-            */checkpoint.safetensors | */metrics.jsonl | */boundaries.*.part) continue ;;
+            */checkpoint.safetensors | */metrics.jsonl | */refit.jsonl | */boundaries.*.part) continue ;;
+            */config.yaml) [[ $what == *' --tune '* ]] && continue ;; # until the choice is made it does not name what is chosen
             */events.out.tfevents.*) continue ;; # a resume begins another one
             *.tmp) [ "$ended" = itself ] && continue ;;
             */jobs/*) ;;
@@ -120,6 +123,7 @@ one() {
         left=$(half)
         [ -z "$left" ] || wrong "$what: neither the old file nor the new one: $left"
         diff -r try before >/dev/null && return 0 # it left nothing: again would be as without a fault
+        diff -r try after >/dev/null && return 0  # all was done, and could not be told
         under memory:ENOMEM:0 "$@" || wrong "$what: cannot be repeated"
     fi
     # where oneDNN finds no room for a product ours takes its place, and sums in another order: the last digits differ

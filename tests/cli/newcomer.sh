@@ -87,21 +87,24 @@ awk 'BEGIN {
 }'
 beats houses houses.csv price houses.txt
 run 0 predict houses0 --data houses.csv --out p.csv
-check "a house costs $(sed -n 2p p.csv)" awk 'NR > 1 && ($1 < 1000 || $1 > 1e6) { bad = 1 } END { exit bad }' p.csv
+check "a house costs $(sed -n 2p p.csv)" awk -F, 'NR > 1 && ($1 < 1000 || $1 > 1e6) { bad = 1 } END { exit bad }' p.csv
 
 # What the tool knows by name needs no path and no target.
 run 0 train --data boston --out known
 check "boston by name is another training" cmp -s known/split.json boston0/split.json
 run 0 train --data crescents --out classes
+run 0 eval classes --confusion --json
+matrix=$(tr -d ' \n' <out | sed 's/.*"counts":\[\[\([0-9]*\),\([0-9]*\)\],\[\([0-9]*\),\([0-9]*\)\]\].*/0 \1 \2 1 \3 \4/')
+check "the page's matrix is not eval's, $matrix" grep -q "true class 0 1 $matrix " <(sed 's/<[^>]*>/ /g' classes/report.html | tr -s ' \n' ' ')
 check "crescents: accuracy $(json classes/result.json test accuracy)" \
     awk "BEGIN { exit !($(json classes/result.json test accuracy) > 0.98) }"
 
 # What the table says of the task, and the notes on what a new user would not ask for.
 note="still improving at the last epoch: raise --epochs"
-run 0 train --data crescents --epochs 5 --out short
+run 0 train --data crescents --schedule none --epochs 5 --out short
 check "the task is not shown: $(cat out)" grep -q "^training  binary, bce, adam" out
 check "no note at an unfinished training" grep -qF "$note" err
-run 0 train --data crescents --epochs 5 --json --out short-json
+run 0 train --data crescents --schedule none --epochs 5 --json --out short-json
 check "no note beside --json" grep -qF "$note" err
 for options in "--epochs 5 --quiet" "--epochs 5 --schedule cosine" "--epochs 2000 --patience 5"; do
     # shellcheck disable=SC2086 # words
@@ -154,11 +157,25 @@ shows "epoch " "memory "
 run 0 train --data photos --net vgg6 --width 0.125 --size 32 --epochs 1 --quiet --out runs/photos
 check "no cosine: $(grep schedule runs/photos/config.yaml)" grep -q 'schedule: cosine' runs/photos/config.yaml
 check "the page of images" grep -q "Curves" runs/photos/report.html
+check "it says of a vgg6: $(grep -o 'One network[^<]*' runs/photos/report.html)" grep -q "vgg6 with width 0.125," runs/photos/report.html
+check "no confusion matrix of the photos" grep -q "Confusion matrix, test rows" runs/photos/report.html
+check "one epoch is not to be seen" grep -q 'h0"/>' runs/photos/report.html
 run 0 predict runs/photos --data photos/cats --out cats.csv
 check "a line a picture: $(head -2 cats.csv)" [ "$(wc -l <cats.csv)" -eq 7 ]
 # what is not said: 30 epochs, and the command of the page says so
 run 0 train --data photos --net vgg6 --width 0.125 --size 32 --quiet --out runs/thirty
 check "not 30 epochs: $(grep epochs runs/thirty/config.yaml)" grep -q 'epochs: 30$' runs/thirty/config.yaml
+# 0.002 is meant for 128 pictures a step: another batch has another rate, unless one is said
+while read -r lr options; do
+    # shellcheck disable=SC2086 # words
+    run 0 train --data photos --net vgg6 --width 0.125 --size 32 --epochs 1 --quiet --no-report $options --out "runs/rate$((++rates))"
+    check "${options:-no option}: $(grep ' lr:' runs/rate$rates/config.yaml), expected $lr" grep -qx "  lr: $lr" runs/rate$rates/config.yaml
+done <<'RATES'
+0.002
+0.0005 --batch 8
+0.000125 --batch 8 --optimizer sgd
+0.0625 --batch 8 --lr 0.0625
+RATES
 run 0 train --resume --epochs 31 --quiet --out runs/thirty
 check "not one epoch more" grep -q '^epochs    31' out
 

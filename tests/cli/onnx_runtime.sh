@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # What spherelu export writes, run by onnxruntime: the networks of onnx_nets, and runs of every task against predict.
-# Python with onnx and onnxruntime is $SPH_ONNX_PYTHON, or python3.
+# What others export comes back through import and export, and computes what its makers predict.
+# Python with onnx and onnxruntime is $SPH_ONNX_PYTHON, or python3; torch, torchvision, onnxscript, scikit-learn, skl2onnx and OpenCV
+# are used where it has them.
 . "$(dirname "$0")/lib.bash"
 python=${SPH_ONNX_PYTHON:-python3}
 if [ -z "${ONNX_NETS:-}" ]; then
@@ -50,4 +52,28 @@ try count --loss poisson --param sp --ensemble 2
 try price,count --norm bn --ensemble 3
 try rich --ensemble 4
 try size --ensemble 3 --activation elu
+
+# pictures: bytes in, and what predict says of each; also the mean of two nets
+mkdir -p photos/one photos/two
+for i in 1 2 3; do
+    cp "$SOURCE_DIR/tests/golden/pictures/large.jpg" photos/one/$i.jpg
+    cp "$SOURCE_DIR/tests/golden/pictures/scans.jpg" photos/two/$i.jpg
+    cp "$SOURCE_DIR/tests/golden/pictures/plain.png" photos/two/plain$i.png
+done
+run 0 pack photos packed --size 28
+for members in 1 2; do
+    run 0 train --data packed --net resnet18 --width 0.125 --norm bn --param sp --size 28 --epochs 2 --ensemble $members --quiet --out "pictures$members"
+    run 0 predict "pictures$members" --data packed --out pictures.csv
+    run 0 export "pictures$members" pictures.onnx
+    check "pictures, $members nets: not what predict says" compare images pictures.onnx packed/train_images.npy pictures.csv
+done
+
+# ---- what others export
+mkdir others
+check "nets of others are made" sh -c '"$0" "$1" make others >others.txt' "$python" "$SOURCE_DIR/tests/onnx_import.py"
+while read -r name; do
+    run 0 import "others/$name.onnx" "others/$name.safetensors" --quiet
+    run 0 export "others/$name.safetensors" "others/$name.back.onnx"
+done <others.txt
+check "another result than their makers'" "$python" "$SOURCE_DIR/tests/onnx_import.py" check others
 finish

@@ -13,8 +13,8 @@ for optimizer in adam adamw sgd rmsprop lion; do
     run 0 train "${small[@]}" --optimizer $optimizer --out $optimizer
     check "$optimizer is not in config.yaml" grep -qx "  optimizer: $optimizer" $optimizer/config.yaml
 done
-check "rmsprop's rate and momentum" [ "$(grep -E '^  (lr|momentum):' rmsprop/config.yaml | tr -d '\n')" = "  lr: 0.003  momentum: 0" ]
-check "lion's rate" grep -qx '  lr: 0.001' lion/config.yaml
+check "rmsprop's rate and momentum" [ "$(grep -E '^  (lr|momentum):' rmsprop/config.yaml | tr -d '\n')" = "  lr: 0.006  momentum: 0" ]
+check "lion's rate" grep -qx '  lr: 0.002' lion/config.yaml
 check "natural directions nobody asked for" eval '! grep -q natural adam/config.yaml'
 run 0 train "${small[@]}" --beta1 0.8 --beta2 0.95 --natural 0.01 --out given
 for line in '  beta1: 0.8' '  beta2: 0.95' '  natural: 0.01'; do

@@ -84,10 +84,22 @@ absent again
 head -c 500 "$from/small.jpg" >set/train/small/5.jpg
 run 1 pack set again
 says "set/train/small/5.jpg: not a whole JPEG"
-check "a set is left" [ ! -e again/train_images.npy ]
+check "a part of a set is left: $(ls again)" [ -z "$(ls again)" ]
 run 0 pack set skipped --size 32 --skip-bad
 check "the bad one is not counted" grep -q "note: 1 file could not be decoded and was left out" err
 check "the others are not packed" grep -q "images    20 to train on" out
+# ---- killed: what is left gives way to the next call; files of others do not
+mkdir killed others
+touch killed/{classes.txt,val_images.npy,val_labels.npy,train_images.npy.0123456789abcdef.tmp} others/classes.txt
+cp -r killed mixed
+touch mixed/mine.txt
+run 0 pack set/val killed --size 28
+check "more than a set of one part: $(ls killed)" [ "$(ls killed | tr '\n' ' ')" = "classes.txt train_files.txt train_images.npy train_labels.npy " ]
+for dir in others mixed; do
+    run 2 pack set/val $dir
+    says "$dir: holds files already, expected a new folder"
+done
+check "files of others are gone" [ "$(ls others mixed | wc -w)" -eq 8 ]
 head -c 9000 packed/train_images.npy >cut && mkdir short && cp packed/* short && mv cut short/train_images.npy
 run 1 train --data short "${small[@]}" --out never
 says "short/train_images.npy: 8872 bytes of numbers, expected 20 x 256 x 256 x 3"

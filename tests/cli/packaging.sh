@@ -10,7 +10,7 @@ debian=packaging/debian
 same() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'" && false; }; }
 check "the tool's version" same "$version" "$("$SPHERELU" --version | sed -n '1s/spherelu //p')"
 check "Debian's version" same "$version-1" "$(sed -n '1s/.*(\(.*\)).*/\1/p' $debian/changelog)"
-check "conda's version" same "$version" "$(sed -n 's/.*set version = "\(.*\)".*/\1/p' packaging/conda/meta.yaml)"
+check "conda's version" same "$version" "$(sed -n 's/^  version: "\(.*\)"/\1/p' packaging/conda/recipe.yaml)"
 check "the citation's version" same "$version" "$(sed -n 's/^version: //p' CITATION.cff)"
 check "the soname's package" grep -qx "Package: libspherelu${version%.*}" $debian/control
 check "and its list of files" test -s "$debian/libspherelu${version%.*}.install"
@@ -22,14 +22,13 @@ listed=$(sed -n '/^Build-Depends:/,/^Standards/p' $debian/control | grep -v ^Sta
     grep -vx -e debhelper-compat -e Build-Depends -e amd64 -e arm64 | sort -u)
 check "what Debian builds with is what install-deps installs" same "$listed" "$wanted"
 
-if python3 -c 'import yaml, jinja2' 2>/dev/null; then
-    check "conda's recipe is YAML once its variables are in" python3 - packaging/conda/meta.yaml <<'PY'
-import sys, jinja2, yaml
-text = jinja2.Template(open(sys.argv[1]).read()).render(compiler=lambda x: x, stdlib=lambda x: x)
-recipe = yaml.safe_load(text)
-assert recipe["package"]["name"] == "spherelu" and recipe["requirements"]["host"] and recipe["test"]["commands"]
-PY
+python=${SPH_ONNX_PYTHON:-python3}
+if "$python" -c 'import rattler_build' 2>/dev/null; then
+    check "conda's recipe is not what rattler-build takes" "$python" scripts/check-conda >"$work/log" 2>&1
+    check "another version: $(cat "$work/log")" grep -q "^linux-64: spherelu $version, " "$work/log"
+    sed 's/^requirements:/requirement:/' packaging/conda/recipe.yaml >"$work/wrong.yaml"
+    check "a wrong key is taken" sh -c '! "$0" -c "from rattler_build import Stage0Recipe; Stage0Recipe.from_file(\"$1\")" 2>/dev/null' "$python" "$work/wrong.yaml"
 else
-    skipped "the syntax of conda's recipe: no yaml and jinja2 for python3"
+    skipped "the conda recipe ($python has no rattler_build: pip install py-rattler-build; \$SPH_ONNX_PYTHON names another)"
 fi
 finish

@@ -61,6 +61,11 @@ check "the disk is off by more than a tenth" awk -v a="$(json dry.json disk_byte
     'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }'
 check "no time" awk -v step="$(json dry.json step_seconds)" -v all="$(json dry.json seconds)" 'BEGIN { exit !(step > 0 && all > 8 * step) }'
 rm -r wide
+if peak_is_seen; then
+    tells_its_peak --data set --net resnet18 --width 0.25 --param sp --norm bn --size 128 --batch 16 --epochs 1
+else
+    skipped "the memory that a dry run tells: no /proc, or a sanitizer's own memory"
+fi
 
 # ---- one folder that is split; one channel; no change of pictures; an mlp; size 224 if not given
 run 0 train --quiet --data set/train "${small[@]}" --gray --augment flip --epochs 1 --out gray

@@ -76,7 +76,7 @@ assert z["layers.0.distinct"].tolist() == [len(np.unique(b, axis=0)) for b in bi
 check "another way of saying it is not the same" grep -q '"boundaries:0,7,99+patterns:0,24"' chosen/config.yaml
 
 # ---- gradients: layer by layer, the output layer too, which has no activation
-run 0 train "${short[@]}" --batch full --record gradients:0,3,8 --out gradients
+run 0 train "${short[@]}" --param gmp --batch full --record gradients:0,3,8 --out gradients
 absent gradients/boundaries.gradients.part gradients/boundaries.moves.part
 folder=gradients
 numpy '
@@ -94,7 +94,7 @@ assert ((active > 0) & (active < 1)).all() and ((dead >= 0) & (dead < 1)).all()'
 run 0 train --data c.csv --target kind --hidden 7 --epochs 3 --norm ln --record patterns --quiet --out ln
 folder=ln
 numpy 'has("pattern_step", "flips", "distinct", "x_mean", "x_scale", *("layers.0." + a for a in ("pattern", "flips", "distinct", "bits")))'
-run 0 train --data c.csv --target kind --hidden 7 --epochs 3 --norm ln --record boundaries --quiet --out ln2
+run 0 train --data c.csv --target kind --hidden 7 --epochs 3 --batch full --norm ln --record boundaries --quiet --out ln2
 folder=ln2
 numpy 'has("step", "frame_step", "x_mean", "x_scale")
 assert z["step"].tolist() == [1, 2, 3]'

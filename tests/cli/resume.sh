@@ -64,7 +64,7 @@ same_run whole moved
 
 # ---- options that contradict the run
 run 2 train --resume --lr 0.5 --out whole
-says "--lr: found '0.5'" "started with '0.01'"
+says "--lr: found '0.5'" "started with '0.02'"
 run 2 train --resume --seed 9 --out whole
 says "--seed: found '9'" "started with '0'"
 run 2 train --resume --norm bn --out whole

@@ -4,7 +4,7 @@
 # Runs one can find: list, show, and eval of a run's own test part; predictions that read back as the same bits.
 . "$(dirname "$0")/lib.bash"
 
-run 0 train --data boston --hidden 20,10 --norm bn --epochs 30 --out runs/one --quiet
+run 0 train --data boston --param gmp --hidden 20,10 --norm bn --epochs 30 --out runs/one --quiet
 run 0 train --data crescents --param sphere --epochs 5 --test 0 --out runs/deep/two --quiet
 mkdir -p runs/broken runs/.hidden runs/nothing
 echo 'data: [' >runs/broken/config.yaml
@@ -18,6 +18,13 @@ check "three runs are three rows and a head" test "$(wc -l <out)" -eq 4
 run 0 list runs/deep --json
 check "list --json is one line" test "$(wc -l <out)" -eq 1
 shows '"run": "runs/deep/two"' '"method": "sphere"' '"test": null' '"state": "finished"'
+mkdir -p unread/broken unread/locked/config.yaml && echo '[' >unread/broken/config.yaml
+run 1 list unread # the broken one is told in its row; what the system did not read fails the list, when all is said
+check "not all rows are there" [ "$(grep -c '^unread/broken  not YAML\|^unread/locked  cannot read' out)" -eq 2 ]
+check "no line about it" grep -qx "spherelu list: unread/locked/config.yaml: cannot read: it is a directory" err
+rm -r unread/locked
+run 0 list unread
+rm -r unread
 run 1 list runs/nothing
 says "runs/nothing: no run and no experiment lies here"
 run 0 list runs/nothing --json

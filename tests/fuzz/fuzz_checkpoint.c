@@ -45,7 +45,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         abort();
     setup.net = t.net;
     if (trainer_new(&t.trainer, &setup) < 0 ||
-        checkpoint_save(fuzz_path("seed"), t.trainer, t.net, extra) < 0)
+        checkpoint_save(fuzz_path("seed"), &(struct checkpoint_parts){&t.trainer, 1, t.net}, extra) < 0)
         abort();
     json_decref(extra);
     fuzz_seed(fuzz_path("seed"));
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     json_t *extra = NULL;
     const char *path = fuzz_file("c.safetensors", file, size);
     free(file);
-    checkpoint_load(path, t.trainer, t.net, &extra);
+    checkpoint_load(path, &(struct checkpoint_parts){&t.trainer, 1, t.net}, &extra);
     json_decref(extra);
     return 0;
 }

@@ -16,14 +16,14 @@ static void go_on(const char *home, size_t length)
         .epoch = 1, .step = 2, .lr = 0.1, .names = names, .value = (double[]){1, NAN}, .values = 2};
     struct metrics metrics;
     uint64_t offset = 0;
-    if (metrics_open(&metrics, home, length / 2) == 0) {
+    if (metrics_open(&metrics, home, RUNFOLDER_METRICS, length / 2) == 0) {
         if (metrics_add(&metrics, &view) < 0 || metrics_flush(&metrics) < 0 ||
             metrics_sync(&metrics, &offset) < 0 || offset < length / 2)
             abort();
         metrics_close(&metrics);
     }
     const sph_result result = {.epochs = 1, .best_epoch = 1, .diverged = length % 2 != 0};
-    if (runfolder_write_result(home, &result, "loss", NULL) < 0 ||
+    if (runfolder_write_result(home, &result, "loss", NULL, NULL) < 0 ||
         runfolder_diverged(home) != result.diverged)
         abort();
 }

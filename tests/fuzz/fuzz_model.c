@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (model_open(&net, &schema, path) == 0) {
         sph_data *data = NULL;
         if (schema &&
-            data_open_with_schema(&data, fuzz_file("t.csv", table, sizeof table - 1), schema, 0) == 0)
+            data_open_like(&data, fuzz_file("t.csv", table, sizeof table - 1), schema, 0, NULL) == 0)
             sph_data_free(data);
         run(net);
         sph_net_free(net);

@@ -71,6 +71,7 @@ static size_t guess_rows(const uint8_t *bytes, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
+    unsigned way = fuzz_way(bytes, length, 2);
     static const uint8_t image[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     if (access(fuzz_path("labels"), F_OK)) {
         mkdir(fuzz_path("images"), 0700);
@@ -84,14 +85,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         put_labels("files/train_labels.npy", 3);
     }
     if (length > 6 && !memcmp(bytes, "\x93NUMPY", 6)) {
-        fuzz_file("images/train_images.npy", bytes, length);
-        put_labels("images/train_labels.npy", guess_rows(bytes, length));
-        read_rows(fuzz_path("images"));
-        fuzz_file("labels/train_labels.npy", bytes, length);
-        read_rows(fuzz_path("labels"));
-    } else {
+        if (way) {
+            fuzz_file("images/train_images.npy", bytes, length);
+            put_labels("images/train_labels.npy", guess_rows(bytes, length));
+            read_rows(fuzz_path("images"));
+        } else {
+            fuzz_file("labels/train_labels.npy", bytes, length);
+            read_rows(fuzz_path("labels"));
+        }
+    } else if (way) {
         fuzz_file("names/classes.txt", bytes, length);
         read_rows(fuzz_path("names"));
+    } else {
         fuzz_file("files/train_files.txt", bytes, length);
         read_rows(fuzz_path("files"));
     }

@@ -16,7 +16,7 @@ static void read_by(const char *path, const json_t *schema, int need_targets)
 {
     sph_data *data = NULL;
     json_t *again = NULL;
-    if (data_open_with_schema(&data, path, schema, need_targets) < 0) {
+    if (data_open_like(&data, path, schema, need_targets, NULL) < 0) {
         if (data || !*sph_error())
             abort();
         return;
