@@ -40,13 +40,22 @@ def matrix(values: Any, key: str, columns: int | None = None) -> Array:
     return array
 
 
+def row_weights(values: Any, rows: int) -> Array:
+    """values as (rows,)."""
+    array = matrix(values, "sample_weight")
+    if array.shape != (rows, 1):
+        raise ArgumentError(f"sample_weight: shape {np.shape(values)}, expected ({rows},)", key="sample_weight")
+    return array[:, 0]
+
+
 TASKS = {"regression": "SPH_TASK_REGRESSION", "binary": "SPH_TASK_BINARY", "classes": "SPH_TASK_CLASSES"}
 
 
 class Data:
-    """sph_data of arrays: y holds numbers, or class numbers from 0."""
+    """sph_data of arrays: y holds numbers, or class numbers from 0; weights what each row counts in training; classes how many
+    there are, if that is more than y tells."""
 
-    def __init__(self, x: Array, y: Array, task: str) -> None:
+    def __init__(self, x: Array, y: Array, task: str, weights: Array | None = None, classes: int = 0) -> None:
         self.handle = ctypes.c_void_p()
         if task not in TASKS:
             raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
@@ -57,6 +66,14 @@ class Data:
                 ctypes.byref(self.handle), doubles(x), doubles(y), len(x), x.shape[1], y.shape[1], getattr(_abi, TASKS[task])
             )
         )
+        try:
+            if weights is not None:
+                check(lib().sph_data_set_weights(self.handle, doubles(weights)))
+            if classes:
+                check(lib().sph_data_set_classes(self.handle, classes))
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         lib().sph_data_free(self.handle)

@@ -7,8 +7,8 @@ import ctypes
 import html
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -283,3 +283,11 @@ def convert(net: Net | Path, to: str, *, strict: bool = False, keep_bn: bool = F
     True
     """
     return (net if isinstance(net, Net) else load(net)).convert(to, strict=strict, keep_bn=keep_bn)
+
+
+@contextmanager
+def all_held(nets: Sequence[Net]) -> Iterator[list[ctypes.c_void_p]]:
+    """Their handles; each net once, in an order that two threads share."""
+    with ExitStack() as stack:
+        held = {id(net): stack.enter_context(net._held()) for net in sorted(nets, key=id)}
+        yield [held[id(net)] for net in nets]

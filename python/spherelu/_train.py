@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from ._arrays import Array, Data, matrix
+from ._arrays import Array, Data, doubles, matrix, row_weights
 from ._errors import ArgumentError
 from ._boundary import Tracker
 from ._lib import Stop, check, interruptible, lib, text
-from ._net import Net
+from ._net import Net, all_held
 from ._options import Job
 
 
@@ -46,7 +46,8 @@ def _scores(scores: Any) -> dict[str, float]:
 
 @dataclass
 class Run:
-    """What a training left: the net, its scores, what each epoch saw, every option as it was settled."""
+    """What a training left: the net, its scores, what each epoch saw, every option as it was settled. Of an ensemble `net` is
+    the first member, `nets` are all, and the scores are those of the mean prediction."""
 
     net: Net
     scores: dict[str, dict[str, float]]
@@ -59,6 +60,8 @@ class Run:
     stopped: bool
     classes: npt.NDArray[Any] | None = None
     folder: str | None = None
+    nets: tuple[Net, ...] = ()
+    moments: tuple[int, Array] | None = None
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{part} {name} {value:.4g}" for part, values in self.scores.items() for name, value in list(values.items())[1:2])
@@ -109,13 +112,16 @@ class Watch:
         # Nothing may leave this: ctypes would print it and go on.
         try:
             view = pointer.contents
-            if not self.names:
-                self.names = [text(view.names[i]) for i in range(view.values)]
+            names = self.names
+            if len(names) != view.values:
+                names = [text(view.names[i]) for i in range(view.values)]
+                self.names = self.names or names
             values = view.value[: view.values]
-            self.rows.append((view.epoch, view.step, view.lr, view.seconds, *values))
+            if names is self.names:  # the second training of refit has no validation part, and is no part of the history
+                self.rows.append((view.epoch, view.step, view.lr, view.seconds, *values))
             if self.callbacks:
                 seen = View(
-                    view.epoch, view.epochs, view.step, view.lr, view.loss, dict(zip(self.names, values)), view.seconds, bool(view.improved)
+                    view.epoch, view.epochs, view.step, view.lr, view.loss, dict(zip(names, values)), view.seconds, bool(view.improved)
                 )
                 return int(any([callback(seen) is True for callback in self.callbacks]))
         except BaseException as error:
@@ -139,10 +145,11 @@ class Watch:
         return {name: table[:, i] for i, name in enumerate(heads)} if self.rows else {name: np.empty(0) for name in heads}
 
 
-def _finished(net: Net, result: Any, watch: Watch, options: dict[str, str]) -> Run:
+def _finished(nets: Sequence[Net], result: Any, watch: Watch, options: dict[str, str]) -> Run:
     parts = {part: _scores(getattr(result, part)) for part in ("train", "val", "test")}
     return Run(
-        net=net,
+        net=nets[0],
+        nets=tuple(nets),
         scores={part: values for part, values in parts.items() if values},
         history=watch.history(),
         options=options,
@@ -160,30 +167,63 @@ def train_arrays(
     task: str,
     options: dict[str, Any],
     callbacks: Iterable[Callback] = (),
-    start: Net | None = None,
+    start: Sequence[Net] = (),
+    *,
+    weights: Array | None = None,
+    classes: int = 0,
+    moments: tuple[int, Array] | None = None,
+    keep_moments: bool = False,
 ) -> Run:
-    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous."""
+    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) likewise. start: the nets
+    it begins with, moments: what their optimizer remembers, a count of steps and numbers."""
     stop = Stop()
     watch = Watch(callbacks, stop)
-    result = _abi.sph_result()
-    out = ctypes.c_void_p()
-    with Job(options) as job, Data(x, y, task) as data:
+    result, left = _abi.sph_result(), _abi.sph_moments()
+    with Job(options) as job, Data(x, y, task, weights, classes) as data:
         list_of, count = watch.observers()
+        members = int(job.get("ensemble") or 1)
+        if start and len(start) != members:
+            raise ArgumentError(f"start: {len(start)} nets, expected {members}", key="start")
+        out = (ctypes.c_void_p * members)()
 
         def work() -> None:
-            if start is None:
-                check(lib().sph_job_train(ctypes.byref(out), job.handle, data.handle, None, list_of, count, ctypes.byref(result)))
-                return
-            with start._held() as begin:
-                check(lib().sph_job_train(ctypes.byref(out), job.handle, data.handle, begin, list_of, count, ctypes.byref(result)))
+            with all_held(start) as handles:
+                begin = _abi.sph_start((ctypes.c_void_p * len(handles))(*handles))
+                if moments is not None:
+                    step, values = moments
+                    begin.moments = ctypes.pointer(_abi.sph_moments(step, len(values), doubles(values)))
+                given = ctypes.byref(begin) if handles else None
+                wanted = ctypes.byref(left) if keep_moments else None
+                check(lib().sph_job_train(out, wanted, job.handle, data.handle, given, list_of, count, ctypes.byref(result)))
 
         try:
             interruptible(work, stop)
-            watch.check()
-        except BaseException:
-            lib().sph_net_free(out)
-            raise
-        return _finished(Net(out), result, watch, job.settled())
+        finally:  # after Ctrl-C there are nets too
+            nets = [Net(ctypes.c_void_p(handle)) for handle in out if handle]
+            steps = int(left.step)
+            kept = np.ctypeslib.as_array(left.value, (left.count,)).copy() if left.count else np.empty(0)
+            lib().sph_moments_free(ctypes.byref(left))
+        watch.check()
+        run = _finished(nets, result, watch, job.settled())
+        run.moments = (steps, kept) if keep_moments else None
+        return run
+
+
+def _members(folder: str, count: int) -> list[Net]:
+    """The nets of a run folder."""
+    if count == 1:
+        return [Net.open(os.path.join(folder, "model.safetensors"))]
+    nets = []
+    for k in range(count):
+        run, net = ctypes.c_void_p(), ctypes.c_void_p()
+        check(lib().sph_run_open(ctypes.byref(run), os.fsencode(folder)))
+        try:
+            check(lib().sph_run_take_member(run, k))
+            check(lib().sph_net_copy(ctypes.byref(net), lib().sph_run_net(run)))
+            nets.append(Net(net))
+        finally:
+            lib().sph_run_free(run)
+    return nets
 
 
 def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback]) -> Run:
@@ -195,7 +235,7 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
     with Job({**options, "data": data, "out": folder}) as job:
         interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
         watch.check()
-        run = _finished(Net.open(os.path.join(folder, "model.safetensors")), result, watch, job.settled())
+        run = _finished(_members(folder, int(job.get("ensemble") or 1)), result, watch, job.settled())
     run.folder = folder
     return run
 
@@ -205,14 +245,24 @@ def encode_classes(y: Any) -> tuple[npt.NDArray[Any], Array]:
     return classes, np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, 1)
 
 
-def train(x: Any, y: Any = None, *, task: str | None = None, callbacks: Iterable[Callback] = (), start: Net | None = None, **options: Any) -> Run:
+def train(
+    x: Any,
+    y: Any = None,
+    *,
+    task: str | None = None,
+    sample_weight: Any = None,
+    callbacks: Iterable[Callback] = (),
+    start: Net | Sequence[Net] | None = None,
+    **options: Any,
+) -> Run:
     """Trains a network and returns a `Run`.
 
     x, y: arrays, (rows, features) and (rows,) or (rows, targets); or x alone, the path of a file or the name of a known
     set, as `spherelu train --data` takes it (then `out` names the run folder; one in the temporary directory if not
     given). task: "regression", "binary" or "classes"; if not given, labels that are no floats are classes. callbacks:
-    called with a `View` after each epoch; one that returns True stops the training. start: a net to begin with, of the
-    same shape. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`.
+    called with a `View` after each epoch; one that returns True stops the training. sample_weight: (rows,) what each row counts
+    in training; scores do not heed it. start: a net to begin with, of the same shape, whose standardisation is kept; of an
+    ensemble all its nets. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`.
 
     >>> import numpy as np, spherelu
     >>> rng = np.random.default_rng(0)
@@ -222,8 +272,8 @@ def train(x: Any, y: Any = None, *, task: str | None = None, callbacks: Iterable
     True
     """
     if isinstance(x, (str, os.PathLike)):
-        if y is not None or start is not None:
-            raise ArgumentError("y and start go with arrays; a file's targets are columns, --init names a file", key="y")
+        if y is not None or start is not None or sample_weight is not None:
+            raise ArgumentError("y, start and sample_weight go with arrays; a file has columns, and init names a file", key="y")
         return _train_file(os.fspath(x), {**options, **({"task": task} if task else {})}, callbacks)
     if y is None:
         raise ArgumentError("y: nothing given, expected targets", key="y")
@@ -236,9 +286,9 @@ def train(x: Any, y: Any = None, *, task: str | None = None, callbacks: Iterable
     else:
         classes, targets = encode_classes(labels)
         task = "binary" if len(classes) <= 2 else "classes"
-    run = train_arrays(matrix(x, "x"), targets, task, options, callbacks, start)
+    rows = matrix(x, "x")
+    begin = [start] if isinstance(start, Net) else list(start or ())
+    weights = None if sample_weight is None else row_weights(sample_weight, len(rows))
+    run = train_arrays(rows, targets, task, options, callbacks, begin, weights=weights)
     run.classes = classes
     return run
-
-
-

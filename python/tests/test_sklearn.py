@@ -22,7 +22,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import spherelu
 
 # Checks that are expected to fail, each with its reason.
-EXPECTED = {"check_class_weight_classifiers": "class_weight is None or 'balanced'; the check gives a dictionary"}
+EXPECTED = {
+    "check_class_weight_classifiers": "the validation rows, which choose the epoch, count alike; it holds with early_stopping=False, below",
+    "check_sample_weight_equivalence_on_dense_data": "rows that are there twice are shuffled into batches and drawn to validate; rows that count twice are not",
+}
 
 quick = dict(epochs=200, hidden=30)
 
@@ -32,21 +35,115 @@ def test_scikit_learn_s_own_checks(estimator, check):
     check(estimator)
 
 
+def test_the_check_of_class_weights_holds_where_no_rows_choose_the_epoch():
+    from sklearn.utils.estimator_checks import check_class_weight_classifiers
+
+    check_class_weight_classifiers("Classifier", spherelu.Classifier(early_stopping=False, **quick))
+
+
 def test_balanced_classes_find_the_rare_one():
     draw = np.random.default_rng(1)
     x = np.concatenate([draw.normal(size=(380, 2)), draw.normal(size=(20, 2)) + 1.5])
     y = np.repeat([0, 1], [380, 20])
     found = {w: spherelu.Classifier(class_weight=w, random_state=0, **quick).fit(x, y).predict(x)[380:].mean() for w in (None, "balanced")}
     assert found["balanced"] > found[None] + 0.2
-    with pytest.raises(ValueError, match="balanced"):
-        spherelu.Classifier(class_weight={0: 1, 1: 5}, **quick).fit(x, y)
+    dictionary = spherelu.Classifier(class_weight={0: 1, 1: 19}, random_state=0, **quick).fit(x, y)
+    assert dictionary.predict(x)[380:].mean() > found[None] + 0.2
+    by_rows = spherelu.Classifier(random_state=0, **quick).fit(x, y, sample_weight=np.where(y == 1, 19, 1))
+    assert np.array_equal(dictionary.decision_function(x), by_rows.decision_function(x))
+    with pytest.raises(ValueError):
+        spherelu.Classifier(class_weight={0: 1, 1: -5}, **quick).fit(x, y)
+
+
+def test_rows_count_what_their_weight_says(table):
+    x, y = table
+    other = np.concatenate([y, -y])
+    both = np.concatenate([x, x])
+    weight = np.repeat([1.0, 1e-9], len(x))
+    model = spherelu.Regressor(early_stopping=False, **quick).fit(both, other, sample_weight=weight)
+    assert model.score(x, y) > 0.8 and model.score(both, other, sample_weight=weight) > 0.8
+    assert spherelu.Regressor(early_stopping=False, **quick).fit(both, other).score(x, y) < 0.5
+    without = spherelu.Regressor(**quick).fit(both, other, sample_weight=weight > 0.5)
+    assert np.array_equal(without.predict(x), spherelu.Regressor(**quick).fit(x, y, sample_weight=np.ones(len(x))).predict(x))
+    for bad in (np.zeros(len(x)), np.ones(3), -np.ones(len(x)), np.full(len(x), np.nan), np.ones((len(x), 2))):
+        with pytest.raises(ValueError):
+            spherelu.Regressor(**quick).fit(x, y, sample_weight=bad)
+    with pytest.raises(ValueError):
+        spherelu.train(x, y, sample_weight=np.ones(3), epochs=1)
+
+
+def test_rows_come_piece_by_piece(table):
+    x, y = table
+    model = spherelu.Regressor(hidden=30, lr=0.02)
+    for i in range(300):
+        model.partial_fit(x[i % 4 :: 4], y[i % 4 :: 4])
+    assert model.score(x, y) > 0.8 and model.n_iter_ == 300 and len(model.history_["train_loss"]) == 300
+    mean = model.net_(x).mean()
+    model.partial_fit(x[:5] + 1000, y[:5])
+    assert abs(model.net_(x).mean() - mean) < 1, "the standardisation stays that of the first rows"
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.partial_fit(x, y).predict(x), model.partial_fit(x, y).predict(x))
+    with pytest.raises(ValueError):
+        model.partial_fit(x[:, :2], y)
+    with pytest.raises(ValueError):
+        model.partial_fit(x, np.column_stack([y, y]))
+    assert model.fit(x, y).n_iter_ > 1
+
+
+def test_pieces_need_not_hold_all_classes():
+    x, y = load_iris(return_X_y=True)
+    model = spherelu.Classifier(hidden=30, lr=0.02)
+    for _ in range(60):
+        for k in range(3):
+            model.partial_fit(x[y == k], y[y == k], classes=[0, 1, 2])
+    assert model.score(x, y) > 0.8
+    with pytest.raises(ValueError):
+        model.partial_fit(x, y, classes=[0, 1])
+    with pytest.raises(ValueError):
+        model.partial_fit(x, y + 1)
+    with pytest.raises(ValueError):
+        spherelu.Classifier(class_weight="balanced").partial_fit(x, y)
+
+
+def test_ensembles_predict_their_mean(table, tmp_path):
+    x, y = table
+    model = spherelu.Regressor(ensemble=3, n_jobs=2, **quick).fit(x, y)
+    assert len(model.nets_) == 3 and np.array_equal(model.nets_[0](x), model.net_(x))
+    assert np.array_equal(model.net_(x)[:, 0], spherelu.Regressor(**quick).fit(x, y).predict(x)), "the first one is that of one net"
+    mean, spread = model.predict(x, return_std=True)
+    assert np.allclose(mean, np.mean([net(x)[:, 0] for net in model.nets_], axis=0)) and (spread > 0).all()
+    assert np.array_equal(mean, spherelu.Regressor(ensemble=3, n_jobs=1, **quick).fit(x, y).predict(x))
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(x), mean)
+    with pytest.raises(ValueError):
+        spherelu.Regressor(**quick).fit(x, y).predict(x, return_std=True)
+    word = np.where(y > 1, "up", np.where(y < 0.2, "down", "level"))
+    for labels in (word, word == "up"):
+        classes = spherelu.Classifier(ensemble=2, n_jobs=-1, **quick).fit(x, labels)
+        p = classes.predict_proba(x)
+        assert np.allclose(p.sum(axis=1), 1) and (classes.classes_[p.argmax(axis=1)] == classes.predict(x)).all()
+        assert classes.score(x, labels) > 0.8
+    with pytest.raises(ValueError):
+        spherelu.train(x, y, ensemble=2, epochs=2, callbacks=[spherelu.Tracker()])
+    run = spherelu.train("crescents", out=tmp_path / "run", epochs=2, ensemble=2)
+    assert len(run.nets) == 2 and run.net.inputs == 2
+
+
+def test_refit_takes_the_validation_rows_too(table):
+    x, y = table
+    plain, again = (spherelu.Regressor(refit=r, **quick).fit(x, y) for r in (None, True))
+    assert not np.array_equal(plain.predict(x), again.predict(x)) and again.score(x, y) > 0.8
+    for wrong in ("tune", "weights", "group", "time"):
+        with pytest.raises(TypeError):
+            spherelu.Regressor(**{wrong: 2})
+        with pytest.raises(ValueError):
+            spherelu.train(x, y, epochs=1, **{wrong: 2})
 
 
 def test_keywords_are_the_table_s():
     keywords = spherelu.Regressor().get_params()
     table = {o.name: o.default for o in spherelu.options(in_memory=True) if o.name not in ("test", "task")}
     assert table.items() <= keywords.items()
-    assert set(keywords) - set(table) == {"early_stopping", "warm_start", "random_state"}
+    assert set(keywords) - set(table) == {"early_stopping", "warm_start", "random_state", "n_jobs"}
     assert "lr_theta" in (spherelu.Regressor.__doc__ or "")
     with pytest.raises(TypeError):
         spherelu.Regressor(nobody=1)
@@ -149,12 +246,33 @@ def test_tables_with_words_and_holes(rng, tmp_path):
         model.predict(x[["size", "kind", "colour"]])
     with pytest.raises(ValueError):
         model.predict(np.zeros((2, 3)))
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return
+    pytest.importorskip("pyarrow")
     x.to_parquet(tmp_path / "x.parquet")
     assert np.array_equal(model.predict(pd.read_parquet(tmp_path / "x.parquet")), model.predict(x))
+
+
+def test_columns_of_every_kind(rng):
+    rows = 120
+    x = pd.DataFrame(
+        {
+            "whole": pd.array(rng.integers(0, 9, rows), dtype="Int64"),
+            "yes": pd.array(rng.random(rows) < 0.5, dtype="boolean"),
+            "odd": [None if i % 7 == 0 else float(i % 5) for i in range(rows)],
+            "mixed": pd.Series([None if i % 11 == 0 else i % 3 for i in range(rows)], dtype=object),
+            "day": pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, rows), "D"),
+            "word": pd.Series(rng.choice(["a", "b"], rows), dtype="string"),
+        }
+    )
+    x.loc[::13, "whole"] = pd.NA
+    x.loc[::17, "yes"] = pd.NA
+    x.loc[::19, "day"] = pd.NaT
+    x.loc[::23, "word"] = pd.NA
+    y = (x["word"] == "a").fillna(False).to_numpy() * 3.0 + x["odd"].fillna(2).to_numpy()
+    model = spherelu.Regressor(**quick).fit(x, y)
+    assert model.net_.inputs == 5 + 2 and model.score(x, y) > 0.6
+    assert spherelu.Regressor(**quick).fit(x[["whole", "odd"]], y).net_.inputs == 2
+    with pytest.raises(ValueError):
+        model.predict(x.assign(day=0))
 
 
 def test_column_transformer(rng):

@@ -324,6 +324,41 @@ def test_autocast():
     y.float().sum().backward()
 
 
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
+def test_two_processes_of_ddp_take_the_steps_of_one(tmp_path):
+    """Each rank has half of the rows; gradients are means over both, so that two steps are those of one process on all rows."""
+    code = """
+import sys, torch, torch.distributed as dist
+from torch import nn
+import spherelu.torch as st
+rank, folder = int(sys.argv[1]), sys.argv[2]
+torch.manual_seed(0)
+model = st.parametrize(nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1)).double())
+x, y = torch.randn(8, 3, dtype=torch.float64), torch.randn(8, 1, dtype=torch.float64)
+if rank >= 0:
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    x, y = x[rank::2], y[rank::2]
+    wrapped = nn.parallel.DistributedDataParallel(model)
+else:
+    wrapped = model
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(2):
+    optimizer.zero_grad()
+    ((wrapped(x) - y) ** 2).mean().backward()
+    optimizer.step()
+torch.save(model.state_dict(), f"{folder}/{rank}.pt")
+"""
+    import subprocess
+    import sys
+
+    started = [subprocess.Popen([sys.executable, "-c", code, str(rank), str(tmp_path)]) for rank in (-1, 0, 1)]
+    assert [process.wait(300) for process in started] == [0, 0, 0]
+    alone, first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in (-1, 0, 1))
+    assert list(alone) == list(first)
+    for name, values in alone.items():
+        assert torch.equal(first[name], second[name]) and torch.allclose(first[name], values, atol=1e-12), name
+
+
 def test_two_openmp_runtimes_live_side_by_side():
     """Threads of both, in turn, in one process: neither crashes nor waits for the other."""
     rng = np.random.default_rng(0)
