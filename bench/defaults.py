@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Which defaults for a table: the study of docs/results/defaults.md.
 
-    bench/defaults.py validate [--group param] [--base "--param sp --lr 0.01"] [--splits 3] [--tables boston,yacht]
+    bench/defaults.py validate [--candidate "--param sp --lr 0.01 ..."]... [--splits 3] [--tables boston,yacht]
     bench/defaults.py choose
-    bench/defaults.py test --new "--param sp ..." [--peers mlp,tuned,hgb,realmlp,tabm] [--splits 10]
+    bench/defaults.py test [--peers mlp,tuned,hgb,realmlp,tabm] [--splits 10] [--tables ...]
     bench/defaults.py report
+    bench/defaults.py test --fresh [--peers ...] [--splits 5]; bench/defaults.py report --fresh       tables that chose nothing
 
 Needs numpy and scikit-learn; RealMLP and TabM are asked for only where `pytabkit` and `tabm` are installed. `validate` appends to
 results/defaults_validation.csv and `test` to results/defaults_test.csv: what stands there is not run again, so that the study can be
-stopped and gone on with. Seconds are the processor's. `validate` never reads a test row.
+stopped and gone on with. Without --candidate, validate takes all that the file names. Seconds are the processor's. `validate` never
+reads a test row.
 """
 import argparse
 import csv
@@ -30,23 +32,28 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 VALIDATION = os.path.join(HERE, "results", "defaults_validation.csv")
 TEST = os.path.join(HERE, "results", "defaults_test.csv")
-FIELDS = ("stage", "group", "candidate", "table", "split", "score", "seconds", "epochs")
+FRESH_TEST = os.path.join(HERE, "results", "defaults_fresh.csv")
+FIELDS = ("stage", "candidate", "table", "split", "score", "seconds", "epochs")
 
 UCI = ("boston", "concrete", "energy", "naval", "power", "wine", "yacht")
 SKLEARN = ("diabetes", "breast_cancer", "cultivars", "digits", "iris")
 MADE = ("made-price", "made-churn", "made-kind")
 TABLES = UCI + SKLEARN + MADE
 
-TODAY = "--param gmp --lr 0.01 --batch 1024 --hidden 100"
-GROUPS = {  # options that are put behind the base
-    "param": [f"--param {p} --lr {lr}" for p in ("sp", "wn", "gmp", "sphere") for lr in (0.003, 0.01, 0.03)],
-    "batch": [f"--batch {b}" for b in ("1024", "256", "128", "64", "rows")],
-    "hidden": [f"--hidden {h}" for h in ("100", "256", "100,100", "256,256", "128,128,128")],
-    "schedule": ["--schedule none --patience 100", "--schedule cosine --epochs 200 --patience 0",
-                 "--schedule cosine --epochs 400 --patience 0"],
-    "refit": ["--refit false", "--refit true"],
-    "ensemble": ["--ensemble 1", "--ensemble 5", "--ensemble 10"],
+FRESH = {  # package, target, columns left out, task
+    "anes96": ("statsmodels", "vote", (), "classes"),
+    "fair": ("statsmodels", "affairs", (), "regression"),
+    "grunfeld": ("statsmodels", "invest", (), "regression"),
+    "modechoice": ("statsmodels", "choice", ("individual",), "classes"),
+    "randhie": ("statsmodels", "mdvis", (), "regression"),
+    "engel": ("statsmodels", "income", (), "regression"),
+    "cars": ("vega_datasets", "Miles_per_Gallon", ("Name", "Year"), "regression"),
+    "barley": ("vega_datasets", "yield", (), "regression"),
+    "seattle_weather": ("vega_datasets", "weather", ("date",), "classes"),
 }
+LARGE = ("naval", "power")  # 5,000 rows and more
+TODAY = "--param gmp --lr 0.01 --batch 1024 --hidden 100 --schedule none --epochs 1000 --patience 100"  # version 0.1.0
+NEW = ""  # what the tool does when nothing is said
 
 
 # ---------------------------------------------------------------- tables: a list of columns, the last one the target
@@ -91,8 +98,23 @@ def made(name):
     return [f"x{j}" for j in range(6)] + ["city", "shape", "y"], rows, "regression" if name == "made-price" else "classes"
 
 
+def fresh(name):
+    """Tables that chose nothing, of the packages statsmodels and vega_datasets."""
+    import statsmodels.api as sm
+    from vega_datasets import local_data
+    package, target, drop, task = FRESH[name]
+    frame = getattr(sm.datasets, name).load_pandas().data if package == "statsmodels" else getattr(local_data, name)()
+    frame = frame.drop(columns=list(drop)).dropna(subset=[target])
+    frame = frame[[c for c in frame if c != target] + [target]]
+    cells = [["" if v != v else repr(float(v)) if isinstance(v, (int, float)) else str(v) for v in row]
+             for row in frame.astype(object).values.tolist()]
+    if task == "classes":
+        cells = [row[:-1] + ["c" + row[-1]] for row in cells]
+    return list(frame.columns[:-1]) + ["y"], cells, task
+
+
 def table(name):
-    return uci(name) if name in UCI else from_sklearn(name) if name in SKLEARN else made(name)
+    return (uci if name in UCI else from_sklearn if name in SKLEARN else made if name in MADE else fresh)(name)
 
 
 def write_csv(path, header, rows):
@@ -109,23 +131,16 @@ def parted(rows, seed):
 
 # ---------------------------------------------------------------- the tool
 
-def by_rows(rows):
-    """A power of two near a sixteenth of the rows, from 32 to 256."""
-    return int(min(256, max(32, 2 ** round(np.log2(max(1, rows * 0.8 / 16))))))
-
-
 def spherelu(tool, options, header, train, held, task, work, seed):
     """Trains on some rows, scores others: RMSE or log loss, processor seconds, epochs."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     write_csv(work + "/train.csv", header, train)
     write_csv(work + "/held.csv", header, held)
-    words = ["full" if w == "rows" and len(train) < 32 else str(by_rows(len(train))) if w == "rows" else w
-             for w in shlex.split(options)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     kind = ["--task", "regression"] if task == "regression" else []
     trained = subprocess.run([tool, "train", "--quiet", "--data", work + "/train.csv", "--target", "y", "--test", "0",
-                              "--seed", str(seed), "--out", work + "/run", *kind, *words], capture_output=True, text=True)
+                              "--seed", str(seed), "--no-report", "--out", work + "/run", *kind, *shlex.split(options)], capture_output=True, text=True)
     if trained.returncode:
         print(trained.stderr, file=sys.stderr)
         return float("inf"), 0.0, 0
@@ -180,16 +195,16 @@ def peer(name, header, train, held, task, seed):
             model = RandomizedSearchCV((MLPRegressor if real else MLPClassifier)(random_state=seed, early_stopping=True,
                                                                                  max_iter=500, n_iter_no_change=30),
                                        {"learning_rate_init": [0.001, 0.003, 0.01, 0.03], "alpha": [1e-5, 1e-3, 1e-1],
-                                        "hidden_layer_sizes": [(100,), (256,), (100, 100)]}, n_iter=20, cv=3,
+                                        "hidden_layer_sizes": [(100,), (256,), (100, 100)]}, n_iter=10, cv=3,
                                        random_state=seed)
     elif name == "hgb":
         model = (HistGradientBoostingRegressor if real else HistGradientBoostingClassifier)(random_state=seed)
     elif name == "realmlp":
         from pytabkit import RealMLP_TD_Classifier, RealMLP_TD_Regressor
-        model = (RealMLP_TD_Regressor if real else RealMLP_TD_Classifier)(random_state=seed, device="cpu")
+        model = (RealMLP_TD_Regressor if real else RealMLP_TD_Classifier)(random_state=seed, device="cpu", n_threads=1)
     else:
         from pytabkit import TabM_D_Classifier, TabM_D_Regressor
-        model = (TabM_D_Regressor if real else TabM_D_Classifier)(random_state=seed, device="cpu")
+        model = (TabM_D_Regressor if real else TabM_D_Classifier)(random_state=seed, device="cpu", n_threads=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(x, (y - centre) / scale if real else y)
@@ -215,7 +230,7 @@ class Log:
         self.path = path
         self.done = {(r["candidate"], r["table"], r["split"]) for r in known(path)}
 
-    def add(self, stage, group, candidate, name, split, make):
+    def add(self, stage, candidate, name, split, make):
         if (candidate, name, str(split)) in self.done:
             return
         score, seconds, epochs = make()
@@ -224,21 +239,21 @@ class Log:
             out = csv.writer(file, lineterminator="\n")
             if new:
                 out.writerow(FIELDS)
-            out.writerow([stage, group, candidate, name, split, repr(float(score)), f"{seconds:.3f}", epochs])
+            out.writerow([stage, candidate, name, split, repr(float(score)), f"{seconds:.3f}", epochs])
         self.done.add((candidate, name, str(split)))
 
 
 def validate(args, names):
     log = Log(args.validation)
-    candidates = [("today", TODAY)] + [(g, f"{args.base} {more}".strip()) for g in args.group.split(",") for more in GROUPS[g]]
+    candidates = args.candidate or list(dict.fromkeys(r["candidate"] for r in known(args.validation)))
     with tempfile.TemporaryDirectory() as work:
         for split in range(args.splits):
             for name in names:
                 header, rows, task = table(name)
                 development, _ = parted(rows, split)
                 train, held = parted(development, split + 1000)
-                for group, options in candidates:
-                    log.add("validate", group, options, name, split,
+                for options in [TODAY] + candidates:
+                    log.add("validate", options, name, split,
                             lambda o=options: spherelu(args.tool, o, header, train, held, task, work + "/run", split))
 
 
@@ -249,78 +264,105 @@ def test(args, names):
             for name in names:
                 header, rows, task = table(name)
                 development, held = parted(rows, split)
-                for group, options in (("today", TODAY), ("new", args.new)):
-                    if options:
-                        log.add("test", group, options, name, split,
-                                lambda o=options: spherelu(args.tool, o, header, development, held, task, work + "/run", split))
+                for word, options in (("0.1.0", TODAY), ("new", NEW)) if args.own else ():
+                    log.add("test", word, name, split,
+                            lambda o=options: spherelu(args.tool, o, header, development, held, task, work + "/run", split))
                 for word in filter(None, args.peers.split(",")):
-                    log.add("test", "peer", word, name, split, lambda w=word: peer(w, header, development, held, task, split))
+                    log.add("test", word, name, split, lambda w=word: peer(w, header, development, held, task, split))
 
 
-def means(rows):
-    """candidate -> table -> (mean score, standard error, mean seconds), of the splits that all candidates of a table have."""
-    candidates = sorted({r["candidate"] for r in rows})
-    out = {c: {} for c in candidates}
-    for name in {r["table"] for r in rows}:
-        by = {c: {r["split"]: r for r in rows if r["candidate"] == c and r["table"] == name} for c in candidates}
-        splits = set.intersection(*(set(v) for v in by.values())) if by else set()
-        for c in candidates:
-            s = np.array([float(by[c][k]["score"]) for k in splits])
-            if len(s):
-                out[c][name] = (s.mean(), s.std(ddof=1) / np.sqrt(len(s)) if len(s) > 1 else float("nan"),
-                                float(np.mean([float(by[c][k]["seconds"]) for k in splits])), len(s))
+def by_table(rows):
+    """candidate -> table -> split -> (score, seconds)."""
+    out = {}
+    for r in rows:
+        out.setdefault(r["candidate"], {}).setdefault(r["table"], {})[r["split"]] = (float(r["score"]), float(r["seconds"]))
     return out
 
 
-def summary(rows):
-    """(overall, worst ratio, seconds over today's, candidate), best first."""
-    m = means(rows)
-    lines = []
-    for candidate, by in m.items():
-        names = [n for n in by if n in m[TODAY]]
-        ratio = np.array([by[n][0] / m[TODAY][n][0] for n in names])
-        cost = sum(by[n][2] for n in names) / max(1e-9, sum(m[TODAY][n][2] for n in names))
-        if len(names):
-            lines.append((float(np.exp(np.log(ratio).mean())), float(ratio.max()), cost, candidate, names[int(ratio.argmax())],
-                          len(names), by[names[0]][3]))
-    return sorted(lines)
+def ratios(ours, theirs):
+    """Of each table that both have: the ratio of the mean scores over the splits that both have, and how many these are."""
+    out = {}
+    for name in ours:
+        splits = sorted(set(ours[name]) & set(theirs.get(name, {})))
+        if splits:
+            out[name] = (np.mean([ours[name][s][0] for s in splits]) / np.mean([theirs[name][s][0] for s in splits]), len(splits))
+    return out
+
+
+def geometric(values):
+    return float(np.exp(np.mean(np.log(values))))
 
 
 def choose(args, _):
-    lines = summary(known(args.validation))
-    for overall, worst, cost, candidate, where, count, splits in lines:
-        print(f"{overall:.4f}  worst {worst:5.2f} ({where})  time {cost:6.2f}  {count} tables x {splits} splits  {candidate}")
-    allowed = [line for line in lines if line[1] <= 1.10]
-    if allowed:
-        best = allowed[0]
-        cheap = [line for line in allowed if line[0] <= best[0] * 1.01 and line[2] <= best[2] / 2]
-        print("chosen:", (cheap or [best])[0][3])
+    """Small and large tables apart; only what was tried on all of them, and on as many splits as anything, can be chosen."""
+    scores = by_table(known(args.validation))
+    for title, names in (("below 5,000 rows", [n for n in TABLES if n not in LARGE]), ("from 5,000 rows on", LARGE)):
+        lines = []
+        for candidate, tables in scores.items():
+            of = {n: r for n, r in ratios(tables, scores[TODAY]).items() if n in names}
+            if len(of) == len(names):
+                cost = sum(np.mean([v[1] for v in tables[n].values()]) for n in names)
+                worst = max(of, key=lambda n: of[n][0])
+                lines.append((geometric([r for r, _ in of.values()]), of[worst][0], worst, cost, min(k for _, k in of.values()), candidate))
+        lines.sort()
+        most = max(line[4] for line in lines if line[5] != TODAY)
+        print(f"{title}: score over version 0.1.0's, worst table, seconds, splits")
+        for overall, ratio, worst, cost, splits, candidate in lines:
+            print(f"{overall:.4f}  {ratio:5.2f} {worst:13s} {cost:6.2f}  {splits}  {candidate}")
+        allowed = [line for line in lines if line[1] <= 1.10 and line[4] == most]
+        cheap = [line for line in allowed if line[0] <= allowed[0][0] * 1.01 and line[3] <= allowed[0][3] / 2]
+        print("chosen:", (cheap or allowed)[0][5], "\n")
 
 
-def report(args, _):
-    rows = known(args.results)
-    m = means(rows)
-    names = [n for n in TABLES if any(n in by for by in m.values())]
-    print("| table | " + " | ".join(m) + " |\n| --- |" + " --- |" * len(m))
-    for n in names:
-        print(f"| {n} | " + " | ".join(f"{m[c][n][0]:.4g} +- {m[c][n][1]:.2g}" if n in m[c] else "" for c in m) + " |")
-    print("| seconds | " + " | ".join(f"{sum(v[2] for v in m[c].values()):.3g}" for c in m) + " |")
+def report(args, names):
+    scores = by_table(known(args.results))
+    order = [c for c in ("new", "0.1.0", "mlp", "tuned", "hgb", "realmlp", "tabm") if c in scores]
+    print("| table | " + " | ".join(order) + " |\n| --- |" + " --- |" * len(order))
+    for name in names:
+        cells = []
+        for c in order:
+            values = np.array([v[0] for v in scores[c].get(name, {}).values()])
+            few = f" ({len(values)})" if 0 < len(values) < 10 else ""
+            error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+            cells.append(f"{values.mean():.4g} +- {error:.2g}{few}" if len(values) else "")
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    for c in order:
+        seconds = [np.mean([v[1] for v in scores[c][n].values()]) for n in names if n in scores[c]]
+        ours = [np.mean([v[1] for v in scores["new"][n].values()]) for n in names if n in scores[c]]
+        of = ratios(scores["new"], scores[c])
+        print(f"\nnew over {c}: {geometric([r for r, _ in of.values()]):.3f} in the geometric mean of {len(of)} tables; processor time"
+              f" {sum(ours):.3g} s against {sum(seconds):.3g} s a split")
+        behind = []
+        for n in of:
+            splits = sorted(set(scores["new"][n]) & set(scores[c][n]))
+            here, there = (np.array([scores[w][n][s][0] for s in splits]) for w in ("new", c))
+            error = there.std(ddof=1) / np.sqrt(len(splits)) if len(splits) > 1 else float("nan")
+            if not here.mean() <= there.mean() + error:
+                behind.append(n)
+        print(f"  at most one standard error above it on {len(of) - len(behind)} of {len(of)}; not on: {', '.join(behind) or 'none'}")
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("stage", choices=["validate", "choose", "test", "report"])
-parser.add_argument("--tool", default=os.path.join(ROOT, "build", "spherelu"))
-parser.add_argument("--tables", default=",".join(TABLES))
-parser.add_argument("--splits", type=int, default=3)
-parser.add_argument("--group", default="param")
-parser.add_argument("--base", default="--batch 1024 --hidden 100")
-parser.add_argument("--new", default="")
-parser.add_argument("--peers", default="")
-parser.add_argument("--validation", default=VALIDATION)
-parser.add_argument("--results", default=TEST)
-arguments = parser.parse_args()
-wanted = arguments.tables.split(",")
-for word in wanted:
-    if word not in TABLES:
-        sys.exit(f"defaults.py: no table '{word}'; there are {', '.join(TABLES)}")
-{"validate": validate, "choose": choose, "test": test, "report": report}[arguments.stage](arguments, wanted)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stage", choices=["validate", "choose", "test", "report"])
+    parser.add_argument("--tool", default=os.path.join(ROOT, "build", "spherelu"))
+    parser.add_argument("--tables")
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--candidate", action="append")
+    parser.add_argument("--peers", default="")
+    parser.add_argument("--no-own", dest="own", action="store_false", help="test: the peers alone")
+    parser.add_argument("--validation", default=VALIDATION)
+    parser.add_argument("--results")
+    arguments = parser.parse_args()
+    there = tuple(FRESH) if arguments.fresh else TABLES
+    arguments.results = arguments.results or (FRESH_TEST if arguments.fresh else TEST)
+    wanted = arguments.tables.split(",") if arguments.tables else there
+    for word in wanted:
+        if word not in there:
+            sys.exit(f"defaults.py: no table '{word}'; there are {', '.join(there)}")
+    {"validate": validate, "choose": choose, "test": test, "report": report}[arguments.stage](arguments, wanted)
+
+
+if __name__ == "__main__":
+    main()
