@@ -18,8 +18,8 @@ enum { EVAL_ROWS = 1024 };
 struct scorer {
     sph_run *run;
     struct run_rows rows;
-    sph_data shuffled; /* the rows at hand alone, x to be shuffled; all else is borrowed */
-    struct weights *weights;
+    sph_data shuffled;        /* the rows at hand alone, x to be shuffled; all else is borrowed */
+    struct weights **weights; /* (members) */
     struct evaluator *evaluator;
     uint32_t *order;
     sph_metric metric;
@@ -52,7 +52,7 @@ static int scorer_open(struct scorer *s, sph_run *run, const char *source, int m
     sph_train_opts train = job_train_opts(run->job);
     struct evaluator_opts opts = {
         .loss = train.loss, .smoothing = train.label_smoothing, .delta = train.huber_delta, .workers = 1};
-    size_t most = net_rows_at_once(run->net, EVAL_ROWS);
+    size_t most = net_rows_at_once(run->net, EVAL_ROWS), members = run->members;
     s->run = run;
     int err = run_rows_open(&s->rows, run, source);
     if (err < 0)
@@ -64,18 +64,22 @@ static int scorer_open(struct scorer *s, sph_run *run, const char *source, int m
     s->shuffled.y = s->rows.y;
     if (!(s->order = mem_get(s->rows.count, sizeof *s->order)))
         return SPH_EMEMORY;
-    if ((err = weights_new(&s->weights, run->net, run->net->k, 0)) < 0 ||
-        (err = evaluator_new(&s->evaluator, s->weights, &opts, s->rows.count < most ? s->rows.count : most)) <
-            0)
-        return err;
-    weights_materialize(s->weights);
-    return 0;
+    if (!(s->weights = mem_get(members, sizeof *s->weights)))
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < members && !err; k++)
+        if (!(err = weights_new(&s->weights[k], run->nets[k], run->nets[k]->k, 0)))
+            weights_materialize(s->weights[k]);
+    return err ? err
+               : evaluator_new_mean(&s->evaluator, s->weights, members, &opts,
+                                    s->rows.count < most ? s->rows.count : most);
 }
 
 static void scorer_free(struct scorer *s)
 {
     evaluator_free(s->evaluator);
-    weights_free(s->weights);
+    for (size_t k = 0; s->weights && k < s->run->members; k++)
+        weights_free(s->weights[k]);
+    mem_free(s->weights);
     mem_free(s->order);
     run_rows_free(&s->rows);
 }

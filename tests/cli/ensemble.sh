@@ -25,6 +25,11 @@ check "the first member is the net that is trained alone" cmp -s out member0
 run 0 eval e --json
 check "the mean is no better than its first member" awk -F'[:,]' 'FNR == 1 { rmse[++n] = $6 } END { exit !(rmse[1] < rmse[2]) }' out member0
 check "result.json has other scores than eval" grep -q "\"rmse\": $(json out rmse)" e/result.json
+whole=$(json out rmse)
+run 0 importance e --repeats 1 --json
+check "importance is of another net than eval: $(json out score), $whole" awk -v a="$(json out score)" -v b="$whole" 'BEGIN { exit !((a / b - 1) ^ 2 < 1e-20) }' # rows in another order
+run 0 compare e alone --json
+check "compare takes the first member for the mean" awk '/"ahead_behind": "[0-9]+ : [0-9]+"/ { n = $0; sub(/.*"ahead_behind": "/, "", n); split(n, v, /[ :"]+/); exit !(v[1] + v[2] > 0) }' out
 check "metrics.jsonl says of how many nets" grep -q '"members":3' e/metrics.jsonl
 check "an epoch stands twice, or none does" [ "$(sed 's/,.*//' e/metrics.jsonl | uniq -d | wc -l)" -eq 0 ]
 
