@@ -26,8 +26,11 @@ eval page(width, height)
 
 panels = down * across
 lines = classes == 2 ? 1 : classes
+stars = 0                                            # in the panel that has most
 do for [i = 0:panels - 1] {
     if (value('model_'.i)) {
+        stats part('p'.i.'stars') using 1 nooutput
+        stars = STATS_records > stars ? STATS_records : stars
         do for [k = 0:lines - 1] {
             eval sprintf("set table $line_%d_%d", i, k)
             set contour base; set cntrparam levels discrete 0; unset surface
@@ -38,7 +41,8 @@ do for [i = 0:panels - 1] {
 }
 unset contour; set surface
 
-star_font = label_font(0.85); rim_font = label_font(1.2); halo_font = label_font(1.55)
+star = stars <= 40 ? 1 : stars <= 150 ? 0.6 : 0.35   # many would hide what they stand on
+star_font = label_font(0.85 * star); rim_font = label_font(1.2 * star); halo_font = label_font(1.55 * star)
 unset key; unset colorbox
 set xrange [x_low:x_high]; set yrange [y_low:y_high]
 set size ratio panel_ratio(x_high - x_low, y_high - y_low)

@@ -11,6 +11,7 @@
 #include "data/registry.h"
 #include "file/file.h"
 #include "train/losses.h"
+#include "train/members.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -90,20 +91,10 @@ void run_rows_free(struct run_rows *rows)
 
 int run_rows_predict(struct run_rows *rows, sph_run *run)
 {
-    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
-    size_t numbers = rows->count * rows->outputs; /* run_rows_open has seen that this does not wrap */
-    double *each = mem_get(numbers, sizeof *each);
-    int err = each ? 0 : SPH_EMEMORY;
-    for (size_t k = 0; k < run->members && !err; k++) {
-        err = sph_net_forward(run->nets[k], rows->x, rows->count, each);
-        for (size_t i = 0; i < rows->count && !err; i++)
-            loss_predict(loss->link, rows->outputs, each + i * rows->outputs);
-        for (size_t j = 0; j < numbers && !err; j++)
-            rows->p[j] = k ? rows->p[j] + each[j] : each[j];
-    }
-    for (size_t j = 0; j < numbers && !err; j++)
-        rows->p[j] /= (double)run->members;
-    mem_free(each);
+    sph_loss loss = (sph_loss)run->job->options.loss;
+    int err = members_forward(run->nets, run->members, loss, rows->x, rows->count, rows->p);
+    for (size_t i = 0; i < rows->count && !err; i++)
+        loss_predict(loss_row(loss)->link, rows->outputs, rows->p + i * rows->outputs);
     return err;
 }
 

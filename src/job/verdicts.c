@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "net/plan.h"
-#include "train/losses.h"
+#include "train/members.h"
 #include "train/metrics.h"
 
 enum { FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
@@ -46,13 +46,12 @@ int verdicts_make(struct verdict *out, sph_net *const *nets, size_t members, con
 {
     size_t n = data->features, outputs = sph_net_outputs(nets[0]);
     size_t fit = CALL_BATCHES * net_rows_at_once(nets[0], FORWARD_ROWS), most = count < fit ? count : fit;
-    enum loss_link link = loss_row(data->task == SPH_TASK_CLASSES ? SPH_LOSS_CE : SPH_LOSS_BCE)->link;
+    sph_loss loss = data->task == SPH_TASK_CLASSES ? SPH_LOSS_CE : SPH_LOSS_BCE;
     if (data->task == SPH_TASK_REGRESSION || data->targets != 1 || !data->y)
         return sph_fail(SPH_EARG, "the rows have no class each");
-    double *x = mem_get(most * n, sizeof *x), *y = mem_get(members * most * outputs, sizeof *y);
-    double *mean = mem_get(outputs, sizeof *mean);
+    double *x = mem_get(most * n, sizeof *x), *y = mem_get(most * outputs, sizeof *y);
     struct picture_stream *stream = NULL;
-    int err = x && y && mean ? 0 : SPH_EMEMORY;
+    int err = x && y ? 0 : SPH_EMEMORY;
     if (!err && data->pictures &&
         !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
         err = stream->begin(stream, 0, rows, NULL, count);
@@ -60,22 +59,16 @@ int verdicts_make(struct verdict *out, sph_net *const *nets, size_t members, con
         size_t some = count - first < most ? count - first : most;
         for (size_t i = 0; i < some && !err; i++)
             err = fetch(data, stream, rows ? rows[first + i] : (uint32_t)(first + i), x + i * n);
-        for (size_t k = 0; k < members && !err; k++)
-            err = sph_net_forward(nets[k], x, some, y + k * most * outputs);
-        for (size_t i = 0; i < some && !err; i++) {
-            double *own = y + i * outputs;
-            if (members > 1) {
-                loss_join(link, outputs, members, own, most * outputs, mean);
-                own = mean;
-            }
-            judge(&out[first + i], data, rows ? rows[first + i] : (uint32_t)(first + i), outputs, own);
-        }
+        if (!err)
+            err = members_forward(nets, members, loss, x, some, y);
+        for (size_t i = 0; i < some && !err; i++)
+            judge(&out[first + i], data, rows ? rows[first + i] : (uint32_t)(first + i), outputs,
+                  y + i * outputs);
     }
     if (stream)
         stream->release(stream);
     mem_free(x);
     mem_free(y);
-    mem_free(mean);
     return err;
 }
 

@@ -9,6 +9,7 @@
 #include "boundary/hyperplane.h"
 #include "data/data.h"
 #include "report/figures.h"
+#include "train/members.h"
 
 enum { SIDE = 121 };
 
@@ -39,7 +40,8 @@ static double colour_of(const double *y, size_t outputs)
 static int write_map(struct figure *figure, const struct panel *panel, const double low[2],
                      const double high[2])
 {
-    size_t outputs = sph_net_outputs(panel->run.last), columns = 3 + outputs;
+    const struct recorded *run = &panel->run;
+    size_t outputs = sph_net_outputs(run->nets[0]), columns = 3 + outputs;
     double *x = mem_get(SIDE * 2, sizeof *x), *y = mem_get(SIDE * outputs, sizeof *y);
     double *row = mem_get(columns, sizeof *row);
     int err = x && y && row ? 0 : SPH_EMEMORY;
@@ -48,7 +50,8 @@ static int write_map(struct figure *figure, const struct panel *panel, const dou
             x[i * 2] = low[0] + (high[0] - low[0]) * (double)i / (SIDE - 1);
             x[i * 2 + 1] = low[1] + (high[1] - low[1]) * (double)j / (SIDE - 1);
         }
-        if ((err = sph_net_forward(panel->run.last, x, SIDE, y)) < 0)
+        if ((err = members_forward(run->nets, run->members, (sph_loss)run->job->options.loss, x, SIDE, y)) <
+            0)
             break;
         for (size_t i = 0; i < SIDE; i++) {
             row[0] = x[i * 2];
@@ -74,11 +77,11 @@ static void write_rows(struct figure *figure, const sph_data *data, const uint32
 }
 
 /* phi = -b w / |w|^2, from the net's units to the data's. */
-static int write_stars(struct figure *figure, const struct panel *panel)
+static int write_stars(struct figure *figure, sph_net *net)
 {
     struct hyperplanes planes;
-    const struct scaling *scaling = &panel->run.last->scaling;
-    int err = hyperplanes_new(&planes, panel->run.last, 0);
+    const struct scaling *scaling = &net->scaling;
+    int err = hyperplanes_new(&planes, net, 0);
     if (err < 0)
         return err;
     for (size_t j = 0; planes.w && j < planes.m; j++) {
@@ -100,14 +103,16 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
 {
     panels_title(figure, panel, number);
     panels_score(figure, panel, number);
-    panels_number(figure, "model", number, panel->run.last != NULL);
+    panels_number(figure, "model", number, panel->run.nets != NULL);
     panels_columns(figure, number, "data", "x1 x2 class; training rows, then test rows");
     write_rows(figure, panel->run.data, panel->run.split.train, panel->run.split.train_rows);
     write_rows(figure, panel->run.data, panel->run.split.test, panel->run.split.test_rows);
-    if (!panel->run.last)
+    if (!panel->run.nets)
         return 0;
-    panels_columns(figure, number, "stars", "phi1 phi2 unit");
-    int err = write_stars(figure, panel);
+    panels_columns(figure, number, "stars", "phi1 phi2 unit, of each net");
+    int err = 0;
+    for (size_t k = 0; k < panel->run.members && !err; k++)
+        err = write_stars(figure, panel->run.nets[k]);
     if (err < 0)
         return err;
     panels_columns(figure, number, "map", "x1 x2 colour margins: 0 on the line between classes");
@@ -137,7 +142,8 @@ const struct figure_kind figure_decision = {
     .task = FIGURE_CLASSES,
     .fill = fill,
     .caption =
-        "Decision regions of the best epoch, with the data: dots were trained on, crosses are the test "
-        "part. A star is a unit's φ at that epoch, where its path in trajectories goes on to the last "
+        "Decision regions of the best epoch (of an ensemble: of the mean, with the units of all nets), with "
+        "the data: dots were trained on, crosses are the test part. A star is a unit's φ at that epoch, "
+        "where its path in trajectories goes on to the last "
         "step.",
 };

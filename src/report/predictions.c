@@ -10,6 +10,7 @@
 #include "data/data.h"
 #include "report/figures.h"
 #include "train/losses.h"
+#include "train/members.h"
 
 enum { POINTS = 401 };
 
@@ -38,15 +39,15 @@ static int write_rows(struct figure *figure, const sph_data *data, const uint32_
     return 0;
 }
 
-/* What a net predicts at x (POINTS); NaN without a net. */
-static int predict(const struct panel *panel, sph_net *net, const double *x, double *y)
+/* What nets predict at x (POINTS), in the mean; NaN without a net. */
+static int predict(const struct panel *panel, sph_net *const *nets, size_t count, const double *x, double *y)
 {
-    const struct loss_row *loss = loss_row((sph_loss)panel->run.job->options.loss);
+    sph_loss loss = (sph_loss)panel->run.job->options.loss;
     for (size_t i = 0; i < POINTS; i++)
         y[i] = (double)NAN;
-    int err = net ? sph_net_forward(net, x, POINTS, y) : 0;
-    for (size_t i = 0; i < POINTS && net && !err; i++)
-        loss_predict(loss->link, 1, &y[i]);
+    int err = count ? members_forward(nets, count, loss, x, POINTS, y) : 0;
+    for (size_t i = 0; i < POINTS && count && !err; i++)
+        loss_predict(loss_row(loss)->link, 1, &y[i]);
     return err;
 }
 
@@ -56,9 +57,9 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     panel_window(panel, 0, 0.025, &low, &high);
     for (size_t i = 0; i < POINTS; i++)
         x[i] = low + (high - low) * (double)i / (POINTS - 1);
-    int err = predict(panel, panel->run.first, x, before);
+    int err = predict(panel, &panel->run.first, panel->run.first != NULL, x, before);
     if (!err)
-        err = predict(panel, panel->run.last, x, after);
+        err = predict(panel, panel->run.nets, panel->run.members, x, after);
     panels_columns(figure, number, "", "x, prediction before training, prediction after");
     for (size_t i = 0; i < POINTS && !err; i++)
         figure_row(figure, (double[]){x[i], before[i], after[i]}, 3);

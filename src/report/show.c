@@ -29,6 +29,8 @@ void show_network(struct text *out, const struct sph_job *job)
 
 void show_method(struct text *out, const struct sph_job *job)
 {
+    if (job->options.ensemble > 1)
+        text_add(out, "%zu x ", job->options.ensemble);
     text_add(out, "%s", options_word(job, OPTION_PARAM));
     if (job->options.norm != SPH_NORM_NONE)
         text_add(out, "+%s", options_word(job, OPTION_NORM));

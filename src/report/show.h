@@ -7,7 +7,7 @@
 #include "job/options.h"
 #include "report/table.h"
 
-/* "mlp 100,50", "vgg6 x 0.25"; "gmp+imn" */
+/* "mlp 100,50", "vgg6 x 0.25"; "gmp+imn", of an ensemble "5 x sphere" */
 void show_network(struct text *out, const struct sph_job *job);
 void show_method(struct text *out, const struct sph_job *job);
 

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "compute/threads.h"
 #include "train/evaluate.h"
+#include "train/losses.h"
 
 /* Numbers of an epoch that wait: these, then its values. */
 enum { WAITS_EPOCH, WAITS_STEP, WAITS_LR, WAITS_IMPROVED, WAITS_VALUES };
@@ -296,6 +298,24 @@ void members_set_given(struct members *m, size_t epoch)
 }
 
 /* ---------------------------------------------------------------- the mean */
+
+int members_forward(sph_net *const *nets, size_t count, sph_loss loss, const double *x, size_t rows,
+                    double *y)
+{
+    if (count == 1)
+        return sph_net_forward(nets[0], x, rows, y);
+    size_t outputs = sph_net_outputs(nets[0]), numbers, all;
+    if (!size_times(&numbers, rows, outputs) || !size_times(&all, numbers, count))
+        return sph_fail(SPH_EMEMORY, "out of memory: %zu rows of %zu nets", rows, count);
+    double *each = mem_get(all, sizeof *each);
+    int err = each ? 0 : SPH_EMEMORY;
+    for (size_t k = 0; k < count && !err; k++)
+        err = sph_net_forward(nets[k], x, rows, each + k * numbers);
+    for (size_t i = 0; i < rows && !err; i++)
+        loss_join(loss_row(loss)->link, outputs, count, each + i * outputs, numbers, y + i * outputs);
+    mem_free(each);
+    return err;
+}
 
 int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts, const struct source *source,
                   const size_t *fold_end, size_t folds, sph_scores *out)

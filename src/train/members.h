@@ -38,6 +38,11 @@ int members_restore(struct members *members, size_t member, const double *rows, 
 size_t members_given(const struct members *members);
 void members_set_given(struct members *members, size_t epoch);
 
+/* y (rows, outputs) <- what a net would give of x (rows, inputs) whose prediction is the mean of the nets'; one net's are
+ * its own, to the last bit. */
+int members_forward(sph_net *const *nets, size_t count, sph_loss loss, const double *x, size_t rows,
+                    double *y);
+
 /* Scores of the mean prediction of nets of one shape and standardisation. fold_end (folds), or NULL: evaluate.h. */
 int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts, const struct source *source,
                   const size_t *fold_end, size_t folds, sph_scores *out);

@@ -46,6 +46,11 @@ means_of() {
             if ((v["m0.csv", r, i] + v["m1.csv", r, i] + v["m2.csv", r, i]) / 3 != v["mean.csv", r, i] + 0) exit 1
             exit rows < 100 }' m0.csv m1.csv m2.csv mean.csv
 }
+# a map of the mean, and the units of both nets
+run 0 train --quiet --data crescents --hidden 6 --epochs 5 --ensemble 2 --out plane
+run 0 figures plane decision
+check "decision has no map of an ensemble" [ "$(grep -c '^[-0-9]' plane/figures/decision.p0map.dat)" -eq 14641 ]
+check "decision has not the units of both nets" [ "$(grep -c '^[-0-9]' plane/figures/decision.p0stars.dat)" -eq 12 ]
 means_of e t.csv 1
 check "the header lacks spread" [ "$(head -1 mean.csv)" = prediction,spread ]
 check "one net has no spread" [ "$(head -1 m0.csv)" = prediction ]
