@@ -25,8 +25,9 @@ check "not the files of a pack" [ "$(ls packed | tr '\n' ' ')" = \
     "classes.txt train_files.txt train_images.npy train_labels.npy val_files.txt val_images.npy val_labels.npy " ]
 run 0 pack set gray --size 28 --gray --workers 2 --json
 check "not what was packed" [ "$(json out side) $(json out channels) $(json out train_images) $(json out bytes)" = "32 1 20 40960" ]
-if python3 -c 'import numpy' 2>/dev/null; then
-    check "numpy does not read it" python3 -c '
+python=${SPH_ONNX_PYTHON:-python3}
+if "$python" -c 'import numpy' 2>/dev/null; then
+    check "numpy does not read it" "$python" -c '
 import numpy
 images = numpy.load("packed/train_images.npy", mmap_mode="r")
 assert images.shape == (20, 256, 256, 3) and images.dtype == "u1" and images.std() > 10

@@ -23,7 +23,7 @@ check "one file" test "$(files plain)" = 1
 check "its version" grep -qa 'brain.Event:2' plain/events.out.tfevents.*
 check "the file knows" grep -q 'log: tensorboard' plain/config.yaml
 readable plain
-run 0 train --data crescents --epochs 5 --hidden 8,4 --log tensorboard --record boundaries --out moving --quiet
+run 0 train --data crescents --epochs 5 --hidden 8,4 --param gmp --log tensorboard --record boundaries --out moving --quiet
 check "what turns" grep -qa 'layers.0/turn_largest' moving/events.out.tfevents.*
 readable moving boundaries
 run 0 train --data crescents --epochs 3 --hidden 8 --out none --quiet
