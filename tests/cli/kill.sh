@@ -20,7 +20,7 @@ no_temporaries whole
 window=$(((${EPOCHREALTIME/[.,]/} - began) / 10000)) # ms: twenty waits of half of it on average are one run
 [ $window -gt 50 ] || window=50
 
-kills=0 late=0 saved=0 round=0 limit=$((SECONDS + 120))
+kills=0 late=0 saved=0 round=0 limit=$((SECONDS + 600)) # a busy machine, a sanitizer
 while [ $kills -lt 20 ] && [ $SECONDS -lt $limit ]; do
     round=$((round + 1))
     while [ $kills -lt 20 ] && [ $SECONDS -lt $limit ]; do

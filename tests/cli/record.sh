@@ -200,19 +200,24 @@ run 0 train "${short[@]}" --record boundaries:99 --out quiet
 check "quiet" [ ! -s err ]
 
 # ---- a disk that is full at the end costs no training
-run 0 train "${short[@]}" --record boundaries:every --out room
-(
-    ulimit -f $((($(stat -c %s room/boundaries.npz) - 1) / 1024)) # its parts fit, the whole does not
-    "$SPHERELU" train "${short[@]}" --record boundaries:every --out full >out 2>err
-)
-check "a file beyond the limit" [ $? -eq 1 ]
-says "full/boundaries.npz: cannot" "; the model is saved, and --resume makes the rest"
-absent full/boundaries.npz full/result.json
-no_temporaries full
-run 0 eval full --data t.csv
-run 0 train --resume --out full
-same_run room full
-absent full/boundaries.moves.part full/boundaries.frames.part
+case "${SPH_SAN:-}" in
+*thread*) skipped "the thread sanitizer does not live under a file size limit" ;;
+*)
+    run 0 train "${short[@]}" --record boundaries:every --out room
+    (
+        ulimit -f $((($(stat -c %s room/boundaries.npz) - 1) / 1024)) # its parts fit, the whole does not
+        "$SPHERELU" train "${short[@]}" --record boundaries:every --out full >out 2>err
+    )
+    check "a file beyond the limit" [ $? -eq 1 ]
+    says "full/boundaries.npz: cannot" "; the model is saved, and --resume makes the rest"
+    absent full/boundaries.npz full/result.json
+    no_temporaries full
+    run 0 eval full --data t.csv
+    run 0 train --resume --out full
+    same_run room full
+    absent full/boundaries.moves.part full/boundaries.frames.part
+    ;;
+esac
 
 # ---- memory does not grow with the steps
 if [ -n "$python" ] && [ -z "${SPH_SAN:-}" ]; then
