@@ -443,7 +443,7 @@ static void sphere_is_back_on_the_sphere_after_a_step(void **state)
         for (size_t i = 0; i < N * M; i++)
             before[i] += between(&rng, -2, 2);
         assert_int_equal(sph_net_set(net, "layers.0.u", before, N * M), 0);
-        weights_after_step(weights, NULL);
+        weights_after_step(weights);
         double *after = get_all(net, "layers.0.u", N * M), *r2 = get_all(net, "layers.0.r", M);
         for (size_t j = 0; j < M; j++) {
             assert_true(fabs(norm_of(N, after + j * N) - 1) < (dtype == SPH_F64 ? 1e-15 : 3e-7));
@@ -472,7 +472,7 @@ static void zero_directions_give_numbers_never_nan(void **state)
         struct probe p;
         probe_open(&p, net, SPH_LOSS_MSE, 5, 1, &rng);
         assert_true(isfinite(probe_gradient(&p)));
-        weights_after_step(p.weights, NULL);
+        weights_after_step(p.weights);
         assert_true(net->k->all_finite(net->learned, p.weights->learned_grad));
         assert_true(net->k->all_finite(net->learned, net->params));
         probe_close(&p);

@@ -104,12 +104,7 @@ typedef struct sph_sink {
     X(SP, "sp", "weight and bias")                                                                           \
     X(WN, "wn", "length and direction (weight normalization)")                                               \
     X(GMP, "gmp", "angles, offset and scale (geometric parameterization)")                                   \
-    X(SPHERE, "sphere", "unit vector, offset and scale")                                                     \
-    X(SPHERE_UNIT, "sphere-unit", "trial: sphere, one mean of squares a unit")                               \
-    X(SPHERE_CARRY, "sphere-carry", "trial: that, and momentum carried along the sphere")                    \
-    X(SPHERE_LOG, "sphere-log", "trial: sphere, the logarithm of r")                                         \
-    X(ANCHORS, "anchors", "trial: two points that the boundary halves")                                      \
-    X(PHI, "phi", "trial: the boundary's point nearest to the origin")
+    X(SPHERE, "sphere", "unit vector, offset and scale")
 
 #define SPH_NORMS(X)                                                                                         \
     X(NONE, "none", "no normalization")                                                                      \
@@ -131,10 +126,7 @@ typedef struct sph_sink {
     X(PAPER, "paper", "uniform directions, lambda 0, r 1")                                                   \
     X(GLOROT, "glorot", "Glorot uniform")                                                                    \
     X(HE, "he", "He normal")                                                                                 \
-    X(AUTHORS, "authors", "as the authors' code: Glorot uniform; gmp half a sphere, its r the Glorot norm") \
-    X(THROUGH, "through", "trial: Glorot uniform, boundaries through training rows")                         \
-    X(PAIRS, "pairs", "trial: boundaries that halve the way between two training rows")                      \
-    X(STEEP, "steep", "trial: the same, of eight pairs the one whose targets differ most for their distance")
+    X(AUTHORS, "authors", "as the authors' code: Glorot uniform; gmp half a sphere, its r the Glorot norm")
 
 #define SPH_LOSSES(X)                                                                                        \
     X(MAE, "mae", "mean absolute error")                                                                     \

@@ -390,17 +390,15 @@ void weights_natural(struct weights *weights, double damping)
     each_layer(weights, natural_layer);
 }
 
-void weights_after_step(struct weights *weights, void *moments)
+void weights_after_step(struct weights *weights)
 {
     const sph_net *net = weights->net;
     for (size_t i = 0; i < net->tensor_count; i++) { /* of a layer's first tensor, the direction */
         size_t l = net->tensors[i].layer;
         const struct net_layer *layer = &net->layers[l];
         if (layer->ops->after_step && net->tensors[i].view.learned && net->tensors[i].at == layer->raw[0] &&
-            !(weights->freeze && weights->freeze->tensor[i])) {
-            weights->step[l].moment = moments ? (char *)moments + layer->raw[0] * weights->k->size : NULL;
+            !(weights->freeze && weights->freeze->tensor[i]))
             layer->ops->after_step(&weights->step[l]);
-        }
     }
 }
 

@@ -58,8 +58,7 @@ void weights_pull(struct weights *weights);    /* learned_grad <- slabs; 0 of wh
 
 /* learned_grad <- natural directions, in the layers whose parameterization has a metric. */
 void weights_natural(struct weights *weights, double damping);
-/* moments: (net->learned) the optimizer's means of gradients, or NULL */
-void weights_after_step(struct weights *weights, void *moments);
+void weights_after_step(struct weights *weights);
 
 /* The first layer whose materialised numbers are not all finite, or the number of layers. */
 size_t weights_first_bad(const struct weights *weights);

@@ -84,7 +84,7 @@ static void draw_unit(struct rng *rng, const struct param_ops *ops, sph_init ini
                       const struct param_shape *shape, double *w)
 {
     size_t n = shape->n;
-    int uniform = init != SPH_INIT_PAPER && init != SPH_INIT_HE;
+    int uniform = init == SPH_INIT_GLOROT || init == SPH_INIT_AUTHORS;
     int by_filters = init == SPH_INIT_AUTHORS && !ops->raw_is_weight; /* plain layers are Keras' own */
     double limit = sqrt(6.0 / (double)(shape->fan_in + (by_filters ? shape->filters : shape->fan_out)));
     double deviation = sqrt(2.0 / (double)shape->fan_in);

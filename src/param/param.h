@@ -46,7 +46,6 @@ struct param_step {
     void *raw[PARAM_TENSORS];  /* as the row's tensors: (n, m), (n-1, m) or (m); NULL for an absent bias */
     void *draw[PARAM_TENSORS]; /* their gradients                                                        */
     const void *sign;          /* (m) fixed directions when n = 1 and the row needs them, else NULL      */
-    void *moment;              /* after_step: the optimizer's mean of gradients of raw[0], or NULL       */
     void *scratch;             /* scratch_len numbers, kept from to_weight to pull_grad                  */
 
     void *w; /* (n, m) leading dimension ldw */
@@ -79,7 +78,6 @@ struct param_ops {
      * direction alone or, where is_natural, they are orthonormal and the gradient is the natural one. */
     void (*natural)(struct param_step *step, double damping);
     int is_natural;
-    int unit_moment; /* the optimizer's mean of squares of tensor 0 is one number a unit */
 
     /* One unit and back: its n + 1 or so numbers in the order of the tensors, theta or v or u consecutive.
      * to_unit gives s * act(w x + b) where rows with a radius have |w| = 1 and s = r, the others s = 1. */

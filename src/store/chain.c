@@ -84,7 +84,7 @@ static int read_layer(struct chain_layer *layer, const struct safetensors *file,
             return sph_fail_of(SPH_EFORMAT, file->path, 0, lead->name, "%.120s is there, but no %s beside it",
                                lead->name, ops->tensor[t].name);
     }
-    layer->shape.has_bias = param_find_bias(ops) < 0 || layer->raw[param_find_bias(ops)] != NULL;
+    layer->shape.has_bias = layer->raw[param_find_bias(ops)] != NULL;
 
     const struct st_tensor *all[PARAM_TENSORS + 1] = {layer->raw[0], layer->raw[1], layer->raw[2],
                                                       layer->sign};

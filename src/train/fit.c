@@ -9,7 +9,6 @@
 #include "train/losses.h"
 #include "train/metrics.h"
 #include "train/optimizer.h"
-#include "train/place.h"
 
 /* One rate serves every parameterization: see docs/numerics.md, "Default rates". */
 static const double default_lr = 0.01;
@@ -209,8 +208,7 @@ static int make_fit(struct fit **out, sph_net *net, const struct scaling *scalin
         err = take_feeds(fit, first, data, split, at);
     if (err < 0)
         goto fail;
-    if ((err = weigh_rows(fit, data, split)) < 0 ||
-        (err = place_boundaries(net, &fit->train->source, fit->opts.seed)) < 0)
+    if ((err = weigh_rows(fit, data, split)) < 0)
         goto fail;
     struct trainer_setup setup = {
         .row_weights = fit->row_weights,

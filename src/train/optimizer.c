@@ -49,7 +49,7 @@ static void add_span(struct optimizer *optimizer, const struct weights *weights,
 static int make_spans(struct optimizer *optimizer, const struct weights *weights)
 {
     const sph_net *net = weights->net;
-    int natural = optimizer->opts->natural > 0;
+    int per_unit = optimizer->opts->natural > 0 && optimizer->ops->unit_moment;
     optimizer->spans =
         mem_get(SPH_GROUP_COUNT + 2 * net->layer_count + net->tensor_count, sizeof *optimizer->spans);
     if (!optimizer->spans)
@@ -57,10 +57,10 @@ static int make_spans(struct optimizer *optimizer, const struct weights *weights
     for (int g = 0; g < SPH_GROUP_COUNT; g++) {
         sph_group group = (sph_group)g;
         size_t at = net->group_at[g];
-        for (size_t l = 0; l < net->layer_count && optimizer->ops->unit_moment; l++) {
+        for (size_t l = 0; l < net->layer_count && per_unit; l++) {
             const struct net_layer *layer = &net->layers[l];
             size_t begin = layer->raw[0], units = layer->shape.m;
-            if (!(layer->ops->unit_moment || (natural && layer->ops->natural)) || layer->ops->tensor[0].group != group || begin == NET_NOWHERE)
+            if (!layer->ops->natural || layer->ops->tensor[0].group != group || begin == NET_NOWHERE)
                 continue;
             size_t end = begin + units * param_per_unit(layer->ops, 0, &layer->shape);
             add_span(optimizer, weights, group, at, begin, 0);

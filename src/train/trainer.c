@@ -316,7 +316,7 @@ static int take_step(struct trainer *t, double *loss, double *lr)
     *lr = t->opts->lr * schedule_factor(&t->schedule, t->scalar + TRAINER_SCHEDULE,
                                         (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
-    weights_after_step(t->weights, t->optimizer.ops->update == UPDATE_ADAM ? t->optimizer.slot[0] : NULL);
+    weights_after_step(t->weights);
     weights_refresh(t->weights);
     if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
         return diverged(t, "the weights overflowed after a loss of", *loss, t->scalar[TRAINER_STEP] + 1,
