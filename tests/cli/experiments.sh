@@ -37,7 +37,7 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
     uci-fullbatch | uci-reference | [!u]*) few=() ;;
     *) few=(--set 'data=[boston, yacht]') ;;
     esac
-    case $name in uci | uci-[!r]*) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
+    case $name in uci | uci-[!r]* | beyond) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
     run 0 run "$file" --set seeds=2 --set epochs=2 "${few[@]}" --out "$name"
     shows "$name: " "GmP" "results   $name"
 done
