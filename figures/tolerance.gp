@@ -22,7 +22,7 @@ eval key_measure(width)
 foot = foot_room(width)
 one = 0.42 * across + 0.5                     # a panel of bars
 top = 6.2                                     # the panel of curves
-gap = 1.15
+gap = 1.45
 below = 1.25 + foot
 height = below + high * one + (high - 1) * gap + 2.1 + top + key_room + 0.3
 eval page(width, height)

@@ -59,6 +59,17 @@ check "figures writes another page" cmp -s page.html runs/rates/report.html
 run 0 run rates.yaml --resume --json
 check "--json has it" python3 -c 'import json; assert len(json.load(open("out"))["tolerance"]["lines"]) == 4'
 
+# ---- the trainings as CSV, also of an experiment that goes on: complete sets alone
+check "CSV" python3 "$SOURCE_DIR/scripts/results-csv" runs/rates >whole.csv
+mkdir going
+cp -r runs/rates/experiment.yaml runs/rates/jobs going/
+check "CSV of one that goes on" python3 "$SOURCE_DIR/scripts/results-csv" going >going.csv
+check "another CSV: $(diff <(sort whole.csv) <(sort going.csv))" cmp -s <(sort whole.csv) <(sort going.csv)
+rm going/jobs/other_one/SP/lr-0.1/seed-1/result.json
+python3 "$SOURCE_DIR/scripts/results-csv" going >going.csv 2>err
+check "what is left out is said" grep -q "other one has 23 of 24 trainings, and is left out" err
+check "the complete set alone" [ "$(wc -l <going.csv)" -eq 25 ]
+
 # ---- nothing to say: no files; what is refused
 run 0 run rates.yaml --set table=best --set figures=[] --out best
 absent best/tolerance.txt best/tolerance.csv best/tolerance.json
