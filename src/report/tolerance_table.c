@@ -36,6 +36,8 @@ enum {
     MEASURE_TIMES,
     MEASURE_P,
     MEASURE_CORRECTED,
+    MEASURE_P_NUMBER,
+    MEASURE_CORRECTED_NUMBER,
     MEASURE_COLUMNS,
     ALL_STEPS = ALL_MEASURES + TOLERANCE_MEASURES * MEASURE_COLUMNS, /* then of each step */
     STEP_SHOWN = 0,
@@ -52,14 +54,18 @@ static void add_measure_columns(struct table *out, const char *reference)
                           .head = "by split", .json = "tolerance_by_split", .number = 1, .digits = 3});
     table_made_column(out, (struct table_column){.json = "tolerance_times", .number = 1, .digits = 3},
                       "x %s's", reference);
-    table_column(out, (struct table_column){.head = "p", .json = "tolerance_p", .number = 1});
-    table_column(out, (struct table_column){.head = "corrected", .json = "tolerance_corrected", .number = 1});
+    table_column(out, (struct table_column){.head = "p", .number = 1});
+    table_column(out, (struct table_column){.head = "corrected", .number = 1});
+    table_column(out, (struct table_column){.json = "tolerance_p"});
+    table_column(out, (struct table_column){.json = "tolerance_corrected"});
     table_column(out, (struct table_column){
                           .head = "largest rate", .json = "largest_by_split", .number = 1, .digits = 3});
     table_made_column(out, (struct table_column){.json = "largest_times", .number = 1, .digits = 3}, "x %s's",
                       reference);
-    table_column(out, (struct table_column){.head = "p", .json = "largest_p", .number = 1});
-    table_column(out, (struct table_column){.head = "corrected", .json = "largest_corrected", .number = 1});
+    table_column(out, (struct table_column){.head = "p", .number = 1});
+    table_column(out, (struct table_column){.head = "corrected", .number = 1});
+    table_column(out, (struct table_column){.json = "largest_p"});
+    table_column(out, (struct table_column){.json = "largest_corrected"});
 }
 
 static void add_overall_columns(struct table *out, const struct tolerance *t)
@@ -91,6 +97,8 @@ static void fill_measure(struct table *out, size_t row, size_t column, const str
     table_number(out, row, column + MEASURE_TIMES, pow(10, pair->difference));
     table_p(out, row, column + MEASURE_P, pair->test.p, !pair->test.exact && pair->test.n);
     table_p(out, row, column + MEASURE_CORRECTED, pair->corrected, !pair->test.exact && pair->test.n);
+    table_number(out, row, column + MEASURE_P_NUMBER, pair->test.p);
+    table_number(out, row, column + MEASURE_CORRECTED_NUMBER, pair->corrected);
     if (pair->significant)
         table_mark(out, row, column + MEASURE_TIMES, MARK_LEAD);
 }

@@ -38,6 +38,7 @@ import json, math
 t = json.load(open("runs/rates/tolerance.json"))
 assert t["percent"] == 5 and t["reference"] == "SP" and t["rates"] == [0.01, 0.1, 0.3, 1e30], t["rates"]
 assert [m["method"] for m in t["methods"]] == ["SP", "GmP glorot"] and len(t["verdicts"]) == 2
+assert 0 < t["methods"][1]["largest_p"] <= t["methods"][1]["largest_corrected"] <= 1 and t["methods"][0]["tolerance_p"] is None
 for line in t["lines"]:
     assert math.isclose(line["tolerance"], line["to_lr"] / line["from_lr"]) and line["from_lr"] <= line["best_lr"] <= line["to_lr"]
     assert line["from_edge"] == (line["from_lr"] == 0.01) and not line["to_edge"]
