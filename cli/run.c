@@ -244,7 +244,8 @@ const struct command command_run = {
         "job "
         "that diverges or fails is a line in the table. Ctrl-C keeps what was learned; --resume repeats "
         "nothing that has finished. docs/experiments.md describes the file. Where it records boundaries, a "
-        "second table says how far a step moves and turns them, and the figures it names are drawn into "
+        "second table says how far a step moves and turns them; where its table has all points of a grid "
+        "over lr, another says how wrong a learning rate may be. The figures it names are drawn into "
         "DIR/figures. DIR/report.html has all of it on one page.",
     .examples =
         "  spherelu run experiments/crescents.yaml\n"

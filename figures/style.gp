@@ -142,9 +142,10 @@ style_colours = 'vermillion orange purple sky grey blue green black brown'
 style_marks = '4 8 6 10 12 7 5 9 13'
 do for [i = 1:10] { set style line 20 + i linecolor rgb colour(i) linewidth 2 dashtype dash(i) pointtype dot(i) }
 
-methods = 'SP WN BN LN MBN GmP GmP+IMN Sphere Sphere+IMN SP+BN SP+LN WN+MBN GmP+BN sphere gmp sp wn sp+bn gmp+imn wn+mbn'
-styles = '1 2 3 4 5 6 7 8 9 3 4 5 7 8 6 1 2 3 7 5'
-place(m) = sum [i = 1:words(methods)] (word(methods, i) eq m ? i : 0)
+methods = 'SP WN BN LN MBN GmP GmP+IMN Sphere Sphere+IMN SP+BN SP+LN WN+MBN GmP+BN sphere gmp sp wn sp+bn gmp+imn wn+mbn GmP_glorot GmP_he'
+styles = '1 2 3 4 5 6 7 8 9 3 4 5 7 8 6 1 2 3 7 5 7 7'
+joined(m) = strstrt(m, ' ') > 0 ? m[1:strstrt(m, ' ') - 1].'_'.m[strstrt(m, ' ') + 1:*] : m    # a name of two words
+place(m) = sum [i = 1:words(methods)] (word(methods, i) eq joined(m) ? i : 0)
 # The line style of method m, the i-th of this figure (from 1); its mark, and its colour as gnuplot writes it.
 style(m, i) = place(m) > 0 ? int(word(styles, place(m))) : 20 + (int(i) - 1) % 10 + 1
 mark(m, i) = style(m, i) < 20 ? int(word(style_marks, style(m, i))) : dot(i)

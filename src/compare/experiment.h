@@ -205,6 +205,10 @@ size_t experiment_lines(const struct sph_experiment *e);
 /* "lr 0.1, hidden 100"; "" without a grid. Appends. */
 void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out);
 
+/* The same without one axis. The point k values along it, from one where it has its first. */
+void experiment_add_other_keys(const struct sph_experiment *e, size_t point, size_t axis, struct text *out);
+size_t experiment_along(const struct sph_experiment *e, size_t point, size_t axis, size_t k);
+
 /* The text of a value of an axis, borrowed; reading the file has made it. */
 const char *experiment_value_text(const struct experiment_axis *axis, size_t number);
 

@@ -62,6 +62,25 @@ void experiment_add_point(const struct sph_experiment *e, size_t point, struct t
                  experiment_value_text(&e->axes[i], experiment_value(e, point, i)));
 }
 
+void experiment_add_other_keys(const struct sph_experiment *e, size_t point, size_t axis, struct text *out)
+{
+    const char *between = "";
+    for (size_t a = 0; a < e->axis_count; a++)
+        if (a != axis) {
+            text_add(out, "%s%s %s", between, option_key(e->axes[a].id),
+                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
+            between = ", ";
+        }
+}
+
+size_t experiment_along(const struct sph_experiment *e, size_t point, size_t axis, size_t k)
+{
+    size_t stride = 1;
+    for (size_t a = axis + 1; a < e->axis_count; a++)
+        stride *= e->axes[a].count;
+    return point + k * stride;
+}
+
 /* ---------------------------------------------------------------- folders */
 
 /* "lr-0.1_hidden-100"; values are told apart by their number where their letters would not do. */

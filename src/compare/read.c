@@ -225,6 +225,14 @@ int experiment_read(struct sph_experiment *e, yaml_document_t *document)
     return err;
 }
 
+static int has_rates(const struct sph_experiment *e)
+{
+    for (size_t a = 0; a < e->axis_count; a++)
+        if (e->axes[a].id == OPTION_LR && e->axes[a].count > 1)
+            return 1;
+    return 0;
+}
+
 int experiment_check_baseline(const struct sph_experiment *e)
 {
     const char **names = e->baseline ? mem_get(e->method_count, sizeof *names) : NULL;
@@ -235,9 +243,11 @@ int experiment_check_baseline(const struct sph_experiment *e)
         return SPH_EMEMORY;
     for (size_t m = 0; m < e->method_count; m++)
         names[m] = e->methods[m].name;
-    if (e->all_points && e->axis_count)
-        err = sph_fail_line_key(SPH_EFORMAT, e->path, e->baseline_line, "baseline_method",
-                                "found '%s', expected none: table: all compares nothing", e->baseline);
+    if (e->all_points && e->axis_count && !has_rates(e))
+        err = sph_fail_line_key(
+            SPH_EFORMAT, e->path, e->baseline_line, "baseline_method",
+            "found '%s', expected none: table: all compares nothing but tolerances of a grid over lr",
+            e->baseline);
     else if (strcmp(e->baseline, "all") != 0 && text_find(e->baseline, names, e->method_count) < 0) {
         const char *nearest = text_nearest(e->baseline, names, e->method_count);
         err =

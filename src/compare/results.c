@@ -343,6 +343,7 @@ void results_free(struct results *r)
     mem_free(r->sets);
     mem_free(r->units);
     ranking_free(&r->ranking);
+    tolerance_free(&r->tolerance);
     comparison_free(&r->comparison);
     for (size_t i = 0; r->methods && i < r->input.count; i++) {
         const void *own[] = {r->methods[i].value, r->methods[i].beside, r->methods[i].name,

@@ -12,6 +12,7 @@
 #include "compare/motion.h"
 #include "compare/perturb.h"
 #include "compare/ranking.h"
+#include "compare/tolerance.h"
 
 struct results {
     const struct sph_experiment *experiment; /* borrowed, as dir is */
@@ -29,7 +30,8 @@ struct results {
     size_t set; /* of one set of several: which; the jobs are those of all */
     struct results
         *sets; /* (experiment_sets) of several sets: each by itself, all that follows in its own; else NULL */
-    struct ranking ranking; /* of the methods over these; its rank is NULL where nothing is compared */
+    struct ranking ranking;     /* of the methods over these; its rank is NULL where nothing is compared */
+    struct tolerance tolerance; /* of learning rates, over all sets; empty where the table is not by rates */
 
     struct comparison comparison;      /* of the input below; its lines are NULL where nothing was trained */
     struct comparison_input input;     /* of these: */

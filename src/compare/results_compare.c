@@ -98,13 +98,9 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
     return err;
 }
 
-/* What the file says; else the first method under gmp is what the others are compared with; without one, the best.
- * Points of a grid
- * side by side are a picture, not a contest. */
+/* What the file says; else the first method under gmp is what the others are compared with; without one, the best. */
 static int reference_of(const struct sph_experiment *e)
 {
-    if (e->all_points && e->axis_count)
-        return COMPARISON_NONE;
     int baseline = e->baseline ? experiment_find_method(e, e->baseline, strlen(e->baseline)) : -1;
     if (e->baseline)
         return baseline < 0 ? COMPARISON_ALL : baseline;
@@ -153,6 +149,7 @@ static int compare_set(struct results *r)
 {
     const struct sph_experiment *e = r->experiment;
     size_t lines = experiment_lines(e), count = e->method_count * lines;
+    int compared = !e->all_points || !e->axis_count; /* points side by side are a picture, not a contest */
     r->methods = mem_get(count, sizeof *r->methods);
     r->input = (struct comparison_input){.experiment = e->name,
                                          .set = e->set_count ? e->sets[r->set].name : NULL,
@@ -164,7 +161,7 @@ static int compare_set(struct results *r)
                                          .cases = e->seed_count,
                                          .methods = r->methods,
                                          .count = count,
-                                         .reference_method = reference_of(e),
+                                         .reference_method = compared ? reference_of(e) : COMPARISON_NONE,
                                          .overlap = overlap_of(r)};
     int err = r->methods ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++)
@@ -222,6 +219,8 @@ int results_compare(struct results *r)
     if (!err)
         err = comparison_conclude(list, count);
     mem_free(list);
+    if (!err)
+        err = tolerance_make(&r->tolerance, r, reference_of(r->experiment));
     return err || !r->sets ? err : rank_methods(r);
 }
 

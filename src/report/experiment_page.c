@@ -267,6 +267,24 @@ static int add_result(const struct page *page)
     return err ? err : add_failures(page);
 }
 
+static int add_tolerance(const struct page *page)
+{
+    const struct table *overall = &page->tables->tolerance_overall, *table = &page->tables->tolerance;
+    if (!overall->row_count)
+        return 0;
+    report_section(page->report, "How wrong a learning rate may be");
+    int err = report_table(page->report, overall);
+    report_list(page->report, &overall->verdicts);
+    report_notes(page->report, &overall->notes);
+    if (table->row_count > LINES_UNFOLDED)
+        report_fold(page->report, "Each set and point by itself");
+    if (!err)
+        err = report_table(page->report, table);
+    if (table->row_count > LINES_UNFOLDED)
+        report_unfold(page->report);
+    return err;
+}
+
 /* ---------------------------------------------------------------- motion */
 
 /* name: of one set of several, or NULL. */
@@ -444,9 +462,9 @@ static int begin_report(struct page *page)
 
 int experiment_write_page(const struct results *results, const struct tables *tables)
 {
-    static int (*const parts[])(const struct page *) = {add_warning, add_comparison, add_perturb,
-                                                        add_result,  add_motion,     add_diagnostics,
-                                                        add_figures, add_seeds,      add_repeating};
+    static int (*const parts[])(const struct page *) = {
+        add_warning, add_comparison,  add_perturb, add_result, add_tolerance,
+        add_motion,  add_diagnostics, add_figures, add_seeds,  add_repeating};
     struct page page = {.results = results, .tables = tables, .experiment = results->experiment};
     char *path = file_join(results->dir, REPORT_PAGE);
     int err = path ? begin_report(&page) : SPH_EMEMORY;

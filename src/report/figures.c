@@ -102,6 +102,18 @@ static int records_it(const struct sph_experiment *e, const char *what)
     return moments_want(&e->base->options.record, what);
 }
 
+/* A figure of scores alone has one for each set and point of the keys that are not its axis; others for each training. */
+static size_t panels_of(const struct sph_experiment *e, const struct figure_kind *kind)
+{
+    if (kind->needs != FIGURE_SCORES || !kind->axis)
+        return experiment_lines(e) * e->method_count;
+    size_t panels = experiment_sets(e) * experiment_points(e);
+    for (size_t i = 0; i < e->axis_count; i++)
+        if (!strcmp(option_key(e->axes[i].id), kind->axis))
+            panels /= e->axes[i].count;
+    return panels;
+}
+
 static int check_kind(const struct sph_experiment *e, const char *word, const struct figure_kind *kind,
                       const sph_data *data)
 {
@@ -114,9 +126,11 @@ static int check_kind(const struct sph_experiment *e, const char *word, const st
     if (!err && kind->sets_least && (e->set_count < kind->sets_least || e->method_count < 2 || e->all_points))
         err = sph_fail(SPH_EARG, "%s needs %zu sets or more, data: {name: [a, b]}, and methods to compare",
                        word, kind->sets_least);
-    size_t panels = experiment_lines(e) * e->method_count;
+    if (!err && kind->all_points && !e->all_points)
+        err = sph_fail(SPH_EARG, "%s needs table: all", word);
+    size_t panels = panels_of(e, kind);
     if (!err && panels > PANELS_MOST)
-        err = sph_fail(SPH_EARG, "%zu methods and points of the grid, at most %d", panels, PANELS_MOST);
+        err = sph_fail(SPH_EARG, "%s: %zu panels, at most %d", word, panels, PANELS_MOST);
     return err;
 }
 

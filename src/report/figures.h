@@ -25,6 +25,7 @@
     X(confusion, "confusion", "which class the test rows of each class are given; classes")                  \
     X(wrong, "wrong", "test images that the net is most sure of, and wrong; images with classes")            \
     X(sensitivity, "sensitivity", "the score over the learning rates of a grid")                             \
+    X(tolerance, "tolerance", "the rates at which each method is nearly as good as at its best; table: all") \
     X(ranks, "ranks", "average ranks over several sets, bars joining methods not told apart")                \
     X(width, "width", "sizes of gradients and shares of units that are on, over the widths of a grid")       \
     X(flips, "flips", "bits of activation patterns that flip, and distinct patterns, by layer")              \
@@ -62,6 +63,7 @@ struct figure_kind {
     int all_sets;                         /* of several sets of data it is one figure; else one for each */
     size_t sets_least;                    /* sets that it takes; 0: any number */
     const char *axis;                     /* the key that the grid has to have; NULL: none */
+    int all_points;                       /* table: all */
     size_t pages;                         /* above 0: an animation of so many */
     const char *script;                   /* a file of figures/ without .gp; NULL: its word */
     const char *caption;                  /* in a page */

@@ -107,7 +107,7 @@ static void add_p(struct text *out, double p)
 }
 
 /* What the ranks over the sets can tell apart. */
-static void add_verdicts(struct table *out, const struct ranking *r, const struct comparison_input *input)
+void ranking_verdicts(struct table *out, const struct ranking *r, const struct comparison_input *input)
 {
     struct text words = {0};
     if (!r->rank || isnan(r->critical))
@@ -162,7 +162,7 @@ void overall_table(struct table *out, const struct results *results)
         fill_set(out, &results->sets[i].comparison, 1 + i * SET_COLUMNS);
     table_line(&out->notes, "* marks the best mean of a set, which is not a verdict.");
     add_notes(out, results);
-    add_verdicts(out, ranking, input);
+    ranking_verdicts(out, ranking, input);
 }
 
 static json_t *ranking_to_json(const struct ranking *r)

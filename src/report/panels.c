@@ -292,21 +292,14 @@ size_t panels_axis(const struct panels *panels)
 
 size_t panels_along(const struct panels *panels, size_t point, size_t axis, size_t k)
 {
-    size_t stride = 1;
-    for (size_t a = axis + 1; a < panels->e->axis_count; a++)
-        stride *= panels->e->axes[a].count;
-    return point + k * stride;
+    return experiment_along(panels->e, point, axis, k);
 }
 
 int panels_other_keys(const struct panels *panels, size_t point, size_t axis, char **out)
 {
-    const struct sph_experiment *e = panels->e;
     struct text text = {0};
     text_add(&text, "%s", "");
-    for (size_t a = 0; a < e->axis_count; a++)
-        if (a != axis)
-            text_add(&text, "%s%s %s", text.length ? ", " : "", option_key(e->axes[a].id),
-                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
+    experiment_add_other_keys(panels->e, point, axis, &text);
     *out = text.chars;
     return text.failed ? SPH_EMEMORY : 0;
 }

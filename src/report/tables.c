@@ -45,6 +45,8 @@ int tables_make(struct tables *out, const struct results *results)
         err = make_set(&out->sets[out->set_count], results_of_set(results, out->set_count));
     if (results->sets && !err)
         overall_table(&out->overall, results);
+    tolerance_overall_table(&out->tolerance_overall, results);
+    tolerance_table(&out->tolerance, results);
     return err;
 }
 
@@ -62,6 +64,8 @@ void tables_free(struct tables *tables)
     }
     mem_free(tables->sets);
     table_free(&tables->overall);
+    table_free(&tables->tolerance_overall);
+    table_free(&tables->tolerance);
     for (int shift = 0; shift < 2; shift++)
         table_free(&tables->perturb[shift]);
 }
@@ -110,6 +114,12 @@ static int add_motion(const struct tables *tables, struct text *out)
             err = add_next(&set->papers, TABLE_TEXT, out);
     }
     return err;
+}
+
+static int add_tolerance(const struct tables *tables, struct text *out)
+{
+    int err = table_write(&tables->tolerance_overall, TABLE_TEXT, out);
+    return err ? err : add_next(&tables->tolerance, TABLE_TEXT, out);
 }
 
 /* The rows of a table of every set, one after the other: they have the same columns. */
@@ -211,6 +221,23 @@ static int write_motion(const struct tables *tables, const struct results *resul
     return err ? err : write_json(results->dir, MOTION_FILE ".json", motion_json(tables, results), 1);
 }
 
+static int write_tolerance(const struct tables *tables, const struct results *results)
+{
+    struct text text = {0}, csv = {0};
+    if (!results->tolerance.rates) {
+        int err = remove_file(results->dir, TOLERANCE_FILE ".txt");
+        err = err ? err : remove_file(results->dir, TOLERANCE_FILE ".csv");
+        return err ? err : remove_file(results->dir, TOLERANCE_FILE ".json");
+    }
+    int err = write_file(results->dir, TOLERANCE_FILE ".txt", add_tolerance(tables, &text), &text);
+    if (!err)
+        err = write_file(results->dir, TOLERANCE_FILE ".csv",
+                         table_write(&tables->tolerance, TABLE_CSV, &csv), &csv);
+    return err ? err
+               : write_json(results->dir, TOLERANCE_FILE ".json",
+                            tolerance_to_json(results, &tables->tolerance_overall, &tables->tolerance), 1);
+}
+
 static int write_diagnostics(const struct results *results)
 {
     struct table table;
@@ -255,6 +282,8 @@ int tables_write(const struct tables *tables, const struct results *results)
         err = write_json(dir, "table.json", to_json(tables, results), 2);
     if (!err)
         err = write_diagnostics(results);
+    if (!err)
+        err = write_tolerance(tables, results);
     return err ? err : write_motion(tables, results);
 }
 
@@ -266,6 +295,9 @@ static int print_json(const struct tables *tables, const struct results *results
     int bad = !object || json_object_set_new(object, "out", json_words(results->dir));
     if (!results->perturb && has_motion(tables))
         bad |= json_object_set_new(object, "motion", motion_json(tables, results));
+    if (results->tolerance.rates)
+        bad |= json_object_set_new(
+            object, "tolerance", tolerance_to_json(results, &tables->tolerance_overall, &tables->tolerance));
     int err = bad ? sph_fail(SPH_EMEMORY, "out of memory: the tables") : json_print(out, object, JSON_LINE);
     json_decref(object);
     text_add(out, "\n");
@@ -274,12 +306,15 @@ static int print_json(const struct tables *tables, const struct results *results
 
 int tables_print(const struct tables *tables, const struct results *results, int json, const sph_sink *sink)
 {
-    struct text out = {0}, motion = {0};
+    struct text out = {0}, motion = {0}, tolerance = {0};
     int err = json               ? print_json(tables, results, &out)
               : results->perturb ? add_perturb(tables, &out)
                                  : add_tables(tables, TABLE_TEXT, &out);
     if (!err && !json && has_motion(tables) && !(err = add_motion(tables, &motion)))
         text_add(&out, "\n%s", motion.chars);
+    if (!err && !json && results->tolerance.rates && !(err = add_tolerance(tables, &tolerance)))
+        text_add(&out, "\n%s", tolerance.chars);
+    text_free(&tolerance);
     text_free(&motion);
     return show_text(&out, err, sink);
 }

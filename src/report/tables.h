@@ -25,6 +25,7 @@ void pairs_table(struct table *out, const struct comparison *comparison);
 
 /* Of several sets: a method by a row, a set by a column, and the ranks over them. */
 void overall_table(struct table *out, const struct results *results);
+void ranking_verdicts(struct table *out, const struct ranking *ranking, const struct comparison_input *input);
 json_t *overall_to_json(const struct results *results, const struct table *table);
 
 /* Of a table with a line for each point of the grid: means, the last key's values across, the others' down, a
@@ -48,6 +49,13 @@ void motion_table(struct table *out, const struct motion *motion);
 void papers_table(struct table *out, const struct motion *motion);
 json_t *motion_to_json(const struct motion *motion, const struct table *rows, const struct table *papers);
 
+/* How wrong a learning rate may be: a row a method over all sets, and a row a method, set and point of the grid's other
+ * keys; no rows where the table is not by rates. */
+void tolerance_overall_table(struct table *out, const struct results *results);
+void tolerance_table(struct table *out, const struct results *results);
+json_t *tolerance_to_json(const struct results *results, const struct table *overall,
+                          const struct table *lines);
+
 /* One unit under a perturbation: how far its boundary turns, or how far phi moves. */
 void perturb_table(struct table *out, const sph_perturb_result *result, int shift);
 json_t *perturb_to_json(const char *name, const sph_perturb_result *result, uint64_t seed);
@@ -61,8 +69,9 @@ struct set_tables {
 };
 
 struct tables {
-    struct table overall;    /* of several sets; else no rows */
-    struct set_tables *sets; /* (set_count) each by itself */
+    struct table overall;                      /* of several sets; else no rows */
+    struct table tolerance_overall, tolerance; /* of a grid over rates; else no rows */
+    struct set_tables *sets;                   /* (set_count) each by itself */
     size_t set_count;
     struct table perturb[2]; /* turns, shifts */
 };
@@ -71,7 +80,7 @@ struct tables {
 int tables_make(struct tables *out, const struct results *results);
 void tables_free(struct tables *tables);
 
-/* table.txt, .md, .tex, .csv, .json, of several sets also sets.csv, of all pairs pairs.csv, and motion.txt, .csv, .json in the experiment's folder, the latter removed
+/* table.txt, .md, .tex, .csv, .json, of several sets also sets.csv, of all pairs pairs.csv, motion.txt, .csv, .json and tolerance.txt, .csv, .json in the experiment's folder, these removed
  * where there is nothing to say; of one that trains nothing perturb.txt and .json. */
 int tables_write(const struct tables *tables, const struct results *results);
 

@@ -14,11 +14,13 @@ taste() {
         return
     fi
     run 0 run "$SOURCE_DIR/experiments/$name.yaml" --set seeds=1 --set epochs=1 --set net.width=0.0625 --set figures=[] "$@" --out "$name"
-    shows "$name: " "WN+MBN" "results   $name"
+    shows "$name: " "WN" "results   $name"
 }
 taste cifar10-vgg6-small cifar10 --set data.rows=100
 taste cifar10-vgg6-start cifar10 --set data.rows=100
 taste fashion-vgg6-small fashion-mnist --set data.rows=100
+taste rates-cifar10 cifar10 --set data.rows=100 --set 'grid.lr=[0.01, 1]'
+taste rates-fashion fashion-mnist --set data.rows=100 --set 'grid.lr=[0.01, 1]'
 taste imagenet32-subset-vgg6-small imagenet32 --set data.rows=500
 taste imagenet32-vgg6 imagenet32 --set data.rows=500 --set 'grid.batch=[64]'
 taste flowers-resnet18-small flowers --set data.size=32
@@ -29,7 +31,7 @@ taste imagenet-resnet50 imagenet
 for file in "$SOURCE_DIR"/experiments/*.yaml; do
     name=$(basename "$file" .yaml)
     [ "$name" = fig1 ] && continue # trains nothing: figures_gnuplot.sh
-    case $name in *-vgg6* | *-resnet*) continue ;; esac # above
+    case $name in *-vgg6* | *-resnet* | rates-cifar10 | rates-fashion) continue ;; esac # above
     run 0 run "$file" --dry-run
     shows "jobs/" " at a time: about "
     # a taste of each; of several sets, two
@@ -37,7 +39,8 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
     uci-fullbatch | uci-reference | [!u]*) few=() ;;
     *) few=(--set 'data=[boston, yacht]') ;;
     esac
-    case $name in uci | uci-[!r]* | beyond) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
+    case $name in rates-deep) few=(--set 'data.name=[yacht, boston]') ;; rates-depth) few=(--set 'grid.hidden=[[64], [64, 64]]') ;; esac
+    case $name in uci | uci-[!r]* | beyond | rates-*) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
     run 0 run "$file" --set seeds=2 --set epochs=2 "${few[@]}" --out "$name"
     shows "$name: " "GmP" "results   $name"
 done

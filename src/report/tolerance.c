@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How wrong a learning rate may be, at a glance: the error over the rates, all sets together, and of each set by itself a bar a
+ * method over the rates at which it is nearly as good as at its best. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "report/figures.h"
+
+enum { WIDE_PERCENT = 50 }; /* the paler bar */
+
+static const double *errors_of(const struct tolerance *t, size_t group, size_t method)
+{
+    return t->error + (group * t->methods + method) * t->rate_count;
+}
+
+/* The smallest mean error of any method in a group; NaN: none has one. */
+static double least_error(const struct tolerance *t, size_t group)
+{
+    double least = (double)NAN;
+    for (size_t i = 0; i < t->methods * t->rate_count; i++)
+        least = fmin(least, errors_of(t, group, 0)[i]); /* of a NaN and a number the number */
+    return least;
+}
+
+/* The geometric mean over the groups of error / the best method's; NaN where a training gave no number in one. */
+static double relative_error(const struct tolerance *t, size_t method, size_t rate)
+{
+    double sum = 0;
+    for (size_t g = 0; g < t->groups; g++)
+        sum += log(errors_of(t, g, method)[rate] / least_error(t, g));
+    return exp(sum / (double)t->groups);
+}
+
+static void write_curves(struct figure *figure, const struct tolerance *t)
+{
+    figure_columns(
+        figure, "curves",
+        "lr, mean error over the smallest of any method, geometric mean over the panels; a block a "
+        "method");
+    for (size_t m = 0; m < t->methods; m++) {
+        for (size_t i = 0; i < t->rate_count; i++)
+            figure_row(figure, (double[]){t->rates[i], relative_error(t, m, i)}, 2);
+        figure_gap(figure, 2);
+    }
+}
+
+/* A row a method. Then the rates at which a training gave no number. */
+static void write_bars(struct figure *figure, const struct tolerance *t, size_t group)
+{
+    panels_columns(figure, group, "",
+                   "method, smallest and largest lr within 5 %, within 50 %, the best; a block a "
+                   "method");
+    for (size_t m = 0; m < t->methods; m++) {
+        const struct tolerance_line *line = &t->lines[group * t->methods + m];
+        struct tolerance_range wide;
+        if (line->known && tolerance_find(errors_of(t, group, m), t->rate_count, WIDE_PERCENT, &wide))
+            figure_row(figure,
+                       (double[]){(double)m, t->rates[line->range.low], t->rates[line->range.high],
+                                  t->rates[wide.low], t->rates[wide.high], t->rates[line->range.best]},
+                       6);
+        else
+            figure_row(figure, (double[]){(double)m, NAN, NAN, NAN, NAN, NAN}, 6);
+        figure_gap(figure, 2);
+    }
+    panels_columns(figure, group, "lost", "method, lr at which a training diverged");
+    figure_row(figure, (double[]){NAN, NAN}, 2); /* a file without any is none to gnuplot */
+    for (size_t m = 0; m < t->methods; m++)
+        for (size_t i = 0; i < t->rate_count; i++)
+            if (!isfinite(errors_of(t, group, m)[i]))
+                figure_row(figure, (double[]){(double)m, t->rates[i]}, 2);
+}
+
+static int write_title(struct figure *figure, const struct panels *panels, size_t group)
+{
+    const struct tolerance *t = &panels->results->tolerance;
+    const struct tolerance_line *line = &t->lines[group * t->methods];
+    char *name = NULL;
+    int err = panels_other_keys(panels, line->point, panels_axis(panels), &name);
+    const char *set = panels->e->set_count ? panels->e->sets[line->set].name : "";
+    panels_text(figure, "title", group, "%s%s%s", set, *set && name && *name ? ", " : "", name ? name : "");
+    mem_free(name);
+    return err;
+}
+
+static int fill(struct figure *figure, struct panels *panels)
+{
+    const struct tolerance *t = &panels->results->tolerance;
+    int err = 0;
+    if (!t->rates)
+        return sph_fail_of(SPH_EARG, panels->e->path, 0, panels->word,
+                           "%s needs table: all and a grid over two or more rates", panels->word);
+    panels_head(figure, t->groups, t->methods);
+    figure_number(figure, "rate_low", t->rates[0]);
+    figure_number(figure, "rate_high", t->rates[t->rate_count - 1]);
+    figure_text(figure, "metric", panels->results->facts.metric);
+    figure_number(figure, "larger", panels->results->facts.larger_is_better);
+    for (size_t m = 0; m < t->methods; m++)
+        panels_method(figure, m, panels->e->methods[m].name, "");
+    write_curves(figure, t);
+    for (size_t g = 0; g < t->groups && !err; g++) {
+        err = write_title(figure, panels, g);
+        write_bars(figure, t, g);
+    }
+    return err;
+}
+
+const struct figure_kind figure_tolerance = {
+    .needs = FIGURE_SCORES,
+    .axis = "lr",
+    .all_points = 1,
+    .all_sets = 1,
+    .fill = fill,
+    .caption =
+        "How wrong a learning rate may be. On top the mean error over the rates, over the smallest of any "
+        "method (geometric mean over the panels below; a line ends where a training diverged). Below, bars: "
+        "rates at which a method's mean error is within 5 % of its own best, thin bars: within 50 %; a mark "
+        "at the best rate, a bar up to the frame where the grid ends, a cross where a training diverged.",
+};
