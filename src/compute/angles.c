@@ -234,18 +234,30 @@ struct polar_chunk {
     size_t rows, m, lddw;
     const real *theta, *prefix, *dw;
     real *dtheta, *suffix;
-    int ahead; /* the chunk before this one is worth asking for */
+    int ahead; /* what is asked for before it is used */
 };
 
+enum { AHEAD_NOTHING, AHEAD_CHUNK, AHEAD_ROW };
+
+/* Units of which two chunks of three arrays fit the second cache. */
+enum { AHEAD_MOST = 1024 };
+
 /* A chunk is gone through by columns, which no processor foresees. While it is, the chunk that comes next, which ends where this
- * one begins, is asked for from its end to its beginning, a cache line of each array for each that is used. */
-KERNEL_INLINE void polar_ahead(const struct polar_chunk *chunk, size_t line)
+ * one begins, is asked for from its end to its beginning, a cache line of each array for each that is used; where
+ * chunks are too large for that, what lies a little further in the row. */
+KERNEL_INLINE void polar_ahead(const struct polar_chunk *chunk, size_t a, size_t j, size_t line)
 {
-    enum { NUMBERS = 64 / sizeof(real) };
-    size_t back = (line + 1) * NUMBERS;
-    __builtin_prefetch(chunk->theta - back);
-    __builtin_prefetch(chunk->dw - back);
-    __builtin_prefetch(chunk->dtheta - back);
+    enum { NUMBERS = 64 / sizeof(real), BYTES = 256 };
+    if (chunk->ahead == AHEAD_CHUNK) {
+        size_t back = (line + 1) * NUMBERS;
+        __builtin_prefetch(chunk->theta - back);
+        __builtin_prefetch(chunk->dw - back);
+        __builtin_prefetch(chunk->dtheta - back);
+    } else if (chunk->ahead == AHEAD_ROW) {
+        __builtin_prefetch((const char *)(chunk->theta + a * chunk->m + j) + BYTES);
+        __builtin_prefetch((const char *)(chunk->dw + a * chunk->lddw + j) + BYTES);
+        __builtin_prefetch((const char *)(chunk->dtheta + a * chunk->m + j) + BYTES, 1);
+    }
 }
 
 /* Columns j ... of a chunk: `vecs` vectors of each row or, with few, the first `few` numbers of one. Products and suffixes
@@ -261,9 +273,8 @@ KERNEL_INLINE void polar_grad_columns(const struct polar_chunk *chunk, size_t j,
         suffix[v] = load_up_to(chunk->suffix + j + v * LANES, few);
     }
     for (size_t a = 0; a < chunk->rows; a++) {
-        if (chunk->ahead && !few)
-            for (size_t i = 0; i < LINES; i++)
-                polar_ahead(chunk, line + a * LINES + i);
+        for (size_t i = 0; i < LINES && !few; i++)
+            polar_ahead(chunk, a, j + i * (64 / sizeof(real)), line + a * LINES + i);
         for (int v = 0; v < vecs; v++)
             x[v] = load_up_to(chunk->theta + a * m + j + v * LANES, few);
         vecs_sincos(vecs, x, sine[a], cosine[a]);
@@ -299,7 +310,9 @@ KERNEL void polar_grad_again(size_t n, size_t m, const real *theta, const real *
                                    .dw = dw + begin * lddw,
                                    .dtheta = dtheta + begin * m,
                                    .suffix = radial,
-                                   .ahead = m >= WIDE && chunk > 0};
+                                   .ahead = m > AHEAD_MOST           ? AHEAD_ROW
+                                            : m >= WIDE && chunk > 0 ? AHEAD_CHUNK
+                                                                     : AHEAD_NOTHING};
         for (; j + BLOCK <= m; j += BLOCK)
             polar_grad_columns(&args, j, SINCOS_BLOCK, 0);
         for (; j < m; j += LANES)
