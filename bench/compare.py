@@ -22,7 +22,7 @@ PARAMS = ("sp", "wn", "gmp", "sphere")
 HIDDEN = 100
 GMP_OVER_SP = 1.08  # at 404 x 13
 PARAM_SHAPES = [(512, n) for n in (16, 64, 256, 1024, 4608, 16384)] + [(m, 512) for m in (16, 64, 256, 1024, 4096)]
-NS_PER_WEIGHT = 2.0  # at 512 x 4608, u(theta) and its gradient together
+NS_PER_WEIGHT = 1.6  # at 512 x 4608, u(theta) and its gradient together
 
 
 def ours(tool, clock, *words):

@@ -11,6 +11,7 @@ bench/results/images.csv; with --only the rows of that network alone.
 --sizes: each network at 16, 32, 64, 128 and 224 pixels instead, batch 32, one thread and two; bench/results/sizes.csv.
 With --only, --at or --threads what was not measured keeps its rows.
 --python: another interpreter whose PyTorch is taken, such as that of a virtual environment.
+--format: PyTorch's, where the fastest is known; else the first round tries all.
 --check fails when a bar is missed.
 """
 import argparse
@@ -84,7 +85,7 @@ def onednn(tool):
     return words[0] if words else ""
 
 
-def measure(tool, works, rounds):
+def measure(tool, works, rounds, memory_format):
     """(work) -> what we said and what PyTorch said, best of the rounds; every other round runs backwards."""
     mine, other, fastest = {}, {}, {}
     for turn in range(rounds):
@@ -96,7 +97,7 @@ def measure(tool, works, rounds):
             best["peak_bytes"] = max(best["peak_bytes"], said["peak_bytes"])
             if not work.torch:
                 continue
-            said = theirs(work, fastest.get(work, "fastest"))
+            said = theirs(work, fastest.get(work, memory_format))
             fastest[work] = said["format"]
             best = other.setdefault(work, said)
             best["images_per_second"] = max(best["images_per_second"], said["images_per_second"])
@@ -171,13 +172,14 @@ def main():
     parser.add_argument("--threads", type=int, choices=(1, 2))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="processor: on a machine that others use too")
+    parser.add_argument("--format", choices=("channels_last", "contiguous", "mkldnn", "fastest"), default="fastest")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     theirs.python, run.clock = args.python, args.clock
     works = [work for work in (SIZES if args.sizes else WORK) if args.only in (None, work.net)
              and args.threads in (None, work.threads) and (not args.at or work.size in args.at)]
     version = onednn(args.tool)
-    mine, other = measure(args.tool, works, args.rounds)
+    mine, other = measure(args.tool, works, args.rounds, args.format)
     rows = []
     print(f"{'net':9s} {'size':>4s} {'batch':>5s} {'method':8s} {'threads':>7s} {'spherelu':>9s} {'bare convs':>10s} {'PyTorch':>8s}"
           f" {'ratio':>6s}   images per second")

@@ -3,19 +3,28 @@
 """u(theta) and its gradient inside PyTorch: the custom op of spherelu.torch beside a cumulative product under autograd,
 and beside the scans of PyTorch alone that other devices take. One run, in turn, best of the rounds, processor time.
 
-    PYTHONPATH=build/python python bench/torch_op.py [--units 512] [--inputs 4608] [--rounds 7] [--threads 1] [--check]
+    PYTHONPATH=build/python python bench/torch_op.py [--units 512] [--inputs 4608] [--rounds 7] [--threads 1] [--csv] [--check]
 
---check: fails where the op is not at least 5 times as fast as cumprod under autograd.
+--csv: writes bench/results/torch_op.csv besides. --check: fails where the op is not at least 5 times as fast as cumprod under autograd.
 """
 
 import argparse
+import csv
 import json
+import os
 import sys
 import time
 
 import torch
 
+import spherelu
 import spherelu.torch as st
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    return " ".join(names[0].split()[:2]) if names else ""
 
 
 def by_autograd(theta):
@@ -47,6 +56,7 @@ def main():
     parser.add_argument("--inputs", type=int, default=4608)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--csv", action="store_true")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -60,19 +70,24 @@ def main():
         for name, way in ways.items():
             best[name] = min(best[name], one_step(way, theta, du))
     ratio = best["cumprod_autograd"] / best["op"]
-    print(
-        json.dumps(
-            {
-                "what": "torch_op",
-                "units": args.units,
-                "inputs": args.inputs,
-                "threads": args.threads,
-                "torch": torch.__version__,
-                **{f"{name}_ms": round(1e3 * seconds, 3) for name, seconds in best.items()},
-                "times_faster_than_cumprod": round(ratio, 2),
-            }
-        )
-    )
+    row = {
+        "what": "torch_op",
+        "machine": machine(),
+        "threads": args.threads,
+        "spherelu": spherelu.__version__,
+        "torch": torch.__version__,
+        "units": args.units,
+        "inputs": args.inputs,
+        **{f"{name}_ms": round(1e3 * seconds, 3) for name, seconds in best.items()},
+        "times_faster_than_cumprod": round(ratio, 2),
+    }
+    print(json.dumps(row))
+    if args.csv:
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", "torch_op.csv")
+        with open(path, "w", newline="") as file:
+            writer = csv.DictWriter(file, row, lineterminator="\n")
+            writer.writeheader()
+            writer.writerow(row)
     if args.check and ratio < 5:
         sys.exit("the op is less than 5 times as fast as cumprod under autograd")
 

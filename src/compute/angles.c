@@ -78,209 +78,108 @@ KERNEL void plain_polar_natural(size_t n, size_t m, const void *theta, void *sin
 
 #ifdef KERNELS_FAST
 
-#include "compute/simd.h"
+#include "compute/sincos.h"
 
-/* Of angles of any size, by SLEEF or by libm. 3.5 ulp in f32: the rounding of the products hides the
- * difference to 1 ulp, and it takes half the time. */
-static inline void any_sincos(vec x, vec *sine, vec *cosine)
-{
-#ifndef SPH_SLEEF
-    *sine = ELEMENTARY(sin, x);
-    *cosine = ELEMENTARY(cos, x);
-#else
-#if REAL_BITS == 64 && defined(__AVX2__)
-    Sleef___m256d_2 both = Sleef_sincosd4_u10avx2((__m256d)x);
-#elif REAL_BITS == 64 && defined(__SSE2__)
-    Sleef___m128d_2 both = Sleef_sincosd2_u10sse2((__m128d)x);
-#elif REAL_BITS == 64
-    Sleef_float64x2_t_2 both = Sleef_sincosd2_u10((float64x2_t)x);
-#elif VEC_BYTES == 64
-    Sleef___m512_2 both = Sleef_sincosf16_u35avx512f((__m512)x);
-#elif defined(__AVX2__)
-    Sleef___m256_2 both = Sleef_sincosf8_u35avx2((__m256)x);
-#elif defined(__SSE2__)
-    Sleef___m128_2 both = Sleef_sincosf4_u35sse2((__m128)x);
-#else
-    Sleef_float32x4_t_2 both = Sleef_sincosf4_u35((float32x4_t)x);
-#endif
-    *sine = (vec)both.x;
-    *cosine = (vec)both.y;
-#endif
-}
+/* Where a column's angles and what becomes of them lie; sine NULL: sines are not kept. */
+struct polar_rows {
+    size_t m, ldw;
+    const real *theta;
+    real *w, *sine, *cosine, *prefix;
+};
 
-#if REAL_BITS == 32 && (defined(__AVX2__) || !defined(SPH_SLEEF))
-
-typedef uint32_t vec_bits __attribute__((vector_size(VEC_BYTES)));
-
-#if VEC_BYTES == 64
-static inline int all_true(vec_mask where)
+static inline vec load_up_to(const real *p, size_t few)
 {
-    return _mm512_movepi32_mask((__m512i)where) == 0xFFFF;
+    return few ? vec_load_few(p, few) : vec_load(p);
 }
-static inline vec nearest(vec x)
+static inline void store_up_to(real *p, vec v, size_t few)
 {
-    return (vec)_mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-static inline vec_mask to_int(vec whole)
-{
-    return (vec_mask)_mm512_cvtps_epi32((__m512)whole);
-}
-static inline vec by_sign(vec_mask negative, vec yes, vec no)
-{
-    return (vec)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)negative), (__m512)no, (__m512)yes);
-}
-#elif defined(__AVX2__)
-static inline int all_true(vec_mask where)
-{
-    return _mm256_movemask_ps((__m256)where) == 0xFF;
-}
-static inline vec nearest(vec x)
-{
-    return (vec)_mm256_round_ps((__m256)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-static inline vec_mask to_int(vec whole)
-{
-    return (vec_mask)_mm256_cvtps_epi32((__m256)whole);
-}
-static inline vec by_sign(vec_mask negative, vec yes, vec no)
-{
-    return (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)negative);
-}
-#else
-static inline int all_true(vec_mask where)
-{
-    int all = -1;
-    for (int i = 0; i < LANES; i++)
-        all &= where[i];
-    return all;
-}
-/* Up to 2^22: there the sum has no room for a fraction. */
-static inline vec nearest(vec x)
-{
-    return (x + 0x1.8p23f) - 0x1.8p23f;
-}
-static inline vec_mask to_int(vec whole)
-{
-    return __builtin_convertvector(whole, vec_mask);
-}
-static inline vec by_sign(vec_mask negative, vec yes, vec no)
-{
-    return vec_select(negative >> 31, yes, no);
-}
-#endif
-
-/* Angles live within a few turns. There the work is twenty operations, less than the call of a library
- * function that must serve every argument: x minus the nearest multiple of pi/2, in three parts so that
- * nothing is lost, then the two series on +-pi/4 (Cephes' coefficients, within 1 ulp of 1), then the
- * quadrant's exchange and signs. Anything larger, infinite or not a number goes to the library. */
-static const real near_most = 256; /* the products with the parts of pi/2 stay exact */
-
-static inline void near_sincos(vec x, vec *sine, vec *cosine)
-{
-    vec turns = nearest(x * 0.636619772f);
-    vec_bits quadrant = (vec_bits)to_int(turns), sign = {0};
-    vec r = x - turns * 1.5703125f;
-    r -= turns * 4.837512969970703125e-4f;
-    r -= turns * 7.549789948768648e-8f;
-    vec square = r * r;
-    vec s = ((-1.9515295891e-4f * square + 8.3321608736e-3f) * square - 1.6666654611e-1f) * square * r + r;
-    vec c = ((2.443315711809948e-5f * square - 1.388731625493765e-3f) * square + 4.166664568298827e-2f) *
-                square * square -
-            0.5f * square + 1.0f;
-    vec_bits odd = quadrant << 31, below = quadrant << 30; /* in the sign: of the exchange, of the sine */
-    sign |= 0x80000000u;
-    *sine = (vec)((vec_bits)by_sign((vec_mask)odd, c, s) ^ (below & sign));
-    *cosine = (vec)((vec_bits)by_sign((vec_mask)odd, s, c) ^ ((below ^ odd) & sign));
-}
-
-static inline void vec_sincos(vec x, vec *sine, vec *cosine)
-{
-    if (all_true((vec_mask)(vec_abs(x) <= near_most)))
-        near_sincos(x, sine, cosine);
+    if (few)
+        vec_store_few(p, v, few);
     else
-        any_sincos(x, sine, cosine);
+        vec_store(p, v);
 }
 
-/* Whether near_sincos serves `rows` rows of `count` angles, whole vectors: then a loop has no call in it, and keeps its numbers
- * in registers. */
-static inline int all_near(const real *x, size_t ldx, size_t rows, size_t count)
+/* Angle a of `vecs` vectors of units from unit j on; few: only so many numbers of the one vector. */
+KERNEL_INLINE void polar_step(const struct polar_rows *rows, size_t a, size_t j, int vecs, size_t few,
+                              vec *product)
 {
-    vec_mask within = (vec_mask){0} == 0;
-    for (size_t a = 0; a < rows; a++)
-        for (size_t j = 0; j < count; j += LANES)
-            within &= (vec_mask)(vec_abs(vec_load(x + a * ldx + j)) <= near_most);
-    return all_true(within);
-}
-
-#else
-
-static inline void near_sincos(vec x, vec *sine, vec *cosine)
-{
-    any_sincos(x, sine, cosine);
-}
-
-static inline void vec_sincos(vec x, vec *sine, vec *cosine)
-{
-    any_sincos(x, sine, cosine);
-}
-
-static inline int all_near(const real *x, size_t ldx, size_t rows, size_t count)
-{
-    (void)x, (void)ldx, (void)rows, (void)count;
-    return 1;
-}
-
-#endif
-
-/* One angle of whole vectors of units; sine NULL: sines are not kept. */
-KERNEL_INLINE void polar_row(size_t whole, const real *from, real *product, real *out, real *sine,
-                             real *cosine, int near)
-{
-    for (size_t j = 0; j < whole; j += LANES) {
-        vec s, c, p = vec_load(product + j);
-        if (near)
-            near_sincos(vec_load(from + j), &s, &c);
-        else
-            vec_sincos(vec_load(from + j), &s, &c);
-        if (sine) {
-            vec_store(sine + j, s);
-            vec_store(cosine + j, c);
+    vec x[SINCOS_BLOCK], s[SINCOS_BLOCK], c[SINCOS_BLOCK];
+    size_t at = a * rows->m + j;
+    for (int v = 0; v < vecs; v++)
+        x[v] = load_up_to(rows->theta + at + v * LANES, few);
+    vecs_sincos(vecs, x, s, c);
+    for (int v = 0; v < vecs; v++) {
+        if (rows->sine) {
+            store_up_to(rows->sine + at + v * LANES, s[v], few);
+            store_up_to(rows->cosine + at + v * LANES, c[v], few);
         }
-        vec_store(out + j, p * c);
-        vec_store(product + j, p * s);
+        store_up_to(rows->w + a * rows->ldw + j + (size_t)v * LANES, product[v] * c[v], few);
+        product[v] *= s[v];
     }
 }
 
-/* The running product lives in w's last row, where it ends up anyway. */
+/* Columns of all angles of few units: their products stay in registers. */
+KERNEL_INLINE void polar_columns(const struct polar_rows *rows, size_t n, const real *scale, size_t j,
+                                 int vecs, size_t few)
+{
+    vec product[SINCOS_BLOCK];
+    for (int v = 0; v < vecs; v++)
+        product[v] = load_up_to(scale + j + v * LANES, few);
+    for (size_t a = 0; a + 1 < n; a++) {
+        if (a % POLAR_CHUNK == 0)
+            for (int v = 0; v < vecs; v++)
+                store_up_to(rows->prefix + a / POLAR_CHUNK * rows->m + j + (size_t)v * LANES, product[v],
+                            few);
+        polar_step(rows, a, j, vecs, few, product);
+    }
+    for (int v = 0; v < vecs; v++)
+        store_up_to(rows->w + (n - 1) * rows->ldw + j + (size_t)v * LANES, product[v], few);
+}
+
+/* One angle of many units. The running product lives in memory: in w's last row, where it ends up anyway. */
+KERNEL_INLINE void polar_row(const struct polar_rows *rows, size_t a, real *products)
+{
+    enum { BLOCK = SINCOS_BLOCK * LANES };
+    size_t j = 0, m = rows->m;
+    vec product[SINCOS_BLOCK];
+    for (; j + BLOCK <= m; j += BLOCK) {
+        for (int v = 0; v < SINCOS_BLOCK; v++)
+            product[v] = vec_load(products + j + v * LANES);
+        polar_step(rows, a, j, SINCOS_BLOCK, 0, product);
+        for (int v = 0; v < SINCOS_BLOCK; v++)
+            vec_store(products + j + v * LANES, product[v]);
+    }
+    for (; j < m; j += LANES) {
+        size_t few = smaller(m - j, LANES);
+        product[0] = vec_load_few(products + j, few);
+        polar_step(rows, a, j, 1, few, product);
+        vec_store_few(products + j, product[0], few);
+    }
+}
+
+/* Units from which memory is better read row by row. */
+enum { WIDE = 64 };
+
 KERNEL void fast_polar(size_t n, size_t m, const void *theta, const void *scale, void *w, size_t ldw,
                        void *sine, void *cosine, void *prefix)
 {
-    const real *angle = theta;
-    real *product = (real *)w + (n - 1) * ldw;
-    memcpy(product, scale, m * sizeof(real));
-    size_t whole = m / LANES * LANES, rest = m - whole;
+    enum { BLOCK = SINCOS_BLOCK * LANES };
+    const struct polar_rows rows = {
+        .m = m, .ldw = ldw, .theta = theta, .w = w, .sine = sine, .cosine = cosine, .prefix = prefix};
+    if (m < WIDE) {
+        size_t j = 0;
+        for (; j + BLOCK <= m; j += BLOCK)
+            polar_columns(&rows, n, scale, j, SINCOS_BLOCK, 0);
+        for (; j < m; j += LANES)
+            polar_columns(&rows, n, scale, j, 1, smaller(m - j, LANES));
+        return;
+    }
+    real *products = rows.w + (n - 1) * ldw;
+    memcpy(products, scale, m * sizeof(real));
     for (size_t a = 0; a + 1 < n; a++) {
-        const real *from = angle + a * m;
-        real *out = (real *)w + a * ldw;
-        real *sin_out = sine ? (real *)sine + a * m : NULL, *cos_out = sine ? (real *)cosine + a * m : NULL;
         if (a % POLAR_CHUNK == 0)
-            memcpy((real *)prefix + a / POLAR_CHUNK * m, product, m * sizeof(real));
-        if (!all_near(from, 0, 1, whole))
-            polar_row(whole, from, product, out, sin_out, cos_out, 0);
-        else if (sine)
-            polar_row(whole, from, product, out, sin_out, cos_out, 1);
-        else
-            polar_row(whole, from, product, out, NULL, NULL, 1);
-        if (rest) {
-            vec s, c, p = vec_load_few(product + whole, rest);
-            vec_sincos(vec_load_few(from + whole, rest), &s, &c);
-            if (sine) {
-                vec_store_few(sin_out + whole, s, rest);
-                vec_store_few(cos_out + whole, c, rest);
-            }
-            vec_store_few(out + whole, p * c, rest);
-            vec_store_few(product + whole, p * s, rest);
-        }
+            memcpy(rows.prefix + a / POLAR_CHUNK * m, products, m * sizeof(real));
+        polar_row(&rows, a, products);
     }
 }
 
@@ -312,42 +211,19 @@ static inline void suffix_step(size_t m, const real *restrict sine, const real *
     }
 }
 
-/* Sines and cosines of a few rows, the same numbers as fast_polar's. */
-static inline void sincos_rows(size_t count, const real *angle, real *sine, real *cosine)
+/* Sines and cosines were kept: the layer is small and near already. A chunk of angles at a time, from the last to the
+ * first: its prefix products are written to dtheta and used up while they are still near. */
+KERNEL void polar_grad_rows(size_t n, size_t m, const real *sine, const real *cosine, const real *prefix,
+                            const real *dw, size_t lddw, real *dtheta, real *suffix)
 {
-    size_t whole = count / LANES * LANES, rest = count - whole;
-    vec s, c;
-    for (size_t j = 0; j < whole; j += LANES) {
-        vec_sincos(vec_load(angle + j), &s, &c);
-        vec_store(sine + j, s);
-        vec_store(cosine + j, c);
-    }
-    if (rest) {
-        vec_sincos(vec_load_few(angle + whole, rest), &s, &c);
-        vec_store_few(sine + whole, s, rest);
-        vec_store_few(cosine + whole, c, rest);
-    }
-}
-
-/* Row by row: for what is near already. A chunk of angles at a time, from the last to the first: its prefix products are
- * written to dtheta and used up while they are still near, so that every array passes through the caches once. */
-KERNEL void polar_grad_rows(size_t n, size_t m, const void *theta, void *sine, void *cosine,
-                            const void *prefix, const void *dw, size_t lddw, void *dtheta, void *radial)
-{
-    const real *g = dw;
-    real *out = dtheta, *suffix = radial;
-    memcpy(suffix, g + (n - 1) * lddw, m * sizeof(real));
+    memcpy(suffix, dw + (n - 1) * lddw, m * sizeof(real));
     for (size_t chunk = polar_chunks(n), end = n - 1; chunk-- > 0;) {
-        size_t begin = chunk * POLAR_CHUNK, first = theta ? begin : 0; /* of sine and cosine */
-        const real *sin_in = sine, *cos_in = cosine;
-        if (theta)
-            sincos_rows((end - begin) * m, (const real *)theta + begin * m, sine, cosine);
-        memcpy(out + begin * m, (const real *)prefix + chunk * m, m * sizeof(real));
+        size_t begin = chunk * POLAR_CHUNK;
+        memcpy(dtheta + begin * m, prefix + chunk * m, m * sizeof(real));
         for (size_t a = begin + 1; a < end; a++)
-            multiply_rows(m, out + (a - 1) * m, sin_in + (a - 1 - first) * m, out + a * m);
+            multiply_rows(m, dtheta + (a - 1) * m, sine + (a - 1) * m, dtheta + a * m);
         for (size_t a = end; a-- > begin;)
-            suffix_step(m, sin_in + (a - first) * m, cos_in + (a - first) * m, g + a * lddw, out + a * m,
-                        suffix);
+            suffix_step(m, sine + a * m, cosine + a * m, dw + a * lddw, dtheta + a * m, suffix);
         end = begin;
     }
 }
@@ -358,63 +234,71 @@ struct polar_chunk {
     size_t rows, m, lddw;
     const real *theta, *prefix, *dw;
     real *dtheta, *suffix;
+    int ahead; /* what is asked for before it is used */
 };
 
-/* Vectors of a cache line; bytes that are asked for before they are read; columns from which that is worth it. */
-enum { LINE = 64 / VEC_BYTES, AHEAD = 256, WIDE = 64 };
+enum { AHEAD_NOTHING, AHEAD_CHUNK, AHEAD_ROW };
 
-/* Columns j ... of a chunk: a line of each row or, with few, the first `few` numbers of a vector. Products and suffixes
- * stay in registers, sines and cosines in the nearest cache. */
-KERNEL_INLINE void polar_grad_line(const struct polar_chunk *chunk, size_t j, size_t few, int near)
+/* Units of which two chunks of three arrays fit the second cache. */
+enum { AHEAD_MOST = 1024 };
+
+/* A chunk is gone through by columns, which no processor foresees. While it is, the chunk that comes next, which ends where this
+ * one begins, is asked for from its end to its beginning, a cache line of each array for each that is used; where
+ * chunks are too large for that, what lies a little further in the row. */
+KERNEL_INLINE void polar_ahead(const struct polar_chunk *chunk, size_t a, size_t j, size_t line)
 {
-    vec sine[POLAR_CHUNK][LINE], cosine[POLAR_CHUNK][LINE], before[POLAR_CHUNK][LINE];
-    vec product[LINE] = {{0}}, suffix[LINE] = {{0}};
-    const size_t m = chunk->m;
-    const int vecs = few ? 1 : LINE;
+    enum { NUMBERS = 64 / sizeof(real), BYTES = 256 };
+    if (chunk->ahead == AHEAD_CHUNK) {
+        size_t back = (line + 1) * NUMBERS;
+        __builtin_prefetch(chunk->theta - back);
+        __builtin_prefetch(chunk->dw - back);
+        __builtin_prefetch(chunk->dtheta - back);
+    } else if (chunk->ahead == AHEAD_ROW) {
+        __builtin_prefetch((const char *)(chunk->theta + a * chunk->m + j) + BYTES);
+        __builtin_prefetch((const char *)(chunk->dw + a * chunk->lddw + j) + BYTES);
+        __builtin_prefetch((const char *)(chunk->dtheta + a * chunk->m + j) + BYTES, 1);
+    }
+}
+
+/* Columns j ... of a chunk: `vecs` vectors of each row or, with few, the first `few` numbers of one. Products and suffixes
+ * stay in registers, sines and cosines in the nearest cache. */
+KERNEL_INLINE void polar_grad_columns(const struct polar_chunk *chunk, size_t j, int vecs, size_t few)
+{
+    enum { LINES = SINCOS_BLOCK * VEC_BYTES / 64 };
+    vec sine[POLAR_CHUNK][SINCOS_BLOCK], cosine[POLAR_CHUNK][SINCOS_BLOCK], before[POLAR_CHUNK][SINCOS_BLOCK];
+    vec product[SINCOS_BLOCK], suffix[SINCOS_BLOCK], x[SINCOS_BLOCK];
+    const size_t m = chunk->m, line = j / (SINCOS_BLOCK * LANES) * chunk->rows * LINES;
     for (int v = 0; v < vecs; v++) {
-        size_t at = j + (size_t)v * LANES;
-        product[v] = few ? vec_load_few(chunk->prefix + at, few) : vec_load(chunk->prefix + at);
-        suffix[v] = few ? vec_load_few(chunk->suffix + at, few) : vec_load(chunk->suffix + at);
+        product[v] = load_up_to(chunk->prefix + j + v * LANES, few);
+        suffix[v] = load_up_to(chunk->suffix + j + v * LANES, few);
     }
     for (size_t a = 0; a < chunk->rows; a++) {
-        const real *angle = chunk->theta + a * m + j;
-        if (!few) {
-            __builtin_prefetch((const char *)angle + AHEAD);
-            __builtin_prefetch((const char *)(chunk->dw + a * chunk->lddw + j) + AHEAD);
-            __builtin_prefetch((const char *)(chunk->dtheta + a * m + j) + AHEAD, 1);
-        }
+        for (size_t i = 0; i < LINES && !few; i++)
+            polar_ahead(chunk, a, j + i * (64 / sizeof(real)), line + a * LINES + i);
+        for (int v = 0; v < vecs; v++)
+            x[v] = load_up_to(chunk->theta + a * m + j + v * LANES, few);
+        vecs_sincos(vecs, x, sine[a], cosine[a]);
         for (int v = 0; v < vecs; v++) {
-            if (near)
-                near_sincos(vec_load(angle + v * LANES), &sine[a][v], &cosine[a][v]);
-            else
-                vec_sincos(few ? vec_load_few(angle, few) : vec_load(angle + v * LANES), &sine[a][v],
-                           &cosine[a][v]);
             before[a][v] = product[v];
             product[v] *= sine[a][v];
         }
     }
     for (size_t a = chunk->rows; a-- > 0;)
         for (int v = 0; v < vecs; v++) {
-            const real *from = chunk->dw + a * chunk->lddw + j + (size_t)v * LANES;
-            real *to = chunk->dtheta + a * m + j + (size_t)v * LANES;
-            vec s = sine[a][v], c = cosine[a][v], here = few ? vec_load_few(from, few) : vec_load(from);
+            vec s = sine[a][v], c = cosine[a][v];
+            vec here = load_up_to(chunk->dw + a * chunk->lddw + j + (size_t)v * LANES, few);
             vec value = before[a][v] * vec_fused(c, suffix[v], -(s * here));
             suffix[v] = vec_fused(c, here, s * suffix[v]);
-            if (few)
-                vec_store_few(to, value, few);
-            else
-                vec_store(to, value);
+            store_up_to(chunk->dtheta + a * m + j + v * LANES, value, few);
         }
     for (int v = 0; v < vecs; v++)
-        if (few)
-            vec_store_few(chunk->suffix + j, suffix[v], few);
-        else
-            vec_store(chunk->suffix + j + (size_t)v * LANES, suffix[v]);
+        store_up_to(chunk->suffix + j + v * LANES, suffix[v], few);
 }
 
-KERNEL void polar_grad_lines(size_t n, size_t m, const real *theta, const real *prefix, const real *dw,
+KERNEL void polar_grad_again(size_t n, size_t m, const real *theta, const real *prefix, const real *dw,
                              size_t lddw, real *dtheta, real *radial)
 {
+    enum { BLOCK = SINCOS_BLOCK * LANES };
     memcpy(radial, dw + (n - 1) * lddw, m * sizeof(real));
     for (size_t chunk = polar_chunks(n), end = n - 1; chunk-- > 0;) {
         size_t begin = chunk * POLAR_CHUNK, j = 0;
@@ -425,14 +309,14 @@ KERNEL void polar_grad_lines(size_t n, size_t m, const real *theta, const real *
                                    .prefix = prefix + chunk * m,
                                    .dw = dw + begin * lddw,
                                    .dtheta = dtheta + begin * m,
-                                   .suffix = radial};
-        for (; j + LINE * LANES <= m; j += LINE * LANES)
-            if (all_near(args.theta + j, m, args.rows, LINE * LANES))
-                polar_grad_line(&args, j, 0, 1);
-            else
-                polar_grad_line(&args, j, 0, 0);
+                                   .suffix = radial,
+                                   .ahead = m > AHEAD_MOST           ? AHEAD_ROW
+                                            : m >= WIDE && chunk > 0 ? AHEAD_CHUNK
+                                                                     : AHEAD_NOTHING};
+        for (; j + BLOCK <= m; j += BLOCK)
+            polar_grad_columns(&args, j, SINCOS_BLOCK, 0);
         for (; j < m; j += LANES)
-            polar_grad_line(&args, j, smaller(m - j, LANES), 0);
+            polar_grad_columns(&args, j, 1, smaller(m - j, LANES));
         end = begin;
     }
 }
@@ -440,10 +324,21 @@ KERNEL void polar_grad_lines(size_t n, size_t m, const real *theta, const real *
 KERNEL void fast_polar_grad(size_t n, size_t m, const void *theta, void *sine, void *cosine,
                             const void *prefix, const void *dw, size_t lddw, void *dtheta, void *radial)
 {
-    if (theta && m >= WIDE)
-        polar_grad_lines(n, m, theta, prefix, dw, lddw, dtheta, radial);
+    if (theta)
+        polar_grad_again(n, m, theta, prefix, dw, lddw, dtheta, radial);
     else
-        polar_grad_rows(n, m, theta, sine, cosine, prefix, dw, lddw, dtheta, radial);
+        polar_grad_rows(n, m, sine, cosine, prefix, dw, lddw, dtheta, radial);
+}
+
+/* The sines and cosines of a row again, the same numbers as fast_polar's. */
+static inline void sincos_row(size_t m, const real *angle, real *sine, real *cosine)
+{
+    for (size_t j = 0; j < m; j += LANES) {
+        vec x = columns_load(angle, j, m), s, c;
+        vecs_sincos(1, &x, &s, &c);
+        columns_store(sine, j, m, s);
+        columns_store(cosine, j, m, c);
+    }
 }
 
 static inline void natural_step(size_t m, const real *restrict sine, real added, real *restrict dtheta,
@@ -465,7 +360,7 @@ KERNEL void fast_polar_natural(size_t n, size_t m, const void *theta, void *sine
     for (size_t a = 0; a + 1 < n; a++) {
         real *row = (real *)sine + (theta ? 0 : a * m);
         if (theta)
-            sincos_rows(m, (const real *)theta + a * m, row, row + m);
+            sincos_row(m, (const real *)theta + a * m, row, row + m);
         natural_step(m, row, added, (real *)dtheta + a * m, length);
     }
 }

@@ -25,7 +25,7 @@ KERNEL void plain_sincos(size_t count, const void *angle, void *sine, void *cosi
 
 #ifdef KERNELS_FAST
 
-#include "compute/simd.h"
+#include "compute/sincos.h"
 
 static inline vec vec_atan2(vec y, vec x)
 {
@@ -62,8 +62,8 @@ KERNEL void fast_sincos(size_t count, const void *angle, void *sine, void *cosin
 {
     const real *in = angle;
     for (size_t i = 0; i < count; i += LANES) {
-        vec s, c;
-        vec_sincos(columns_load(in, i, count), &s, &c);
+        vec x = columns_load(in, i, count), s, c;
+        vecs_sincos(1, &x, &s, &c);
         columns_store(sine, i, count, s);
         columns_store(cosine, i, count, c);
     }

@@ -13,8 +13,9 @@
 
 /* Units and angles at a time. Angles behind others are those of a smaller sphere, of the radius that the sines before
  * them leave, and the gradient of that sphere's last coordinate is what comes back from the angles behind it: long units
- * go piece by piece through the kernels, each piece in the nearest cache. */
-enum { TILE = 16, PIECE = 128 };
+ * go piece by piece through the kernels, each piece in a near cache, and long enough that reading sixteen units side by side
+ * still is reading on. */
+enum { TILE = 16, PIECE = 512 };
 _Static_assert(PIECE % POLAR_CHUNK == 0, "a piece is some whole chunks");
 
 size_t sph_directions_kept(size_t n)
