@@ -326,6 +326,33 @@ static void the_rows_that_choose_the_epoch_count_as_in_training(void **state)
     sph_data_free(data);
 }
 
+static void a_job_that_chooses_by_the_data_says_how_many_nets_it_trains(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 5 };
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *job = JOB("test", "0", "threads", "1");
+    sph_net *nets[MEMBERS] = {0};
+    sph_job_recommend(job);
+    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "ensemble");
+    assert_null(nets[0]);
+    assert_int_equal(sph_job_settle(job, data), 0);
+    assert_string_equal(sph_job_get(job, "ensemble"), "5");
+    assert_string_equal(sph_job_get(job, "param"), "sphere");
+    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, NULL), 0);
+    for (size_t k = 0; k < MEMBERS; k++) {
+        assert_non_null(nets[k]);
+        sph_net_free(nets[k]);
+    }
+    sph_job_free(job);
+    job = JOB("epochs", "2", "out", "nowhere");
+    assert_int_equal(sph_job_settle(job, data), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "out");
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
 static void options_of_files_are_refused_by_name(void **state)
 {
     (void)state;
@@ -490,6 +517,7 @@ int main(void)
         cmocka_unit_test(rows_have_weights_and_classes_a_number),
         cmocka_unit_test(rows_that_count_twice_are_as_if_there_twice),
         cmocka_unit_test(the_rows_that_choose_the_epoch_count_as_in_training),
+        cmocka_unit_test(a_job_that_chooses_by_the_data_says_how_many_nets_it_trains),
         cmocka_unit_test(options_of_files_are_refused_by_name),
         cmocka_unit_test(a_flag_stops_a_training),
         cmocka_unit_test(a_net_comes_back_from_its_bytes),

@@ -170,6 +170,10 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
+def forked_from_threads() -> bool:
+    return _after_fork
+
+
 def claim_threads(count: int) -> None:
     global _threads_used
     if count <= 1:

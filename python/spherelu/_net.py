@@ -58,7 +58,7 @@ class Net:
     """A network. Made by `train`, `load` or an estimator; calls on it from several threads take turns.
 
     >>> import numpy as np, spherelu
-    >>> net = spherelu.train(np.eye(8), np.arange(8.0), hidden=4, epochs=3, test=0, val=0).net
+    >>> net = spherelu.train(np.eye(8), np.arange(8.0), param="gmp", hidden=4, epochs=3, test=0, val=0).net
     >>> net.layers[0].param, net.inputs, net.outputs
     ('gmp', 8, 1)
     >>> spherelu.Net.from_bytes(net.to_bytes())(np.eye(8)).tolist() == net(np.eye(8)).tolist()

@@ -179,7 +179,10 @@ def train_arrays(
     stop = Stop()
     watch = Watch(callbacks, stop)
     result, left = _abi.sph_result(), _abi.sph_moments()
+    if options.get("ensemble") is None and (start or watch.trackers):
+        options = {**options, "ensemble": len(start) or 1}  # a tracker looks at one net
     with Job(options) as job, Data(x, y, task, weights, classes) as data:
+        job.settle(data.handle)
         list_of, count = watch.observers()
         members = int(job.get("ensemble") or 1)
         if start and len(start) != members:
@@ -232,7 +235,10 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
     result = _abi.sph_result()
     list_of, count = watch.observers()
     folder = os.fspath(options.get("out") or os.path.join(tempfile.mkdtemp(prefix="spherelu-"), "run"))
+    if options.get("ensemble") is None and watch.trackers:
+        options = {**options, "ensemble": 1}
     with Job({**options, "data": data, "out": folder}) as job:
+        job.settle_later()
         interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
         watch.check()
         run = _finished(_members(folder, int(job.get("ensemble") or 1)), result, watch, job.settled())
@@ -262,7 +268,8 @@ def train(
     given). task: "regression", "binary" or "classes"; if not given, labels that are no floats are classes. callbacks:
     called with a `View` after each epoch; one that returns True stops the training. sample_weight: (rows,) what each row counts
     in training; scores do not heed it. start: a net to begin with, of the same shape, whose standardisation is kept; of an
-    ensemble all its nets. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`.
+    ensemble all its nets. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`; what is not
+    said, or None, is chosen as `spherelu train` does: with none of net and training, the mean of five nets.
 
     >>> import numpy as np, spherelu
     >>> rng = np.random.default_rng(0)

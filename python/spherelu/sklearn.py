@@ -39,7 +39,8 @@ _EXTRA = {
 
 
 def _defaults() -> dict[str, Any]:
-    own = {o.name: o.default for o in options(in_memory=True) if o.name not in _NOT_KEYWORDS}
+    """None is not said: the library tells by that what it is to choose by the data."""
+    own = {o.name: None for o in options(in_memory=True) if o.name not in _NOT_KEYWORDS}
     return {**own, **{name: default for name, (default, _) in _EXTRA.items()}}
 
 
@@ -47,7 +48,7 @@ def _parameters_of_docs() -> str:
     lines = []
     for o in options(in_memory=True):
         if o.name not in _NOT_KEYWORDS:
-            lines.append(f"{o.name} : {o.argument or 'bool'}, default {o.default!r}\n    {o.help}")
+            lines.append(f"{o.name} : {o.argument or 'bool'}, default None\n    {o.help}")
     lines += [f"{name} : default {default!r}\n    {about}" for name, (default, about) in _EXTRA.items()]
     return "\n".join(lines)
 
@@ -139,6 +140,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     nets_: tuple[Net, ...]
     n_iter_: int
     history_: dict[str, Array]
+    options_: dict[str, str]
     run_: Run
 
     def __sklearn_tags__(self) -> Any:
@@ -208,11 +210,15 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             x, y, weights = (np.ascontiguousarray(values[counts]) for values in (x, y, weights))
         fitted = hasattr(self, "net_")
         start: Sequence[Net] = self.nets_ if fitted and (piece or self.warm_start) else ()
+        if start:  # as many nets of the same shape; pieces learn as the first one did
+            given["ensemble"] = given["ensemble"] or len(start)
+            for name in ("param", "hidden", *(("lr", "batch") if piece else ())):
+                given[name] = self.options_[name] if given[name] is None else given[name]
         if piece:
             before = getattr(self, "_pieces", 0)
-            given.update(epochs=1, val=0, patience=0, schedule="none", warmup=0, refit=None, monitor=None)
+            given.update(epochs=1, val=0, patience=0, schedule="none", warmup=None, refit=None, monitor=None)
             given["seed"] = int(given["seed"] or 0) + before
-        elif given["val"] and round(len(x) * float(given["val"])) < 1 or len(x) < 5:
+        elif round(len(x) * (0.2 if given["val"] is None else float(given["val"]))) < 1 or len(x) < 5:
             given["val"] = 0  # too few rows for a validation part
         run = train_arrays(
             x,

@@ -17,7 +17,7 @@ import spherelu
 
 @pytest.fixture
 def net(table):
-    return spherelu.train(*table, hidden=[8, 6], epochs=30, dtype="f64").net
+    return spherelu.train(*table, param="gmp", hidden=[8, 6], epochs=30, dtype="f64").net
 
 
 # ---------------------------------------------------------------- training
@@ -91,7 +91,7 @@ def test_what_a_callback_raises_arrives(table):
 
 def test_the_tracker_sees_what_gmp_promises(table):
     gmp, plain = spherelu.Tracker(), spherelu.Tracker()
-    common = dict(hidden=10, epochs=40, patience=0, test=0, val=0, optimizer="sgd", lr=0.01, momentum=0.0, dtype="f64")
+    common = dict(hidden=10, epochs=40, patience=0, test=0, val=0, optimizer="sgd", lr=0.01, momentum=0.0, batch="full", dtype="f64")
     spherelu.train(*table, param="gmp", callbacks=[gmp], **common)
     spherelu.train(*table, param="sp", callbacks=[plain], **common)
     assert gmp.layers == ["layers.0"] and gmp.turn.shape == (40, 1)
@@ -271,17 +271,21 @@ def test_a_child_of_fork_can_go_on(table):
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
-def test_threads_after_fork_are_refused():
+def test_threads_after_fork_are_refused_and_not_taken_unasked():
     code = """
 import os, numpy as np, spherelu
 x = np.random.default_rng(0).normal(size=(3000, 4))
 spherelu.train(x, x[:, 0], epochs=2, threads=2)
+want = spherelu.train(x[:100], x[:100, 0], threads=2).net(x)
 pid = os.fork()
 if pid == 0:
     try:
         spherelu.train(x, x[:, 0], epochs=2, threads=2)
     except spherelu.ArgumentError as error:
-        os._exit(0 if error.key == "threads" else 3)
+        if error.key != "threads":
+            os._exit(3)
+        few = spherelu.train(x[:100], x[:100, 0])
+        os._exit(0 if few.options["threads"] == "1" and np.array_equal(few.net(x), want) else 5)
     os._exit(4)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
