@@ -246,6 +246,8 @@ def regions(
     if task not in TASKS:
         raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
     opts.task = getattr(_abi, TASKS[task])
+    if most is not None and most < 1:
+        raise ArgumentError(f"most: found {most}, expected 1 or more", key="most")
     if most is not None:
         opts.most = most
     kept = []

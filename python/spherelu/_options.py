@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _abi
 from ._errors import ArgumentError
-from ._lib import check, claim_threads, forked_from_threads, lib, text
+from ._lib import c_text, check, claim_threads, forked_from_threads, lib, text
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Job:
             lib().sph_job_recommend(self.handle)
             for name, value in given.items():
                 if value is not None:
-                    check(lib().sph_job_set(self.handle, name.encode(), _as_text(name, value).encode()))
+                    check(lib().sph_job_set(self.handle, c_text(name, name), c_text(_as_text(name, value), name)))
             # Nobody asked for threads, which a child of fork may not have; the nets are the same without.
             if not self.threads_said and forked_from_threads():
                 check(lib().sph_job_set(self.handle, b"threads", b"1"))

@@ -18,7 +18,7 @@ from . import _abi
 from ._arrays import Array, Data, doubles, matrix, row_weights
 from ._errors import ArgumentError
 from ._boundary import Tracker
-from ._lib import Stop, check, interruptible, lib, text
+from ._lib import Stop, c_text, check, interruptible, lib, text
 from ._net import Net, all_held
 from ._options import Job
 
@@ -219,7 +219,7 @@ def _members(folder: str, count: int) -> list[Net]:
     nets = []
     for k in range(count):
         run, net = ctypes.c_void_p(), ctypes.c_void_p()
-        check(lib().sph_run_open(ctypes.byref(run), os.fsencode(folder)))
+        check(lib().sph_run_open(ctypes.byref(run), c_text(folder, "out")))
         try:
             check(lib().sph_run_take_member(run, k))
             check(lib().sph_net_copy(ctypes.byref(net), lib().sph_run_net(run)))
@@ -289,12 +289,16 @@ def train(
         task = "regression" if labels.dtype.kind == "f" or labels.ndim > 1 and labels.shape[1] > 1 else "classes"
     classes = None
     if task == "regression":
+        if labels.ndim > 2:
+            raise ArgumentError(f"y: shape {labels.shape}, expected (rows,) or (rows, targets)", key="y")
         targets = matrix(labels, "y")
     else:
         classes, targets = encode_classes(labels)
         task = "binary" if len(classes) <= 2 else "classes"
     rows = matrix(x, "x")
     begin = [start] if isinstance(start, Net) else list(start or ())
+    if not all(isinstance(net, Net) for net in begin):
+        raise TypeError(f"start: expected a Net or a list of them, not {start!r}")
     weights = None if sample_weight is None else row_weights(sample_weight, len(rows))
     run = train_arrays(rows, targets, task, options, callbacks, begin, weights=weights)
     run.classes = classes
