@@ -116,6 +116,8 @@ def test_balanced_classes_find_the_rare_one():
     assert np.array_equal(dictionary.decision_function(x), by_rows.decision_function(x))
     with pytest.raises(ValueError):
         spherelu.Classifier(class_weight={0: 1, 1: -5}, **quick).fit(x, y)
+    few = spherelu.Classifier(class_weight="balanced").fit(x[374:381], y[374:381])  # in one fold the rare row validates alone
+    assert len(few.nets_) == 5
 
 
 def test_rows_count_what_their_weight_says(table):

@@ -100,13 +100,13 @@ static int feed_part(struct feed **out, const struct fit *fit, const sph_data *d
 }
 
 /* of_class (classes) <- such that each class of the training part weighs as much as any other: scikit-learn's "balanced". A class
- * that it does not hold is not learnt, and weighs nothing. */
+ * that it lacks weighs as if it had one row. */
 static void balance_classes(double *of_class, const sph_data *data, const sph_split *split)
 {
     for (size_t i = 0; i < split->train_rows; i++)
         of_class[(size_t)data->y[split->train[i]]]++;
     for (size_t c = 0; c < data->classes; c++)
-        of_class[c] = of_class[c] > 0 ? (double)split->train_rows / of_class[c] : 0;
+        of_class[c] = (double)split->train_rows / fmax(of_class[c], 1);
 }
 
 /* *out <- what these rows count, of mean 1. of_class: NULL, or what each class does. */
