@@ -51,9 +51,10 @@ def tool_s_own(x, y, folder, *options):
     rows = "\n".join(",".join([*map(repr, map(float, row)), str(target)]) for row, target in zip(x, y))
     (folder / "table.csv").write_text(f"{header}\n{rows}\n")
     tool = os.environ["SPHERELU_TOOL"]
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of a sanitizer, which the tool has in it
     common = [tool, "train", "--quiet", "--no-report", "--data", folder / "table.csv", "--target", "y", "--test", "0"]
-    subprocess.run([*common, *options, "--out", folder / "run"], check=True, capture_output=True)
-    said = subprocess.run([tool, "predict", folder / "run", "--data", folder / "table.csv"], check=True, capture_output=True, text=True).stdout
+    subprocess.run([*common, *options, "--out", folder / "run"], check=True, capture_output=True, env=env)
+    said = subprocess.run([tool, "predict", folder / "run", "--data", folder / "table.csv"], check=True, capture_output=True, text=True, env=env).stdout
     return (folder / "run" / "config.yaml").read_text(), np.array([line.split(",") for line in said.splitlines()])
 
 
