@@ -47,9 +47,7 @@ def test_weights_are_repetitions_where_no_rows_are_drawn(kind):
 
 def tool_s_own(x, y, folder, *options):
     """What `spherelu train` makes of the table: the run's options and its predictions as text."""
-    header = ",".join([*(f"x{j}" for j in range(x.shape[1])), "y"])
-    rows = "\n".join(",".join([*map(repr, map(float, row)), str(target)]) for row, target in zip(x, y))
-    (folder / "table.csv").write_text(f"{header}\n{rows}\n")
+    pd.DataFrame(x).rename(columns=lambda j: f"x{j}").assign(y=y).to_csv(folder / "table.csv", index=False)
     tool = os.environ["SPHERELU_TOOL"]
     env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of a sanitizer, which the tool has in it
     common = [tool, "train", "--quiet", "--no-report", "--data", folder / "table.csv", "--target", "y", "--test", "0"]
@@ -93,6 +91,28 @@ def test_a_classifier_is_what_the_tool_trains(labels, table, tmp_path):
     assert np.array_equal(predictions[1:, heads.index("class")], model.predict(x))
     up = predictions[1:, heads.index("probability" if len(labels) == 2 else "p_up")].astype(float)
     assert np.allclose(up, model.predict_proba(x)[:, -1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("times", [False, True])
+def test_words_dates_and_holes_are_taken_as_the_tool_takes_them(times, rng, tmp_path):
+    rows = 150
+    day = pd.to_datetime("2023-11-20") + pd.to_timedelta(rng.integers(0, 300, rows), "D")
+    x = pd.DataFrame({"size": rng.normal(size=rows), "colour": rng.choice(["red", "green", "Blue"], rows), "day": day})
+    y = x["size"] + 2.0 * (x["colour"] == "red") + 0.5 * x["day"].dt.month
+    if times:
+        x["day"] += pd.to_timedelta(rng.integers(0, 86400, rows), "s")
+    x.loc[::17, "size"] = np.nan
+    x.loc[::19, "colour"] = None
+    x.loc[::23, "day"] = pd.NaT
+    _, predictions = tool_s_own(x, y, tmp_path)
+    model = spherelu.Regressor().fit(x, y)
+    assert model.net_.inputs == 1 + 3 + 4 + times
+    if times:  # seconds as days, rounded in another place
+        assert np.allclose(predictions[1:, 0].astype(float), model.predict(x), atol=0.02)
+    else:
+        assert_same(model, x, predictions)
+    zone = x.assign(day=x["day"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
+    assert np.array_equal(model.predict(zone), model.predict(x))
 
 
 def test_defaults_that_are_said_are_said(table):
@@ -335,7 +355,7 @@ def test_columns_of_every_kind(rng):
     x.loc[::23, "word"] = pd.NA
     y = (x["word"] == "a").fillna(False).to_numpy() * 3.0 + x["odd"].fillna(2).to_numpy()
     model = spherelu.Regressor(**quick).fit(x, y)
-    assert model.net_.inputs == 5 + 2 and model.score(x, y) > 0.6
+    assert model.net_.inputs == 4 + 4 + 2 and model.score(x, y) > 0.6
     assert spherelu.Regressor(**quick).fit(x[["whole", "odd"]], y).net_.inputs == 2
     with pytest.raises(ValueError):
         model.predict(x.assign(day=0))
