@@ -72,7 +72,8 @@ def _set_keywords(cls: type) -> type:
         ]
     )
     cls.__init__ = __init__  # type: ignore[misc]
-    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nParameters\n----------\n{_parameters_of_docs()}\n"
+    about = "None is not said: chosen by the data, as `spherelu train` does; where none of net and training is said, five nets are trained."
+    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{about}\n\nParameters\n----------\n{_parameters_of_docs()}\n"
     return cls
 
 
