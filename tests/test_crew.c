@@ -74,7 +74,7 @@ static void every_job_is_run_once_whatever_the_number_of_workers(void **state)
             assert_int_equal(log.err[i], 0);
             assert_true(log.real[i] == (double)(i * i));
         }
-        assert_true(log.most_running <= workers);
+        assert_true(log.most_running <= (workers ? workers : 1));
         assert_true(log.share == 1);
     }
 }
@@ -163,6 +163,45 @@ static int sleep_but_not_2(void *self, size_t job, struct crew_slot *slot)
     return 0;
 }
 
+/* Goes on until it is asked to end, as a training does. */
+static int until_asked(void *self, size_t job, struct crew_slot *slot)
+{
+    (void)self;
+    (void)job;
+    double end = clock_seconds() + 20;
+    int answer = 0;
+    atomic_store(&slot->share, 0.5);
+    while (!(answer = crew_wants_stop(slot)) && clock_seconds() < end)
+        ;
+    slot->stopped = answer > 0;
+    return answer < 0 ? answer : 0;
+}
+
+static int third_call(void *self, const struct crew_progress *p)
+{
+    struct log *log = self;
+    log->share = p->share;
+    return ++log->calls >= 3 ? (log->stop_after ? 1 : sph_fail(SPH_EIO, "enough")) : 0;
+}
+
+static void a_job_in_this_process_is_stopped_before_it_ends(void **state)
+{
+    (void)state;
+    for (size_t fails = 0; fails < 2; fails++) {
+        struct log log = {.stop_after = !fails};
+        struct crew crew = {JOBS, 0, &log, until_asked, ended, third_call};
+        int stopped = 0;
+        double began = clock_seconds();
+        int err = crew_run(&crew, &stopped);
+        assert_true(clock_seconds() - began < 10);
+        assert_int_equal(err, fails ? SPH_EIO : 0);
+        assert_int_equal(stopped, !fails);
+        assert_int_equal(log.ended[0], 1);
+        assert_int_equal(log.stopped[0], !fails);
+        assert_int_equal(log.ended[1], 0);
+    }
+}
+
 static void a_crew_whose_owner_fails_leaves_no_process_behind(void **state)
 {
     (void)state;
@@ -241,6 +280,7 @@ int main(void)
         cmocka_unit_test(every_job_is_run_once_whatever_the_number_of_workers),
         cmocka_unit_test(a_job_that_dies_is_a_report_and_the_others_go_on),
         cmocka_unit_test(a_crew_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more),
+        cmocka_unit_test(a_job_in_this_process_is_stopped_before_it_ends),
         cmocka_unit_test(a_crew_whose_owner_fails_leaves_no_process_behind),
         cmocka_unit_test(a_crew_that_is_killed_takes_its_jobs_with_it),
         cmocka_unit_test(each_allocation_fails_once),

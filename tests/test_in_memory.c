@@ -270,6 +270,89 @@ static void rows_have_weights_and_classes_a_number(void **state)
     sph_job_free(job);
 }
 
+/* Row i is there i % 3 times, or counts that much: the standardisation and every full step are the same. */
+static void rows_that_count_twice_are_as_if_there_twice(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_REGRESSION), *repeated = NULL;
+    double weights[ROWS], x[2 * ROWS * FEATURES], y[2 * ROWS], a[ROWS], b[ROWS];
+    size_t rows = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        weights[i] = (double)(i % 3);
+        for (size_t k = 0; k < i % 3; k++, rows++) {
+            memcpy(x + rows * FEATURES, sph_data_x(data) + i * FEATURES, FEATURES * sizeof *x);
+            y[rows] = sph_data_y(data)[i];
+        }
+    }
+    assert_int_equal(sph_data_from_arrays(&repeated, x, y, rows, FEATURES, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    sph_job *job =
+        JOB("hidden", "5", "epochs", "50", "val", "0", "test", "0", "batch", "full", "dtype", "f64");
+    sph_net *counted = trained(job, data, NULL, NULL), *there = trained(job, repeated, NULL, NULL);
+    outputs_of(counted, data, a);
+    outputs_of(there, data, b);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(fabs(a[i] - b[i]) < 1e-10); /* sums in another order, 50 steps */
+    sph_net_free(counted);
+    sph_net_free(there);
+    sph_job_free(job);
+    sph_data_free(repeated);
+    sph_data_free(data);
+}
+
+/* Class 1 counts nearly nothing: what is best for the rows that validate, too, is class 0. */
+static void the_rows_that_choose_the_epoch_count_as_in_training(void **state)
+{
+    (void)state;
+    sph_data *data = some_data(SPH_TASK_BINARY);
+    double weights[ROWS], a[ROWS];
+    for (size_t i = 0; i < ROWS; i++)
+        weights[i] = sph_data_y(data)[i] == 0 ? 1 : 1e-6;
+    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    sph_job *job = JOB("hidden", "5", "epochs", "100", "val", "0.3", "test", "0", "patience", "0");
+    sph_result result;
+    sph_net *net = trained(job, data, NULL, &result);
+    assert_true(result.best_epoch > 50);
+    outputs_of(net, data, a);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(a[i] < 0);
+    sph_net_free(net);
+    for (size_t i = 0; i < ROWS; i++)
+        weights[i] = 0;
+    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    assert_int_equal(sph_job_train(&net, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "weights");
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
+static void a_job_that_chooses_by_the_data_says_how_many_nets_it_trains(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 5 };
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    sph_job *job = JOB("test", "0", "threads", "1");
+    sph_net *nets[MEMBERS] = {0};
+    sph_job_recommend(job);
+    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "ensemble");
+    assert_null(nets[0]);
+    assert_int_equal(sph_job_settle(job, data), 0);
+    assert_string_equal(sph_job_get(job, "ensemble"), "5");
+    assert_string_equal(sph_job_get(job, "param"), "sphere");
+    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, NULL), 0);
+    for (size_t k = 0; k < MEMBERS; k++) {
+        assert_non_null(nets[k]);
+        sph_net_free(nets[k]);
+    }
+    sph_job_free(job);
+    job = JOB("epochs", "2", "out", "nowhere");
+    assert_int_equal(sph_job_settle(job, data), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "out");
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
 static void options_of_files_are_refused_by_name(void **state)
 {
     (void)state;
@@ -432,6 +515,9 @@ int main(void)
         cmocka_unit_test(moments_make_two_trainings_one),
         cmocka_unit_test(an_ensemble_in_memory_is_that_of_its_seeds),
         cmocka_unit_test(rows_have_weights_and_classes_a_number),
+        cmocka_unit_test(rows_that_count_twice_are_as_if_there_twice),
+        cmocka_unit_test(the_rows_that_choose_the_epoch_count_as_in_training),
+        cmocka_unit_test(a_job_that_chooses_by_the_data_says_how_many_nets_it_trains),
         cmocka_unit_test(options_of_files_are_refused_by_name),
         cmocka_unit_test(a_flag_stops_a_training),
         cmocka_unit_test(a_net_comes_back_from_its_bytes),

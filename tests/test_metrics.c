@@ -84,8 +84,8 @@ static sph_scores score(const struct golden_case *c, const struct evaluator_opts
     assert_int_equal(weights_new(&weights, net, net->k, 0), 0);
     weights_materialize(weights);
     assert_int_equal(evaluator_new(&evaluator, weights, opts, batch), 0);
-    assert_int_equal(evaluator_run(evaluator, &source, which, &scores), 0);
-    assert_int_equal(evaluator_run(evaluator, &source, which, &again), 0);
+    assert_int_equal(evaluator_run(evaluator, &source, NULL, which, &scores), 0);
+    assert_int_equal(evaluator_run(evaluator, &source, NULL, which, &again), 0);
     assert_int_equal(scores.rows, c->rows);
     assert_memory_equal(scores.value, again.value, sizeof scores.value);
     evaluator_free(evaluator);

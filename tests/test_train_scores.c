@@ -5,8 +5,8 @@
 
 #include "train/evaluate.h"
 
-static sph_scores score(sph_net *net, sph_loss loss, double *y_scale, const double *x, const double *y,
-                        size_t rows, size_t batch)
+static sph_scores score_weighted(sph_net *net, sph_loss loss, double *y_scale, const double *x,
+                                 const double *y, const double *row_weights, size_t rows, size_t batch)
 {
     size_t n = sph_net_inputs(net);
     struct memory_table table = {.k = net->k, .n = n, .targets = loss == SPH_LOSS_CE ? 1 : n, .x = x, .y = y};
@@ -19,12 +19,18 @@ static sph_scores score(sph_net *net, sph_loss loss, double *y_scale, const doub
     struct evaluator_opts opts = {.loss = loss, .workers = 2};
     net->scaling.y_scale = y_scale;
     assert_int_equal(evaluator_new(&evaluator, weights, &opts, batch), 0);
-    assert_int_equal(evaluator_run(evaluator, &source, EVALUATOR_EPOCH, &scores), 0);
+    assert_int_equal(evaluator_run(evaluator, &source, row_weights, EVALUATOR_EPOCH, &scores), 0);
     assert_int_equal(scores.rows, rows);
     evaluator_free(evaluator);
     weights_free(weights);
     net->scaling.y_scale = NULL;
     return scores;
+}
+
+static sph_scores score(sph_net *net, sph_loss loss, double *y_scale, const double *x, const double *y,
+                        size_t rows, size_t batch)
+{
+    return score_weighted(net, loss, y_scale, x, y, NULL, rows, batch);
 }
 
 /* One row, six classes: how many of the others score at least as high decides. */
@@ -143,6 +149,20 @@ static void binary_accuracy_counts_signs_of_the_logit(void **state)
     sph_net_free(net);
 }
 
+/* Errors 1, 2, 4, 8, 16 by hand; whatever the batch. */
+static void weights_count_in_the_loss_and_nowhere_else(void **state)
+{
+    (void)state;
+    sph_net *net = mirror(SPH_F64, 1);
+    static const double x[] = {1, 2, 4, 8, 16}, y[5] = {0}, weights[] = {0, 2, 0.5, 1.5, 1};
+    for (size_t batch = 1; batch <= 6; batch++) {
+        sph_scores s = score_weighted(net, SPH_LOSS_MSE, NULL, x, y, weights, 5, batch);
+        near(s.value[0], (2 * 4 + 0.5 * 16 + 1.5 * 64 + 256) / 5, 1e-13);
+        near(s.value[1], sqrt((1 + 4 + 16 + 64 + 256) / 5.0), 1e-13);
+    }
+    sph_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_score_that_is_no_number_misses),
         cmocka_unit_test(errors_are_those_of_all_rows_in_the_targets_units),
         cmocka_unit_test(binary_accuracy_counts_signs_of_the_logit),
+        cmocka_unit_test(weights_count_in_the_loss_and_nowhere_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

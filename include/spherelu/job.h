@@ -101,8 +101,12 @@ typedef struct sph_start {
     const sph_moments *moments; /* of the same optimizer; NULL: none                             */
 } sph_start;
 
+/* Settles what depends on data in memory, as sph_job_train will: sph_job_get tells it then, and how many nets there will be. */
+SPH_API int sph_job_settle(sph_job *job, const sph_data *data);
+
 /* The same on data in memory, without a folder: out (as many as the option `ensemble` says, or one) <- the trained nets,
- * caller frees. Which options it takes sph_option_in_memory says of each row of the table; others that were given are
+ * caller frees; of a job that chooses by the data (sph_job_recommend) `ensemble` is known after sph_job_settle, which comes
+ * before then. Which options it takes sph_option_in_memory says of each row of the table; others that were given are
  * refused. Options that depend on the data are settled: sph_job_get tells them afterwards. start: NULL: nowhere.
  * moments: what the optimizer remembers at the end, caller frees; NULL: not wanted. Missing features (NaN) take their
  * column's mean unless `missing` says error. Stopping and divergence are as in sph_train; after a failure out holds

@@ -110,7 +110,7 @@ class Tracker:
     >>> import numpy as np, spherelu
     >>> x = np.random.default_rng(0).normal(size=(60, 2))
     >>> tracker = spherelu.Tracker()
-    >>> run = spherelu.train(x, x[:, 0], hidden=5, epochs=4, patience=0, callbacks=[tracker])
+    >>> run = spherelu.train(x, x[:, 0], hidden=5, epochs=4, batch="full", callbacks=[tracker])
     >>> tracker.turn.shape, bool((tracker.turn < 0.5).all())
     ((4, 1), True)
     """
@@ -246,6 +246,8 @@ def regions(
     if task not in TASKS:
         raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
     opts.task = getattr(_abi, TASKS[task])
+    if most is not None and most < 1:
+        raise ArgumentError(f"most: found {most}, expected 1 or more", key="most")
     if most is not None:
         opts.most = most
     kept = []

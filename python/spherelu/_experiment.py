@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _abi
-from ._lib import Stop, check, interruptible, lib, text
+from ._lib import Stop, c_text, check, interruptible, lib, text
 from ._net import Path
 
 
@@ -42,11 +42,11 @@ class Experiment:
 def run(path: Path, out: Path | None = None, *, resume: bool = False, set: Mapping[str, Any] | None = None) -> Experiment:
     """Runs an experiment file in this process; set: keys to change, as `spherelu run --set KEY=VALUE` does."""
     experiment = ctypes.c_void_p()
-    check(lib().sph_experiment_open(ctypes.byref(experiment), os.fsencode(path)))
+    check(lib().sph_experiment_open(ctypes.byref(experiment), c_text(path, "path")))
     try:
         for key, value in (set or {}).items():
             written = value if isinstance(value, str) else json.dumps(value)
-            check(lib().sph_experiment_set(experiment, key.encode(), written.encode()))
+            check(lib().sph_experiment_set(experiment, c_text(key, key), c_text(written, key)))
         name = text(lib().sph_experiment_name(experiment))
         folder = os.fspath(out) if out is not None else os.path.join(tempfile.mkdtemp(prefix="spherelu-"), name)
         pieces: list[bytes] = []
@@ -59,7 +59,7 @@ def run(path: Path, out: Path | None = None, *, resume: bool = False, set: Mappi
         sink = _abi.sph_sink()
         sink.write = type(sink.write)(write)
         opts = _abi.sph_experiment_opts()
-        opts.out, opts.resume, opts.workers = os.fsencode(folder), int(resume), 0
+        opts.out, opts.resume, opts.workers = c_text(folder, "out"), int(resume), 0
         opts.progress = progress = stop.progress()
         opts.table = ctypes.pointer(sink)
         result = _abi.sph_experiment_result()

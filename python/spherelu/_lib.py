@@ -67,6 +67,14 @@ def lib() -> Any:
     return _library
 
 
+def c_text(value: Any, key: str) -> bytes:
+    """A text or path on its way in. C would read no further than a zero byte, so that one is refused."""
+    written = os.fsencode(value)
+    if b"\0" in written:
+        raise KINDS[-1](f"{key}: {value!r} holds a zero byte", key=key)
+    return written
+
+
 def text(bytes_or_none: bytes | None) -> str:
     return (bytes_or_none or b"").decode("utf-8", "replace")
 
@@ -168,6 +176,10 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
+
+
+def forked_from_threads() -> bool:
+    return _after_fork
 
 
 def claim_threads(count: int) -> None:

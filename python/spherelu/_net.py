@@ -17,7 +17,7 @@ import numpy as np
 from . import _abi
 from ._arrays import Array, doubles, matrix
 from ._errors import ArgumentError
-from ._lib import check, lib, text
+from ._lib import c_text, check, lib, text
 
 if TYPE_CHECKING:
     from ._boundary import Boundary, Regions
@@ -32,7 +32,7 @@ def word(kind: str, number: int) -> str:
 
 
 def number_of(kind: str, name: str) -> int:
-    found = lib().sph_word_find(getattr(_abi, "SPH_WORDS_" + kind), name.encode())
+    found = lib().sph_word_find(getattr(_abi, "SPH_WORDS_" + kind), c_text(name, kind.lower()))
     if found < 0:
         words: list[str] = []
         while lib().sph_word(getattr(_abi, "SPH_WORDS_" + kind), len(words)):
@@ -58,7 +58,7 @@ class Net:
     """A network. Made by `train`, `load` or an estimator; calls on it from several threads take turns.
 
     >>> import numpy as np, spherelu
-    >>> net = spherelu.train(np.eye(8), np.arange(8.0), hidden=4, epochs=3, test=0, val=0).net
+    >>> net = spherelu.train(np.eye(8), np.arange(8.0), param="gmp", hidden=4, epochs=3, test=0, val=0).net
     >>> net.layers[0].param, net.inputs, net.outputs
     ('gmp', 8, 1)
     >>> spherelu.Net.from_bytes(net.to_bytes())(np.eye(8)).tolist() == net(np.eye(8)).tolist()
@@ -74,7 +74,7 @@ class Net:
     @classmethod
     def open(cls, path: Path) -> Net:
         handle = ctypes.c_void_p()
-        check(lib().sph_net_open(ctypes.byref(handle), os.fsencode(path)))
+        check(lib().sph_net_open(ctypes.byref(handle), c_text(path, "path")))
         return cls(handle)
 
     @classmethod
@@ -99,7 +99,7 @@ class Net:
 
     def save(self, path: Path) -> None:
         with self._held() as handle:
-            check(lib().sph_net_save(handle, os.fsencode(path)))
+            check(lib().sph_net_save(handle, c_text(path, "path")))
 
     def copy(self) -> Net:
         out = ctypes.c_void_p()
@@ -167,7 +167,7 @@ class Net:
     @note.setter
     def note(self, value: str) -> None:
         with self._held() as handle:
-            check(lib().sph_net_set_note(handle, value.encode()))
+            check(lib().sph_net_set_note(handle, c_text(value, "note")))
 
     @property
     def layers(self) -> list[Layer]:
@@ -224,7 +224,7 @@ class Net:
         """Replaces one named tensor."""
         array = np.ascontiguousarray(values, dtype=np.float64)
         with self._held() as handle:
-            check(lib().sph_net_set(handle, name.encode(), doubles(array), array.size))
+            check(lib().sph_net_set(handle, c_text(name, "name"), doubles(array), array.size))
 
     def convert(self, to: str, *, strict: bool = False, keep_bn: bool = False) -> Net:
         """The same function in another parameterization: "sp", "wn", "gmp" or "sphere"."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _abi
 from ._errors import ArgumentError
-from ._lib import check, claim_threads, lib, text
+from ._lib import c_text, check, claim_threads, forked_from_threads, lib, text
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Option:
 
     @property
     def default(self) -> Any:
-        """The default as Python would write it; None: chosen by other options, or by the data."""
+        """The library's fixed default as Python would write it, which experiment files take; None: chosen by other options, or by
+        the data. `train` and the estimators choose by the data as `spherelu train` does."""
         if self.argument == "" and self.initial in ("true", "false"):
             return self.initial == "true"
         for kind in (int, float):
@@ -85,22 +86,32 @@ def as_text(value: Any) -> str:
 
 
 class Job:
-    """sph_job: everything that `spherelu train` takes, by name."""
+    """sph_job: everything that `spherelu train` takes, by name. None is not said: what it would be is chosen as the tool does."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.handle = ctypes.c_void_p()
+        self.threads_said = given.get("threads") is not None
         check(lib().sph_job_new(ctypes.byref(self.handle)))
-        defaults = {o.name: o.default for o in _table()}
         try:
+            lib().sph_job_recommend(self.handle)
             for name, value in given.items():
-                # What is as it would be is not given: some options are refused where nothing reads them.
-                if value is not None and (name not in defaults or not _same(value, defaults[name])):
-                    check(lib().sph_job_set(self.handle, name.encode(), as_text(value).encode()))
-            threads = self.get("threads")
-            claim_threads(int(threads or 1))
+                if value is not None:
+                    check(lib().sph_job_set(self.handle, c_text(name, name), c_text(_as_text(name, value), name)))
+            # Nobody asked for threads, which a child of fork may not have; the nets are the same without.
+            if not self.threads_said and forked_from_threads():
+                check(lib().sph_job_set(self.handle, b"threads", b"1"))
         except BaseException:
             self.close()
             raise
+
+    def settle(self, data: Any) -> None:
+        """Chooses by data in memory what was not said. data: a handle."""
+        check(lib().sph_job_settle(self.handle, data))
+        claim_threads(int(self.get("threads") or 1))
+
+    def settle_later(self) -> None:
+        """The same where the data are a file, and sph_job_run chooses: there may be threads."""
+        claim_threads(int(self.get("threads") or 1) if self.threads_said or forked_from_threads() else 2)
 
     def get(self, name: str) -> str:
         return text(lib().sph_job_get(self.handle, name.encode()))
@@ -119,8 +130,8 @@ class Job:
         self.close()
 
 
-def _same(value: Any, default: Any) -> bool:
+def _as_text(name: str, value: Any) -> str:
     try:
-        return as_text(value) == as_text(default) if default is not None else False
-    except TypeError:
-        raise ArgumentError(f"{value!r} is no value of an option") from None
+        return as_text(value)
+    except TypeError as error:
+        raise ArgumentError(f"{name}: {value!r}, and {error}", key=name) from None

@@ -18,7 +18,7 @@ from . import _abi
 from ._arrays import Array, Data, doubles, matrix, row_weights
 from ._errors import ArgumentError
 from ._boundary import Tracker
-from ._lib import Stop, check, interruptible, lib, text
+from ._lib import Stop, c_text, check, interruptible, lib, text
 from ._net import Net, all_held
 from ._options import Job
 
@@ -179,7 +179,10 @@ def train_arrays(
     stop = Stop()
     watch = Watch(callbacks, stop)
     result, left = _abi.sph_result(), _abi.sph_moments()
+    if options.get("ensemble") is None and (start or watch.trackers):
+        options = {**options, "ensemble": len(start) or 1}  # a tracker looks at one net
     with Job(options) as job, Data(x, y, task, weights, classes) as data:
+        job.settle(data.handle)
         list_of, count = watch.observers()
         members = int(job.get("ensemble") or 1)
         if start and len(start) != members:
@@ -216,7 +219,7 @@ def _members(folder: str, count: int) -> list[Net]:
     nets = []
     for k in range(count):
         run, net = ctypes.c_void_p(), ctypes.c_void_p()
-        check(lib().sph_run_open(ctypes.byref(run), os.fsencode(folder)))
+        check(lib().sph_run_open(ctypes.byref(run), c_text(folder, "out")))
         try:
             check(lib().sph_run_take_member(run, k))
             check(lib().sph_net_copy(ctypes.byref(net), lib().sph_run_net(run)))
@@ -232,7 +235,10 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
     result = _abi.sph_result()
     list_of, count = watch.observers()
     folder = os.fspath(options.get("out") or os.path.join(tempfile.mkdtemp(prefix="spherelu-"), "run"))
+    if options.get("ensemble") is None and watch.trackers:
+        options = {**options, "ensemble": 1}
     with Job({**options, "data": data, "out": folder}) as job:
+        job.settle_later()
         interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
         watch.check()
         run = _finished(_members(folder, int(job.get("ensemble") or 1)), result, watch, job.settled())
@@ -262,7 +268,8 @@ def train(
     given). task: "regression", "binary" or "classes"; if not given, labels that are no floats are classes. callbacks:
     called with a `View` after each epoch; one that returns True stops the training. sample_weight: (rows,) what each row counts
     in training; scores do not heed it. start: a net to begin with, of the same shape, whose standardisation is kept; of an
-    ensemble all its nets. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`.
+    ensemble all its nets. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`; what is not
+    said, or None, is chosen as `spherelu train` does: with none of net and training, the mean of five nets.
 
     >>> import numpy as np, spherelu
     >>> rng = np.random.default_rng(0)
@@ -282,12 +289,16 @@ def train(
         task = "regression" if labels.dtype.kind == "f" or labels.ndim > 1 and labels.shape[1] > 1 else "classes"
     classes = None
     if task == "regression":
+        if labels.ndim > 2:
+            raise ArgumentError(f"y: shape {labels.shape}, expected (rows,) or (rows, targets)", key="y")
         targets = matrix(labels, "y")
     else:
         classes, targets = encode_classes(labels)
         task = "binary" if len(classes) <= 2 else "classes"
     rows = matrix(x, "x")
     begin = [start] if isinstance(start, Net) else list(start or ())
+    if not all(isinstance(net, Net) for net in begin):
+        raise TypeError(f"start: expected a Net or a list of them, not {start!r}")
     weights = None if sample_weight is None else row_weights(sample_weight, len(rows))
     run = train_arrays(rows, targets, task, options, callbacks, begin, weights=weights)
     run.classes = classes

@@ -39,7 +39,8 @@ _EXTRA = {
 
 
 def _defaults() -> dict[str, Any]:
-    own = {o.name: o.default for o in options(in_memory=True) if o.name not in _NOT_KEYWORDS}
+    """None is not said: the library tells by that what it is to choose by the data."""
+    own = {o.name: None for o in options(in_memory=True) if o.name not in _NOT_KEYWORDS}
     return {**own, **{name: default for name, (default, _) in _EXTRA.items()}}
 
 
@@ -47,7 +48,7 @@ def _parameters_of_docs() -> str:
     lines = []
     for o in options(in_memory=True):
         if o.name not in _NOT_KEYWORDS:
-            lines.append(f"{o.name} : {o.argument or 'bool'}, default {o.default!r}\n    {o.help}")
+            lines.append(f"{o.name} : {o.argument or 'bool'}, default None\n    {o.help}")
     lines += [f"{name} : default {default!r}\n    {about}" for name, (default, about) in _EXTRA.items()]
     return "\n".join(lines)
 
@@ -71,7 +72,8 @@ def _set_keywords(cls: type) -> type:
         ]
     )
     cls.__init__ = __init__  # type: ignore[misc]
-    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nParameters\n----------\n{_parameters_of_docs()}\n"
+    about = "None is not said: chosen by the data, as `spherelu train` does; where none of net and training is said, five nets are trained."
+    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{about}\n\nParameters\n----------\n{_parameters_of_docs()}\n"
     return cls
 
 
@@ -96,20 +98,48 @@ def _needs_encoder(x: Any) -> bool:
     return _is_table(x) and not all(_is_number(x.iloc[:, i]) for i in range(x.shape[1]))
 
 
+def _days(column: Any) -> Array:
+    """Since 1970, or of a length of time; NaN: missing. Times with a zone are taken at Greenwich, as in files."""
+    plain = column.dt.tz_convert(None) if getattr(column.dt, "tz", None) is not None else column
+    ticks = plain.to_numpy(dtype=f"{column.dtype.kind}8[us]")
+    return np.where(np.isnat(ticks), np.nan, ticks.astype(np.int64) / 86400e6)
+
+
+def _date_parts(days: Array, first: float, times: bool) -> list[Array]:
+    whole = np.floor(days)
+    missing = np.isnan(days)
+    date = np.where(missing, 0, whole).astype("M8[D]")
+    year = date.astype("M8[Y]")
+    parts = [
+        year.astype(np.int64) + 1970,
+        (date.astype("M8[M]") - year.astype("M8[M]")).astype(np.int64) + 1,
+        (np.where(missing, 0, whole) + 3) % 7,  # 1970 began on a Thursday
+        days - first,
+        *([24 * (days - whole)] if times else []),
+    ]
+    return [np.where(missing, np.nan, part) for part in parts]
+
+
 class _Encoder:
-    """Columns of words become an indicator for each level that was seen; an unknown or missing one is none of them. Dates
-    and lengths of time become days."""
+    """What `spherelu train` makes of such columns. Words become an indicator for each level that was seen; an unknown or missing
+    one is none of them. Dates become year, month, day of the week, days since the first one that was seen, and the hour where
+    there are times. Lengths of time, which no file has, become days."""
 
     def __init__(self, x: Any) -> None:
         self.columns: list[str] = list(map(str, x.columns))
         self.levels: dict[int, list[str]] = {}
         self.times: dict[int, str] = {}
+        self.dates: dict[int, tuple[float, bool]] = {}  # the first one, in days since 1970, and whether there are times
         for i in range(len(self.columns)):
             column = x.iloc[:, i]
             kind = getattr(column.dtype, "kind", "O")
             if kind in "mM":
                 self.times[i] = kind
-            elif not _is_number(column):
+            if kind == "M":
+                days = _days(column)
+                seen = days[~np.isnan(days)]
+                self.dates[i] = float(seen.min()) if len(seen) else 0.0, bool((seen % 1 != 0).any())
+            if kind not in "mM" and not _is_number(column):
                 self.levels[i] = sorted({str(value) for value in column[column.notna()]})
 
     def __call__(self, x: Any) -> Array:
@@ -126,9 +156,8 @@ class _Encoder:
             if (kind in "mM") != (i in self.times) or i in self.times and kind != self.times[i]:
                 raise ValueError(f"column {name!r} is {column.dtype}, which is not what fit saw")
             if i in self.times:
-                plain = column.dt.tz_localize(None) if getattr(column.dt, "tz", None) is not None else column
-                ticks = plain.to_numpy(dtype=f"{kind}8[us]")
-                parts.append(np.where(np.isnat(ticks), np.nan, ticks.astype(np.int64) / 86400e6))
+                days = _days(column)
+                parts += _date_parts(days, *self.dates[i]) if i in self.dates else [days]
             else:
                 parts.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.ascontiguousarray(np.column_stack(parts), dtype=np.float64)
@@ -139,6 +168,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     nets_: tuple[Net, ...]
     n_iter_: int
     history_: dict[str, Array]
+    options_: dict[str, str]
     run_: Run
 
     def __sklearn_tags__(self) -> Any:
@@ -208,11 +238,15 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             x, y, weights = (np.ascontiguousarray(values[counts]) for values in (x, y, weights))
         fitted = hasattr(self, "net_")
         start: Sequence[Net] = self.nets_ if fitted and (piece or self.warm_start) else ()
+        if start:  # as many nets of the same shape; pieces learn as the first one did
+            given["ensemble"] = given["ensemble"] or len(start)
+            for name in ("param", "hidden", *(("lr", "batch") if piece else ())):
+                given[name] = self.options_[name] if given[name] is None else given[name]
         if piece:
             before = getattr(self, "_pieces", 0)
-            given.update(epochs=1, val=0, patience=0, schedule="none", warmup=0, refit=None, monitor=None)
+            given.update(epochs=1, val=0, patience=0, schedule="none", warmup=None, refit=None, monitor=None)
             given["seed"] = int(given["seed"] or 0) + before
-        elif given["val"] and round(len(x) * float(given["val"])) < 1 or len(x) < 5:
+        elif round(len(x) * (0.2 if given["val"] is None else float(given["val"]))) < 1 or len(x) < 5:
             given["val"] = 0  # too few rows for a validation part
         run = train_arrays(
             x,

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """GmP and sphere inside PyTorch modules.
 
-    >>> import torch, spherelu.torch                                            # doctest: +SKIP
-    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))   # doctest: +SKIP
-    >>> spherelu.torch.parametrize(model)          # the function stays what it was # doctest: +SKIP
-    >>> list(model.state_dict())                                                # doctest: +SKIP
-    ['0.lambda', '0.theta', '0.r', '2.weight', '2.bias']
-    >>> spherelu.torch.bake(model)                 # plain weights again         # doctest: +SKIP
+    >>> import torch, spherelu.torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    >>> model = spherelu.torch.parametrize(model)  # the function stays what it was
+    >>> sorted(model.state_dict())
+    ['0.lambda', '0.r', '0.theta', '2.bias', '2.weight']
+    >>> model = spherelu.torch.bake(model)         # plain weights again
+    >>> sorted(model.state_dict())
+    ['0.bias', '0.weight', '2.bias', '2.weight']
 
 A unit's weight is r u(theta), its bias r lambda: r stands before the activation, as a module can have it, and not behind it
 as in libspherelu. For r above 0 and relu that is the same function and the same gradient; a unit whose r becomes
@@ -186,20 +188,22 @@ class GmP(nn.Module):
 
 
 class Sphere(GmP):
-    """weight = r u / |u|: the gradient of u is what lies in the tangent. `renormalize` brings u back to length 1."""
+    """weight = r u / |u|, u of the weight's shape: the gradient of u is what lies in the tangent. `renormalize` brings u back
+    to length 1."""
 
     names = ("u", "r")
 
     def forward(self, u: Tensor, r: Tensor) -> Tensor:
-        length = torch.linalg.vector_norm(u, dim=1, keepdim=True)
-        return self._column(r) * (u / length.clamp_min(torch.finfo(u.dtype).tiny)).reshape(self.shape)
+        length = torch.linalg.vector_norm(u.flatten(1), dim=1)
+        return self._column(r) * (u / self._column(length.clamp_min(torch.finfo(u.dtype).tiny)))
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         rows = weight.detach().reshape(weight.shape[0], -1)
         length = torch.linalg.vector_norm(rows, dim=1)
         first = torch.zeros_like(rows)
         first[:, 0] = 1
-        return torch.where(length[:, None] > 0, rows / length.clamp_min(torch.finfo(rows.dtype).tiny)[:, None], first), length
+        u = torch.where(length[:, None] > 0, rows / length.clamp_min(torch.finfo(rows.dtype).tiny)[:, None], first)
+        return u.reshape(self.shape), length
 
 
 class Offset(nn.Module):
@@ -330,13 +334,20 @@ def bake(module: nn.Module) -> nn.Module:
 def renormalize(module: nn.Module) -> None:
     """After an optimizer's step: the u of sphere back to length 1, as libspherelu does."""
     for _, layer in parametrized(module):
-        if isinstance(_kind(layer), Sphere):
+        kind = _kind(layer)
+        if isinstance(kind, Sphere):
             u = layer.parametrizations["weight"].original0  # type: ignore[index]
-            u /= torch.linalg.vector_norm(u, dim=1, keepdim=True).clamp_min(torch.finfo(u.dtype).tiny)
+            u /= kind._column(torch.linalg.vector_norm(u.flatten(1), dim=1).clamp_min(torch.finfo(u.dtype).tiny))
 
 
 def group_lr(module: nn.Module, lr: float, *, theta: float = 1, offset: float = 1, r: float = 1, weight_decay: float = 0) -> list[dict[str, Any]]:
-    """Groups for an optimizer: factors on lr for angles (or u), lambda and r. Weight decay touches plain weights and r."""
+    """Groups for an optimizer: factors on lr for angles (or u), lambda and r. Weight decay touches plain weights and r.
+
+    >>> import torch, spherelu.torch
+    >>> model = spherelu.torch.parametrize(torch.nn.Linear(4, 8))
+    >>> [(group["name"], group["lr"]) for group in spherelu.torch.group_lr(model, 0.5, theta=0.5)]
+    [('theta', 0.25), ('lambda', 0.5), ('r', 0.5)]
+    """
     groups: dict[str, dict[str, Any]] = {
         "theta": {"params": [], "lr": lr * theta, "weight_decay": 0.0},
         "lambda": {"params": [], "lr": lr * offset, "weight_decay": 0.0},
@@ -370,6 +381,14 @@ class BoundaryTracker:
     """Follows the boundaries w x + b = 0 of the Linear layers of any model from step to step.
 
     Call `step()` after each step of the optimizer; `history` has what it returned.
+
+    >>> import torch, spherelu.torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    >>> tracker = spherelu.torch.BoundaryTracker(model)
+    >>> with torch.no_grad():
+    ...     _ = model[0].weight.neg_()
+    >>> f"{tracker.step()['0'].turn:.4f}"
+    '3.1416'
     """
 
     def __init__(self, module: nn.Module, names: Iterable[str] | None = None) -> None:

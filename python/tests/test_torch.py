@@ -100,6 +100,8 @@ def test_state_dicts_have_the_names_of_our_files(kind):
     first = "theta" if kind == "gmp" else "u"
     assert set(names) == {f"{k}.{t}" for k in (0, 2) for t in (first, "lambda", "r")} | {"4.weight", "4.bias"}
     assert model.state_dict()[f"0.{first}"].shape == ((4, 2) if kind == "gmp" else (4, 3))
+    conv = st.parametrize(nn.Conv2d(2, 5, 3), kind).state_dict()[first]
+    assert conv.shape == ((5, 17) if kind == "gmp" else (5, 2, 3, 3))
     other = st.parametrize(mlp(3, 4, 5, 1), kind)
     x = torch.randn(7, 3, **F64)
     assert not torch.allclose(other(x), model(x))
@@ -189,7 +191,7 @@ def pair(kind, epochs, lr, rows=40):
     """A net of ours and a module of the same numbers, the net trained by full-batch sgd for some steps."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(rows, 4)), rng.normal(size=(rows, 1))
-    options = dict(param=kind, hidden=[6, 5], optimizer="sgd", lr=lr, momentum=0.0, batch="full", dtype="f64", test=0, val=0, patience=0, standardize="off", loss="mse", init="glorot")
+    options = dict(param=kind, hidden=[6, 5], optimizer="sgd", lr=lr, momentum=0.0, batch="full", dtype="f64", test=0, val=0, patience=0, standardize="off", loss="mse", init="glorot", schedule="none")
     begin = spherelu.train(x, y, epochs=1, **{**options, "lr": 1e-300}).net
     last = spherelu.train(x, y, epochs=epochs, start=begin, **options)
     model = st.parametrize(mlp(4, 6, 5, 1), kind)
@@ -227,6 +229,49 @@ def test_steps_are_those_of_our_trainer(kind, steps, bar):
         _, k, which = name.split(".")
         got = model.state_dict()[f"{2 * int(k)}.{which}"].numpy()
         assert np.abs(got - values).max() < bar * 0.02 if steps == 1 else np.abs(got - values).max() < bar, name
+
+
+def conv_pair(kind, epochs, lr, folder):
+    """A vgg6 of ours without normalization and the same module, the net trained by full-batch sgd; the images as the module takes them."""
+    rng = np.random.default_rng(1)
+    images, labels = rng.integers(0, 256, size=(12, 8, 8), dtype=np.uint8), np.arange(12) % 3
+    data = folder / "images"
+    data.mkdir()
+    for name, values in (("train-images-idx3-ubyte", images), ("train-labels-idx1-ubyte", labels.astype(np.uint8))):
+        (data / name).write_bytes(bytes([0, 0, 8, values.ndim]) + np.array(values.shape, dtype=">u4").tobytes() + values.tobytes())
+    options = dict(net="vgg6", width=1 / 32, param=kind, norm="none", optimizer="sgd", momentum=0.0, batch="full", dtype="f64", test=0, val=0, patience=0)
+    options |= dict(standardize="off", augment="none", schedule="none")
+    begin = spherelu.train(data, out=folder / "begin", epochs=1, init="glorot", lr=1e-300, **options).net
+    begin.save(folder / "begin.safetensors")
+    last = spherelu.train(data, out=folder / "last", epochs=epochs, init=folder / "begin.safetensors", lr=lr, **options).net
+    parts, channels = [], 1
+    for k, units in enumerate(layer.units for layer in begin.layers[:-1]):
+        parts += [nn.Conv2d(channels, units, 3, padding=1, **F64), nn.ReLU(), *([nn.MaxPool2d(2)] if k % 2 else [])]
+        channels = units
+    model = st.parametrize(nn.Sequential(*parts, nn.Flatten(), nn.Linear(channels, 3, **F64)), kind)
+    place = {f"layers.{k}": str(i) for k, i in enumerate(i for i, part in enumerate(model) if isinstance(part, (nn.Conv2d, nn.Linear)))}
+    names = {name: f"{place[name.rsplit('.', 1)[0]]}.{name.rsplit('.', 1)[1]}" for name in begin.tensors}
+    model.load_state_dict({names[name]: torch.from_numpy(values) for name, values in begin.tensors.items()})
+    x = torch.from_numpy(images[:, None] / 255.0)
+    return begin, last, model, names, x, torch.from_numpy(labels)
+
+
+@pytest.mark.parametrize("kind", ["gmp", "sphere"])
+@pytest.mark.parametrize("steps, bar", [(1, 1e-9), (20, 1e-6)])
+def test_steps_of_a_conv_net_are_those_of_our_trainer(kind, steps, bar, tmp_path):
+    lr = 0.05
+    begin, last, model, names, x, labels = conv_pair(kind, steps, lr, tmp_path)
+    assert len(begin.layers) == 7 and np.allclose(model(x).detach().numpy(), begin(x.numpy().reshape(len(x), -1) * 255), atol=1e-12)
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), labels).backward()
+        optimizer.step()
+        st.renormalize(model)
+    for name, values in last.tensors.items():
+        assert np.abs(values - begin.tensors[name]).max() > 1e-7, f"{name} has not moved"
+        # one step is lr times the gradient
+        assert np.abs(model.state_dict()[names[name]].numpy() - values).max() < (bar * lr if steps == 1 else bar), name
 
 
 def test_the_tracker_measures_moves_and_turns():

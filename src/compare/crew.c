@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -31,6 +32,8 @@ struct running {
     struct crew_slot *slots;
     size_t count, busy, next, ended;
     int stopping;
+    struct crew_slot *here; /* of the job in this process, if one is at work */
+    double told;            /* when its progress was told */
 };
 
 static void slot_clear(struct crew_slot *slot)
@@ -55,19 +58,34 @@ static int tell_progress(struct running *r)
     for (size_t i = 0; i < r->count; i++)
         if (r->workers[i].pid)
             share += atomic_load(&r->slots[i].share);
+    if (r->here)
+        share += atomic_load(&r->here->share);
     progress.share = share / (double)r->crew->jobs;
     int answer = r->crew->progress(r->crew->self, &progress);
     if (answer > 0 && !r->stopping) {
         r->stopping = 1;
         for (size_t i = 0; i < r->count; i++)
             atomic_store(&r->slots[i].stop, 1);
+        if (r->here)
+            atomic_store(&r->here->stop, 1);
     }
     return answer < 0 ? answer : 0;
 }
 
 /* ---------------------------------------------------------------- in this process */
 
-/* A job in this process cannot be watched from outside: it is stopped between jobs only. */
+int crew_wants_stop(struct crew_slot *slot)
+{
+    struct running *r = slot->here;
+    double now = r ? clock_seconds() : 0;
+    int err = 0;
+    if (r && now - r->told >= TICK_MILLISECONDS / 1e3) {
+        r->told = now;
+        err = tell_progress(r);
+    }
+    return err < 0 ? err : atomic_load_explicit(&slot->stop, memory_order_relaxed);
+}
+
 static int run_here(struct running *r)
 {
     const struct crew *crew = r->crew;
@@ -75,7 +93,12 @@ static int run_here(struct running *r)
     int err = tell_progress(r);
     for (; r->next < crew->jobs && !r->stopping && !err; r->next++) {
         slot_clear(&slot);
+        slot.here = r;
+        r->here = &slot;
+        r->busy = 1;
         do_job(crew, r->next, &slot);
+        r->here = NULL;
+        r->busy = 0;
         r->ended++;
         err = crew->ended(crew->self, r->next, &slot);
         if (!err)

@@ -19,6 +19,8 @@ struct crew_slot {
     _Atomic double share;   /* the job: done so far, 0 to 1 */
     char note[WORKER_NOTE]; /* the job: whatever its owner wants to know */
     double real;            /* likewise */
+    struct running
+        *here; /* the crew of a job in this process, which looks in by crew_wants_stop; else NULL */
 
     /* at its end */
     int ended, err, stopped;
@@ -41,6 +43,10 @@ struct crew {
     /* Here, ten times a second and whenever a job ends; above 0: stop. NULL: none. */
     int (*progress)(void *self, const struct crew_progress *progress);
 };
+
+/* What a job asks from step to step: above 0: end soon, and keep what there is; below: fail. Of a job in this process that is
+ * when the crew tells of its progress. */
+int crew_wants_stop(struct crew_slot *slot);
 
 /* Runs all. Returns 0 also when stopped: *stopped then is 1, and jobs that were not begun have no report.
  * Below 0 when no process can be made or a callback fails; all processes have ended then. */

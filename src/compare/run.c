@@ -208,7 +208,7 @@ static int watch(void *self, const sph_view *view)
     struct crew_slot *slot = self;
     if (view->steps)
         atomic_store_explicit(&slot->share, (double)view->step / (double)view->steps, memory_order_relaxed);
-    return atomic_load_explicit(&slot->stop, memory_order_relaxed);
+    return crew_wants_stop(slot);
 }
 
 /* In the worker. A divergence is a result: result.json has it. */

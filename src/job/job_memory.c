@@ -160,12 +160,21 @@ static int keep_moments(const struct job_run *run, sph_moments *out)
 
 /* ---------------------------------------------------------------- training */
 
-static int train(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
+int sph_job_settle(sph_job *job, const sph_data *data)
+{
+    int err = check(job, data);
+    return err ? err : job_settle(job, data);
+}
+
+/* room: for so many nets */
+static int train(struct job_run *run, size_t room, const sph_observer *observers, size_t count,
+                 sph_result *result)
 {
     struct sph_job *job = run->job;
-    int err = check(job, run->data);
-    if (!err)
-        err = job_settle(job, run->data);
+    int err = sph_job_settle(job, run->data);
+    if (!err && job_members(job) != room)
+        err = sph_fail_key(SPH_EARG, "ensemble", "%zu nets, and there is room for %zu: sph_job_settle first",
+                           job_members(job), room);
     if (!err)
         err = job_make_split(job, run->data, &run->split);
     run->count = job_members(job);
@@ -191,9 +200,10 @@ int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_d
     *result = (sph_result){0};
     if (moments)
         *moments = (sph_moments){0};
-    for (size_t k = 0; k < job_members(job); k++)
+    size_t room = job_members(job);
+    for (size_t k = 0; k < room; k++)
         out[k] = NULL;
-    int err = train(&run, observers, count, result);
+    int err = train(&run, room, observers, count, result);
     if (!err && moments)
         err = keep_moments(&run, moments);
     for (size_t k = 0; k < run.count && !err; k++) {

@@ -69,9 +69,9 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "columns to leave out; auto, alone or before others: those that are the same in all rows, ids and "    \
       "free text, each of which is named")                                                                   \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
-      "column of numbers, 0 or more: what the loss of a row counts in training; not learnt from, and "       \
-      "scores "                                                                                              \
-      "do not heed it")                                                                                      \
+      "column of numbers, 0 or more: what a row counts in training: in the loss, in the validation loss "    \
+      "that chooses the epoch, in means and standard deviations; not learnt from, and scores do not heed "   \
+      "it")                                                                                                  \
     X(GROUP, group, "group", TEXT, ANY, "", "data", "group", "COL",                                          \
       "column, not learnt from, whose equal rows stay together: no group is in two of training, validation " \
       "and test")                                                                                            \
@@ -178,7 +178,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "what is minimised; chosen by the task if not given")                                                  \
     X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
       OPTION_WORDS(SPH_CLASS_WEIGHTS),                                                                       \
-      "balanced: in training the classes weigh the same, however rare some are; none if not given")          \
+      "balanced: in the losses of training and validation the classes weigh the same, however rare some "    \
+      "are; none if not given")                                                                              \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
       "label_smoothing", "X", "share of a class target spread over all classes")                             \
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \

@@ -31,7 +31,7 @@ static int score(struct scorer *s, double *out)
     sph_scores scores;
     int err = feed_new(&feed, &s->shuffled, NULL, s->rows.count, s->run->net);
     if (!err)
-        err = evaluator_run(s->evaluator, &feed->source, EVALUATOR_ALL, &scores);
+        err = evaluator_run(s->evaluator, &feed->source, NULL, EVALUATOR_ALL, &scores);
     feed_free(feed);
     if (err < 0)
         return err;

@@ -107,8 +107,8 @@ const char *data_target_name(const sph_data *data, size_t target);
 /* Classes 0, 1, ... are called so. */
 int data_number_labels(sph_data *data, size_t classes);
 
-/* Fitted on these rows (count >= 1) only: mean and population standard deviation, constant columns get
- * scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
+/* Fitted on these rows (count >= 1) only: mean and population standard deviation, where rows have weights by these; constant
+ * columns get scale 1. kind AUTO is BOTH for regression and FEATURES otherwise; targets of class tasks are never scaled.
  * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
  * standard deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone, MEAN
  * subtracts the mean and divides by 255; of images that are not in memory at most SCALING_PICTURES of these rows are

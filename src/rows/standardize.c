@@ -8,41 +8,50 @@
 #include "base/memory.h"
 #include "rows/data.h"
 
+/* Numbers (rows of all, width), and what each row counts, or NULL: one. */
+struct counted {
+    const double *values;
+    size_t width;
+    const double *weights;
+};
+
 /* Of the values that are there; two passes, as a one-pass variance cancels. Constant as scikit-learn means
  * it: a variance that rounding alone can explain. */
-static void column_moments(const double *values, size_t width, size_t column, const uint32_t *rows,
-                           size_t count, double *mean, double *scale)
+static void column_moments(const struct counted *all, size_t column, const uint32_t *rows, size_t count,
+                           double *mean, double *scale)
 {
-    double sum = 0.0, squares = 0.0, drift = 0.0, n = 0.0;
+    double sum = 0.0, squares = 0.0, drift = 0.0, n = 0.0, weight = 0.0;
     for (size_t i = 0; i < count; i++) {
-        double value = values[rows[i] * width + column];
-        if (isnan(value))
+        double value = all->values[rows[i] * all->width + column];
+        double counts = all->weights ? all->weights[rows[i]] : 1.0;
+        if (isnan(value) || counts == 0.0)
             continue;
-        sum += value;
+        sum += counts * value;
+        weight += counts;
         n += 1.0;
     }
-    *mean = n > 0.0 ? sum / n : 0.0;
+    *mean = n > 0.0 ? sum / weight : 0.0;
     *scale = 1.0;
     for (size_t i = 0; i < count; i++) {
-        double value = values[rows[i] * width + column];
-        if (isnan(value))
+        double value = all->values[rows[i] * all->width + column];
+        double counts = all->weights ? all->weights[rows[i]] : 1.0;
+        if (isnan(value) || counts == 0.0)
             continue;
-        squares += (value - *mean) * (value - *mean);
-        drift += value - *mean;
+        squares += counts * (value - *mean) * (value - *mean);
+        drift += counts * (value - *mean);
     }
     if (n == 0.0)
         return;
-    double variance = (squares - drift * drift / n) / n;
+    double variance = (squares - drift * drift / weight) / weight;
     double rounding = n * *mean * DBL_EPSILON;
     if (!isfinite(variance) || !(variance <= n * DBL_EPSILON * variance + rounding * rounding))
         *scale = sqrt(variance);
 }
 
-static int fit(double *mean, double *scale, const double *values, size_t width, const uint32_t *rows,
-               size_t count)
+static int fit(double *mean, double *scale, const struct counted *all, const uint32_t *rows, size_t count)
 {
-    for (size_t j = 0; j < width; j++) {
-        column_moments(values, width, j, rows, count, &mean[j], &scale[j]);
+    for (size_t j = 0; j < all->width; j++) {
+        column_moments(all, j, rows, count, &mean[j], &scale[j]);
         if (!isfinite(mean[j]) || !isfinite(scale[j]))
             return (int)j + 1;
     }
@@ -151,10 +160,12 @@ int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows,
         return fit_images(out, data, rows, count, kind);
     int err = SPH_EMEMORY, bad;
     double *scale = NULL;
+    const double *weights = data->side[COLUMN_WEIGHT];
+    struct counted x = {data->x, data->features, weights}, y = {data->y, data->targets, weights};
     if (!(out->x_fill = mem_get(data->features, sizeof *out->x_fill)) ||
         !(scale = mem_get(data->features, sizeof *scale)))
         goto out;
-    if ((bad = fit(out->x_fill, scale, data->x, data->features, rows, count))) {
+    if ((bad = fit(out->x_fill, scale, &x, rows, count))) {
         err = fail_too_large(data_feature_name(data, (size_t)bad - 1));
         goto out;
     }
@@ -172,7 +183,7 @@ int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows,
         if (!(out->y_mean = mem_get(data->targets, sizeof *out->y_mean)) ||
             !(out->y_scale = mem_get(data->targets, sizeof *out->y_scale)))
             goto out;
-        if ((bad = fit(out->y_mean, out->y_scale, data->y, data->targets, rows, count))) {
+        if ((bad = fit(out->y_mean, out->y_scale, &y, rows, count))) {
             err = fail_too_large(mem_text(data_target_name(data, (size_t)bad - 1)));
             goto out;
         }

@@ -39,6 +39,7 @@ struct evaluator {
     int wanted[SPH_METRICS_MAX]; /* (count) */
     size_t row;                  /* the batch's first */
     double weight;               /* of a term of the loss */
+    const double *row_weights;   /* (rows of the source) or NULL */
 };
 
 size_t evaluator_list(const struct evaluator_opts *opts, size_t outputs, enum evaluator_which which,
@@ -203,15 +204,26 @@ static double score_tile(void *self, const struct tile *tile, const void *y, siz
     for (size_t i = 0; i < e->count; i++)
         if (e->wanted[i] && metric_row(e->list[i])->tally)
             metric_row(e->list[i])->tally(&e->part, &view, sums + e->at[i]);
-    return k->loss[e->opts.loss](&(struct loss_args){.rows = tile->rows,
-                                                     .k = e->part.outputs,
-                                                     .p = y,
-                                                     .ldp = ldy,
-                                                     .t = truth,
-                                                     .ldt = e->ldy,
-                                                     .weight = e->weight,
-                                                     .smoothing = e->opts.smoothing,
-                                                     .delta = e->opts.delta});
+    struct loss_args args = {.rows = tile->rows,
+                             .k = e->part.outputs,
+                             .p = y,
+                             .ldp = ldy,
+                             .t = truth,
+                             .ldt = e->ldy,
+                             .weight = e->weight,
+                             .smoothing = e->opts.smoothing,
+                             .delta = e->opts.delta};
+    if (!e->row_weights)
+        return k->loss[e->opts.loss](&args);
+    double sum = 0;
+    args.rows = 1;
+    for (size_t i = 0; i < tile->rows; i++) {
+        args.p = (const char *)y + i * ldy * k->size;
+        args.t = truth + i * e->ldy * k->size;
+        args.weight = e->weight * e->row_weights[e->row + tile->row + i];
+        sum += k->loss[e->opts.loss](&args);
+    }
+    return sum;
 }
 
 struct collect {
@@ -287,8 +299,8 @@ static int run_batch(struct evaluator *e, const struct source *source, size_t ro
     return err;
 }
 
-int evaluator_run(struct evaluator *e, const struct source *source, enum evaluator_which which,
-                  sph_scores *out)
+int evaluator_run(struct evaluator *e, const struct source *source, const double *row_weights,
+                  enum evaluator_which which, sph_scores *out)
 {
     want(e, which);
     int err = make_room(e, source->rows);
@@ -301,6 +313,7 @@ int evaluator_run(struct evaluator *e, const struct source *source, enum evaluat
     e->part.kept_t = e->kept_t;
     e->part.order = e->order;
     e->weight = 1 / ((double)source->rows * (double)e->part.targets);
+    e->row_weights = row_weights;
     memset(e->sums, 0, e->numbers * sizeof *e->sums);
     if (source->ahead)
         err = source->ahead(source->self, NULL, 0, source->rows);

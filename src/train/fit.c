@@ -99,47 +99,56 @@ static int feed_part(struct feed **out, const struct fit *fit, const sph_data *d
     return count ? feed_new(out, data, rows, count, fit->net) : 0;
 }
 
-/* Each class of the training part weighs as much as any other: scikit-learn's "balanced". */
-static int balance_classes(double *weights, const sph_data *data, const sph_split *split)
+/* of_class (classes) <- such that each class of the training part weighs as much as any other: scikit-learn's "balanced". A class
+ * that it lacks weighs as if it had one row. */
+static void balance_classes(double *of_class, const sph_data *data, const sph_split *split)
 {
-    double *rows = mem_get(data->classes, sizeof *rows);
-    if (!rows)
+    for (size_t i = 0; i < split->train_rows; i++)
+        of_class[(size_t)data->y[split->train[i]]]++;
+    for (size_t c = 0; c < data->classes; c++)
+        of_class[c] = (double)split->train_rows / fmax(of_class[c], 1);
+}
+
+/* *out <- what these rows count, of mean 1. of_class: NULL, or what each class does. */
+static int weigh_part(double **out, const sph_data *data, const double *of_class, const uint32_t *rows,
+                      size_t count, const char *part)
+{
+    const double *column = data->side[COLUMN_WEIGHT];
+    double sum = 0, *weights = *out = mem_get(count, sizeof *weights);
+    if (!weights)
         return SPH_EMEMORY;
-    for (size_t i = 0; i < split->train_rows; i++)
-        rows[(size_t)data->y[split->train[i]]]++;
-    for (size_t i = 0; i < split->train_rows; i++)
-        weights[i] *= (double)split->train_rows / rows[(size_t)data->y[split->train[i]]];
-    mem_free(rows);
+    for (size_t i = 0; i < count; i++) {
+        weights[i] = (column ? column[rows[i]] : 1) * (of_class ? of_class[(size_t)data->y[rows[i]]] : 1);
+        sum += weights[i];
+    }
+    if (!(sum > 0 && isfinite(sum)))
+        return sph_fail_key(SPH_EARG, "weights", "they sum to %g in the %s part: %s", sum, part,
+                            sum > 0 ? "too large" : "no row of it counts");
+    for (size_t i = 0; i < count; i++)
+        weights[i] *= (double)count / sum;
     return 0;
 }
 
+/* The rows that choose the epoch count as those do that are learnt from. */
 static int weigh_rows(struct fit *fit, const sph_data *data, const sph_split *split)
 {
-    const double *column = data->side[COLUMN_WEIGHT];
-    size_t count = split->train_rows;
     int balanced = fit->opts.class_weight == SPH_CLASS_WEIGHT_BALANCED, err = 0;
-    double sum = 0;
+    double *of_class = NULL;
     if ((unsigned)fit->opts.class_weight >= SPH_CLASS_WEIGHT_COUNT)
         return sph_fail_key(SPH_EARG, "class_weight", "%d is none of the known ones",
                             (int)fit->opts.class_weight);
     if (balanced && data->task == SPH_TASK_REGRESSION)
         return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
-    if (!column && !balanced)
+    if (!data->side[COLUMN_WEIGHT] && !balanced)
         return 0;
-    double *weights = fit->row_weights = mem_get(count, sizeof *weights);
-    if (!weights)
+    if (balanced && !(of_class = mem_get(data->classes, sizeof *of_class)))
         return SPH_EMEMORY;
-    for (size_t i = 0; i < count; i++)
-        weights[i] = column ? column[split->train[i]] : 1;
     if (balanced)
-        err = balance_classes(weights, data, split);
-    for (size_t i = 0; i < count; i++)
-        sum += weights[i];
-    if (!err && !(sum > 0 && isfinite(sum)))
-        err = sph_fail_key(SPH_EARG, "weights", "they sum to %g in the training part: nothing to learn from",
-                           sum);
-    for (size_t i = 0; i < count && !err; i++)
-        weights[i] *= (double)count / sum;
+        balance_classes(of_class, data, split);
+    err = weigh_part(&fit->row_weights, data, of_class, split->train, split->train_rows, "training");
+    if (!err && split->val_rows)
+        err = weigh_part(&fit->val_weights, data, of_class, split->val, split->val_rows, "validation");
+    mem_free(of_class);
     return err;
 }
 
@@ -212,6 +221,7 @@ static int make_fit(struct fit **out, sph_net *net, const struct scaling *scalin
         goto fail;
     struct trainer_setup setup = {
         .row_weights = fit->row_weights,
+        .val_weights = fit->val_weights,
         .net = net,
         .opts = &fit->opts,
         .train = &fit->train->source,
@@ -273,6 +283,7 @@ void fit_free(struct fit *fit)
         feed_free(fit->test);
     }
     mem_free(fit->row_weights);
+    mem_free(fit->val_weights);
     mem_free(fit);
 }
 

@@ -13,6 +13,7 @@ struct fit {
     struct feed *train, *val, *test; /* NULL where a part is empty */
     struct feed *as_it_is; /* the training part without augmentation, for its scores; NULL: train will do */
     double *row_weights;   /* (training rows) of mean 1, or NULL */
+    double *val_weights;   /* (validation rows) likewise; NULL too where there are none */
     struct trainer *trainer;
     int borrows; /* the feeds are another fit's, of a fold those of test and as_it_is */
     int folded;  /* the rows are those of a fold */

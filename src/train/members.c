@@ -336,7 +336,7 @@ int members_score(sph_net *const *nets, size_t count, const sph_train_opts *opts
     if (!err)
         err = evaluator_new_mean(&evaluator, weights, count, &how, source->rows < rows ? source->rows : rows);
     if (!err)
-        err = evaluator_run(evaluator, source, EVALUATOR_ALL, out);
+        err = evaluator_run(evaluator, source, NULL, EVALUATOR_ALL, out);
     evaluator_free(evaluator);
     for (size_t k = 0; weights && k < count; k++)
         weights_free(weights[k]);

@@ -39,6 +39,7 @@ struct trainer {
     char *x, *y;     /* (longest, ld) the batch at work */
     size_t ldx, ldy, targets;
     const double *row_weights; /* (train rows) or NULL */
+    const double *val_weights; /* (val rows) or NULL */
     double *batch_weights;     /* (longest) of the batch at work */
     int fetched;               /* x and y hold the whole, unchanging training part */
 
@@ -165,7 +166,7 @@ static int check_monitor(struct trainer *t)
     if (!t->val || !t->watched->undefined)
         return 0;
     weights_materialize(t->weights);
-    int err = evaluator_run(t->evaluator, t->val, EVALUATOR_EPOCH, &scores);
+    int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
     if (!err && isnan(scores.value[t->monitor - 1]))
         err = sph_fail_key(SPH_EARG, "monitor", "%s has no value in the validation part: it is undefined %s",
                            t->name[t->monitor], t->watched->undefined);
@@ -187,6 +188,7 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->train = setup->train;
     t->val = setup->val && setup->val->rows ? setup->val : NULL;
     t->row_weights = setup->row_weights;
+    t->val_weights = setup->val_weights;
     t->k = t->net->k;
     t->targets = loss_targets(opts->loss, outputs);
     t->ldx = net_row_length(t->net);
@@ -378,7 +380,7 @@ static int end_epoch(struct trainer *t, int *improved)
     sph_scores scores;
     t->value[0] = t->scalar[TRAINER_LOSS_SUM] / (double)t->batches;
     if (t->val) {
-        int err = evaluator_run(t->evaluator, t->val, EVALUATOR_EPOCH, &scores);
+        int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
         memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
@@ -387,7 +389,7 @@ static int end_epoch(struct trainer *t, int *improved)
                             t->batch);
     }
     if (t->opts->train_scores) {
-        int err = evaluator_run(t->evaluator, t->train, EVALUATOR_EPOCH, &scores);
+        int err = evaluator_run(t->evaluator, t->train, NULL, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
         memcpy(t->value + t->values - (scores.count - 1), scores.value + 1,
@@ -511,7 +513,7 @@ void trainer_take_best(struct trainer *t)
 
 int trainer_score(struct trainer *t, const struct source *source, sph_scores *out)
 {
-    return evaluator_run(t->evaluator, source, EVALUATOR_ALL, out);
+    return evaluator_run(t->evaluator, source, NULL, EVALUATOR_ALL, out);
 }
 
 /* ---------------------------------------------------------------- checkpoints */

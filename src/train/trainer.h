@@ -36,6 +36,7 @@ struct trainer_setup {
     const struct source *train; /* likewise */
     const struct source *val;   /* NULL: none */
     const double *row_weights;  /* (train's rows) factors on their losses, borrowed likewise; NULL: all 1 */
+    const double *val_weights;  /* (val's rows) likewise, on those that val_loss is the mean of           */
     size_t most_rows;           /* of the sources that trainer_score will see; 0: not known */
 };
 
