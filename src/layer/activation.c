@@ -39,6 +39,24 @@ static struct act_args slice_args(const struct op *op, const struct tile *tile, 
     };
 }
 
+void op_act_again(const struct op *op, const struct tile *tile, size_t p, void *y)
+{
+    const struct op *norm = op->act.through;
+    struct slice slice = buffer_slice(op->in, tile, p);
+    norm->again(norm, tile, p, y);
+    op->k->act[op->act.act](&(struct act_args){
+        .rows = slice.rows,
+        .m = slice.width,
+        .z = y,
+        .ldz = op->out->ld,
+        .y = y,
+        .ldy = op->out->ld,
+        .s = slice_column(&slice, op->k, op->weights->scaled ? op->weights->s : NULL),
+        .shape = slice_column(&slice, op->k, op->weights->act_shape),
+        .ld_shape = op->weights->m,
+    });
+}
+
 static void act_forward(const struct op *op, const struct tile *tile)
 {
     if (op->fused->idle || op->fused->relu_in_product)

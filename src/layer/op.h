@@ -233,6 +233,8 @@ extern const struct op_kind op_enter; /* rows of images into blocks */
 void op_enter_again(const struct op *op, const struct tile *tile, size_t p, void *y); /* its `again` */
 extern const struct op_kind op_max_pool, op_avg_pool;
 extern const struct op_kind op_act;
+void op_act_again(const struct op *op, const struct tile *tile, size_t p,
+                  void *y);               /* of one that reads through a norm */
 extern const struct op_kind op_act_idle;  /* that of a layer whose activation is idle in every run      */
 extern const struct op_kind op_act_alone; /* of any node's value, which stays as it is: no scale, no bias */
 extern const struct op_kind op_add,

@@ -283,6 +283,7 @@ static int plan_layer(struct plan *plan, size_t node)
     last->act.act = layer->spec.act;
     if (through) {
         last->act.through = last - 1;
+        last->again = op_act_again;
         last->work = new_work(plan, slice_bytes(plan, z), &held[HELD_Y]);
         last->back_work = new_work(plan, slice_bytes(plan, z), &held[HELD_BACK_Y]);
     }
