@@ -7,7 +7,7 @@
 #            line
 #   class_K  the name of a class
 #   pKdata   x1, x2, class: training rows, then test rows
-#   pKstars  phi_1, phi_2, unit
+#   pKstars  phi_1, phi_2, unit; stars_K of them
 tall = panel_height(4.7, x_high - x_low, y_high - y_low)
 left = tic_room(y_low, y_high) + 0.9; width = left + 5.3 * across - 0.2
 k_train = 'training row'; k_test = 'test row'; k_line = 'between classes'; k_star = 'φ of a unit'
@@ -29,8 +29,7 @@ lines = classes == 2 ? 1 : classes
 stars = 0                                            # in the panel that has most
 do for [i = 0:panels - 1] {
     if (value('model_'.i)) {
-        stats part('p'.i.'stars') using 1 nooutput
-        stars = STATS_records > stars ? STATS_records : stars
+        stars = value('stars_'.i) > stars ? value('stars_'.i) : stars
         do for [k = 0:lines - 1] {
             eval sprintf("set table $line_%d_%d", i, k)
             set contour base; set cntrparam levels discrete 0; unset surface

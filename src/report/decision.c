@@ -77,7 +77,7 @@ static void write_rows(struct figure *figure, const sph_data *data, const uint32
 }
 
 /* phi = -b w / |w|^2, from the net's units to the data's. */
-static int write_stars(struct figure *figure, sph_net *net)
+static int write_stars(struct figure *figure, sph_net *net, size_t *count)
 {
     struct hyperplanes planes;
     const struct scaling *scaling = &net->scaling;
@@ -94,6 +94,7 @@ static int write_stars(struct figure *figure, sph_net *net)
         }
         figure_row(figure, (double[]){phi[0], phi[1], (double)j}, 3);
     }
+    *count += planes.w ? planes.m : 0;
     hyperplanes_free(&planes);
     return 0;
 }
@@ -110,11 +111,13 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     if (!panel->run.nets)
         return 0;
     panels_columns(figure, number, "stars", "phi1 phi2 unit, of each net");
+    size_t stars = 0;
     int err = 0;
     for (size_t k = 0; k < panel->run.members && !err; k++)
-        err = write_stars(figure, panel->run.nets[k]);
+        err = write_stars(figure, panel->run.nets[k], &stars);
     if (err < 0)
         return err;
+    panels_number(figure, "stars", number, (double)stars);
     panels_columns(figure, number, "map", "x1 x2 colour margins: 0 on the line between classes");
     return write_map(figure, panel, low, high);
 }
