@@ -12,6 +12,7 @@ bench/results/images.csv; with --only the rows of that network alone.
 With --only, --at or --threads what was not measured keeps its rows.
 --python: another interpreter whose PyTorch is taken, such as that of a virtual environment.
 --format: PyTorch's, where the fastest is known; else the first round tries all.
+--repeats: repetitions of each measurement, 3; 1 where a step takes long.
 --check fails when a bar is missed.
 """
 import argparse
@@ -60,7 +61,8 @@ def run(command, threads):
 
 def ours(tool, work):
     return run([tool, "bench", work.net, "--batch", work.batch, "--param", work.param, "--norm", work.norm,
-                "--optimizer", "sgd", "--threads", work.threads, "--clock", run.clock, "--json", *(["--size", work.size] if work.size else []),
+                "--optimizer", "sgd", "--threads", work.threads, "--clock", run.clock, "--json", "--repeats", run.repeats,
+                *(["--size", work.size] if work.size else []),
                 *([] if work.torch and work not in SIZES else ["--steps-only"])],
                work.threads)
 
@@ -72,11 +74,10 @@ def method(work):
 def theirs(work, memory_format):
     return run([theirs.python, os.path.join(HERE, "torch_images.py"), "--net", work.net, "--batch", work.batch,
                 "--method", method(work), "--threads", work.threads, "--clock", run.clock, "--format",
-                memory_format,
-                *(["--size", work.size] if work.size else [])], work.threads)
+                memory_format, "--repeats", run.repeats, *(["--size", work.size] if work.size else [])], work.threads)
 
 
-theirs.python, run.clock = sys.executable, "wall"
+theirs.python, run.clock, run.repeats = sys.executable, "wall", 3
 
 
 def onednn(tool):
@@ -173,9 +174,10 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help="processor: on a machine that others use too")
     parser.add_argument("--format", choices=("channels_last", "contiguous", "mkldnn", "fastest"), default="fastest")
+    parser.add_argument("--repeats", type=int, default=3, help="repetitions of one measurement; 1 where a step takes long")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    theirs.python, run.clock = args.python, args.clock
+    theirs.python, run.clock, run.repeats = args.python, args.clock, args.repeats
     works = [work for work in (SIZES if args.sizes else WORK) if args.only in (None, work.net)
              and args.threads in (None, work.threads) and (not args.at or work.size in args.at)]
     version = onednn(args.tool)

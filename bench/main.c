@@ -55,7 +55,7 @@ static int read_options(struct setup *bench, const struct args *args)
         (code = args_word(args, "conv", SPH_WORDS_CONV, &bench->conv)) ||
         (code = args_word(args, "memory", SPH_WORDS_MEMORY, &bench->memory)) ||
         (code = args_size(args, "threads", 1, &bench->threads)) ||
-        (code = args_size(args, "repeats", 3, &bench->repeats)) ||
+        (code = args_size(args, "repeats", 1, &bench->repeats)) ||
         (code = args_sizes(args, "hidden", bench->hidden, HIDDEN_MAX, &bench->depth)) ||
         (code = args_word(args, "dtype", SPH_WORDS_DTYPE, &bench->dtype)) ||
         (code = args_word(args, "param", SPH_WORDS_PARAM, &bench->param)) ||
@@ -245,7 +245,7 @@ static int print_loader(const struct args *args)
         return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a folder of pictures");
     if ((code = args_check_common(args)) || (code = args_size(args, "size", 1, &opts.size)) ||
         (code = args_size(args, "workers", 1, &opts.workers)) ||
-        (code = args_size(args, "repeats", 3, &bench.repeats)))
+        (code = args_size(args, "repeats", 1, &bench.repeats)))
         return code;
     opts.repeats = bench.repeats;
     bench_loader_result result;

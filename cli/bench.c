@@ -24,7 +24,7 @@ static const sph_option options[] = {
      "update (default adam in mlp, sgd with momentum 0.9 for images)"},
     {"inputs", "N", "", "all", "inputs of a unit (default 4608 in param, 13 in mlp)"},
     {"param", CLI_WORDS(SPH_PARAMS), "gmp", "all", "parameterization"},
-    {"repeats", "N", "", "all", "the best of N is printed; at least 3 (default 5, for images 3)"},
+    {"repeats", "N", "", "all", "the best of N is printed (default 5, for images 3)"},
     {"clock", "wall|processor", "wall", "all",
      "seconds that passed, or that the processor spent on this, shared out to the threads: for a machine "
      "that others use too"},

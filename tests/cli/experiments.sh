@@ -19,8 +19,7 @@ taste() {
 taste cifar10-vgg6-small cifar10 --set data.rows=100
 taste cifar10-vgg6-start cifar10 --set data.rows=100
 taste fashion-vgg6-small fashion-mnist --set data.rows=100
-taste rates-cifar10 cifar10 --set data.rows=100 --set 'grid.lr=[0.01, 1]'
-taste rates-fashion fashion-mnist --set data.rows=100 --set 'grid.lr=[0.01, 1]'
+taste rates-images cifar10 --set data.rows=100 --set 'grid.lr=[0.01, 1]'
 taste imagenet32-subset-vgg6-small imagenet32 --set data.rows=500
 taste imagenet32-vgg6 imagenet32 --set data.rows=500 --set 'grid.batch=[64]'
 taste flowers-resnet18-small flowers --set data.size=32
@@ -31,7 +30,7 @@ taste imagenet-resnet50 imagenet
 for file in "$SOURCE_DIR"/experiments/*.yaml; do
     name=$(basename "$file" .yaml)
     [ "$name" = fig1 ] && continue # trains nothing: figures_gnuplot.sh
-    case $name in *-vgg6* | *-resnet* | rates-cifar10 | rates-fashion) continue ;; esac # above
+    case $name in *-vgg6* | *-resnet* | rates-images) continue ;; esac # above
     # a taste of each; of several sets, two
     case $name in
     uci-fullbatch | uci-reference | [!u]*) few=() ;;
