@@ -33,7 +33,7 @@ SMALLER = [
     (r"spherelu run .*width-init\.yaml", "--set grid.hidden=[10,30] --set grid.init_scale=[0.1,1]"),
     (r"spherelu run .*(lr-sensitivity|banana-holdout)\.yaml", "--set grid.lr=[0.01,0.1,10]"),
     (r"spherelu run .*uci(?!-fullbatch|-reference)[a-z-]*\.yaml", "--set data=[boston,yacht] --set train.epochs=2 --set seeds=2"),
-    (r"spherelu run .*(rates-(deep|width|depth)|beyond(-motion)?)\.yaml", "--set data.name=[yacht] --set train.epochs=2 --set seeds=2 --set grid.lr=[0.01,0.1]"),
+    (r"spherelu run .*(rates-(deep|width|depth)|beyond(-motion|-seven|-two)?)\.yaml", "--set data.name=[yacht] --set train.epochs=2 --set seeds=2 --set grid.lr=[0.01,0.1]"),
     (r"spherelu run mine\.yaml", "--set train.epochs=5 --set seeds=2"),
     (r"spherelu run .*uci-(fullbatch|reference)\.yaml", "--set train.epochs=2 --set seeds=2"),
     (r"spherelu run .*uci(-papers-grid|-cv|-fullbatch|-combinations)?\.yaml", "--set grid.lr=[0.01,0.1]"),
@@ -151,8 +151,7 @@ LARGE = ("cifar10", "fashion-mnist", "imagenet32", "imagenet", "flowers")
 
 
 def needs_large_set(experiment):
-    names = re.search(r"(?m)^data: *\{name: *([\w-]+)", experiment)
-    return bool(names) and names[1] in LARGE
+    return any(name in LARGE for name in re.findall(r"(?m)^(?:data:|  -) *\{name: *([\w-]+)", experiment))
 
 
 # ---- commands out of pages ------------------------------------------------------------------------------------------

@@ -36,9 +36,9 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
     uci-fullbatch | uci-reference | [!u]*) few=() ;;
     *) few=(--set 'data=[boston, yacht]') ;;
     esac
-    case $name in rates-deep) few=(--set 'data.name=[yacht, boston]') ;; rates-depth) few=(--set 'grid.hidden=[[64], [64, 64]]') ;; esac
-    case $name in uci | uci-[!r]* | beyond | rates-*) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
-    case $name in rates-*) less=("${few[@]}") ;; *) less=() ;; esac # it tries a few steps of every kind of job
+    case $name in rates-deep | beyond-seven | beyond-two) few=(--set 'data.name=[yacht, boston]') ;; rates-depth) few=(--set 'grid.hidden=[[64], [64, 64]]') ;; esac
+    case $name in uci | uci-[!r]* | beyond | beyond-seven | beyond-two | rates-*) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
+    case $name in rates-* | beyond-seven | beyond-two) less=("${few[@]}") ;; *) less=() ;; esac # it tries a few steps of every kind of job
     run 0 run "$file" "${less[@]}" --dry-run
     shows "jobs/" " at a time: about "
     run 0 run "$file" --set seeds=2 --set epochs=2 "${few[@]}" --out "$name"
