@@ -134,7 +134,7 @@ run 2 convert a b --to gpm; says "did you mean 'gmp'?"
 run 2 bench mpl; says "did you mean 'mlp'?"
 run 2 bench mlp --hidden 3,x; says "--hidden: found '3,x'"
 run 1 bench mlp --record nowhere; says "nowhere/boundaries.moves.part: cannot open"
-run 2 bench mlp --repeats 2; says "--repeats: found '2'"
+run 2 bench mlp --repeats 0; says "--repeats: found '0'"
 run 2 bench param --param gpm; says "did you mean 'gmp'?"
 
 # ---- a full disk behind stdout is noticed
