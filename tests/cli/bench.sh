@@ -104,5 +104,5 @@ run 2 bench vgg6 --batch 1 --norm bn; says "1 row has no statistics"
 run 2 bench vgg6 --batch 99999999; says "batch: 99999999"
 run 2 bench vgg6 --size 4; says "max pool"
 run 2 bench resnet18 --size 99999999999; says "size: 99999999999"
-run 2 bench resnet18 --repeats 2; says "--repeats: found '2'"
+run 2 bench resnet18 --repeats 0; says "--repeats: found '0'"
 finish
