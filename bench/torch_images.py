@@ -5,7 +5,8 @@
     torch_images.py --net vgg6 --method gmp+imn --batch 32 [--threads 1] [--format channels_last|contiguous|mkldnn|fastest]
 
 One JSON line. Steps are forward, cross-entropy, backward and SGD with momentum on one batch of noise; the best of
-several repetitions after a warm-up, each of at least one step and half a second; a warm-up of ten seconds and more is one. Peak memory is the process's own.
+several repetitions after a warm-up, each of at least one step and half a second; a warm-up of ten seconds and more
+counts as one. Peak memory is the process's own.
 fastest: each format that serves the method for one repetition, then the fastest of them; no peak is told, as it would be that
 of all of them.
 """
