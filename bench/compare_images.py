@@ -3,6 +3,7 @@
 """spherelu against PyTorch on networks for images, in the same run, alternating, best of several rounds.
 
     compare_images.py --tool build/spherelu [--rounds 3] [--only vgg6|resnet18|resnet50|mobile|wrn28-2] [--check]
+    compare_images.py --table
     compare_images.py --sizes [--rounds 3] [--only NET] [--at 16,32] [--threads 1|2] [--python PYTHON] [--check]
 
 Each measurement is a fresh process. In the first round PyTorch runs a repetition in every memory format that serves the
@@ -13,6 +14,7 @@ With --only, --at or --threads what was not measured keeps its rows.
 --python: another interpreter whose PyTorch is taken, such as that of a virtual environment.
 --format: PyTorch's, where the fastest is known; else the first round tries all.
 --repeats: repetitions of each measurement, 3; 1 where a step takes long.
+--table: what sizes.csv has, as the table of bench/README.md; nothing is measured.
 --check fails when a bar is missed.
 """
 import argparse
@@ -159,6 +161,16 @@ def judge_sizes(mine, other):
     return bars
 
 
+def sizes_table():
+    """sizes.csv in Markdown."""
+    rows = {(row["net"], row["size"], row["threads"]): row for row in read("sizes.csv")}
+    nets, sizes = (list(dict.fromkeys(work[at] for work in SIZES)) for at in (Work._fields.index("net"), Work._fields.index("size")))
+    print("| pixels | " + " | ".join(f"{net}, 1 thread | 2 threads" for net in nets) + " |\n|" + " --- |" * (2 * len(nets) + 1))
+    for size in sizes:
+        cells = [rows.get((net, str(size), threads)) for net in nets for threads in "12"]
+        print(f"| {size} | " + " | ".join(f"{float(row['spherelu_images_per_second']):.3g} ({row['ratio']} x)" if row else "-" for row in cells) + " |")
+
+
 def text(value, digits=3):
     return "" if value is None else f"{value:.{digits}f}"
 
@@ -169,6 +181,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=PYTORCH)
     parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--table", action="store_true")
     parser.add_argument("--at", type=lambda text: [int(word) for word in text.split(",")], help="of --sizes, these alone")
     parser.add_argument("--threads", type=int, choices=(1, 2))
     parser.add_argument("--python", default=sys.executable)
@@ -177,6 +190,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, help="repetitions of one measurement; 1 where a step takes long")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
+    if args.table:
+        return sizes_table()
     theirs.python, run.clock, run.repeats = args.python, args.clock, args.repeats
     works = [work for work in (SIZES if args.sizes else WORK) if args.only in (None, work.net)
              and args.threads in (None, work.threads) and (not args.at or work.size in args.at)]
