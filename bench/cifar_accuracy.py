@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A ResNet-18 with the small stem on CIFAR-10, by the tool and by PyTorch under the same settings: do both learn the same?
 
-    bench/cifar_accuracy.py --tool build/spherelu [--width 1] [--epochs 5] [--seeds 0,1,2] [--check]
+    bench/cifar_accuracy.py --tool build/spherelu [--width 1] [--epochs 5] [--seeds 0,1,2] [--side ours] [--check]
 
 Needs SPHERELU_DATA (cifar10: data_batch_1 trains, test_batch is scored once, at the end), PyTorch and torchvision, whose
 BasicBlock is PyTorch's side. Both: Glorot uniform weights, batch normalization, random flips left to right, pixels standardised
@@ -10,8 +10,8 @@ by the training rows' mean and deviation of each channel, SGD with momentum and 
 over all steps, no validation part. Seeds draw what is random on each side; no two runs share a draw. One thread each.
 
 Writes bench/results/cifar_accuracy.csv after every run; a run that stands there with the same settings and versions is not
-repeated, so that the work can be done in pieces. --check fails when the means lie more than two standard errors of their
-difference apart.
+repeated, so that the work can be done in pieces; --side does one side alone, and two processes may share the file. --check
+fails when the means lie more than two standard errors of their difference apart.
 """
 import argparse
 import csv
@@ -140,25 +140,28 @@ def main():
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lr", type=float, default=0.05)
     parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--side", choices=("ours", "theirs"))
     parser.add_argument("--out", default=os.path.join(HERE, "results", "cifar_accuracy.csv"))
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     folder = os.environ.get("SPHERELU_DATA") or sys.exit("cifar_accuracy.py: SPHERELU_DATA is not set")
     version = subprocess.run([args.tool, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout.split()[1]
     sides = {f"spherelu {version}": ours, f"torch {torch.__version__}, torchvision {torchvision.__version__}": theirs}
-    rows, reached = known(args.out), {name: [] for name in sides}
+    reached = {name: [] for name in sides}
     for seed in map(int, args.seeds.split(",")):
         for name, train in sides.items():
+            if args.side not in (None, train.__name__):
+                continue
             settings = {"width": args.width, "rows": 10000, "epochs": args.epochs, "batch": args.batch, "lr": args.lr,
                         "momentum": MOMENTUM, "weight_decay": DECAY, "seed": seed}
             row = {"machine": machine(), "program": name, "net": "resnet18 small stem bn", **settings}
-            before = [old for old in rows if all(str(old[key]) == str(row[key]) for key in KEYS)]
+            before = [old for old in known(args.out) if all(str(old[key]) == str(row[key]) for key in KEYS)]
             if not before:
                 begin = time.process_time() + sum(os.times()[2:4])
                 accuracy, loss = train(args, folder, seed)
                 row |= {"last_train_loss": f"{loss:.4f}", "test_accuracy": f"{accuracy:.4f}",
                         "processor_seconds": round(time.process_time() + sum(os.times()[2:4]) - begin)}
-                rows.append(row)
+                rows = [*known(args.out), row]
                 with open(args.out, "w", newline="") as out:
                     table = csv.DictWriter(out, row.keys(), lineterminator="\n")
                     table.writeheader()
