@@ -4,45 +4,22 @@
 # The files of experiments/ are accepted as they stand, and the one make run runs gives its table in time.
 . "$(dirname "$0")/lib.bash"
 
-# taste NAME SET OPTION...: an experiment on images, a little of it, where its set is there
-taste() {
-    local name=$1 set=$2
-    shift 2
-    if ! "$SPHERELU" data info "$set" --json 2>/dev/null | grep -q '"path": "[^"]*"}$'; then
-        run 1 run "$SOURCE_DIR/experiments/$name.yaml" --out "$name"
-        says "$set" # the file itself is accepted
-        return
-    fi
-    run 0 run "$SOURCE_DIR/experiments/$name.yaml" --set seeds=1 --set epochs=1 --set net.width=0.0625 --set figures=[] "$@" --out "$name"
-    shows "$name: " "WN" "results   $name"
-}
-taste cifar10-vgg6-small cifar10 --set data.rows=100
-taste cifar10-vgg6-start cifar10 --set data.rows=100
-taste fashion-vgg6-small fashion-mnist --set data.rows=100
-taste rates-images cifar10 --set data.rows=100 --set 'grid.lr=[0.01, 1]'
-taste imagenet32-subset-vgg6-small imagenet32 --set data.rows=500
-taste imagenet32-vgg6 imagenet32 --set data.rows=500 --set 'grid.batch=[64]'
-taste flowers-resnet18-small flowers --set data.size=32
-taste imagenet-resnet18 imagenet
-taste imagenet-resnet18-rates imagenet
-taste imagenet-resnet50 imagenet
-
+# A little of each, by the options that the file itself names for that. Where its data are not there it is accepted, and no more.
 for file in "$SOURCE_DIR"/experiments/*.yaml; do
     name=$(basename "$file" .yaml)
     [ "$name" = fig1 ] && continue # trains nothing: figures_gnuplot.sh
-    case $name in *-vgg6* | *-resnet* | rates-images) continue ;; esac # above
-    # a taste of each; of several sets, two
-    case $name in
-    uci-fullbatch | uci-reference | [!u]*) few=() ;;
-    *) few=(--set 'data=[boston, yacht]') ;;
-    esac
-    case $name in rates-deep | beyond-seven | beyond-two) few=(--set 'data.name=[yacht, boston]') ;; rates-depth) few=(--set 'grid.hidden=[[64], [64, 64]]') ;; esac
-    case $name in uci | uci-[!r]* | beyond | beyond-seven | beyond-two | rates-*) few+=(--set 'grid.lr=[0.01, 0.1]') ;; esac
-    case $name in rates-* | beyond-seven | beyond-two) less=("${few[@]}") ;; *) less=() ;; esac # it tries a few steps of every kind of job
-    run 0 run "$file" "${less[@]}" --dry-run
-    shows "jobs/" " at a time: about "
-    run 0 run "$file" --set seeds=2 --set epochs=2 "${few[@]}" --out "$name"
-    shows "$name: " "GmP" "results   $name"
+    eval "little=($(sed -n 's/^# To see in seconds what it writes: //p' "$file"))"
+    [ "${#little[@]}" -gt 0 ] || little=(--set seeds=2 --set epochs=2)
+    data=$(sed -n '/^data:/,$ s/.*{name: \[*\([a-z0-9-]*\).*/\1/p' "$file" | head -n 1)
+    if "$SPHERELU" data info "$data" --json 2>/dev/null | grep -q '"path": "[^"]*"}$'; then
+        run 0 run "$file" "${little[@]}" --dry-run
+        shows "jobs/" " at a time: about "
+        run 0 run "$file" "${little[@]}" --out "$name"
+        shows "$name: " "results   $name"
+    else
+        run 1 run "$file" --out "$name"
+        says "$data was not found"
+    fi
 done
 
 # ---- what width-gradients.yaml says of its numbers at the start: second hidden layer, SP, WN, GmP, Sphere at 10 and at 1,000 units
