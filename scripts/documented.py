@@ -19,7 +19,9 @@ SUBSTITUTES = [
     (r"(spherelu figures .*)--seed 3", r"\1--seed 1"),  # small experiments have two seeds
 ]
 
-# ---- ... and small: (pattern, options that are added). All that match are added; the last of an option counts.
+# ---- ... and small: (pattern, options that are added). All that match are added; the last of an option counts. Long experiments name theirs in their files.
+EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+IN_SECONDS = "# To see in seconds what it writes: "
 IMAGES = "--rows 48 --epochs 1 --width 0.125 --batch 16"
 SMALLER = [
     (r"spherelu train .*--data (cifar10|my-images)", IMAGES),
@@ -32,11 +34,8 @@ SMALLER = [
     (r"spherelu run (?!.*--figures-too).*banana\.yaml", "--set figures=[turns]"),  # all of them in the scene of experiments/
     (r"spherelu run .*width-init\.yaml", "--set grid.hidden=[10,30] --set grid.init_scale=[0.1,1]"),
     (r"spherelu run .*(lr-sensitivity|banana-holdout)\.yaml", "--set grid.lr=[0.01,0.1,10]"),
-    (r"spherelu run .*uci(?!-fullbatch|-reference)[a-z-]*\.yaml", "--set data=[boston,yacht] --set train.epochs=2 --set seeds=2"),
-    (r"spherelu run .*(rates-(deep|width|depth)|beyond(-motion|-seven|-two)?)\.yaml", "--set data.name=[yacht] --set train.epochs=2 --set seeds=2 --set grid.lr=[0.01,0.1]"),
     (r"spherelu run mine\.yaml", "--set train.epochs=5 --set seeds=2"),
-    (r"spherelu run .*uci-(fullbatch|reference)\.yaml", "--set train.epochs=2 --set seeds=2"),
-    (r"spherelu run .*uci(-papers-grid|-cv|-fullbatch|-combinations)?\.yaml", "--set grid.lr=[0.01,0.1]"),
+    (r"spherelu run .*(uci-(columns|leak|reference)|beyond-motion)\.yaml", "--set train.epochs=2 --set seeds=2"),
     (r"spherelu perturb(?!.*--samples 0)", "--samples 100000"),
     (r"spherelu bench", "--repeats 3"),
     (r"spherelu bench( param|$| --json$)", "--units 64 --inputs 64"),
@@ -146,14 +145,6 @@ FILES = {
 }
 
 
-# ---- sets that do not travel with the program: an experiment on one of them is not run
-LARGE = ("cifar10", "fashion-mnist", "imagenet32", "imagenet", "flowers")
-
-
-def needs_large_set(experiment):
-    return any(name in LARGE for name in re.findall(r"(?m)^(?:data:|  -) *\{name: *([\w-]+)", experiment))
-
-
 # ---- commands out of pages ------------------------------------------------------------------------------------------
 COMMAND = re.compile(r"^(?:\$ )?((?:[A-Z_]+=\S+ )*)(?:build/)?spherelu(?= )(.*)$")
 PLACEHOLDER = re.compile(r"(?<![A-Za-z_])[A-Z]{2,}(?![A-Za-z_=])|[a-z]\|[a-z]|\[[A-Z]")
@@ -202,6 +193,14 @@ def commands_of(path, text):
     return sorted(found)
 
 
+def own_options(command):
+    """What the file of the experiment that is run names to make it small."""
+    run = re.search(r"spherelu run \S*?([\w-]+)\.yaml", command)
+    file = run and EXPERIMENTS / f"{run[1]}.yaml"
+    lines = file.read_text().split("\n") if file and file.exists() else []
+    return [line[len(IN_SECONDS):] for line in lines if line.startswith(IN_SECONDS)]
+
+
 def runnable(command):
     """The command as it is run: substitutes, smaller settings, a folder for a training that names none."""
     for pattern, put in SUBSTITUTES:
@@ -209,6 +208,7 @@ def runnable(command):
     tail = re.search(r" (\||>) ", command)
     head, tail = (command[:tail.start()], command[tail.start():]) if tail else (command, "")
     added = [options for pattern, options in SMALLER if re.search(pattern, head)]
+    added += own_options(head)
     if re.search(r"spherelu train .*--data ", head) and "--out" not in head:
         added.append("--out runs/no-name")
     return " ".join([head.replace(" --figures-too", "")] + added) + tail
