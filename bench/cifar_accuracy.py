@@ -3,6 +3,7 @@
 """A ResNet-18 with the small stem on CIFAR-10, by the tool and by PyTorch under the same settings: do both learn the same?
 
     bench/cifar_accuracy.py --tool build/spherelu [--width 1] [--epochs 5] [--seeds 0,1,2] [--side ours] [--check]
+    bench/cifar_accuracy.py --tool build/spherelu --same-start [--width 0.125] [--check]
 
 Needs SPHERELU_DATA (cifar10: data_batch_1 trains, test_batch is scored once, at the end), PyTorch and torchvision, whose
 BasicBlock is PyTorch's side. Both: Glorot uniform weights, batch normalization, random flips left to right, pixels standardised
@@ -12,6 +13,10 @@ over all steps, no validation part. Seeds draw what is random on each side; no t
 Writes bench/results/cifar_accuracy.csv after every run; a run that stands there with the same settings and versions is not
 repeated, so that the work can be done in pieces; --side does one side alone, and two processes may share the file. --check
 fails when the means lie more than two standard errors of their difference apart.
+
+--same-start is the sharper question, answered in seconds: from PyTorch's start, all steps on the same 128 images, both in f64,
+how far apart are the losses of ten steps? More than 1e-9 is a failure. (In f32 rounding alone drives two trainings apart within
+three steps: the first steps at this rate are steep.)
 """
 import argparse
 import csv
@@ -19,7 +24,9 @@ import gzip
 import json
 import math
 import os
+import re
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -66,24 +73,37 @@ def resnet18(width):
     return model
 
 
+def sgd(model, args):
+    weights = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() == 1]
+    return torch.optim.SGD([{"params": weights, "weight_decay": DECAY}, {"params": others, "weight_decay": 0}],
+                           lr=args.lr, momentum=MOMENTUM)
+
+
+def set_rate(optimizer, args, step, steps):
+    for group in optimizer.param_groups:
+        group["lr"] = args.lr * 0.5 * (1 + math.cos(math.pi * step / steps))
+
+
+def standardise(x, *others):
+    """By the mean and deviation of each channel of x, all of them."""
+    deviation, mean = torch.std_mean(x, (0, 2, 3), keepdim=True, unbiased=False)
+    return [(images - mean) / deviation for images in (x, *others)]
+
+
 def theirs(args, folder, seed):
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     (x, y), (test_x, test_y) = read(folder, "data_batch_1"), read(folder, "test_batch")
-    deviation, mean = torch.std_mean(x, (0, 2, 3), keepdim=True, unbiased=False)
-    x, test_x = (x - mean) / deviation, (test_x - mean) / deviation
+    x, test_x = standardise(x, test_x)
     model = resnet18(args.width).to(memory_format=torch.channels_last)
-    weights = [p for p in model.parameters() if p.dim() > 1]
-    others = [p for p in model.parameters() if p.dim() == 1]
-    optimizer = torch.optim.SGD([{"params": weights, "weight_decay": DECAY}, {"params": others, "weight_decay": 0}],
-                                lr=args.lr, momentum=MOMENTUM)
+    optimizer = sgd(model, args)
     steps, step, loss_sum = args.epochs * -(-len(x) // args.batch), 0, 0
     for _ in range(args.epochs):
         model.train()
         loss_sum = 0
         for rows in torch.randperm(len(x)).split(args.batch):
-            for group in optimizer.param_groups:
-                group["lr"] = args.lr * 0.5 * (1 + math.cos(math.pi * step / steps))
+            set_rate(optimizer, args, step, steps)
             batch = x[rows]
             flips = torch.rand(len(rows)) < 0.5
             batch[flips] = batch[flips].flip(3)
@@ -101,20 +121,79 @@ def theirs(args, folder, seed):
 
 # ---------------------------------------------------------------- ours
 
+def train(args, folder, out, *options):
+    """(what train printed, its epochs)"""
+    command = [args.tool, "train", "--net", "resnet18", "--stem", "small", "--width", args.width, "--param", "sp", "--norm", "bn",
+               "--optimizer", "sgd", "--lr", args.lr, "--momentum", MOMENTUM, "--weight-decay", DECAY, "--schedule", "cosine",
+               "--patience", 0, "--val", 0, "--threads", 1, "--quiet", "--json", "--out", out + "/run", *options]
+    done = subprocess.run([*map(str, command)], env=dict(os.environ, SPHERELU_DATA=folder), text=True, stdout=subprocess.PIPE)
+    if done.returncode:
+        sys.exit(f"cifar_accuracy.py: failed: {' '.join(map(str, command))}")
+    with open(out + "/run/metrics.jsonl") as file:
+        return json.loads(done.stdout), [json.loads(line) for line in file]
+
+
 def ours(args, folder, seed):
     with tempfile.TemporaryDirectory() as out:
-        command = [args.tool, "train", "--data", "cifar10", "--net", "resnet18", "--stem", "small", "--width", args.width, "--param",
-                   "sp", "--norm", "bn", "--init", "glorot", "--augment", "flip", "--optimizer", "sgd", "--lr", args.lr, "--momentum",
-                   MOMENTUM, "--weight-decay", DECAY, "--schedule", "cosine", "--batch", args.batch, "--epochs", args.epochs,
-                   "--patience", 0, "--val", 0, "--seed", seed, "--threads", 1, "--quiet", "--json", "--out", out + "/run"]
-        done = subprocess.run([*map(str, command)], env=dict(os.environ, SPHERELU_DATA=folder), text=True, stdout=subprocess.PIPE)
-        if done.returncode:
-            sys.exit(f"cifar_accuracy.py: failed: {' '.join(map(str, command))}")
-        with open(out + "/run/metrics.jsonl") as file:
-            epochs = [json.loads(line) for line in file]
-        result = json.loads(done.stdout)
+        result, epochs = train(args, folder, out, "--data", "cifar10", "--init", "glorot", "--augment", "flip", "--batch", args.batch,
+                               "--epochs", args.epochs, "--seed", seed)
         assert result["best_epoch"] == args.epochs, "the last epoch's training loss is not the lowest"
         return result["test"]["accuracy"], epochs[-1]["train_loss"]
+
+
+# ---------------------------------------------------------------- the same start
+
+STEPS, APART = 10, 1e-9
+
+
+def named(model):
+    """{our name: tensor} of what a model of resnet18() learns."""
+    layers = list(model)
+    parts = {"conv1": layers[0], "bn1": layers[1], "fc": layers[-1]}
+    parts |= {f"layer{stage + 1}.{i}": layers[3 + stage * DEPTH + i] for stage in range(len(STAGES)) for i in range(DEPTH)}
+    tensors = {}
+    for part, module in parts.items():
+        for name, value in module.named_parameters():
+            name = re.sub(r"\bbn(\d)\.", r"conv\1.norm.", f"{part}.{name}").replace("downsample.1.", "downsample.0.norm.")
+            tensors[name.replace("norm.weight", "norm.scale").replace("norm.bias", "norm.shift")] = value.detach().numpy()
+    return tensors
+
+
+def save(path, tensors):
+    """A safetensors file of f64."""
+    header, data = {}, b""
+    for name, value in tensors.items():
+        numbers = value.astype("<f8").tobytes()
+        header[name] = {"dtype": "F64", "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(numbers)]}
+        data += numbers
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def same_start(args, folder):
+    """The largest difference of the losses of STEPS steps."""
+    torch.manual_seed(0)
+    x, y = (part[:args.batch] for part in read(folder, "data_batch_1"))
+    model = resnet18(args.width).double()
+    optimizer, images, losses = sgd(model, args), standardise(x.double())[0], []
+    with tempfile.TemporaryDirectory() as out:
+        save(out + "/start.safetensors", named(model))
+        records = torch.cat((y[:, None].byte(), x.flatten(1).byte()), 1).numpy().tobytes()
+        for name in ("data_batch_1", "test_batch"):
+            with open(f"{out}/{name}.bin", "wb") as file:
+                file.write(records)
+        for step in range(STEPS):
+            set_rate(optimizer, args, step, STEPS)
+            optimizer.zero_grad()
+            loss = functional.cross_entropy(model(images), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        _, epochs = train(args, folder, out, "--data", out, "--init", out + "/start.safetensors", "--augment", "none", "--batch",
+                          args.batch, "--epochs", STEPS, "--dtype", "f64", "--no-report")
+    return max(abs(loss - epoch["train_loss"]) for loss, epoch in zip(losses, epochs, strict=True))
 
 
 def machine():
@@ -142,9 +221,14 @@ def main():
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--side", choices=("ours", "theirs"))
     parser.add_argument("--out", default=os.path.join(HERE, "results", "cifar_accuracy.csv"))
+    parser.add_argument("--same-start", action="store_true")
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     folder = os.environ.get("SPHERELU_DATA") or sys.exit("cifar_accuracy.py: SPHERELU_DATA is not set")
+    if args.same_start:
+        apart = same_start(args, folder)
+        print(f"{'met   ' if apart <= APART else 'MISSED'}  losses of {STEPS} steps from the same start, f64: at most {apart:.1e} apart")
+        sys.exit(args.check and apart > APART)
     version = subprocess.run([args.tool, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout.split()[1]
     sides = {f"spherelu {version}": ours, f"torch {torch.__version__}, torchvision {torchvision.__version__}": theirs}
     reached = {name: [] for name in sides}
