@@ -24,7 +24,6 @@ import gzip
 import json
 import math
 import os
-import re
 import statistics
 import struct
 import subprocess
@@ -147,16 +146,12 @@ STEPS, APART = 10, 1e-9
 
 
 def named(model):
-    """{our name: tensor} of what a model of resnet18() learns."""
+    """{torchvision's name: tensor} of a model of resnet18()."""
     layers = list(model)
     parts = {"conv1": layers[0], "bn1": layers[1], "fc": layers[-1]}
     parts |= {f"layer{stage + 1}.{i}": layers[3 + stage * DEPTH + i] for stage in range(len(STAGES)) for i in range(DEPTH)}
-    tensors = {}
-    for part, module in parts.items():
-        for name, value in module.named_parameters():
-            name = re.sub(r"\bbn(\d)\.", r"conv\1.norm.", f"{part}.{name}").replace("downsample.1.", "downsample.0.norm.")
-            tensors[name.replace("norm.weight", "norm.scale").replace("norm.bias", "norm.shift")] = value.detach().numpy()
-    return tensors
+    return {f"{part}.{name}": value.numpy() for part, module in parts.items()
+            for name, value in module.state_dict().items() if "tracked" not in name}
 
 
 def save(path, tensors):
@@ -179,7 +174,9 @@ def same_start(args, folder):
     model = resnet18(args.width).double()
     optimizer, images, losses = sgd(model, args), standardise(x.double())[0], []
     with tempfile.TemporaryDirectory() as out:
-        save(out + "/start.safetensors", named(model))
+        save(out + "/torch.safetensors", named(model))
+        subprocess.run([args.tool, "convert", out + "/torch.safetensors", out + "/start.safetensors", "--to", "sp", "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
         records = torch.cat((y[:, None].byte(), x.flatten(1).byte()), 1).numpy().tobytes()
         for name in ("data_batch_1", "test_batch"):
             with open(f"{out}/{name}.bin", "wb") as file:

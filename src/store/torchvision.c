@@ -11,7 +11,10 @@
 #include "store/architecture.h"
 #include "store/tensors.h"
 
-enum { STAGES = 4, IMAGE = 224 };
+enum { STAGES = 4 };
+
+/* torchvision's own beginning, or the one that its users give it for small images: conv1 3x3, no max pool. */
+enum { SMALL_KERNEL = 3, SMALL_IMAGE = 32, LARGE_IMAGE = 224 };
 
 static const char tracked[] = "num_batches_tracked";
 
@@ -119,14 +122,16 @@ int torchvision_open(sph_net **out, const struct safetensors *file)
         if ((err = tensors_check_shape(conv, (const size_t[]){width[i], width[i], 3, 3}, 4)) < 0)
             return err;
     }
+    int small = first->shape[2] == SMALL_KERNEL;
+    size_t side = small ? SMALL_IMAGE : LARGE_IMAGE; /* the file does not say */
     sph_image_net spec = {.channels = first->shape[1],
-                          .height = IMAGE,
-                          .width = IMAGE,
+                          .height = side,
+                          .width = side,
                           .classes = last->shape[0],
                           .scale = find_scale(width),
                           .norm = SPH_NORM_BN,
                           .act = SPH_ACT_RELU,
-                          .stem = SPH_STEM_LARGE}; /* torchvision's, whatever the image */
+                          .stem = small ? SPH_STEM_SMALL : SPH_STEM_LARGE};
     for (size_t i = 0; i < file->count; i++)
         if (file->tensor[i].dtype == ST_F64)
             spec.dtype = SPH_F64;
@@ -189,6 +194,8 @@ static int check_net(const char *path, const sph_net *net)
         width[i] = layer->spec.units;
     }
     const struct net_node *image = &net->nodes[0];
+    const struct net_layer *first = find_layer(net, "conv1");
+    int small = first && first->spec.kernel == SMALL_KERNEL;
     sph_image_net spec = {.dtype = net->dtype,
                           .channels = image->channels,
                           .height = image->height,
@@ -197,7 +204,7 @@ static int check_net(const char *path, const sph_net *net)
                           .scale = find_scale(width),
                           .norm = SPH_NORM_BN,
                           .act = SPH_ACT_RELU,
-                          .stem = SPH_STEM_LARGE}; /* torchvision's, whatever the image */
+                          .stem = small ? SPH_STEM_SMALL : SPH_STEM_LARGE};
     sph_net *model = NULL;
     json_t *there = NULL, *here = NULL;
     char difference[256] = "";
