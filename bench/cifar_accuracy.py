@@ -15,8 +15,7 @@ repeated, so that the work can be done in pieces; --side does one side alone, an
 fails when the means lie more than two standard errors of their difference apart.
 
 --same-start is the sharper question, answered in seconds: from PyTorch's start, all steps on the same 128 images, both in f64,
-how far apart are the losses of ten steps? More than 1e-9 is a failure. (In f32 rounding alone drives two trainings apart within
-three steps: the first steps at this rate are steep.)
+how far apart are the losses of ten steps? More than 1e-9 is missed.
 """
 import argparse
 import csv
