@@ -28,7 +28,12 @@ do for [r = 0:down - 1] {
     do for [n = 0:shown_names - 1] {
         set title lettered(r * shown_names + n, value('title_'.r)) noenhanced offset 0, -0.5
         set ylabel value('name_'.n) noenhanced
-        if (value('log_'.n)) { set logscale y; set format y '10^{%L}' } else { unset logscale y; set format y '%g' }
+        unset logscale y
+        if (value('log_'.n)) {
+            stats part('p'.r.'_'.n) using ($2 - $3 > 0 ? $2 - $3 : $2):($2 + $3) nooutput
+            set logscale y
+            eval log_tics('y', STATS_min_x, STATS_max_y, 10, 1)
+        } else { set ytics autofreq; set format y '%g' }
         plot for [k = 0:across - 1] part('p'.r.'_'.n) index k using 1:($2 - $3):($2 + $3) with filledcurves \
                  fillstyle transparent solid 0.18 noborder linestyle style(value('method_'.k), k + 1), \
              for [k = 0:across - 1] part('p'.r.'_'.n) index k using 1:2 with linespoints \

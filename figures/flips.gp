@@ -29,9 +29,8 @@ do for [r = 0:down - 1] {
             if (n == 0) { set title lettered(i, value('title_'.i)) noenhanced offset 0, -0.5 } else { unset title }
             if (c == 0) { set ylabel (n == 0 ? 'bits that flipped' : 'distinct patterns') } else { unset ylabel }
             if (n == 1) { set xlabel 'step' offset 0, label_up; set format x '%g' } else { unset xlabel; set format x '' }
-            if (n == 0) { set logscale y; set yrange [flips_least / 1.2:flips_most * 1.2] }
-            if (n == 1) { unset logscale y; set yrange [0:distinct_most * 1.05] }
-            set format y (c > 0 ? '' : n == 0 ? '10^{%L}' : '%g')
+            if (n == 0) { set logscale y; set yrange [flips_least / 1.2:flips_most * 1.2]; eval log_tics('y', flips_least / 1.2, flips_most * 1.2, 10, c == 0) }
+            if (n == 1) { unset logscale y; set yrange [0:distinct_most * 1.05]; set ytics autofreq; set format y (c > 0 ? '' : '%g') }
             plot for [k = 0:value('lines_'.i) - 1] part('p'.i) index k using 1:(n == 0 ? ($2 > 0 ? $2 : NaN) : $3) \
                  with linespoints linecolor rgb colour(k + 1) linewidth 1.2 dashtype dash(k + 1) pointtype dot(k + 1) pointnumber 5 pointsize 0.45
             unset arrow; unset label

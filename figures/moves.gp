@@ -16,8 +16,6 @@ top = key_room + (title_0 eq '' && letters eq '' ? 0.5 : 0.9)
 height = 7.2 * high - 0.6 + top + foot
 eval page(width, height)
 
-set logscale y 2
-set format y '2^{%L}'
 set xlabel 'step'
 set xrange [0:x_most]
 set xtics wide_step(x_most, wide)
@@ -30,7 +28,14 @@ do for [r = 0:down - 1] {
     set title lettered(r, value('title_'.r)) noenhanced
     if (r % wide == 0) { set ylabel 'max |Δφ|' } else { unset ylabel }
     set label 1 value('note_'.r) noenhanced at graph 0.5, 0.5 center textcolor rgb grey
-    if (value('note_'.r) eq '') { set yrange [2.0**-20 < *:*] } else { set yrange [0.5:2] }
+    unset logscale y
+    if (value('note_'.r) eq '') {
+        set yrange [*:*]
+        stats part('p'.r) using ($2 > 2.0**-20 ? $2 : 2.0**-20) nooutput
+        set yrange [2.0**-20 < *:*]
+        eval log_tics('y', STATS_min, STATS_max, 2, 1)
+    } else { set yrange [0.5:2]; eval log_tics('y', 0.5, 2, 2, 1) }
+    set logscale y 2
     plot for [k = 0:across - 1] part('p'.r) index k using 1:($2 > 0 ? $2 : NaN) with linespoints \
          linestyle style(value('method_'.k), k + 1) linewidth 1 pointnumber 7 pointsize 0.45
     unset arrow; unset label

@@ -5,8 +5,10 @@
 #   names   the methods;  inputs   of the unit
 eval page(11, 7.5)
 
+stats part('turn') using 1 nooutput
 set logscale xy
-set format x '10^{%T}'; set format y '%g'
+eval log_tics('x', STATS_min, STATS_max, 10, 1)
+set format y '%g'
 set yrange [:300]
 set xlabel '{/:Italic δ}, added to each parameter'
 set ylabel 'turn of the boundary, degrees'

@@ -15,8 +15,6 @@ foot = foot_room(width)
 height = 7 * high + key_room + foot
 eval page(width, height)
 
-set logscale x
-set format x '10^{%L}'
 set xlabel 'learning rate'
 set ylabel metric noenhanced
 unset key
@@ -28,6 +26,10 @@ set multiplot layout high, wide margins screen 2.3 / width, 1 - 0.4 / width, (1.
     spacing screen 2.3 / width, 2.1 / height
 do for [r = 0:down - 1] {
     set title lettered(r, value('title_'.r)) noenhanced offset 0, -0.5
+    unset logscale x
+    stats part('p'.r) using 1 nooutput
+    set logscale x
+    eval log_tics('x', STATS_min, STATS_max, 10, 1)
     plot for [k = 0:across - 1] part('p'.r) index k using 1:2:3 with yerrorlines \
          linestyle style(value('method_'.k), k + 1) linewidth 1.4 pointsize 0.6
     unset label; unset arrow

@@ -50,6 +50,20 @@ tic_step(x) = (x / 5.0 / power(x / 5.0) < 1.5 ? 1 : x / 5.0 / power(x / 5.0) < 3
 wide_step(x, across) = tic_step(across > 4 ? 2.0 * x : x)
 # The same in a plane's panel: fewer where they are long.
 plane_step(x) = tic_step(strlen(sprintf('%g', tic_step(x))) > 3 ? 2.0 * x : x)
+# The tics of a logarithmic axis ('x' or 'y') that shows low to high: powers of the base, seven at most, labelled 10^{-3}. With
+# fewer than two powers in the range gnuplot chooses the tics, labelled as plain numbers: gnuplot 6 puts some between
+# powers, and %L or %T would print the power below. labels = 0 leaves the tics without labels.
+power_first(x, base) = ceil(log(x) / log(base) - 1e-6)
+power_last(x, base) = floor(log(x) / log(base) + 1e-6)
+power_step(low, high, base) = ceil((power_last(high, base) - power_first(low, base) + 1) / 7.0)
+log_tics(axis, low, high, base, labels) = \
+    !(low > 0) || power_last(high, base) - power_first(low, base) < 1 ? \
+    sprintf("set %stics autofreq; set format %s '%s'", axis, axis, labels ? '%g' : '') : \
+    sprintf("set %stics (); set for [tic_k = %d:%d:%d] %stics add (%s %d.0 ** tic_k)", axis, power_first(low, base), \
+            power_last(high, base), power_step(low, high, base), axis, labels ? sprintf("sprintf('%d^{%%d}', tic_k)", base) : "''", base).\
+    (base != 10 || power_step(low, high, base) > 1 ? '' : \
+     sprintf("; set for [tic_k = %d:%d] for [tic_m = 2:9] %stics add ('' tic_m * 10.0 ** tic_k 1)", \
+             power_first(low, base) - 1, power_last(high, base), axis))
 # A key over the whole width of a page, in as many rows as its names need. What it explains is added piece by piece:
 #   eval key_begin
 #   eval key_add('label_0', 'linestyle 3', '', '')     the variable that has its name; then what stands before it, of

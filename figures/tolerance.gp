@@ -28,7 +28,7 @@ height = below + high * one + (high - 1) * gap + 2.1 + top + key_room + 0.3
 eval page(width, height)
 unset key
 set logscale x
-set format x '10^{%L}'
+eval log_tics('x', rate_low, rate_high, 10, 1)
 span = log10(rate_high / rate_low)
 x_low = rate_low / 10 ** (0.06 * span); x_high = rate_high * 10 ** (0.06 * span)
 set xrange [x_low:x_high]

@@ -33,18 +33,21 @@ name_0 = "gradient\nat the start"; name_1 = "gradient\nin training"
 name_2 = "active share\nat the start"; name_3 = "active share\nat the end"
 stats part('p0') using 1 nooutput
 set logscale x
-set xrange [STATS_min / 1.2:STATS_max * 1.2]
+width_least = STATS_min / 1.2; width_most = STATS_max * 1.2
+set xrange [width_least:width_most]
 set multiplot layout 4, down margins screen 3.0 / width, 1 - 0.4 / width, (1.3 + foot) / height, 1 - (head + 0.8) / height \
     spacing screen 0.9 / width, 0.45 / height
 do for [n = 0:3] {
     do for [l = 0:down - 1] {
         if (n == 0) { set title lettered(l, value('title_'.l)) offset 0, -0.6 } else { unset title }
         if (l == 0) { set ylabel value('name_'.n) offset -0.4, 0 } else { unset ylabel }
-        if (n == 3) { set xlabel 'units of the layer' offset 0, label_up; set format x '10^{%L}' } \
-        else { unset xlabel; set format x '' }
-        if (n < 2) { set logscale y; set yrange [value('least_'.(2 * n + 2)) / 1.6 : value('most_'.(2 * n + 2)) * 1.6]; set ytics auto } \
-        else { unset logscale y; set yrange [0:1]; set ytics 0, 0.5, 1 }
-        set format y (l > 0 ? '' : n < 2 ? '10^{%L}' : '%g')
+        if (n == 3) { set xlabel 'units of the layer' offset 0, label_up } else { unset xlabel }
+        eval log_tics('x', width_least, width_most, 10, n == 3)
+        if (n < 2) {
+            low = value('least_'.(2 * n + 2)) / 1.6; high = value('most_'.(2 * n + 2)) * 1.6
+            set logscale y; set yrange [low:high]
+            eval log_tics('y', low, high, 10, l == 0)
+        } else { unset logscale y; set yrange [0:1]; set ytics 0, 0.5, 1; set format y (l > 0 ? '' : '%g') }
         plot for [k = 0:across - 1] part('p'.l) index k using 1:(n < 2 && column(2 * n + 2) <= 0 ? NaN : column(2 * n + 2)):(column(2 * n + 3)) \
              with yerrorlines linestyle style(value('method_'.k), k + 1) linewidth 1.2 pointsize 0.5
         unset arrow; unset label
