@@ -2,11 +2,10 @@
  *
  * Convolutions of small blocked images, tap by tap. The pixels of many images are laid out as rows, those of one
  * place side by side: then what a tap of the kernel adds to a row of outputs is one matrix product, with the
- * weights read where they lie, and what a tap sees of the padding is not computed at all. On maps of a few pixels
+ * weights read where they lie (for input gradients transposed, once per tap), and what a tap sees of the padding is not computed at all. On maps of a few pixels
  * nothing else comes near it: there Winograd's tiles are mostly edge, and oneDNN has slow code or none. */
 #include "base/memory.h"
 #include "compute/conv_way.h"
-#include "compute/onednn.h"
 
 /* Maps of up to SMALL pixels, where at least FEW images come together. With AVX2 there is quicker already at the upper end of
  * it (measured by channels of 256 to 2,048): oneDNN's 1 x 1 kernels beyond POINTS pixels, since rows are not worth
@@ -23,14 +22,21 @@ struct rows {
     size_t images; /* at a time */
     size_t in, out;
     size_t ldc, ldm;
-    float *x; /* (in, images, ldc)  */
-    float *y; /* (out, images, ldm) */
+    float *x;      /* (in, images, ldc)  */
+    float *y;      /* (out, images, ldm) */
+    float *turned; /* (units, ldc), the transposed weights of a tap, for input gradients */
     size_t bytes;
 };
 
 static size_t whole_blocks(size_t channels, size_t block)
 {
     return (channels + block - 1) / block * block;
+}
+
+/* Bytes of that many numbers, a whole number of lines. */
+static size_t aligned(size_t count)
+{
+    return (count * sizeof(float) + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
 }
 
 static struct rows rows_of(const struct conv_spec *spec, void *scratch)
@@ -42,11 +48,11 @@ static struct rows rows_of(const struct conv_spec *spec, void *scratch)
                      .ldm = whole_blocks(spec->units, spec->block)};
     size_t image = r.in * r.ldc + r.out * r.ldm, most = CACHE / image > FEW ? CACHE / image : FEW;
     r.images = spec->images < most ? spec->images : most;
-    size_t x = (r.images * r.in * r.ldc * sizeof(float) + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
+    size_t x = aligned(r.images * r.in * r.ldc), y = aligned(r.images * r.out * r.ldm);
     r.x = scratch;
     r.y = scratch ? (float *)((char *)scratch + x) : NULL;
-    r.bytes = x + r.images * r.out * r.ldm * sizeof(float);
-    r.bytes = (r.bytes + MEM_ALIGN - 1) / MEM_ALIGN * MEM_ALIGN;
+    r.turned = scratch ? (float *)((char *)scratch + x + y) : NULL;
+    r.bytes = x + y + (spec->train && spec->input_grad ? aligned(spec->units * r.ldc) : 0);
     return r;
 }
 
@@ -177,22 +183,26 @@ static void each_run(const struct window *w, run_call *call, void *with)
 
 /* What a product of a run needs; the weights of tap t are the rows c * area + t. */
 struct product {
+    const struct kernels *k;
     const struct rows *rows;
     size_t images, channels, units, area, ldw;
     const float *w;
     float *dw;
+    size_t turned; /* the tap that rows->turned holds */
 };
 
 static struct product product_of(const struct conv *conv, const struct rows *r, const struct conv_call *call)
 {
     const struct window *w = &conv->spec.window;
-    return (struct product){.rows = r,
+    return (struct product){.k = conv->spec.k,
+                            .rows = r,
                             .channels = w->channels,
                             .units = conv->spec.units,
                             .area = w->kernel_height * w->kernel_width,
                             .ldw = call->ldw,
                             .w = call->w,
-                            .dw = call->dw};
+                            .dw = call->dw,
+                            .turned = SIZE_MAX};
 }
 
 static float *x_of(const struct product *p, const struct run *run)
@@ -208,22 +218,35 @@ static float *y_of(const struct product *p, const struct run *run)
 static void run_forward(const struct run *run, void *with)
 {
     const struct product *p = with;
-    onednn_gemm(0, 0, run->count * p->images, p->units, p->channels, x_of(p, run), p->rows->ldc,
-                p->w + run->tap * p->ldw, p->area * p->ldw, y_of(p, run), p->rows->ldm);
+    p->k->gemm(run->count * p->images, p->units, p->channels, x_of(p, run), p->rows->ldc, 1,
+               p->w + run->tap * p->ldw, p->area * p->ldw, y_of(p, run), p->rows->ldm, NULL, GEMM_ADD);
+}
+
+/* The padding of a block of channels stays 0. */
+static void turn_weights(struct product *p, size_t tap)
+{
+    const struct rows *r = p->rows;
+    p->k->transpose(p->channels, p->units, p->w + tap * p->ldw, p->area * p->ldw, r->turned, r->ldc);
+    for (size_t j = 0; j < p->units; j++)
+        for (size_t c = p->channels; c < r->ldc; c++)
+            r->turned[j * r->ldc + c] = 0;
+    p->turned = tap;
 }
 
 static void run_data(const struct run *run, void *with)
 {
-    const struct product *p = with;
-    onednn_gemm(0, 1, run->count * p->images, p->channels, p->units, y_of(p, run), p->rows->ldm,
-                p->w + run->tap * p->ldw, p->area * p->ldw, x_of(p, run), p->rows->ldc);
+    struct product *p = with;
+    if (p->turned != run->tap)
+        turn_weights(p, run->tap);
+    p->k->gemm(run->count * p->images, p->channels, p->units, y_of(p, run), p->rows->ldm, 1, p->rows->turned,
+               p->rows->ldc, x_of(p, run), p->rows->ldc, NULL, GEMM_ADD);
 }
 
 static void run_weights(const struct run *run, void *with)
 {
     const struct product *p = with;
-    onednn_gemm(1, 0, p->channels, p->units, run->count * p->images, x_of(p, run), p->rows->ldc, y_of(p, run),
-                p->rows->ldm, p->dw + run->tap * p->ldw, p->area * p->ldw);
+    p->k->gemm(p->channels, p->units, run->count * p->images, x_of(p, run), 1, p->rows->ldc, y_of(p, run),
+               p->rows->ldm, p->dw + run->tap * p->ldw, p->area * p->ldw, NULL, GEMM_ADD);
 }
 
 /* ---------------------------------------------------------------- the passes */

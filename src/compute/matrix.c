@@ -243,7 +243,7 @@ static void chunk_gemm(const struct gemm *g, size_t rows, size_t cols)
             size_t depth = smaller(g->inner - p, CHUNK_INNER), width = smaller(cols - j, CHUNK_COLS);
             for (size_t q = 0; q < depth; q++)
                 memcpy(packed + q * CHUNK_COLS, g->b + (p + q) * g->ldb + j,
-                       kernel_pad(width) * sizeof(real));
+                       columns_padded(width) * sizeof(real));
             for (size_t i = 0; i < rows; i += CHUNK_ROWS) {
                 struct gemm chunk = *g;
                 chunk.inner = depth;

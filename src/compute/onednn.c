@@ -512,32 +512,6 @@ void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, cons
     together(threads);
 }
 
-/* The same without a byte of memory: oneDNN's product packs its factors, and may not get the room. */
-static void product(int a_turned, int b_turned, size_t rows, size_t cols, size_t inner, const float *a,
-                    size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
-{
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) {
-            float sum = 0;
-            for (size_t p = 0; p < inner; p++)
-                sum += (a_turned ? a[p * lda + i] : a[i * lda + p]) *
-                       (b_turned ? b[j * ldb + p] : b[p * ldb + j]);
-            c[i * ldc + j] += sum;
-        }
-}
-
-void onednn_gemm(int a_turned, int b_turned, size_t rows, size_t cols, size_t inner, const float *a,
-                 size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
-{
-    int threads = alone();
-    dnnl_status_t status =
-        dnnl_sgemm(a_turned ? 'T' : 'N', b_turned ? 'T' : 'N', (dnnl_dim_t)rows, (dnnl_dim_t)cols,
-                   (dnnl_dim_t)inner, 1, a, (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, 1, c, (dnnl_dim_t)ldc);
-    if (status)
-        product(a_turned, b_turned, rows, cols, inner, a, lda, b, ldb, c, ldc);
-    together(threads);
-}
-
 /* ---------------------------------------------------------------- timing */
 
 static double now(void)

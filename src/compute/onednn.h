@@ -58,10 +58,6 @@ void onednn_conv_backward_data(struct onednn_conv *conv, const float *dy, const 
 void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, const float *dy, float *dw,
                                   size_t ldw, void *scratch);
 
-/* c (rows, ldc) += a b: a (rows, inner) or, with a_turned, (inner, rows); b (inner, cols) or (cols, inner). */
-void onednn_gemm(int a_turned, int b_turned, size_t rows, size_t cols, size_t inner, const float *a,
-                 size_t lda, const float *b, size_t ldb, float *c, size_t ldc);
-
 /* 0 as long as every pass was computed; afterwards a failure that says so. Who uses what passes gave asks before. */
 int onednn_conv_check(const struct onednn_conv *conv);
 

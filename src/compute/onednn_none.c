@@ -71,14 +71,6 @@ void onednn_conv_backward_weights(struct onednn_conv *conv, const float *x, cons
     (void)conv, (void)x, (void)dy, (void)dw, (void)ldw, (void)scratch;
 }
 
-void onednn_gemm(int a_turned, int b_turned, size_t rows, size_t cols, size_t inner, const float *a,
-                 size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
-{
-    (void)a_turned, (void)b_turned, (void)rows, (void)cols, (void)inner, (void)a, (void)lda, (void)b,
-        (void)ldb;
-    (void)c, (void)ldc;
-}
-
 int onednn_conv_time(const struct onednn_conv_spec *spec, size_t repeats, double *seconds)
 {
     (void)spec, (void)repeats;
