@@ -18,7 +18,7 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
         shows "$name: " "results   $name"
     else
         run 1 run "$file" --out "$name"
-        says "$data was not found"
+        says "$data" "was not found"
     fi
 done
 
