@@ -3,6 +3,7 @@
 #   make run       build, compare four methods on the embedded crescents, print the table
 #   make figures   the papers' figures, made by experiments/, in build/figures
 #   make test      build, all tests but the long ones        make check       the quick ones, in seconds
+#   make test-data the tests that need real data, with SPHERELU_DATA set
 #   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each; make fuzz-coverage: the share of their lines that ran
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
@@ -28,7 +29,7 @@ sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*
 options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
            $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb
+.PHONY: all tool configure run figures test test-data check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb
 
 all: configure
 	$(build)
@@ -65,9 +66,14 @@ figures: tool
 	    for dir in $(BUILD)/figures/*/figures; do echo "  $$dir"; done; \
 	    [ -z "$$failed" ] || { echo "not made:$$failed"; exit 1; }
 
-test test-long: sets += python
+test test-data test-long: sets += python
 test: all
 	$(test) -LE long
+
+# The tests with cases that need real data, with the data: SPHERELU_DATA names the folder.
+test-data: all
+	@[ -n "$$SPHERELU_DATA" ] || { echo "make test-data: set SPHERELU_DATA to the folder with the data sets"; exit 2; }
+	$(test) -L data
 
 # Builds only what it runs; the tests take a part of their cases (tests/quick.h).
 check: configure
