@@ -10,9 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All bytes of path plus a NUL that *length does not count; pipes and devices are read to their end.
- * Caller frees with mem_free. length may be NULL. */
+/* Between enter and leave no path below `dir` (or another name that begins so) is reached through a symbolic link:
+ * reading one fails, writing to its place replaces it. For folders that somebody else may have filled, such as runs. The
+ * name `dir` itself may be a link: the user chose it. Enters are counted, and the outermost folder decides. The folders are
+ * known to the whole process: a name that the user gives below such a folder is treated in the same way. Leave accepts
+ * a folder that was not entered. */
+int file_enter(const char *dir);
+void file_leave(const char *dir); /* NULL is fine */
+int file_is_inside(const char *path);
+
+/* All bytes of path, a regular file, plus a NUL that *length does not count. Caller frees with mem_free. length may be NULL. */
 int file_read(char **out, size_t *length, const char *path);
+
+/* The same, and pipes and devices are read to their end, which may take long: for names that come from the user. */
+int file_read_stream(char **out, size_t *length, const char *path);
 
 /* The same into *bytes, which has *room and grows where that is not enough: for one file after another. */
 int file_read_again(char **bytes, size_t *room, size_t *length, const char *path);
@@ -59,6 +70,12 @@ int file_is_temporary(const char *name); /* whether it is called as one */
 int file_hold(int *out, const char *dir, double patience);
 void file_let_go(int held); /* -1 is fine */
 
+/* Whether this is the name of one file: not empty, without a slash, and neither . nor .. */
+int file_is_name(const char *name);
+
+/* Removes a file, or a link itself. 0, or -1: errno says why. */
+int file_remove(const char *path);
+
 /* dir/name, caller frees. */
 char *file_join(const char *dir, const char *name);
 
@@ -79,8 +96,8 @@ struct file_replace {
 };
 int file_replace_begin(struct file_replace *out, const char *path);
 
-/* The same, but what is there and neither file nor folder, a pipe or a device, is written as it is. For names
- * that come from the user. */
+/* The same, but a pipe or a character device that is there, or that a link there leads to, is written as it is: for names
+ * that come from the user, such as /dev/stdout. Inside of a folder that was entered they are refused. */
 int file_replace_begin_any(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);

@@ -47,7 +47,7 @@ static void remove_if_left(int dir, const char *name)
 
 static void remove_left(const char *dir, const char *stem, size_t length)
 {
-    DIR *open = opendir(dir);
+    DIR *open = file_open_list(dir);
     if (!open)
         return;
     for (struct dirent *entry; (entry = readdir(open));)
@@ -105,16 +105,19 @@ int file_replace_begin(struct file_replace *out, const char *path)
 int file_replace_begin_any(struct file_replace *out, const char *path)
 {
     struct stat info;
-    int there = !stat(path, &info);
+    int there = !file_look(&info, path);
     *out = (struct file_replace){.fd = -1};
     if (there && S_ISDIR(info.st_mode))
         return sph_fail_at(SPH_EIO, path, "cannot write: it is a directory");
-    if (!there || S_ISREG(info.st_mode))
+    if (!there || S_ISREG(info.st_mode) || S_ISLNK(info.st_mode))
         return file_replace_begin(out, path);
+    if (file_is_inside(path) || !(S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)))
+        return sph_fail_at(SPH_EIO, path,
+                           "cannot write: it is a pipe, a socket or a device, expected a file");
     out->path = mem_text(path);
     if (!out->path)
         return SPH_EMEMORY;
-    out->fd = file_open_retrying(path, O_WRONLY);
+    out->fd = file_open_retrying(path, O_WRONLY | O_NOCTTY);
     int err = out->fd < 0 ? file_fail_to("open", path) : 0;
     if (err < 0)
         file_replace_abort(out);
@@ -148,6 +151,24 @@ int file_replace_sink(void *file, const void *bytes, size_t length)
     return file_replace_write(file, bytes, length);
 }
 
+static int move(const char *from, const char *to)
+{
+    struct file_spot old, new;
+    if (file_spot(&old, from) < 0)
+        return -1;
+    int err = file_spot(&new, to);
+    if (!err) {
+        err = file_sys_rename(old.dir, old.name, new.dir, new.name);
+        int reason = errno;
+        file_spot_close(&new);
+        errno = reason;
+    }
+    int reason = errno;
+    file_spot_close(&old);
+    errno = reason;
+    return err;
+}
+
 int file_replace_commit(struct file_replace *file)
 {
     assert(file->path);
@@ -162,7 +183,7 @@ int file_replace_commit(struct file_replace *file)
         file_replace_abort(file);
         return dir;
     }
-    if (file_sys_rename(file->temporary, file->path) < 0) {
+    if (move(file->temporary, file->path) < 0) {
         err = file_fail_to("replace", file->path);
     } else {
         mem_free(file->temporary);
@@ -179,8 +200,7 @@ int file_give_name(const char *from, const char *path)
     int dir = file_open_parent(path); /* now: after the rename it would be too late to fail */
     if (dir < 0)
         return dir;
-    int err =
-        file_sys_rename(from, path) < 0 ? file_fail_to("replace", path) : file_sync_directory(dir, path);
+    int err = move(from, path) < 0 ? file_fail_to("replace", path) : file_sync_directory(dir, path);
     close(dir);
     return err;
 }
@@ -190,7 +210,7 @@ void file_replace_abort(struct file_replace *file)
     if (file->path && file->fd >= 0)
         close(file->fd);
     if (file->temporary)
-        unlink(file->temporary);
+        file_remove(file->temporary);
     mem_free(file->path);
     mem_free(file->temporary);
     *file = (struct file_replace){.fd = -1};
