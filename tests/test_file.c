@@ -330,17 +330,17 @@ static void what_the_user_names_may_be_a_pipe_but_no_folder(void **state)
 {
     (void)state;
     struct file_replace file;
-    assert_int_equal(file_replace_begin_any(&file, path), 0);
+    assert_int_equal(file_replace_begin(&file, path), 0);
     assert_int_equal(file_replace_write(&file, "file", 4), 0);
     assert_int_equal(file_replace_commit(&file), 0);
     assert_holds(path, "file");
-    assert_int_equal(file_replace_begin_any(&file, "/dev/null"), 0);
+    assert_int_equal(file_replace_begin(&file, "/dev/null"), 0);
     assert_null(file.temporary);
     assert_int_equal(file_replace_write(&file, "gone", 4), 0);
     assert_int_equal(file_replace_commit(&file), 0);
-    assert_int_equal(file_replace_begin_any(&file, "/dev/full"), 0);
+    assert_int_equal(file_replace_begin(&file, "/dev/full"), 0);
     assert_fails(file_replace_write(&file, "gone", 4), SPH_EIO, .path = "/dev/full");
-    assert_fails(file_replace_begin_any(&file, dir), SPH_EIO, .path = dir);
+    assert_fails(file_replace_begin(&file, dir), SPH_EIO, .path = dir);
 }
 
 static void short_and_interrupted_writes_are_carried_on(void **state)

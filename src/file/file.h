@@ -84,7 +84,8 @@ char *file_join(const char *dir, const char *name);
  * frees; 0: it is in none of them. */
 int file_beside_program(char **out, const char *name);
 
-/* Replace a file: begin creates "path.NUMBER.tmp", a new file of a name that cannot be guessed, commit syncs,
+/* Replace a file. A pipe or a character device, such as /dev/stdout, also behind a link, is written as it is; but in a folder
+ * that was entered (file_enter) it is replaced. begin creates "path.NUMBER.tmp", a new file of a name that cannot be guessed, commit syncs,
  * renames onto path (a link there is replaced, not followed) and syncs the directory, abort removes the
  * temporary. A failing write or commit has already aborted: the old file stands and no temporary is left.
  * (Only when the very last step, the sync of the directory, fails is the new file in place already.) abort
@@ -96,9 +97,6 @@ struct file_replace {
 };
 int file_replace_begin(struct file_replace *out, const char *path);
 
-/* The same, but a pipe or a character device that is there, or that a link there leads to, is written as it is: for names
- * that come from the user, such as /dev/stdout. Inside of a folder that was entered they are refused. */
-int file_replace_begin_any(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);
 int file_replace_sink(void *file, const void *bytes, size_t length); /* write, for a sph_sink */

@@ -84,41 +84,41 @@ static int create(struct file_replace *out, const char *dir, const char *stem, s
     }
 }
 
-int file_replace_begin(struct file_replace *out, const char *path)
+static int begin_file(struct file_replace *out, const char *path)
 {
     const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path;
     size_t length = strlen(stem) < STEM_MOST ? strlen(stem) : STEM_MOST;
-    *out = (struct file_replace){.fd = -1};
-    out->path = mem_text(path);
     char *dir = mem_text_of(path, (size_t)(stem - path));
-    int err = out->path && dir ? 0 : SPH_EMEMORY;
-    if (!err) {
-        remove_left(*dir ? dir : ".", stem, length);
-        err = create(out, dir, stem, length);
-    }
+    if (!dir)
+        return SPH_EMEMORY;
+    remove_left(*dir ? dir : ".", stem, length);
+    int err = create(out, dir, stem, length);
     mem_free(dir);
-    if (err < 0)
-        file_replace_abort(out);
     return err;
 }
 
-int file_replace_begin_any(struct file_replace *out, const char *path)
+static int begin_stream(struct file_replace *out, const char *path)
+{
+    out->fd = file_open_retrying(path, O_WRONLY | O_NOCTTY);
+    return out->fd < 0 ? file_fail_to("open", path) : 0;
+}
+
+/* A new file in the place of /dev/stdout, which is a link, would take it away from everybody. */
+int file_replace_begin(struct file_replace *out, const char *path)
 {
     struct stat info;
-    int there = !file_look(&info, path);
+    int err, file = file_look(&info, path) < 0 || S_ISREG(info.st_mode);
     *out = (struct file_replace){.fd = -1};
-    if (there && S_ISDIR(info.st_mode))
-        return sph_fail_at(SPH_EIO, path, "cannot write: it is a directory");
-    if (!there || S_ISREG(info.st_mode) || S_ISLNK(info.st_mode))
-        return file_replace_begin(out, path);
-    if (file_is_inside(path) || !(S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)))
-        return sph_fail_at(SPH_EIO, path,
-                           "cannot write: it is a pipe, a socket or a device, expected a file");
-    out->path = mem_text(path);
-    if (!out->path)
-        return SPH_EMEMORY;
-    out->fd = file_open_retrying(path, O_WRONLY | O_NOCTTY);
-    int err = out->fd < 0 ? file_fail_to("open", path) : 0;
+    if (!(out->path = mem_text(path)))
+        err = SPH_EMEMORY;
+    else if (!file && S_ISDIR(info.st_mode))
+        err = sph_fail_at(SPH_EIO, path, "cannot write: it is a directory");
+    else if (file || file_is_inside(path))
+        err = begin_file(out, path);
+    else if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode))
+        err = begin_stream(out, path);
+    else
+        err = sph_fail_at(SPH_EIO, path, "cannot write: it is a socket or a block device, expected a file");
     if (err < 0)
         file_replace_abort(out);
     return err;

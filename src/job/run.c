@@ -409,7 +409,7 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
 int sph_run_predict_file(sph_run *run, const char *source, const char *path)
 {
     struct file_replace file;
-    int err = file_replace_begin_any(&file, path);
+    int err = file_replace_begin(&file, path);
     if (!err)
         err = sph_run_predict(run, source, &(sph_sink){&file, file_replace_sink});
     if (!err)
