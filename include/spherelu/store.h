@@ -78,6 +78,10 @@ typedef struct sph_imported {
 
 SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
 
+/* Removes the temporary files of calls that are under way. For the signal handler of a program that is about to end: it
+ * only calls unlink. Such calls then fail. */
+SPH_API void sph_remove_unfinished(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -93,7 +93,7 @@ int file_beside_program(char **out, const char *name);
  * removed by the next one of the same path; two that write it side by side do not meet. */
 struct file_replace {
     char *path, *temporary;
-    int fd;
+    int fd, slot; /* slot: in the table of temporaries that sph_remove_unfinished goes through */
 };
 int file_replace_begin(struct file_replace *out, const char *path);
 

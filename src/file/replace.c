@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -19,6 +20,7 @@
 #include "file/file.h"
 #include "file/file_inside.h"
 #include "file/file_sys.h"
+#include "spherelu/store.h"
 
 enum { STEM_MOST = 200 }; /* bytes of the name that stand in the temporary's: file systems take 255 */
 
@@ -56,6 +58,37 @@ static void remove_left(const char *dir, const char *stem, size_t length)
     closedir(open);
 }
 
+/* ---------------------------------------------------------------- what a program that is told to end leaves */
+
+/* The temporaries of this process, for a signal handler: whoever takes a name out of the table owns it. */
+enum { UNFINISHED_MOST = 64 };
+static _Atomic(char *) unfinished[UNFINISHED_MOST];
+
+static void note_unfinished(struct file_replace *file)
+{
+    for (file->slot = 0; file->slot < UNFINISHED_MOST; file->slot++) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong(&unfinished[file->slot], &none, file->temporary))
+            return;
+    }
+}
+
+static void free_temporary(struct file_replace *file)
+{
+    if (file->slot == UNFINISHED_MOST || atomic_exchange(&unfinished[file->slot], NULL))
+        mem_free(file->temporary);
+    file->temporary = NULL;
+}
+
+void sph_remove_unfinished(void)
+{
+    for (size_t i = 0; i < UNFINISHED_MOST; i++) {
+        char *path = atomic_exchange(&unfinished[i], NULL);
+        if (path)
+            unlink(path);
+    }
+}
+
 /* ---------------------------------------------------------------- replacing */
 
 /* Creates out->temporary beside path. */
@@ -68,6 +101,7 @@ static int create(struct file_replace *out, const char *dir, const char *stem, s
         out->temporary = mem_format("%s%.*s.%016" PRIx64 FILE_SUFFIX, dir, (int)length, stem, number);
         if (!out->temporary)
             return SPH_EMEMORY;
+        note_unfinished(out); /* before it is there: a signal may come at once */
         out->fd = file_open_retrying(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
         struct stat info = {.st_nlink = 1};
         if (out->fd >= 0 && (flock(out->fd, LOCK_EX) < 0 || (!fstat(out->fd, &info) && info.st_nlink)))
@@ -77,8 +111,7 @@ static int create(struct file_replace *out, const char *dir, const char *stem, s
         if (out->fd >= 0)
             close(out->fd);
         out->fd = -1;
-        mem_free(out->temporary);
-        out->temporary = NULL;
+        free_temporary(out);
         if (!again)
             return err;
     }
@@ -186,8 +219,7 @@ int file_replace_commit(struct file_replace *file)
     if (move(file->temporary, file->path) < 0) {
         err = file_fail_to("replace", file->path);
     } else {
-        mem_free(file->temporary);
-        file->temporary = NULL; /* it has become path */
+        free_temporary(file); /* it has become path */
         err = file_sync_directory(dir, file->path);
     }
     close(dir);
@@ -209,10 +241,11 @@ void file_replace_abort(struct file_replace *file)
 {
     if (file->path && file->fd >= 0)
         close(file->fd);
-    if (file->temporary)
+    if (file->temporary) {
         file_remove(file->temporary);
+        free_temporary(file);
+    }
     mem_free(file->path);
-    mem_free(file->temporary);
     *file = (struct file_replace){.fd = -1};
 }
 
