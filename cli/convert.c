@@ -3,7 +3,6 @@
  * spherelu convert: the same function in another parameterization. */
 #include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -41,18 +40,8 @@ static void print_notes(const struct args *args, const sph_converted *result)
                 result->order);
 }
 
-/* A run folder stands for its model; a path too long to hold is left for the library to refuse. */
-static const char *model_of(const char *path, char model[PATH_MAX])
-{
-    struct stat status;
-    int length = snprintf(model, PATH_MAX, "%s/model.safetensors", path);
-    int folder = !stat(path, &status) && S_ISDIR(status.st_mode) && length > 0 && length < PATH_MAX;
-    return folder ? model : path;
-}
-
 static int run_convert(const struct args *args)
 {
-    char model[PATH_MAX];
     sph_converted result;
     size_t threads = 1;
     int to = 0, names = SPH_NAMES_SPHERELU, code = args_check_common(args);
@@ -67,7 +56,7 @@ static int run_convert(const struct args *args)
                                       (args_on(args, "keep-bn") ? SPH_CONVERT_KEEP_BN : 0),
                              .names = (sph_names)names,
                              .threads = threads > INT_MAX ? INT_MAX : (int)threads};
-    int err = sph_convert(model_of(args->word[0], model), args->word[1], &opts, &result);
+    int err = sph_convert(args->word[0], args->word[1], &opts, &result);
     if (err)
         return cli_fail_with(args->command, err);
     print_notes(args, &result);

@@ -129,6 +129,25 @@ static void catch_crashes(void)
     }
 }
 
+/* Ctrl-C and SIGTERM end the program as the system does it, without the files it was about to write. train, run and pack
+ * have more to do (stop.h). */
+static void on_end(int number)
+{
+    sph_remove_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_ends(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before, ours = {.sa_handler = on_end};
+        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &ours, NULL);
+    }
+}
+
 static void catch_exceptions(void)
 {
     void (*(*set_terminate)(void (*)(void)))(void);
@@ -143,6 +162,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a write past a size limit fails like one to a full disk */
     catch_exceptions();
     catch_crashes();
+    catch_ends();
     cli_watch_json();
     terminal_guard();
     int code = run(argc, argv);

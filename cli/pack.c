@@ -5,11 +5,12 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "stop.h"
 
 static int see(void *self, const sph_progress *view)
 {
     progress_share(self, "packing", view->share);
-    return 0;
+    return stop_signal() != 0;
 }
 
 static int print_packed(const struct args *args, const sph_packed *packed, const char *out)
@@ -44,8 +45,12 @@ static int run_pack(const struct args *args)
         (code = args_size(args, "workers", 1, &opts.workers)))
         return code;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    stop_catch("spherelu pack: stopped; the same command begins again");
     int err = sph_data_pack(&packed, args->word[0], args->word[1], &opts, see, &progress);
+    stop_over();
     progress_clear(&progress);
+    if (err > 0)
+        return cli_fail(args->command, 128 + stop_signal(), "stopped; nothing was packed");
     if (err)
         return cli_fail_with(args->command, err);
     cli_note_left_out(args->command, packed.left_out);

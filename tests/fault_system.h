@@ -14,10 +14,10 @@
 #include "support.h"
 
 ssize_t __real_file_sys_write(int fd, const void *bytes, size_t length);
-int __real_file_sys_rename(const char *from, const char *to);
+int __real_file_sys_rename(int from_dir, const char *from, int to_dir, const char *to);
 ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length);
 int __wrap_file_sys_fsync(int fd);
-int __wrap_file_sys_rename(const char *from, const char *to);
+int __wrap_file_sys_rename(int from_dir, const char *from, int to_dir, const char *to);
 
 enum action { FAIL, KILL_BEFORE, KILL_AFTER };
 
@@ -76,11 +76,11 @@ int __wrap_file_sys_fsync(int fd)
     return 0;
 }
 
-int __wrap_file_sys_rename(const char *from, const char *to)
+int __wrap_file_sys_rename(int from_dir, const char *from, int to_dir, const char *to)
 {
     if (sys_fails(0))
         return -1;
-    int err = __real_file_sys_rename(from, to);
+    int err = __real_file_sys_rename(from_dir, from, to_dir, to);
     sys_after();
     return err;
 }

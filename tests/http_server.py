@@ -3,7 +3,8 @@
 """A server on the loopback for tests of downloads: http_server.py FOLDER; writes its port to FOLDER/port.
 
 /plain/NAME serves FOLDER/NAME, parts of it too; slow in pieces with pauses; whole knows no parts; cut closes the
-connection half way unless a part is asked for; moved sends on to plain, round to itself; all else is not there.
+connection half way unless a part is asked for; endless goes on with zeros after the file; stall falls silent half way;
+moved sends on to plain, round to itself, astray to a local file; all else is not there.
 Each request is a line of FOLDER/requests: the path, and the part asked for.
 """
 import os
@@ -33,8 +34,14 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if way == "astray":
+            self.send_response(302)
+            self.send_header("Location", f"file://{FOLDER / name}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         path = FOLDER / name
-        if way not in ("plain", "slow", "whole", "cut") or not path.is_file():
+        if way not in ("plain", "slow", "whole", "cut", "endless", "stall") or not path.is_file():
             self.send_error(404)
             return
         content = path.read_bytes()
@@ -45,9 +52,25 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        self.send_header("Content-Length", str(len(content) - start))
+        if way == "endless":
+            self.send_header("Connection", "close")
+        else:
+            self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         rest = content[start:]
+        if way == "endless":
+            self.close_connection = True
+            try:
+                self.wfile.write(rest)
+                while True:
+                    self.wfile.write(bytes(1 << 16))
+            except OSError:
+                return
+        if way == "stall":
+            self.wfile.write(rest[:len(rest) // 2])
+            self.wfile.flush()
+            time.sleep(30)
+            return
         if way == "cut" and not start:
             self.wfile.write(rest[:len(rest) // 2])
             self.close_connection = True

@@ -26,14 +26,14 @@ static struct counts {
     atomic_int opens; /* of files whose path has "data-" in it */
 } * counts;
 
-int __real_file_sys_open(const char *path, int flags);
-int __wrap_file_sys_open(const char *path, int flags);
+int __real_file_sys_open(int dir, const char *path, int flags);
+int __wrap_file_sys_open(int dir, const char *path, int flags);
 
-int __wrap_file_sys_open(const char *path, int flags)
+int __wrap_file_sys_open(int dir, const char *path, int flags)
 {
     if (counts && strstr(path, "/data-"))
         atomic_fetch_add(&counts->opens, 1);
-    return __real_file_sys_open(path, flags);
+    return __real_file_sys_open(dir, path, flags);
 }
 
 static int begin(void **state)

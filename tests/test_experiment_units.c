@@ -15,8 +15,8 @@
 #include "failure.h"
 #include "file/file_sys.h"
 
-int __real_file_sys_open(const char *path, int flags);
-int __wrap_file_sys_open(const char *path, int flags);
+int __real_file_sys_open(int dir, const char *path, int flags);
+int __wrap_file_sys_open(int dir, const char *path, int flags);
 
 static const char two_jobs[] = "name: two\n"
                                "data: {name: crescents, rows: 80}\n"
@@ -27,11 +27,11 @@ static const char two_jobs[] = "name: two\n"
 
 static int deadly; /* whoever opens a model dies */
 
-int __wrap_file_sys_open(const char *path, int flags)
+int __wrap_file_sys_open(int dir, const char *path, int flags)
 {
     if (deadly && strstr(path, "model.safetensors"))
         raise(SIGKILL);
-    return __real_file_sys_open(path, flags);
+    return __real_file_sys_open(dir, path, flags);
 }
 
 static void put_folder_for_model(void)

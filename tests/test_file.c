@@ -127,7 +127,8 @@ static void read_follows_files_that_do_not_know_their_size(void **state)
     assert_true(length > 100);
     assert_int_equal(strlen(bytes), length);
     mem_free(bytes);
-    assert_int_equal(file_read(&bytes, &length, "/dev/null"), 0);
+    assert_fails(file_read(&bytes, &length, "/dev/null"), SPH_EIO, .path = "/dev/null");
+    assert_int_equal(file_read_stream(&bytes, &length, "/dev/null"), 0);
     assert_int_equal(length, 0);
     assert_string_equal(bytes, "");
     mem_free(bytes);
@@ -144,7 +145,8 @@ static void read_follows_files_that_do_not_know_their_size(void **state)
     close(ends[1]);
     char name[64];
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    assert_int_equal(file_read(&bytes, &length, name), 0);
+    assert_fails(file_read(&bytes, &length, name), SPH_EIO, .path = name);
+    assert_int_equal(file_read_stream(&bytes, &length, name), 0);
     assert_int_equal(length, 300000);
     mem_free(bytes);
     close(ends[0]);
@@ -330,17 +332,140 @@ static void what_the_user_names_may_be_a_pipe_but_no_folder(void **state)
 {
     (void)state;
     struct file_replace file;
-    assert_int_equal(file_replace_begin_any(&file, path), 0);
+    assert_int_equal(file_replace_begin(&file, path), 0);
     assert_int_equal(file_replace_write(&file, "file", 4), 0);
     assert_int_equal(file_replace_commit(&file), 0);
     assert_holds(path, "file");
-    assert_int_equal(file_replace_begin_any(&file, "/dev/null"), 0);
+    assert_int_equal(file_replace_begin(&file, "/dev/null"), 0);
     assert_null(file.temporary);
     assert_int_equal(file_replace_write(&file, "gone", 4), 0);
     assert_int_equal(file_replace_commit(&file), 0);
-    assert_int_equal(file_replace_begin_any(&file, "/dev/full"), 0);
+    assert_int_equal(file_replace_begin(&file, "/dev/full"), 0);
     assert_fails(file_replace_write(&file, "gone", 4), SPH_EIO, .path = "/dev/full");
-    assert_fails(file_replace_begin_any(&file, dir), SPH_EIO, .path = dir);
+    assert_fails(file_replace_begin(&file, dir), SPH_EIO, .path = dir);
+}
+
+/* ---------------------------------------------------------------- folders that are not left */
+
+/* dir/run with a folder, a file and links that lead out of it; dir/secret and dir/away lie outside. */
+static void make_trap(void)
+{
+    assert_int_equal(file_make_directory(in_folder("run/real/deep")), 0);
+    assert_int_equal(file_make_directory(in_folder("away")), 0);
+    assert_int_equal(file_replace_with(in_folder("secret"), "mine", 4), 0);
+    assert_int_equal(file_replace_with(in_folder("away/file"), "mine", 4), 0);
+    assert_int_equal(file_replace_with(in_folder("run/real/deep/file"), "ours", 4), 0);
+    assert_int_equal(symlink("../secret", in_folder("run/link")), 0);
+    assert_int_equal(symlink("../away", in_folder("run/folder")), 0);
+    assert_int_equal(symlink("real", in_folder("run/inner")), 0);
+    assert_int_equal(symlink("run", in_folder("named")), 0);
+}
+
+/* Every call on path fails and names it, or leaves what lies behind a link alone. */
+static void assert_refused(const char *where)
+{
+    char *bytes, **names;
+    size_t count;
+    int held;
+    struct file_map map;
+    struct file_log log;
+    struct file_private folder;
+    assert_fails(file_read(&bytes, NULL, where), SPH_EIO, .path = where);
+    assert_fails(file_read_stream(&bytes, NULL, where), SPH_EIO, .path = where);
+    assert_fails(file_map(&map, where), SPH_EIO, .path = where);
+    assert_fails(file_log_open(&log, where, 0), SPH_EIO, .path = where);
+    assert_fails(file_list(&names, &count, where), SPH_EIO, .path = where);
+    assert_fails(file_make_directory(where), SPH_EIO);
+    assert_fails(file_hold(&held, where, 0), SPH_EIO, .path = where);
+    assert_fails(file_private_begin(&folder, where), SPH_EIO);
+    assert_false(file_is_directory(where));
+}
+
+static void a_folder_that_was_entered_is_not_left_through_links(void **state)
+{
+    (void)state;
+    struct file_replace file;
+    char root[160], where[160], *bytes;
+    make_trap();
+    static const char *const ways[] = {"run", "run/", "named", "named//", "./run"};
+    assert_int_equal(chdir(dir), 0);
+    int open_before = open_files();
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        assert_int_equal(file_enter(ways[i]), 0);
+        static const char *const links[] = {"link",        "folder",     "folder/",
+                                            "folder/file", "inner/deep", "./folder/./file"};
+        for (size_t k = 0; k < sizeof links / sizeof *links; k++) {
+            snprintf(where, sizeof where, "%s/%s", ways[i], links[k]);
+            assert_refused(where);
+        }
+        snprintf(where, sizeof where, "%s/folder/new", ways[i]);
+        assert_fails(file_replace_begin(&file, where), SPH_EIO);
+        assert_fails(file_make_directory(where), SPH_EIO);
+        snprintf(where, sizeof where, "%s/folder/file", ways[i]);
+        assert_int_equal(file_remove(where), -1);
+        assert_fails(file_give_name(in_folder("secret"), where), SPH_EIO);
+        snprintf(where, sizeof where, "%s/real//deep/./file", ways[i]);
+        assert_holds(where, "ours");
+        assert_true(file_exists(where) && file_is_inside(where));
+        snprintf(where, sizeof where, "%s/real/../../secret",
+                 ways[i]); /* not in the folder, as it is written */
+        assert_false(file_is_inside(where));
+        snprintf(where, sizeof where, "%s/real/../link", ways[i]);
+        assert_fails(file_read(&bytes, NULL, where), SPH_EIO, .path = where);
+        file_leave(ways[i]);
+    }
+    assert_int_equal(open_files(), open_before);
+    assert_holds("named/link", "mine"); /* left: as any other path */
+    assert_holds("away/file", "mine");
+    snprintf(root, sizeof root, "%s", in_folder("run"));
+    assert_int_equal(chdir("/"), 0);
+
+    /* what is written takes the place of a link, or of a pipe */
+    assert_int_equal(file_enter(root), 0);
+    assert_int_equal(file_enter(root), 0);
+    file_leave(root); /* entered once still */
+    assert_int_equal(mkfifo(in_folder("run/pipe"), 0600), 0);
+    assert_int_equal(file_replace_with(in_folder("run/pipe"), "new", 3), 0);
+    assert_int_equal(file_replace_with(in_folder("run/link"), "new", 3), 0);
+    assert_holds(in_folder("run/pipe"), "new");
+    assert_holds(in_folder("run/link"), "new");
+    assert_holds(in_folder("secret"), "mine");
+    assert_int_equal(file_remove(in_folder("run/folder")), 0);
+    assert_holds(in_folder("away/file"), "mine");
+    file_leave(root);
+    file_leave(root); /* once too often is fine */
+    assert_false(file_is_inside(in_folder("run/link")));
+}
+
+static void the_outermost_folder_decides(void **state)
+{
+    (void)state;
+    char *bytes, outer[160], link[160];
+    make_trap();
+    snprintf(outer, sizeof outer, "%s", dir);
+    snprintf(link, sizeof link, "%s", in_folder("named"));
+    assert_int_equal(file_enter(link), 0);
+    assert_holds(in_folder("named/real/deep/file"), "ours");
+    assert_int_equal(file_enter(outer), 0);
+    assert_fails(file_read(&bytes, NULL, in_folder("named/real/deep/file")), SPH_EIO);
+    file_leave(outer);
+    assert_holds(in_folder("named/real/deep/file"), "ours");
+    file_leave(link);
+}
+
+static void a_pipe_is_not_waited_for(void **state)
+{
+    (void)state;
+    char *bytes;
+    struct file_map map;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(20); /* ends the program */
+    assert_fails(file_read(&bytes, NULL, path), SPH_EIO, .path = path);
+    assert_fails(file_map(&map, path), SPH_EIO, .path = path);
+    assert_int_equal(file_enter(dir), 0);
+    assert_fails(file_read_stream(&bytes, NULL, path), SPH_EIO, .path = path);
+    file_leave(dir);
+    alarm(0);
 }
 
 static void short_and_interrupted_writes_are_carried_on(void **state)
@@ -592,6 +717,9 @@ int main(void)
         in_a_folder(temporaries_are_new_files_of_names_that_differ),
         in_a_folder(the_temporary_of_a_killed_writer_goes_with_the_next),
         in_a_folder(what_the_user_names_may_be_a_pipe_but_no_folder),
+        in_a_folder(a_folder_that_was_entered_is_not_left_through_links),
+        in_a_folder(the_outermost_folder_decides),
+        in_a_folder(a_pipe_is_not_waited_for),
         in_a_folder(short_and_interrupted_writes_are_carried_on),
         in_a_folder(each_call_that_fails_once_leaves_the_old_file_and_no_temporary),
         in_a_folder(killed_at_any_call_the_file_is_the_old_or_the_new_one),

@@ -68,6 +68,7 @@ typedef struct sph_data_file {
     const char *path;   /* where it is looked for, below a folder; of an archive: the folder of its files */
     int archive;
     int cited; /* the digest is what others have published; 0: it was worked out from the file           */
+    uint64_t bytes; /* its size: a download that exceeds it is stopped; 0: not known, and 1 GB is the limit */
 } sph_data_file;
 
 /* A set that has a name. */

@@ -43,6 +43,7 @@ typedef struct sph_converted {
     char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */
 } sph_converted;
 
+/* in: a file of weights, or a run folder, which stands for its model. */
 SPH_API int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result);
 
 /* Takes the learned numbers of a file, under our names or torchvision's: every learned tensor of the net must
@@ -76,6 +77,10 @@ typedef struct sph_imported {
 } sph_imported;
 
 SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
+
+/* Removes the temporary files of calls that are under way. For the signal handler of a program that is about to end: it
+ * only calls unlink. Such calls then fail. */
+SPH_API void sph_remove_unfinished(void);
 
 #ifdef __cplusplus
 }

@@ -129,6 +129,14 @@ def test_wrong_options_name_their_key(table, options, key):
     assert caught.value.key.replace("-", "_") == key and caught.value.code == -1 and str(caught.value)
 
 
+def test_a_pipe_is_an_exception_at_once(tmp_path):
+    path = tmp_path / "pipe.safetensors"
+    os.mkfifo(path)
+    with pytest.raises(OSError) as caught:
+        spherelu.load(path)
+    assert caught.value.path == str(path) and caught.value.code == -2
+
+
 def test_a_broken_file_is_an_exception_with_its_path(tmp_path):
     path = tmp_path / "broken.safetensors"
     path.write_bytes(b"\xff" * 30)

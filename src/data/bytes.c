@@ -91,13 +91,13 @@ static int fail_name(const struct packing *packing, const char *path)
     return sph_fail_at(SPH_EFORMAT, path, "not a %s file: it does not begin with %s", packing->name, magic);
 }
 
-static int read_as_it_is(struct data_bytes *out, const char *path)
+static int read_as_it_is(struct data_bytes *out, const char *path, int stream)
 {
     struct stat info;
     int err;
-    if (!stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    if (stream && !stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
         char *text = NULL;
-        err = file_read(&text, &out->length, path);
+        err = file_read_stream(&text, &out->length, path);
         out->data = out->own = (unsigned char *)text;
         return err;
     }
@@ -108,11 +108,11 @@ static int read_as_it_is(struct data_bytes *out, const char *path)
     return 0;
 }
 
-int data_bytes_read(struct data_bytes *out, const char *path)
+static int read_bytes(struct data_bytes *out, const char *path, int stream)
 {
     struct data_bytes packed = {0};
     *out = (struct data_bytes){0};
-    int err = read_as_it_is(&packed, path);
+    int err = read_as_it_is(&packed, path, stream);
     if (err < 0)
         return err;
     size_t n = strlen(path);
@@ -140,6 +140,16 @@ int data_bytes_read(struct data_bytes *out, const char *path)
     if (err < 0)
         data_bytes_free(out);
     return err;
+}
+
+int data_bytes_read(struct data_bytes *out, const char *path)
+{
+    return read_bytes(out, path, 0);
+}
+
+int data_bytes_read_stream(struct data_bytes *out, const char *path)
+{
+    return read_bytes(out, path, 1);
 }
 
 void data_bytes_free(struct data_bytes *bytes)

@@ -17,6 +17,9 @@ struct data_bytes {
  * are refused). A pipe is read to its end. What is unpacked counts as memory (sph_set_max_memory). A failure leaves
  * nothing to free. */
 int data_bytes_read(struct data_bytes *out, const char *path);
+
+/* The same, also of a pipe or a device such as /dev/stdin, which is read to its end: for a name that the user gave. */
+int data_bytes_read_stream(struct data_bytes *out, const char *path);
 void data_bytes_free(struct data_bytes *bytes);
 
 #endif

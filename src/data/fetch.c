@@ -7,9 +7,21 @@
 
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { CONNECT_SECONDS = 30, SILENT_SECONDS = 60, REDIRECTIONS = 5, RANGE_REFUSED = 416 };
+#include "base/text.h"
+
+/* A server that sends less than SLOWEST bytes a second for so long is given up. */
+enum { CONNECT_SECONDS = 30, SILENT_SECONDS = 60, SLOWEST = 100, REDIRECTIONS = 5, RANGE_REFUSED = 416 };
+
+static long silent_seconds(void)
+{
+    size_t seconds;
+    const char *text = getenv("SPHERELU_DOWNLOAD_SECONDS");
+    return text && text_to_size(text, &seconds) && seconds > 0 && seconds < 1000000 ? (long)seconds
+                                                                                    : SILENT_SECONDS;
+}
 
 /* What is used of libcurl: a program that downloads nothing does not load it, nor the thirty libraries behind it. */
 struct curl {
@@ -86,8 +98,8 @@ static void set_up(const struct curl *curl, CURL *handle, struct transfer *trans
     curl->set(handle, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
     curl->set(handle, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    curl->set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl->set(handle, CURLOPT_LOW_SPEED_TIME, (long)SILENT_SECONDS);
+    curl->set(handle, CURLOPT_LOW_SPEED_LIMIT, (long)SLOWEST);
+    curl->set(handle, CURLOPT_LOW_SPEED_TIME, silent_seconds());
     curl->set(handle, CURLOPT_NOSIGNAL, 1L);
     curl->set(handle, CURLOPT_ERRORBUFFER, words);
     curl->set(handle, CURLOPT_USERAGENT, "spherelu/" SPH_VERSION);

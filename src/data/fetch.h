@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The bytes behind an address, by libcurl, which is loaded when it is needed. http and https alone, five
- * redirections at most. */
+ * redirections at most. A server that falls silent for 60 seconds, or the seconds that SPHERELU_DOWNLOAD_SECONDS
+ * says, is given up. */
 #ifndef SPH_DATA_FETCH_H
 #define SPH_DATA_FETCH_H
 

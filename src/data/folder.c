@@ -216,8 +216,9 @@ static int add_part(struct folder *folder, struct folder_part *part, int may_lac
     for (size_t c = 0; c < folder->class_count && !err; c++) {
         char *root = file_join(part->root, folder->classes[c]);
         size_t found = 0;
+        int lacks = may_lack && (!file_is_name(folder->classes[c]) || (root && !file_exists(root)));
         part->first[c] = folder->rows;
-        err = !root ? SPH_EMEMORY : may_lack && !file_exists(root) ? 0 : add_pictures(folder, root, &found);
+        err = !root ? SPH_EMEMORY : lacks ? 0 : add_pictures(folder, root, &found);
         if (!err && !found && !may_lack)
             err =
                 sph_fail_at(SPH_EFORMAT, root, "a class without pictures: no .jpg, .jpeg or .png file in it");

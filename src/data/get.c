@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,15 +23,32 @@ struct getting {
     sph_progress_call *progress;
     void *self;
     size_t number; /* of the file among those of the set */
+    char *url;     /* where it comes from                */
+    int too_long;  /* it is not the file: no part of it is kept */
     struct file_log part;
     struct digest digest;
 };
 
 /* ---------------------------------------------------------------- one file */
 
+static const uint64_t unknown_most = (uint64_t)1 << 30; /* bytes of a file whose size is not published */
+
+static uint64_t bytes_most(const struct getting *getting)
+{
+    uint64_t bytes = getting->set->files[getting->number].bytes;
+    return bytes ? bytes : unknown_most;
+}
+
 static int take(void *self, const void *bytes, size_t length)
 {
     struct getting *getting = self;
+    uint64_t most = bytes_most(getting), held = getting->part.offset + getting->part.length;
+    if (held > most || length > most - held) {
+        getting->too_long = 1;
+        return sph_fail_of(SPH_EFORMAT, getting->url, 0, "bytes",
+                           "it is larger than the published file, which has %llu bytes; it was removed",
+                           (unsigned long long)most);
+    }
     int err = digest_add(&getting->digest, bytes, length);
     if (!err)
         err = file_log_add(&getting->part, bytes, length);
@@ -57,6 +73,8 @@ static int open_part(struct getting *getting, const char *path, int with_bytes)
 {
     struct stat info;
     uint64_t held = with_bytes && !lstat(path, &info) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    if (held > bytes_most(getting)) /* a part of something else */
+        held = 0;
     char *bytes = mem_get(PIECE, 1);
     int err = bytes ? file_log_open(&getting->part, path, held) : SPH_EMEMORY;
     if (!err)
@@ -84,10 +102,10 @@ static char *address_of(const struct getting *getting)
     return getting->mirror ? file_join(getting->mirror, name ? name + 1 : url) : mem_text(url);
 }
 
-static int fetch_rest(struct getting *getting, const char *part, const char *url)
+static int fetch_rest(struct getting *getting, const char *part)
 {
     enum fetch_end end;
-    struct fetch fetch = {url, getting->part.offset, getting, take, see};
+    struct fetch fetch = {getting->url, getting->part.offset, getting, take, see};
     int err = fetch_url(&end, &fetch);
     if (!err && end == FETCH_NOT_FROM_THERE) { /* it is whole already, or the server knows no parts */
         char hex[DIGEST_SIZE] = "";
@@ -102,7 +120,7 @@ static int fetch_rest(struct getting *getting, const char *part, const char *url
             err = open_part(getting, part, 1);
         }
     }
-    if (err && getting->part.fd >= 0)
+    if (err && getting->part.fd >= 0 && !getting->too_long)
         (void)!file_log_flush(&getting->part); /* what came is kept, and the reason is the download's */
     return err ? err : file_log_sync(&getting->part);
 }
@@ -110,22 +128,27 @@ static int fetch_rest(struct getting *getting, const char *part, const char *url
 static int get_file(struct getting *getting, const char *path)
 {
     const sph_data_file *file = &getting->set->files[getting->number];
-    char hex[DIGEST_SIZE] = "", *part = mem_format("%s.part", path), *url = address_of(getting);
-    int err = part && url ? open_part(getting, part, 1) : SPH_EMEMORY;
+    char hex[DIGEST_SIZE] = "", *part = mem_format("%s.part", path);
+    getting->url = address_of(getting);
+    getting->too_long = 0;
+    int err = part && getting->url ? open_part(getting, part, 1) : SPH_EMEMORY;
     if (!err)
-        err = fetch_rest(getting, part, url);
+        err = fetch_rest(getting, part);
+    if (getting->too_long)
+        file_remove(part);
     if (!err && !(err = digest_end(&getting->digest, hex))) {
         if (strcmp(hex, file->sha256) != 0) {
-            unlink(part);
-            err = sph_fail_of(SPH_EFORMAT, url, 0, "sha256", "its SHA-256 is %s, expected %s; it was removed",
-                              hex, file->sha256);
+            file_remove(part);
+            err = sph_fail_of(SPH_EFORMAT, getting->url, 0, "sha256",
+                              "its SHA-256 is %s, expected %s; it was removed", hex, file->sha256);
         } else {
             err = file_give_name(part, path);
         }
     }
     close_part(getting);
     mem_free(part);
-    mem_free(url);
+    mem_free(getting->url);
+    getting->url = NULL;
     return err;
 }
 
@@ -149,7 +172,7 @@ static int get_into(struct getting *getting, const char *folder)
         if (!file_exists(path))
             err = get_file(getting, path);
         if (!err && file->archive && !(err = unpack_into(folder, path)))
-            unlink(path);
+            file_remove(path);
         mem_free(path);
     }
     return err;

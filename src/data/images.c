@@ -228,6 +228,8 @@ static int place_names(sph_data *data, const char *path, char *text, int numbere
     const char stop[] = {end, '\0'}, *p;
     for (p = text; *p; p += strcspn(p, stop), p += *p == end)
         lines += strcspn(p, "\r\n") > 0;
+    if (!lines)
+        return sph_fail_at(SPH_EFORMAT, path, "no class names, expected one per line");
     data->labels = mem_get(lines, sizeof *data->labels);
     if (!data->labels)
         return SPH_EMEMORY;

@@ -141,7 +141,7 @@ static int read_classes(struct pack *pack)
     for (const char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
         lines++;
     if (!err && text && !lines)
-        err = sph_fail_at(SPH_EFORMAT, path, "no names of classes, expected a line each");
+        err = sph_fail_at(SPH_EFORMAT, path, "no class names, expected one per line");
     if (!err && text && !(pack->classes = mem_get(lines, sizeof *pack->classes)))
         err = SPH_EMEMORY;
     for (char *at = text, *next; !err && at && *at; at = next) {

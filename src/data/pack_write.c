@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,6 +14,7 @@
 #include "data/pack.h"
 #include "data/pictures.h"
 #include "data/view.h"
+#include "file/file.h"
 
 struct writer {
     const sph_data *data;
@@ -188,7 +188,7 @@ static void remove_file(const char *out, const char *name)
 {
     char path[4096];
     if (snprintf(path, sizeof path, "%s/%s", out, name) < (int)sizeof path)
-        unlink(path);
+        file_remove(path);
 }
 
 static void remove_parts(const char *out)
@@ -258,6 +258,8 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
     }
     *result = (sph_packed){0};
     int held = -1, err = open_folder(&data, source, &how);
+    if (!err && (err = file_enter(out)) < 0)
+        sph_data_free(data);
     if (err < 0)
         return err;
     w.data = data;
@@ -279,6 +281,7 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
                                .left_out = data->left_out,
                                .bytes = (uint64_t)data->rows * w.side * w.side * w.channels};
     }
+    file_leave(out);
     mem_free(w.row);
     sph_data_free(data);
     return err;

@@ -143,7 +143,9 @@ static int set_known_names(struct sheet *sheet, const char *list)
 static int open_bytes(struct sheet *sheet, const struct sheet_hints *hints)
 {
     const struct reader *reader;
-    int err = data_bytes_read(&sheet->file, sheet->path);
+    struct reader_file named = {.path = sheet->path};
+    int arrays = reader_ends(&named, ".npy") || reader_ends(&named, ".npz");
+    int err = (arrays ? data_bytes_read : data_bytes_read_stream)(&sheet->file, sheet->path);
     if (err < 0)
         return err;
     sheet->bytes = (const char *)sheet->file.data;

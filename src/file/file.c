@@ -19,16 +19,42 @@
 
 int file_fail_to(const char *what, const char *path)
 {
-    return sph_fail_at(SPH_EIO, path, "cannot %s: %s", what, strerror(errno));
+    int link = errno == ELOOP && file_is_inside(path);
+    return sph_fail_at(
+        SPH_EIO, path, "cannot %s: %s", what,
+        link ? "its path contains a symbolic link, and links inside a run folder are not followed"
+             : strerror(errno));
+}
+
+void file_tell_link(int dir, const char *name)
+{
+    struct stat info;
+    int reason = errno; /* of a link that is no folder the system says ENOTDIR */
+    if (reason == ENOTDIR && !fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) && S_ISLNK(info.st_mode))
+        reason = ELOOP;
+    errno = reason;
 }
 
 int file_open_retrying(const char *path, int flags)
 {
+    struct file_spot spot;
     int fd;
+    if (file_spot(&spot, path) < 0)
+        return -1;
     do
-        fd = file_sys_open(path, flags | O_CLOEXEC);
+        fd = file_sys_open(spot.dir, spot.name, flags | O_CLOEXEC | (spot.inside ? O_NOFOLLOW : 0));
     while (fd < 0 && errno == EINTR);
+    if (fd < 0 && spot.inside)
+        file_tell_link(spot.dir, spot.name);
+    int reason = errno;
+    file_spot_close(&spot);
+    errno = reason;
     return fd;
+}
+
+int file_open_directory(const char *path)
+{
+    return file_open_retrying(path, O_RDONLY | O_DIRECTORY);
 }
 
 int file_write_all(int fd, const char *bytes, size_t length)
@@ -67,7 +93,7 @@ int file_open_parent(const char *path)
     char *dir = length ? mem_text_of(path, length) : mem_text(".");
     if (!dir)
         return SPH_EMEMORY;
-    int fd = file_open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    int fd = file_open_directory(dir);
     if (fd < 0)
         fd = file_fail_to("open directory", dir);
     mem_free(dir);
@@ -82,9 +108,10 @@ int file_sync_directory(int fd, const char *path)
 
 /* ---------------------------------------------------------------- reading */
 
-static int open_for_reading(const char *path, struct stat *info)
+/* Without waiting for whoever would write into a pipe, unless a stream is what is wanted. */
+static int open_for_reading(const char *path, struct stat *info, int stream)
 {
-    int fd = file_open_retrying(path, O_RDONLY);
+    int fd = file_open_retrying(path, O_RDONLY | O_NOCTTY | (stream ? 0 : O_NONBLOCK));
     if (fd < 0)
         return file_fail_to("open", path);
     if (fstat(fd, info) < 0) {
@@ -96,13 +123,17 @@ static int open_for_reading(const char *path, struct stat *info)
         close(fd);
         return sph_fail_at(SPH_EIO, path, "cannot read: it is a directory");
     }
+    if (!stream && !S_ISREG(info->st_mode)) {
+        close(fd);
+        return sph_fail_at(SPH_EIO, path, "cannot read: it is a pipe, a socket or a device, expected a file");
+    }
     return fd;
 }
 
-int file_read_again(char **bytes, size_t *room, size_t *length, const char *path)
+static int read_to_end(char **bytes, size_t *room, size_t *length, const char *path, int stream)
 {
     struct stat info;
-    int err = 0, fd = open_for_reading(path, &info);
+    int err = 0, fd = open_for_reading(path, &info, stream);
     if (fd < 0)
         return fd;
 
@@ -134,15 +165,30 @@ out:
     return err;
 }
 
-int file_read(char **out, size_t *length, const char *path)
+int file_read_again(char **bytes, size_t *room, size_t *length, const char *path)
+{
+    return read_to_end(bytes, room, length, path, 0);
+}
+
+static int read_whole(char **out, size_t *length, const char *path, int stream)
 {
     char *bytes = NULL;
     size_t room = 0;
-    int err = file_read_again(&bytes, &room, length, path);
+    int err = read_to_end(&bytes, &room, length, path, stream);
     *out = err < 0 ? NULL : bytes;
     if (err < 0)
         mem_free(bytes);
     return err;
+}
+
+int file_read(char **out, size_t *length, const char *path)
+{
+    return read_whole(out, length, path, 0);
+}
+
+int file_read_stream(char **out, size_t *length, const char *path)
+{
+    return read_whole(out, length, path, !file_is_inside(path));
 }
 
 static const unsigned char empty_file[1];
@@ -151,13 +197,9 @@ int file_map(struct file_map *out, const char *path)
 {
     *out = (struct file_map){0};
     struct stat info;
-    int err = 0, fd = open_for_reading(path, &info);
+    int err = 0, fd = open_for_reading(path, &info, 0);
     if (fd < 0)
         return fd;
-    if (!S_ISREG(info.st_mode)) {
-        err = sph_fail_at(SPH_EIO, path, "cannot map: not a regular file");
-        goto out;
-    }
     if (info.st_size == 0) {
         out->data = empty_file;
         goto out;
@@ -193,7 +235,7 @@ void file_map_done(const struct file_map *map, const void *from, size_t length)
 int file_exists(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0;
+    return file_look(&info, path) == 0;
 }
 
 int file_unread(int err, const char *path)
@@ -204,13 +246,13 @@ int file_unread(int err, const char *path)
 int file_is_directory(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return file_look(&info, path) == 0 && S_ISDIR(info.st_mode);
 }
 
 int file_time(const char *path, double *seconds)
 {
     struct stat info;
-    if (stat(path, &info) < 0)
+    if (file_look(&info, path) < 0)
         return 0;
     *seconds = (double)info.st_mtime;
     return 1;
@@ -219,18 +261,24 @@ int file_time(const char *path, double *seconds)
 int file_is_own(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && (info.st_uid == geteuid() || info.st_uid == 0) &&
+    return file_look(&info, path) == 0 && (info.st_uid == geteuid() || info.st_uid == 0) &&
            !(info.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* A directory that was made is on the disk when the one that names it is. */
 static int make_one(const char *path)
 {
-    if (mkdir(path, 0777) < 0) {
-        int reason = errno;
-        if (file_is_directory(path))
+    struct file_spot spot;
+    if (file_spot(&spot, path) < 0)
+        return file_fail_to("make directory", path);
+    int made = mkdirat(spot.dir, spot.name, 0777), reason = errno;
+    file_spot_close(&spot);
+    if (made < 0) {
+        struct stat info;
+        int there = !file_look(&info, path);
+        if (there && S_ISDIR(info.st_mode))
             return 0;
-        errno = reason;
+        errno = there && S_ISLNK(info.st_mode) ? ELOOP : reason;
         return file_fail_to("make directory", path);
     }
     int parent = file_open_parent(path), err = parent < 0 ? parent : file_sync_directory(parent, path);
@@ -263,7 +311,7 @@ int file_make_directory(const char *path)
 int file_hold(int *out, const char *dir, double patience)
 {
     double end = clock_seconds() + patience;
-    int fd = file_open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    int fd = file_open_directory(dir);
     *out = -1;
     if (fd < 0)
         return file_fail_to("open", dir);
@@ -288,6 +336,22 @@ void file_let_go(int held)
         close(held);
 }
 
+int file_is_name(const char *name)
+{
+    return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+int file_remove(const char *path)
+{
+    struct file_spot spot;
+    if (file_spot(&spot, path) < 0)
+        return -1;
+    int err = unlinkat(spot.dir, spot.name, 0), reason = errno;
+    file_spot_close(&spot);
+    errno = reason;
+    return err;
+}
+
 char *file_join(const char *dir, const char *name)
 {
     size_t length = strlen(dir);
@@ -307,10 +371,11 @@ int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
         goto out;
     }
     /* O_APPEND: after a cut the next write lands at the end without a seek. */
-    out->fd = file_open_retrying(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+    out->fd = file_open_retrying(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (out->fd < 0) {
-        err = errno == ELOOP ? sph_fail_at(SPH_EIO, path, "cannot open: it is a symbolic link")
-                             : file_fail_to("open", path);
+        err = errno == ELOOP && !file_is_inside(path)
+                  ? sph_fail_at(SPH_EIO, path, "cannot open: it is a symbolic link")
+                  : file_fail_to("open", path);
         goto out;
     }
     struct stat info;

@@ -10,9 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All bytes of path plus a NUL that *length does not count; pipes and devices are read to their end.
- * Caller frees with mem_free. length may be NULL. */
+/* Between enter and leave no path below `dir` (or another name that begins so) is reached through a symbolic link:
+ * reading one fails, writing to its place replaces it. For folders that somebody else may have filled, such as runs. The
+ * name `dir` itself may be a link: the user chose it. Enters are counted, and the outermost folder decides. The folders are
+ * known to the whole process: a name that the user gives below such a folder is treated in the same way. Leave accepts
+ * a folder that was not entered. */
+int file_enter(const char *dir);
+void file_leave(const char *dir); /* NULL is fine */
+int file_is_inside(const char *path);
+
+/* All bytes of path, a regular file, plus a NUL that *length does not count. Caller frees with mem_free. length may be NULL. */
 int file_read(char **out, size_t *length, const char *path);
+
+/* The same, and pipes and devices are read to their end, which may take long: for names that come from the user. */
+int file_read_stream(char **out, size_t *length, const char *path);
 
 /* The same into *bytes, which has *room and grows where that is not enough: for one file after another. */
 int file_read_again(char **bytes, size_t *room, size_t *length, const char *path);
@@ -59,6 +70,12 @@ int file_is_temporary(const char *name); /* whether it is called as one */
 int file_hold(int *out, const char *dir, double patience);
 void file_let_go(int held); /* -1 is fine */
 
+/* Whether this is the name of one file: not empty, without a slash, and neither . nor .. */
+int file_is_name(const char *name);
+
+/* Removes a file, or a link itself. 0, or -1: errno says why. */
+int file_remove(const char *path);
+
 /* dir/name, caller frees. */
 char *file_join(const char *dir, const char *name);
 
@@ -67,7 +84,8 @@ char *file_join(const char *dir, const char *name);
  * frees; 0: it is in none of them. */
 int file_beside_program(char **out, const char *name);
 
-/* Replace a file: begin creates "path.NUMBER.tmp", a new file of a name that cannot be guessed, commit syncs,
+/* Replace a file. A pipe or a character device, such as /dev/stdout, also behind a link, is written as it is; but in a folder
+ * that was entered (file_enter) it is replaced. begin creates "path.NUMBER.tmp", a new file of a name that cannot be guessed, commit syncs,
  * renames onto path (a link there is replaced, not followed) and syncs the directory, abort removes the
  * temporary. A failing write or commit has already aborted: the old file stands and no temporary is left.
  * (Only when the very last step, the sync of the directory, fails is the new file in place already.) abort
@@ -75,13 +93,10 @@ int file_beside_program(char **out, const char *name);
  * removed by the next one of the same path; two that write it side by side do not meet. */
 struct file_replace {
     char *path, *temporary;
-    int fd;
+    int fd, slot; /* slot: in the table of temporaries that sph_remove_unfinished goes through */
 };
 int file_replace_begin(struct file_replace *out, const char *path);
 
-/* The same, but what is there and neither file nor folder, a pipe or a device, is written as it is. For names
- * that come from the user. */
-int file_replace_begin_any(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);
 int file_replace_sink(void *file, const void *bytes, size_t length); /* write, for a sph_sink */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "file/file.h"
@@ -14,15 +15,26 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+DIR *file_open_list(const char *dir)
+{
+    int fd = file_open_directory(dir);
+    DIR *open = fd < 0 ? NULL : fdopendir(fd);
+    int reason = errno;
+    if (fd >= 0 && !open)
+        close(fd);
+    errno = reason;
+    return open;
+}
+
 int file_list(char ***out, size_t *count, const char *dir)
 {
     size_t capacity = 0;
     int err = 0;
     *out = NULL;
     *count = 0;
-    DIR *open = opendir(dir);
+    DIR *open = file_open_list(dir);
     if (!open)
-        return sph_fail_at(SPH_EIO, dir, "cannot list the folder: %s", strerror(errno));
+        return file_fail_to("list the folder", dir);
     struct dirent *entry;
     for (errno = 0; !err && (entry = readdir(open)); errno = 0) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
@@ -34,7 +46,7 @@ int file_list(char ***out, size_t *count, const char *dir)
             err = SPH_EMEMORY;
     }
     if (!err && errno) /* the end of the folder leaves it alone */
-        err = sph_fail_at(SPH_EIO, dir, "cannot list the folder: %s", strerror(errno));
+        err = file_fail_to("list the folder", dir);
     closedir(open);
     if (err < 0) {
         file_list_free(*out, *count);

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int file_sys_open(const char *path, int flags)
+int file_sys_open(int dir, const char *path, int flags)
 {
-    return open(path, flags, 0666);
+    return openat(dir, path, flags, 0666);
 }
 
 ssize_t file_sys_write(int fd, const void *bytes, size_t length)
@@ -22,7 +22,7 @@ int file_sys_fsync(int fd)
     return fsync(fd);
 }
 
-int file_sys_rename(const char *from, const char *to)
+int file_sys_rename(int from_dir, const char *from, int to_dir, const char *to)
 {
-    return rename(from, to);
+    return renameat(from_dir, from, to_dir, to);
 }

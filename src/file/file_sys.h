@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-int file_sys_open(const char *path, int flags);
+int file_sys_open(int dir, const char *path, int flags); /* openat, renameat */
 ssize_t file_sys_write(int fd, const void *bytes, size_t length);
 int file_sys_fsync(int fd);
-int file_sys_rename(const char *from, const char *to);
+int file_sys_rename(int from_dir, const char *from, int to_dir, const char *to);
 
 #endif

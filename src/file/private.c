@@ -47,7 +47,7 @@ static void remove_all(int parent, const char *name, int fd)
 /* Whoever draws holds a lock on the folder, and the system lets go when it dies. */
 static void remove_left(const char *dir)
 {
-    DIR *open = opendir(dir);
+    DIR *open = file_open_list(dir);
     if (!open)
         return;
     for (struct dirent *entry; (entry = readdir(open));) {
@@ -95,7 +95,7 @@ int file_private_begin(struct file_private *out, const char *dir)
 {
     *out = (struct file_private){.parent = -1, .fd = -1};
     remove_left(dir);
-    out->parent = file_open_retrying(dir, O_RDONLY | O_DIRECTORY);
+    out->parent = file_open_directory(dir);
     int err = out->parent < 0 ? file_fail_to("open directory", dir) : create(out, dir);
     if (!err && !(out->path = file_join(dir, out->name)))
         err = SPH_EMEMORY;

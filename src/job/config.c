@@ -214,7 +214,7 @@ int config_load(yaml_document_t *out, const char *path)
 {
     char *bytes = NULL;
     size_t length;
-    int err = file_read(&bytes, &length, path);
+    int err = file_read_stream(&bytes, &length, path);
     if (!err)
         err = node_parse(out, path, bytes, length);
     mem_free(bytes);

@@ -26,10 +26,14 @@ static void folder_free(struct folder *folder)
     mem_free(folder->config);
     mem_free(folder->model);
     mem_free(folder->checkpoint);
+    file_leave(folder->dir);
 }
 
 static int folder_name(struct folder *out, const char *dir)
 {
+    int err = file_enter(dir);
+    if (err < 0)
+        return err;
     out->dir = dir;
     out->config = file_join(dir, RUNFOLDER_CONFIG);
     out->model = file_join(dir, RUNFOLDER_MODEL);

@@ -177,7 +177,7 @@ int record_new(struct record **out, const struct record_setup *setup)
         if (is_wanted(record, i))
             err = open_one(record, setup, i);
     if (!err && !record->done && file_exists(record->npz) &&
-        remove(record->npz)) /* what follows makes it old */
+        file_remove(record->npz)) /* what follows makes it old */
         err = sph_fail_at(SPH_EIO, record->npz, "cannot remove: %s", strerror(errno));
     if (err < 0) {
         record_free(record);
@@ -324,7 +324,7 @@ void record_finish(struct record *record)
     close_all(record);
     for (int i = 0; i < RECORD_COUNT; i++)
         if (file_exists(record->path[i]))
-            remove(record->path[i]);
+            file_remove(record->path[i]);
     record->done = 1;
 }
 
@@ -335,7 +335,7 @@ int record_sweep(const char *dir)
         if (!path)
             return SPH_EMEMORY;
         if (file_exists(path))
-            remove(path);
+            file_remove(path);
         mem_free(path);
     }
     return 0;

@@ -25,9 +25,12 @@ int sph_run_open(sph_run **out, const char *dir)
     char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
     char *experiment = file_join(dir, RUNFOLDER_EXPERIMENT);
     int err = 0;
-    if (!run || !config || !model || !experiment || !(run->dir = mem_text(dir)))
+    if (!run || !config || !model || !experiment || file_enter(dir) < 0)
         err = SPH_EMEMORY;
-    else if (!file_is_directory(dir))
+    else if (!(run->dir = mem_text(dir))) {
+        file_leave(dir);
+        err = SPH_EMEMORY;
+    } else if (!file_is_directory(dir))
         err = sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!file_exists(config) && file_exists(experiment))
         err = sph_fail_at(SPH_EFORMAT, dir,
@@ -60,6 +63,7 @@ void sph_run_free(sph_run *run)
 {
     if (!run)
         return;
+    file_leave(run->dir);
     mem_free(run->dir);
     sph_job_free(run->job);
     model_free_members(run->nets, run->members);
@@ -405,7 +409,7 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
 int sph_run_predict_file(sph_run *run, const char *source, const char *path)
 {
     struct file_replace file;
-    int err = file_replace_begin_any(&file, path);
+    int err = file_replace_begin(&file, path);
     if (!err)
         err = sph_run_predict(run, source, &(sph_sink){&file, file_replace_sink});
     if (!err)

@@ -176,9 +176,13 @@ int sph_experiment_run(sph_experiment *e, const sph_experiment_opts *opts, sph_e
     sph_experiment_result own;
     struct experiment_run run = {.experiment = e, .opts = opts, .held = -1, .result = result ? result : &own};
     *run.result = (sph_experiment_result){0};
-    int err = experiment_run_jobs(&run);
+    int err = opts->out ? file_enter(opts->out) : 0;
+    if (err < 0)
+        return err;
+    err = experiment_run_jobs(&run);
     if (!err && !run.result->stopped && !(err = conclude(&run)))
         err = write_all(&run);
     experiment_run_end(&run);
+    file_leave(opts->out);
     return err;
 }

@@ -262,7 +262,7 @@ static int draw(const struct figure *figure, const char *format)
     err = SPH_EMEMORY;
     if (!part || !path || !script || !commands)
         goto out;
-    if ((err = gnuplot_run(figure->dir, script + strlen(figure->dir) + 1, commands)) != 0)
+    if ((err = gnuplot_run(figure->dir, folder.parent, script + strlen(figure->dir) + 1, commands)) != 0)
         goto out;
     if (file_exists(part) && (err = file_read(&bytes, &length, part)) != 0)
         goto out;
@@ -323,7 +323,7 @@ static int draw_frames(const struct figure *figure, size_t frames, double second
         return err;
     char *script = mem_format("%s.gp", figure->name);
     char *commands = mem_format("format='frames'; output='%s/picture'", folder.name);
-    err = script && commands ? gnuplot_run(figure->dir, script, commands) : SPH_EMEMORY;
+    err = script && commands ? gnuplot_run(figure->dir, folder.parent, script, commands) : SPH_EMEMORY;
     if (!err)
         err = join_frames(figure, folder.path, frames, seconds);
     mem_free(commands);

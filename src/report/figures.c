@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -296,7 +295,7 @@ static int keep_words(const char *dir, const char *name, const char *ending, con
     if (path && text)
         err = file_replace_with(path, text, strlen(text));
     else if (path)
-        unlink(path);
+        file_remove(path);
     mem_free(path);
     return err;
 }
@@ -309,7 +308,7 @@ static int remove_pictures(const char *dir, const char *name)
         char *path = mem_format("%s/%s.%s", dir, name, endings[i]);
         if (!path)
             return SPH_EMEMORY;
-        unlink(path);
+        file_remove(path);
         mem_free(path);
     }
     return 0;
@@ -497,7 +496,7 @@ static int draw_run(const char *dir, const unsigned char *wanted, const uint64_t
     return page < 0 ? page : err;
 }
 
-int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
+static int draw_in(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
 {
     static const sph_figures_opts none;
     unsigned char wanted[FIGURE_COUNT] = {0}, *named = opts && opts->count ? wanted : NULL;
@@ -515,5 +514,15 @@ int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_p
                 : draw_run(dir, named, opts->seed, self, made);
     sph_experiment_free(e);
     mem_free(file);
+    return err;
+}
+
+int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
+{
+    int err = file_enter(dir);
+    if (!err) {
+        err = draw_in(dir, opts, self, made);
+        file_leave(dir);
+    }
     return err;
 }

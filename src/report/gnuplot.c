@@ -98,13 +98,13 @@ static int wait_for(pid_t child, int *status, double end)
     }
 }
 
-static int spawn_in(pid_t *child, const char *path, const char *dir, char *const arguments[], int errors)
+static int spawn_in(pid_t *child, const char *path, int folder, char *const arguments[], int errors)
 {
     posix_spawn_file_actions_t actions;
     int reason = posix_spawn_file_actions_init(&actions);
     if (reason)
         return reason;
-    if (!(reason = posix_spawn_file_actions_addchdir_np(&actions, dir)) &&
+    if (!(reason = posix_spawn_file_actions_addfchdir_np(&actions, folder)) &&
         !(reason = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
         !(reason = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)) &&
         !(reason = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)))
@@ -113,7 +113,7 @@ static int spawn_in(pid_t *child, const char *path, const char *dir, char *const
     return reason;
 }
 
-int gnuplot_run(const char *dir, const char *script, const char *commands)
+int gnuplot_run(const char *dir, int folder, const char *script, const char *commands)
 {
     char path[PATH_MAX];
     if (!gnuplot_path(path, sizeof path))
@@ -125,7 +125,7 @@ int gnuplot_run(const char *dir, const char *script, const char *commands)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return sph_fail_at(SPH_EIO, dir, "cannot run gnuplot: %s", strerror(errno));
     pid_t child = 0;
-    int reason = spawn_in(&child, path, dir, arguments, ends[1]);
+    int reason = spawn_in(&child, path, folder, arguments, ends[1]);
     close(ends[1]);
     if (reason) {
         close(ends[0]);

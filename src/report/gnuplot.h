@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Runs `gnuplot -d -e commands script` in dir, without a shell and without the user's start-up files, for five
+/* Runs `gnuplot -d -e commands script` in the open folder, which messages call dir, without a shell and without the user's start-up files, for five
  * minutes at most (or the seconds that SPHERELU_GNUPLOT_SECONDS says). 0; 1 when there is no gnuplot; SPH_EIO with "dir/script: what gnuplot said". */
-int gnuplot_run(const char *dir, const char *script, const char *commands);
+int gnuplot_run(const char *dir, int folder, const char *script, const char *commands);
 
 #endif

@@ -192,7 +192,7 @@ static int fill(struct table *table, struct found *found)
     return err;
 }
 
-int sph_list(const char *dir, int json, const sph_sink *sink)
+static int list(const char *dir, int json, const sph_sink *sink)
 {
     struct found found = {0};
     struct table table = {0};
@@ -207,5 +207,15 @@ int sph_list(const char *dir, int json, const sph_sink *sink)
         err = failure_set(&found.lost);
     table_free(&table);
     file_list_free(found.paths, found.count);
+    return err;
+}
+
+int sph_list(const char *dir, int json, const sph_sink *sink)
+{
+    int err = file_enter(dir);
+    if (!err) {
+        err = list(dir, json, sink);
+        file_leave(dir);
+    }
     return err;
 }

@@ -109,14 +109,14 @@ int page_add_figures(struct report *report, const char *folder)
          **names = NULL;
     size_t count = 0;
     int err = dir && config ? 0 : SPH_EMEMORY, one = !err && file_exists(config);
-    if (!err && file_is_directory(dir))
+    if (!err && file_exists(dir))
         err = list_figures(&names, &count, dir);
     if (!err && count)
         report_section(report, "Figures");
     for (int which = 0; which < KINDS && !err; which++)
         err = add_figures(report, dir, names, count, which, one);
     file_list_free(names, count);
-    if (!err && file_is_directory(dir))
+    if (!err && file_exists(dir))
         err = add_notes(report, dir, count > 0);
     mem_free(config);
     mem_free(dir);

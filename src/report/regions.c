@@ -162,7 +162,7 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
     return err;
 }
 
-int sph_regions_save(const sph_regions *regions, const char *dir)
+static int save_in(const sph_regions *regions, const char *dir)
 {
     struct file_replace file = {0};
     int err = file_make_directory(dir);
@@ -177,4 +177,14 @@ int sph_regions_save(const sph_regions *regions, const char *dir)
     file_replace_abort(&file);
     mem_free(path);
     return err < 0 ? err : regions_figure(regions, dir, "regions");
+}
+
+int sph_regions_save(const sph_regions *regions, const char *dir)
+{
+    int err = file_enter(dir);
+    if (!err) {
+        err = save_in(regions, dir);
+        file_leave(dir);
+    }
+    return err;
 }

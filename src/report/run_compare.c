@@ -151,12 +151,15 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
     };
     struct table table = {0};
     struct first first = {0};
+    size_t entered = 0;
     int err = count < 2 ? sph_fail(SPH_EARG, "%zu run%s, expected two or more to compare", count,
                                    count == 1 ? "" : "s")
                         : 0;
     for (size_t c = 0; c < COMPARE_COLUMNS; c++)
         table_column(&table, columns[c]);
     table_rows(&table, count);
+    for (; entered < count && !err && !(err = file_enter(dirs[entered])); entered++) {
+    }
     for (size_t i = 0; i < count && !err; i++)
         err = put_run(&table, i, dirs[i], &first);
     if (!err && first.pairs)
@@ -169,6 +172,8 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
         err = write_page(page, dirs, count, &table);
     if (!err)
         err = show_table(&table, json, sink);
+    while (entered)
+        file_leave(dirs[--entered]);
     run_rows_free(&first.rows);
     table_free(&table);
     return err;

@@ -174,7 +174,7 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
                                    RUNFOLDER_CONFIG ": every setting, defaults included");
 }
 
-int sph_run_page(const char *dir)
+static int write_page(const char *dir)
 {
     struct sph_job *job = NULL;
     struct report *report = NULL;
@@ -202,5 +202,15 @@ int sph_run_page(const char *dir)
     report_free(report);
     sph_job_free(job);
     mem_free(path);
+    return err;
+}
+
+int sph_run_page(const char *dir)
+{
+    int err = file_enter(dir);
+    if (!err) {
+        err = write_page(dir);
+        file_leave(dir);
+    }
     return err;
 }

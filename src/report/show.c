@@ -323,7 +323,7 @@ static int show_model(const char *path, int json, const sph_sink *sink)
     return err;
 }
 
-int sph_show(const char *path, int json, const sph_sink *sink)
+static int show(const char *path, int json, const sph_sink *sink)
 {
     char *config = file_join(path, RUNFOLDER_CONFIG), *experiment = file_join(path, RUNFOLDER_EXPERIMENT);
     int err = SPH_EMEMORY;
@@ -342,5 +342,15 @@ int sph_show(const char *path, int json, const sph_sink *sink)
                           "neither a run folder nor an experiment's; spherelu list looks below it");
     mem_free(experiment);
     mem_free(config);
+    return err;
+}
+
+int sph_show(const char *path, int json, const sph_sink *sink)
+{
+    int err = file_enter(path);
+    if (!err) {
+        err = show(path, json, sink);
+        file_leave(path);
+    }
     return err;
 }

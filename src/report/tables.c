@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -201,7 +200,7 @@ static int remove_file(const char *dir, const char *name)
 {
     char *path = file_join(dir, name);
     if (path)
-        unlink(path); /* of an earlier run that had something to say; mostly there is none */
+        file_remove(path); /* of an earlier run that had something to say; mostly there is none */
     mem_free(path);
     return path ? 0 : SPH_EMEMORY;
 }

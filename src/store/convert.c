@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "file/file.h"
 #include "store/chain.h"
 #include "store/model.h"
+#include "store/runfolder.h"
 #include "store/torchvision.h"
 
 static int convert_one(sph_net **converted, const char *in, const char *out, const sph_convert_opts *opts)
@@ -88,7 +91,7 @@ static int convert_chain(const struct safetensors *file, const char *out, const 
     return err;
 }
 
-int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
+static int convert_file(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
 {
     struct safetensors file;
     sph_converted ignored;
@@ -107,5 +110,19 @@ int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, s
     safetensors_close(&file);
     if (result == &ignored)
         sph_net_free(ignored.net);
+    return err;
+}
+
+int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
+{
+    if (!file_is_directory(in))
+        return convert_file(in, out, opts, result);
+    char *model = file_join(in, RUNFOLDER_MODEL);
+    int err = model ? file_enter(in) : SPH_EMEMORY;
+    if (!err) {
+        err = convert_file(model, out, opts, result);
+        file_leave(in);
+    }
+    mem_free(model);
     return err;
 }

@@ -356,7 +356,7 @@ int onnx_write(struct onnx_build *build, const char *path)
     if (size > ONNX_MOST)
         return sph_fail_at(SPH_EARG, path, "%zu bytes, and an ONNX file has 2 GB at most", size);
     sink->base.append = sink_append;
-    int err = file_replace_begin_any(&sink->file, path);
+    int err = file_replace_begin(&sink->file, path);
     if (err < 0)
         return err;
     onnx__model__pack_to_buffer(&build->model, &sink->base);

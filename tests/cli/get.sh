@@ -115,11 +115,34 @@ says "cannot be downloaded: "
 run 1 data get banana --from "file://$work/served"
 says "cannot be downloaded: "
 cp served/2d_banana.csv kept
-echo more >>served/2d_banana.csv
+printf 9 | dd of=served/2d_banana.csv bs=1 seek=100 conv=notrunc status=none
 run 1 data get banana --from "$url/plain"
 says "$url/plain/2d_banana.csv: its SHA-256 is $(sha256sum <served/2d_banana.csv | cut -c1-64), expected $(sha256sum <kept | cut -c1-64); it was removed"
 absent cache/banana.csv cache/banana.csv.part
 mv kept served/2d_banana.csv
+
+# ---- a server that does not end, one that falls silent, and one that sends on to a local file
+rm -rf cache
+for _ in 1 2; do # also where a part is left
+    run 1 data get banana --from "$url/endless"
+    says "$url/endless/2d_banana.csv: " "larger" "83289 bytes"
+    check "parts of it are kept: $(find cache -type f)" [ -z "$(find cache -type f)" ]
+    head -c 5000 served/2d_banana.csv >cache/banana.csv.part
+done
+head -c 100000 /dev/zero >cache/banana.csv.part # larger than the file
+run 0 data get banana --from "$url/plain"
+check "another file came" cmp -s cache/banana.csv served/2d_banana.csv
+rm -rf cache
+begun=$SECONDS
+SPHERELU_DOWNLOAD_SECONDS=2 run 1 data get banana --from "$url/stall"
+says "$url/stall/2d_banana.csv: cannot be downloaded: "
+check "a silent server was waited for $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 25 ]
+run 0 data get banana --from "$url/plain"
+check "two halves make another file" cmp -s cache/banana.csv served/2d_banana.csv
+rm -rf cache
+run 1 data get banana --from "$url/astray"
+says "cannot be downloaded: "
+absent cache/banana.csv
 
 # ---- a full disk: what went in is kept
 (
@@ -252,13 +275,29 @@ tar_of up.tar.gz set-2
 tar -C tree/deep -czPf served/above.tar.gz ../out
 tar -czPf served/root.tar.gz "$work/tree/out"
 tar -C tree -czf served/alone.tar.gz out
+mkdir tree/two tree/bomb tree/many
+echo x >tree/two/a
+ln tree/two/a tree/two/b
+printf x >"tree/many/a"$'\n'"b"
+head -c 50000000 /dev/zero >tree/bomb/zeros
+mkfifo tree/set-2/pipe
+tar_of hard.tar.gz two
+tar_of lines.tar.gz many
+tar_of bomb.tar.gz bomb
+tar_of pipe.tar.gz set-2/pipe
+truncate -s 1T tree/bomb/zeros
+tar -C tree -czSf served/holes.tar.gz bomb
+mkdir tree/crowd
+(cd tree/crowd && seq 1010 | xargs touch)
+tar_of crowd.tar.gz crowd
 tar -C tree --transform 's:^set-1/a.bin:set-1/../../../a.bin:' -czPf served/within.tar.gz set-1
 printf 'no archive' >served/text.tar.gz
 head -c 60 served/good.tar.gz >served/short.tar.gz
-for name in deep link up above root alone within text short; do
+for name in deep link up above root alone within text short hard lines bomb pipe holes crowd; do
     get_archive $name $name.tar.gz && wrong "$name.tar.gz was unpacked"
-    check "$name: $(cat err)" grep -qE "^-3 : .*$name.tar.gz: (refused: it holds '|cannot be unpacked)" err
+    check "$name: $(cat err)" grep -qE "^-3 : .*$name.tar.gz: (refused: it |cannot be unpacked)" err
     absent cache/$name
 done
+check "a bomb went off: $(du -s cache)" [ "$(du -s cache | cut -f1)" -lt 100000 ]
 check "something was written outside: $(ls "$work" cache)" [ -z "$(find "$work" -path "$work/tree" -prune -o -name 'a.bin' -newer served/good.tar.gz -print | grep -v "^$work/cache/")" ]
 finish

@@ -359,6 +359,11 @@ int rename(const char *from, const char *to)
     return FAILS(RENAME) ? -1 : (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+    return FAILS(RENAME) ? -1 : (int)syscall(SYS_renameat, from_dir, from, to_dir, to);
+}
+
 /* ---------------------------------------------------------------- processes and threads */
 
 pid_t fork(void)
