@@ -176,6 +176,7 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
 
 int sph_run_page(const char *dir)
 {
+    NEED(dir);
     struct sph_job *job = NULL;
     struct report *report = NULL;
     json_t *result = NULL;
