@@ -183,7 +183,7 @@ def test_every_whole_number_is_one(whole, table, tmp_path):
     net = spherelu.train(table[0][:, :2], table[1], hidden=[whole, whole], epochs=1).net
     if not isinstance(whole, (str, float, Fraction, np.floating)):
         assert len(spherelu.perturb(inputs=whole, rows=whole)) == 5
-        assert net.boundaries(layer=int(whole) - whole) and net.weight(whole)[0].shape == (1, 2)
+        assert net.boundaries(layer=whole - whole) and net.weight(whole)[0].shape == (1, 2)
     path = tmp_path / "small.yaml"
     path.write_text("name: small\ndata: {name: crescents, rows: 60}\ntrain: {epochs: 5}\nmethods:\n  - {name: SP, param: sp}\nseeds: 1\n")
     if not isinstance(whole, Fraction):
