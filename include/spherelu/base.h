@@ -5,6 +5,10 @@
  *   - functions that can fail return 0 or a negative SPH_E... code; sph_failure() then tells the rest, and
  *     sph_error() is its text, one line for the user;
  *   - `out` comes first; the caller frees what it is given with the matching _free, and _free(NULL) is fine;
+ *   - a pointer may be NULL where its comment says so, and where its count is 0. Calls that return a code refuse every other
+ *     NULL with SPH_EARG, and sph_failure()->key is the argument's name. Calls that return a number, a text or a pointer
+ *     return 0, "" or NULL for a NULL handle, and calls that return nothing do nothing. Pointers that are not NULL are
+ *     not checked;
  *   - options and results cross by pointer: a defaults function fills the caller's struct;
  *   - the library never prints and never exits; there is no global state but a limit of memory, so handles may be used side by side
  *     by several threads, one thread per handle at a time;
@@ -64,6 +68,10 @@ SPH_API const char *sph_cpu(void);           /* the processor's name */
 
 /* What the core was built with and this process has to do without, so that last bits are others; "" where nothing is. */
 SPH_API const char *sph_core_lacks(void);
+
+/* Processors that the calling thread may keep busy: those that the system lets the process use, and no more threads than
+ * OpenMP is set to (OMP_NUM_THREADS, omp_set_num_threads). Options that say "as many as there are processors" mean these. */
+SPH_API size_t sph_processors(void);
 
 /* ---------------------------------------------------------------- memory */
 

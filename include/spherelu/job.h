@@ -132,6 +132,9 @@ SPH_API int sph_run_take_member(sph_run *run, size_t member);
  * cells sph_run_predict writes before its own. */
 SPH_API int sph_run_set(sph_run *run, const char *name, const char *value);
 
+/* An option that the run was trained with, as sph_job_get has it. */
+SPH_API const char *sph_run_get(const sph_run *run, const char *name);
+
 /* Lines on the table that was read last: cells that were filled, words that training did not see; "" for none. */
 SPH_API const char *sph_run_notes(const sph_run *run);
 
@@ -169,8 +172,29 @@ SPH_API int sph_run_predict(sph_run *run, const char *source, const sph_sink *cs
 SPH_API int sph_run_predict_file(sph_run *run, const char *source, const char *path);
 
 /* The run's net as an ONNX graph that gives what sph_run_predict writes: variable (N, targets), or label (N) and
- * probabilities (N, classes). X is what the net takes: numbers, and a column for each level of a text column. */
+ * probabilities (N, classes). X is what the net takes: numbers, and a column for each level of a text column. opts may be
+ * NULL: all 0. */
 SPH_API int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts);
+
+/* ---------------------------------------------------------------- nets without a folder
+ * One net, or those of an ensemble, which are of one shape. Their note (sph_net_note) describes their data. */
+
+/* A model file of one net or several. Caller frees with sph_nets_free. */
+SPH_API int sph_nets_open(sph_net ***out, size_t *count, const char *path);
+SPH_API void sph_nets_free(sph_net **nets, size_t count);
+SPH_API int sph_nets_save(sph_net *const *nets, size_t count, const char *path);
+
+/* mean (rows, outputs) <- the mean of what the nets predict of x (rows, inputs), as sph_run_predict has it: real targets in
+ * their own units (means of counts, of a net trained with the loss poisson), the probability of the second of two classes, or
+ * of each class. spread (rows, outputs) <- the standard deviation among the nets; NULL: not wanted. */
+SPH_API int sph_nets_predict(sph_net *const *nets, size_t count, sph_loss loss, const double *x, size_t rows,
+                             double *mean, double *spread);
+
+/* An ONNX graph of these predictions, as sph_run_export writes it. opts may be NULL: all 0. */
+SPH_API int sph_nets_export(sph_net *const *nets, size_t count, sph_loss loss, const char *path,
+                            const sph_export_opts *opts);
+
+/* ---------------------------------------------------------------- boundaries and regions of a run */
 
 /* Of a run, in raw units. source: other data with the run's columns; NULL: the rows it was trained on, opened
  * as config.yaml names them. rows: look at the first so many; 0: at all. */

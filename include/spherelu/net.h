@@ -129,7 +129,7 @@ SPH_API void sph_net_set_conv(sph_net *net, sph_conv way);
 SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
 
 /* A text that goes where the net goes, copies and conversions included. To be saved it has to be a
- * JSON object; a net from a run folder's model has one that describes the columns of its data. "": none. */
+ * JSON object; a net from a run folder's model has one that describes the columns of its data. "" or NULL: none. */
 SPH_API const char *sph_net_note(const sph_net *net); /* borrowed */
 SPH_API int sph_net_set_note(sph_net *net, const char *text);
 

@@ -66,6 +66,7 @@ typedef struct sph_export_opts {
     int flags; /* SPH_EXPORT_...  */
 } sph_export_opts;
 
+/* opts may be NULL: all 0. */
 SPH_API int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts);
 
 /* A net from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Train ReLU networks in the coordinates their features live in.
+"""Train ReLU networks whose hidden units are described by a direction, an offset and a scale.
 
     >>> import numpy as np, spherelu
     >>> x = np.linspace(-3, 3, 200)[:, None]
     >>> run = spherelu.train(x, np.sin(x[:, 0]), hidden=20, epochs=200, test=0)
-    >>> run.net(x).shape
-    (200, 1)
+    >>> run.predict(x).shape
+    (200,)
 
-`Regressor` and `Classifier` are scikit-learn's, `spherelu.torch` puts the same coordinates into PyTorch modules; both are
-imported when they are first asked for, so that neither has to be installed for the rest.
+`Regressor` and `Classifier` are estimators for scikit-learn, and `spherelu.torch` has the same coordinates for PyTorch modules. Both
+are imported when they are first used, so that neither has to be installed for the rest.
 """
 
 from __future__ import annotations
@@ -25,62 +25,94 @@ from ._errors import (
     MemoryLimitError,
 )
 
-# Where names come from, at first use: importing this package costs no NumPy and loads no library.
-_HOMES = {
-    "Net": "_net",
-    "load": "_net",
-    "save": "_net",
-    "convert": "_net",
-    "train": "_train",
-    "Run": "_train",
-    "View": "_train",
-    "Option": "_options",
-    "options": "_options",
-    "boundaries": "_boundary",
-    "Boundary": "_boundary",
-    "Tracker": "_boundary",
-    "regions": "_boundary",
-    "Regions": "_boundary",
-    "perturb": "_boundary",
-    "Perturbed": "_boundary",
-    "run": "_experiment",
-    "Experiment": "_experiment",
-    "Regressor": "sklearn",
-    "Classifier": "sklearn",
-    "version": "_lib",
-    "features": "_lib",
-}
+if TYPE_CHECKING:
+    from ._boundary import Boundary as Boundary
+    from ._boundary import Perturbed as Perturbed
+    from ._boundary import Regions as Regions
+    from ._boundary import Tracker as Tracker
+    from ._boundary import boundaries as boundaries
+    from ._boundary import perturb as perturb
+    from ._boundary import regions as regions
+    from ._experiment import Experiment as Experiment
+    from ._experiment import run as run
+    from ._lib import features as features
+    from ._lib import version as version
+    from ._net import Ensemble as Ensemble
+    from ._net import Layer as Layer
+    from ._net import Net as Net
+    from ._net import convert as convert
+    from ._net import load as load
+    from ._net import save as save
+    from ._options import Option as Option
+    from ._options import options as options
+    from ._tables import Column as Column
+    from ._tables import Columns as Columns
+    from ._train import Run as Run
+    from ._train import View as View
+    from ._train import train as train
+    from .sklearn import Classifier as Classifier
+    from .sklearn import Regressor as Regressor
+
+    __version__: str
 
 __all__ = [
     "ArgumentError",
+    "Boundary",
+    "Classifier",
+    "Column",
+    "Columns",
     "DivergedError",
+    "Ensemble",
     "Error",
+    "Experiment",
     "FileError",
     "FormatError",
+    "Layer",
     "MemoryLimitError",
-    *_HOMES,
+    "Net",
+    "Option",
+    "Perturbed",
+    "Regions",
+    "Regressor",
+    "Run",
+    "Tracker",
+    "View",
+    "boundaries",
+    "convert",
+    "features",
+    "load",
+    "options",
+    "perturb",
+    "regions",
+    "run",
+    "save",
+    "train",
+    "version",
 ]
 
-if TYPE_CHECKING:
-    from ._boundary import Boundary, Perturbed, Regions, Tracker, boundaries, perturb, regions
-    from ._experiment import Experiment, run
-    from ._lib import features, version
-    from ._net import Net, convert, load, save
-    from ._options import Option, options
-    from ._train import Run, View, train
-    from .sklearn import Classifier, Regressor
+# The module of each name that is imported at its first use: importing this package needs neither NumPy nor the library.
+_HOMES = {
+    "_boundary": ("Boundary", "Perturbed", "Regions", "Tracker", "boundaries", "perturb", "regions"),
+    "_experiment": ("Experiment", "run"),
+    "_lib": ("features", "version"),
+    "_net": ("Ensemble", "Layer", "Net", "convert", "load", "save"),
+    "_options": ("Option", "options"),
+    "_tables": ("Column", "Columns"),
+    "_train": ("Run", "View", "train"),
+    "sklearn": ("Classifier", "Regressor"),
+}
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return __getattr__("version")()
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'spherelu' has no attribute '{name}'")
-    value = getattr(importlib.import_module("." + home, __name__), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module("." + home, __name__), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'spherelu' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return [*__all__, "__doc__", "__version__"]

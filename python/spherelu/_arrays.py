@@ -40,6 +40,20 @@ def matrix(values: Any, key: str, columns: int | None = None) -> Array:
     return array
 
 
+def dense(values: Any, key: str, columns: int | None = None) -> Array:
+    """values as (rows, columns); a sparse matrix becomes dense if it is not too large for that."""
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        size, most = values.shape[0] * values.shape[1] * 8, int(lib().sph_max_memory()) // 2
+        if size > most:
+            raise ArgumentError(
+                f"{key}: sparse, and a dense copy of shape {values.shape} takes {size / 1e9:.1f} GB, more than {most / 1e9:.1f} GB;"
+                " reduce the columns first (TruncatedSVD, SelectKBest)",
+                key=key,
+            )
+        values = values.toarray()
+    return matrix(values, key, columns)
+
+
 def row_weights(values: Any, rows: int) -> Array:
     """values as (rows,)."""
     array = matrix(values, "sample_weight")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,6 +63,7 @@ def boundaries(net: Net, x: Any = None, *, layer: int | None = None, raw: bool =
     >>> found[0].direction.shape, len(found[0].state)
     ((7, 2), 7)
     """
+    layer = None if layer is None else operator.index(layer)
     if layer is not None and not 0 <= layer < len(net.layers):
         raise ArgumentError(f"layer: found {layer}, and the net has {len(net.layers)}", key="layer")
     out: Any = ctypes.POINTER(_abi.sph_boundaries)()
@@ -125,10 +127,12 @@ class Tracker:
 
     @property
     def move(self) -> Array:
+        """(steps, layers) the largest move of a boundary of each layer."""
         return np.array([[move for move, _ in row] for row in self._rows]).reshape(-1, len(self._which))
 
     @property
     def turn(self) -> Array:
+        """(steps, layers) the largest turn of a boundary of each layer, in radians."""
         return np.array([[turn for _, turn in row] for row in self._rows]).reshape(-1, len(self._which))
 
     def _guarded(self, work: Any) -> Any:
@@ -142,6 +146,7 @@ class Tracker:
         return call
 
     def observer(self) -> Any:
+        """As the library takes it."""
         out = _abi.sph_observer()
         out.start = type(out.start)(self._guarded(self._start))
         out.step = type(out.step)(self._guarded(self._step))
@@ -246,6 +251,7 @@ def regions(
     if task not in TASKS:
         raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
     opts.task = getattr(_abi, TASKS[task])
+    most = None if most is None else operator.index(most)
     if most is not None and most < 1:
         raise ArgumentError(f"most: found {most}, expected 1 or more", key="most")
     if most is not None:
@@ -335,7 +341,7 @@ class Perturbed:
     phi: Array  # (eps, inputs)
 
 
-def perturb(eps: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1), *, inputs: int = 2, seed: int = 0, **options: float) -> list[Perturbed]:
+def perturb(eps: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1), *, inputs: int = 2, seed: int = 0, **options: Any) -> list[Perturbed]:
     """Figure 1 of the papers as numbers: SP, WN, BN, LN and GmP from the same boundary.
 
     >>> import spherelu
@@ -345,11 +351,12 @@ def perturb(eps: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1), *, inputs: int = 2,
     opts = _abi.sph_perturb_opts()
     lib().sph_perturb_defaults(ctypes.byref(opts))
     added = np.ascontiguousarray(eps, dtype=np.float64).ravel()
-    opts.inputs, opts.eps, opts.count, opts.seed = inputs, doubles(added), len(added), seed
+    inputs = operator.index(inputs)
+    opts.inputs, opts.eps, opts.count, opts.seed = inputs, doubles(added), len(added), operator.index(seed)
     for name, value in options.items():
         if name not in ("length", "distance", "rows", "units"):
             raise TypeError(f"perturb() got an unexpected keyword argument '{name}'")
-        setattr(opts, name, value)
+        setattr(opts, name, operator.index(value) if name in ("rows", "units") else float(value))
     result = _abi.sph_perturb_result()
     check(lib().sph_perturb(ctypes.byref(result), ctypes.byref(opts)))
     try:

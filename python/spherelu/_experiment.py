@@ -8,13 +8,15 @@ import html
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from . import _abi
+from ._errors import ArgumentError
 from ._lib import Stop, c_text, check, interruptible, lib, text
-from ._net import Path
+from ._model import Path
+from ._options import plain
 
 
 @dataclass
@@ -39,13 +41,28 @@ class Experiment:
         return f"<p><b>{html.escape(self.name)}</b>, {self.jobs} jobs</p><pre>{html.escape(self.text)}</pre>"
 
 
+def _json(value: Any) -> Any:
+    """A value as json takes it: numbers of NumPy as Python's, whole numbers without a point, sequences as lists."""
+    value = plain(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    if isinstance(value, Mapping):
+        return {str(key): _json(item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return [_json(item) for item in value]
+    return value
+
+
 def run(path: Path, out: Path | None = None, *, resume: bool = False, set: Mapping[str, Any] | None = None) -> Experiment:
     """Runs an experiment file in this process; set: keys to change, as `spherelu run --set KEY=VALUE` does."""
     experiment = ctypes.c_void_p()
     check(lib().sph_experiment_open(ctypes.byref(experiment), c_text(path, "path")))
     try:
         for key, value in (set or {}).items():
-            written = value if isinstance(value, str) else json.dumps(value)
+            try:
+                written = str(value) if isinstance(value, str) else json.dumps(_json(value))
+            except TypeError as error:
+                raise ArgumentError(f"set: {key}: {error}", key=str(key)) from None
             check(lib().sph_experiment_set(experiment, c_text(key, key), c_text(written, key)))
         name = text(lib().sph_experiment_name(experiment))
         folder = os.fspath(out) if out is not None else os.path.join(tempfile.mkdtemp(prefix="spherelu-"), name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -79,11 +80,22 @@ def text(bytes_or_none: bytes | None) -> str:
     return (bytes_or_none or b"").decode("utf-8", "replace")
 
 
+def in_python(words: str) -> str:
+    """A message with options as keywords: lr_theta for --lr-theta."""
+    return re.sub(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)", lambda found: found[1].replace("-", "_"), words)
+
+
 def failure() -> Error:
     """This thread's last failure, as an exception."""
     f = lib().sph_failure().contents
-    kind = KINDS.get(f.code, Error)
-    return kind(text(f.text), f.code, text(f.key), text(f.path), f.line)
+    kind, what, path = KINDS.get(f.code, Error), text(f.text), text(f.path)
+    # A path may look like an option; what `set` was given is no path.
+    place, words = (path, what[len(path) :]) if path and what.startswith(path) and not path.startswith("--set ") else ("", what)
+    key = text(f.key)
+    words = in_python(words)
+    if "-" in key and words.startswith(key + ":"):
+        words = key.replace("-", "_") + words[len(key) :]
+    return kind(place + words, f.code, key, path, f.line)
 
 
 def check(code: int) -> int:
@@ -161,6 +173,17 @@ def interruptible(work: Callable[[], T], stop: Stop) -> T:
     if failures:
         raise failures[0]
     return values[0]
+
+
+# ---------------------------------------------------------------- threads
+
+
+def processors() -> int:
+    """Threads that are worth having: the processors that this process may use, and no more than OMP_NUM_THREADS, threadpoolctl
+    and, in a worker of joblib, LOKY_MAX_CPU_COUNT allow."""
+    count = int(lib().sph_processors())
+    given = os.environ.get("LOKY_MAX_CPU_COUNT", "")
+    return max(1, min(count, int(given) if given.isdecimal() else count))
 
 
 # ---------------------------------------------------------------- fork

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import html
+import json
+import operator
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _abi
-from ._arrays import Array, doubles, matrix
+from ._arrays import TASKS, Array, dense, doubles
 from ._errors import ArgumentError
 from ._lib import c_text, check, lib, text
+from ._model import Path, Predictor, kind_of_labels
 
 if TYPE_CHECKING:
     from ._boundary import Boundary, Regions
-
-Path = str | os.PathLike[str]
 
 
 def word(kind: str, number: int) -> str:
@@ -54,8 +55,11 @@ class Layer:
     activation: str
 
 
-class Net:
+class Net(Predictor):
     """A network. Made by `train`, `load` or an estimator; calls on it from several threads take turns.
+
+    `net.predict(x)` gives predictions. `net(x)` gives the outputs: they are the same for regression, logits for classes, and the
+    logarithm of the prediction for `loss="poisson"`.
 
     >>> import numpy as np, spherelu
     >>> net = spherelu.train(np.eye(8), np.arange(8.0), param="gmp", hidden=4, epochs=3, test=0, val=0).net
@@ -73,6 +77,7 @@ class Net:
 
     @classmethod
     def open(cls, path: Path) -> Net:
+        """One network from a safetensors file; `load` reads run folders, ensembles and ONNX graphs too."""
         handle = ctypes.c_void_p()
         check(lib().sph_net_open(ctypes.byref(handle), c_text(path, "path")))
         return cls(handle)
@@ -85,6 +90,7 @@ class Net:
         return cls(handle)
 
     def to_bytes(self) -> bytes:
+        """What its safetensors file would hold."""
         pieces: list[bytes] = []
 
         def write(_self: Any, data: int, length: int) -> int:
@@ -97,11 +103,13 @@ class Net:
             check(lib().sph_net_write(handle, ctypes.byref(sink)))
         return b"".join(pieces)
 
-    def save(self, path: Path) -> None:
-        with self._held() as handle:
-            check(lib().sph_net_save(handle, c_text(path, "path")))
+    @property
+    def nets(self) -> tuple[Net, ...]:
+        """The members of an ensemble; of one network, itself."""
+        return (self,)
 
     def copy(self) -> Net:
+        """A copy that shares nothing with it."""
         out = ctypes.c_void_p()
         with self._held() as handle:
             check(lib().sph_net_copy(ctypes.byref(out), handle))
@@ -139,16 +147,19 @@ class Net:
 
     @property
     def inputs(self) -> int:
+        """Numbers that it takes for a row."""
         with self._held() as handle:
             return int(lib().sph_net_inputs(handle))
 
     @property
     def outputs(self) -> int:
+        """Numbers that it gives for a row."""
         with self._held() as handle:
             return int(lib().sph_net_outputs(handle))
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """What it computes in: float32 or float64."""
         with self._held() as handle:
             return np.dtype(np.float64 if lib().sph_net_dtype(handle) == _abi.SPH_F64 else np.float32)
 
@@ -160,7 +171,7 @@ class Net:
 
     @property
     def note(self) -> str:
-        """A JSON object that goes where the net goes; "": none."""
+        """What is known about the data, a JSON object that copies and files keep; "": nothing."""
         with self._held() as handle:
             return text(lib().sph_net_note(handle))
 
@@ -171,6 +182,7 @@ class Net:
 
     @property
     def layers(self) -> list[Layer]:
+        """Its weight layers."""
         out = []
         with self._held() as handle:
             for k in range(lib().sph_net_layers(handle)):
@@ -191,8 +203,10 @@ class Net:
     # ---- what it computes
 
     def __call__(self, x: Any) -> Array:
-        """(rows, outputs): real targets in their own units, classes as logits. NaN features take their training mean."""
-        x = matrix(x, "x", self.inputs)
+        """(rows, outputs): real targets in their own units (the logarithm of their mean for `loss="poisson"`), classes as logits.
+        x has the numbers that the network takes, text and dates encoded. NaN features take their training mean. `predict` gives
+        predictions."""
+        x = dense(x, "x", self.inputs)
         y = np.empty((len(x), self.outputs))
         if len(x):
             with self._held() as handle:
@@ -201,6 +215,7 @@ class Net:
 
     def weight(self, k: int) -> tuple[Array, Array, Array]:
         """W (m, n), b (m), s (m) of weight layer k, as it computes s * act(norm(W x + b))."""
+        k = operator.index(k)
         layer = self.layers[k]
         w, b, s = np.empty((layer.units, layer.inputs)), np.zeros(layer.units), np.ones(layer.units)
         with self._held() as handle:
@@ -235,16 +250,19 @@ class Net:
         return Net(out)
 
     def boundaries(self, x: Any = None, **options: Any) -> list[Boundary]:
+        """As `spherelu.boundaries(net, x, ...)`."""
         from ._boundary import boundaries
 
         return boundaries(self, x, **options)
 
     def regions(self, window: Any = None, **options: Any) -> Regions:
+        """As `spherelu.regions(net, window, ...)`."""
         from ._boundary import regions
 
         return regions(self, window, **options)
 
     def plot_regions(self, window: Any = None, ax: Any = None, **options: Any) -> Any:
+        """Draws `regions(window, ...)` with matplotlib; returns the axes."""
         return self.regions(window, **options).plot(ax)
 
     # ---- how it looks
@@ -264,12 +282,199 @@ class Net:
         return f"<table><caption>{self.learned} learned numbers, {self.dtype}</caption><tr>{heads}</tr>{rows}</table>"
 
 
-def load(path: Path) -> Net:
-    """A net from a safetensors file: ours, torchvision's resnets, or a chain of dense layers."""
-    return Net.open(path)
+class Ensemble(Net):
+    """Several networks of one shape that predict together: `predict(x)` is the mean of what they predict, and `ensemble(x)` the
+    outputs that a single network with these predictions would have. Boundaries and regions belong to one network: take one
+    of `nets`.
+
+    >>> import numpy as np, spherelu
+    >>> x = np.random.default_rng(0).normal(size=(60, 2))
+    >>> run = spherelu.train(x, x[:, 0], ensemble=3, hidden=5, epochs=5)
+    >>> bool(np.allclose(run.net(x), np.mean([net(x) for net in run.net.nets], axis=0)))
+    True
+    """
+
+    def __init__(self, nets: Iterable[Net]) -> None:
+        self._nets = tuple(member for net in nets for member in net.nets)
+        shapes = {(net.inputs, net.outputs) for net in self._nets}
+        if len(shapes) != 1:
+            raise ArgumentError(f"nets: expected networks of one shape, found {len(shapes)} shapes", key="nets")
+
+    @property
+    def nets(self) -> tuple[Net, ...]:
+        """Its members."""
+        return self._nets
+
+    def __len__(self) -> int:
+        return len(self._nets)
+
+    def __getitem__(self, k: int) -> Net:
+        return self._nets[k]
+
+    @contextmanager
+    def _held(self) -> Iterator[ctypes.c_void_p]:
+        raise ArgumentError(f"net: this is an ensemble of {len(self)} networks, expected one network; take one of its `nets`", key="net")
+        yield
+
+    def __call__(self, x: Any) -> Array:
+        """(rows, outputs) of a single network that would predict the mean of what the members predict."""
+        if self.task != "regression":
+            z = self.decision_function(x)
+            return z[:, None] if z.ndim == 1 else z
+        mean, _ = self._predicted(x)
+        return np.log(mean) if self.loss == "poisson" else mean
+
+    def copy(self) -> Ensemble:
+        """A copy that shares nothing with it."""
+        return Ensemble(net.copy() for net in self._nets)
+
+    def convert(self, to: str, *, strict: bool = False, keep_bn: bool = False) -> Ensemble:
+        """Each member in another parameterization."""
+        return Ensemble(net.convert(to, strict=strict, keep_bn=keep_bn) for net in self._nets)
+
+    def close(self) -> None:
+        """Gives the memory of its members back; they cannot be used afterwards."""
+        for net in getattr(self, "_nets", ()):
+            net.close()
+
+    def __del__(self) -> None:
+        pass  # members free themselves
+
+    def __reduce__(self) -> tuple[Any, tuple[Any]]:
+        return Ensemble, (self._nets,)
+
+    @property
+    def inputs(self) -> int:
+        """Numbers that a member takes for a row."""
+        return self._nets[0].inputs
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that a member gives for a row."""
+        return self._nets[0].outputs
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What its members compute in."""
+        return self._nets[0].dtype
+
+    @property
+    def learned(self) -> int:
+        """Learned numbers of all members."""
+        return sum(net.learned for net in self._nets)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The weight layers of a member."""
+        return self._nets[0].layers
+
+    @property
+    def note(self) -> str:
+        """As that of a network; setting it sets that of each member."""
+        return self._nets[0].note
+
+    @note.setter
+    def note(self, value: str) -> None:
+        for net in self._nets:
+            net.note = value
+
+    def __repr__(self) -> str:
+        return f"<Ensemble of {len(self)}: {self._nets[0]!r}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>Ensemble of {len(self)} networks; the first:</p>{self._nets[0]._repr_html_()}"
+
+
+def as_one(nets: Sequence[Net]) -> Net:
+    """The network, or an ensemble of several."""
+    return nets[0] if len(nets) == 1 else Ensemble(nets)
+
+
+def _open_all(path: Path) -> list[Net]:
+    out: Any = ctypes.POINTER(ctypes.c_void_p)()
+    count = ctypes.c_size_t()
+    check(lib().sph_nets_open(ctypes.byref(out), ctypes.byref(count), c_text(path, "path")))
+    nets = []
+    try:
+        for k in range(count.value):
+            nets.append(Net(ctypes.c_void_p(out[k])))
+            out[k] = None
+    finally:
+        lib().sph_nets_free(out, count.value)
+    return nets
+
+
+def _open_run(path: Path) -> list[Net]:
+    run = ctypes.c_void_p()
+    check(lib().sph_run_open(ctypes.byref(run), c_text(path, "path")))
+    try:
+        loss = text(lib().sph_run_get(run, b"loss"))
+    finally:
+        lib().sph_run_free(run)
+    nets = _open_all(os.path.join(os.fspath(path), "model.safetensors"))
+    about = nets[0]._about()
+    if loss and about.get("loss", loss) == loss and loss != nets[0].loss:
+        for net in nets:
+            net.note = json.dumps({**about, "loss": loss})
+    return nets
+
+
+def _import(path: Path) -> Net:
+    handle, found = ctypes.c_void_p(), _abi.sph_imported()
+    check(lib().sph_net_import(ctypes.byref(handle), c_text(path, "path"), ctypes.byref(found)))
+    net = Net(handle)
+    if found.dropped and not net.note:
+        net.note = json.dumps({"head_left_out": text(found.first)})
+    return net
+
+
+def load(path: Path, *, task: str | None = None, classes: Any = None) -> Net:
+    """A model from a run folder, a safetensors file (ours, of one network or an ensemble, torchvision's resnets, or a chain of dense
+    layers) or an ONNX graph (.onnx). It has `predict`, `predict_proba`, `classes`, `columns`, `save` and `export_onnx`; several
+    networks are an `Ensemble`. task, classes: for files of other programs, which do not say them: "regression", "binary"
+    or "classes", and the labels.
+
+    >>> import numpy as np, spherelu, tempfile
+    >>> x = np.random.default_rng(0).normal(size=(80, 2))
+    >>> run = spherelu.train(x, np.where(x[:, 0] > 0, "up", "down"), hidden=8, epochs=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run.save(folder + "/model.safetensors")
+    ...     again = spherelu.load(folder + "/model.safetensors")
+    >>> again.classes.tolist(), bool((again.predict(x) == run.predict(x)).all())
+    (['down', 'up'], True)
+    """
+    where = os.fspath(path)
+    name = os.fsdecode(where)
+    if "\0" not in name and os.path.isdir(name):
+        nets = _open_run(where)
+    else:
+        nets = [_import(where)] if name.lower().endswith(".onnx") else _open_all(where)
+    model = as_one(nets)
+    if task is not None or classes is not None:
+        _describe(model, task, classes)
+    return model
+
+
+def _describe(model: Net, task: str | None, classes: Any) -> None:
+    about = {name: value for name, value in model._about().items() if name != "head_left_out"}
+    labels = None if classes is None else np.asarray(classes)
+    if task is None:
+        task = "binary" if model.outputs == 1 else "classes"
+    if task not in TASKS:
+        raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
+    if task == "binary" and model.outputs != 1:
+        raise ArgumentError(f"task: 'binary' needs one output, and the network has {model.outputs}; use 'classes'", key="task")
+    about["task"] = task
+    count = {"regression": 0, "binary": 2}.get(task, model.outputs)
+    if labels is not None:
+        if labels.shape != (count,):
+            raise ArgumentError(f"classes: {labels.size} labels, expected {count}", key="classes")
+        about["classes"], about["labels"] = [str(label) for label in labels.tolist()], kind_of_labels(labels)
+    model.note = json.dumps(about)
 
 
 def save(net: Net, path: Path) -> None:
+    """Writes a network or an ensemble as a safetensors file; the same as `net.save(path)`."""
     net.save(path)
 
 

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import ctypes
+import decimal
 import functools
+import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from . import _abi
 from ._errors import ArgumentError
-from ._lib import c_text, check, claim_threads, forked_from_threads, lib, text
+from ._lib import c_text, check, claim_threads, forked_from_threads, lib, processors, text
 
 
 @dataclass(frozen=True)
@@ -67,26 +69,36 @@ def options(in_memory: bool = False) -> tuple[Option, ...]:
     return tuple(o for o in _table() if o.in_memory or not in_memory)
 
 
+def plain(value: Any) -> Any:
+    """A number of NumPy, or of anything like it, as one of Python's; others as they are."""
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, decimal.Decimal)):
+        return value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
+
+
 def as_text(value: Any) -> str:
     """A value as the library reads it."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, int):
+        return repr(value)
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, Mapping, Set)):
         items = [as_text(item) for item in value]
         return ",".join(items) if items else "none"
-    if hasattr(value, "item") and not isinstance(value, (int, float)):
-        value = value.item()  # a NumPy number
-        if isinstance(value, bool):
-            return as_text(value)
-    if isinstance(value, (int, float)):
-        return repr(value)
-    raise TypeError(f"an option is a number, a text, a bool or a list of these, not {type(value).__name__}")
+    raise TypeError(f"an option is a number, a string, a bool or a list of these, not {type(value).__name__}")
 
 
 class Job:
     """sph_job: everything that `spherelu train` takes, by name. None is not said: what it would be is chosen as the tool does."""
+
+    threads_said: bool
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.handle = ctypes.c_void_p()
@@ -107,13 +119,20 @@ class Job:
     def settle(self, data: Any) -> None:
         """Chooses by data in memory what was not said. data: a handle."""
         check(lib().sph_job_settle(self.handle, data))
+        if not self.threads_said:  # it trains in another thread, whose limits of OpenMP are not this one's
+            threads = min(int(self.get("threads") or 1), processors())
+            check(lib().sph_job_set(self.handle, b"threads", str(threads).encode()))
         claim_threads(int(self.get("threads") or 1))
 
     def settle_later(self) -> None:
         """The same where the data are a file, and sph_job_run chooses: there may be threads."""
+        if not self.threads_said and processors() == 1:
+            self.threads_said = True
+            check(lib().sph_job_set(self.handle, b"threads", b"1"))
         claim_threads(int(self.get("threads") or 1) if self.threads_said or forked_from_threads() else 2)
 
     def get(self, name: str) -> str:
+        """An option as text."""
         return text(lib().sph_job_get(self.handle, name.encode()))
 
     def settled(self) -> dict[str, str]:
@@ -134,4 +153,4 @@ def _as_text(name: str, value: Any) -> str:
     try:
         return as_text(value)
     except TypeError as error:
-        raise ArgumentError(f"{name}: {value!r}, and {error}", key=name) from None
+        raise ArgumentError(f"{name}: found {value!r}; {error}", key=name) from None

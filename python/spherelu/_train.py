@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One training, of arrays in memory or of a file."""
+"""One training, of arrays and tables in memory or of a file."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ import ctypes
 import html
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from ._arrays import Array, Data, doubles, matrix, row_weights
-from ._errors import ArgumentError
+from ._arrays import TASKS, Array, Data, dense, doubles, matrix, row_weights
 from ._boundary import Tracker
-from ._lib import Stop, c_text, check, interruptible, lib, text
-from ._net import Net, all_held
+from ._errors import ArgumentError
+from ._lib import Stop, check, in_python, interruptible, lib, text
+from ._model import Path, note_of
+from ._net import Net, all_held, as_one, load
 from ._options import Job
+from ._options import options as all_options
+from ._tables import Columns, is_table, labels_of
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from ._keywords import TrainOptions
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,11 @@ def _scores(scores: Any) -> dict[str, float]:
 
 @dataclass
 class Run:
-    """What a training left: the net, its scores, what each epoch saw, every option as it was settled. Of an ensemble `net` is
-    the first member, `nets` are all, and the scores are those of the mean prediction."""
+    """What a training left: the network, its scores, what each epoch saw, every option as it was settled.
+
+    `scores` are those of `net`: one network, or an `Ensemble`, whose members are `nets`. `predict(x)` gives its predictions. `notes`
+    says how the targets were interpreted, if there was a choice.
+    """
 
     net: Net
     scores: dict[str, dict[str, float]]
@@ -62,6 +74,30 @@ class Run:
     folder: str | None = None
     nets: tuple[Net, ...] = ()
     moments: tuple[int, Array] | None = None
+    notes: tuple[str, ...] = ()
+
+    def predict(self, x: Any, return_std: bool = False) -> Any:
+        """What was trained predicts of x, an array or a table: see `Net.predict`.
+
+        >>> import numpy as np, spherelu
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> run = spherelu.train(x, x[:, 0] > 0, hidden=8, epochs=30)
+        >>> run.predict(x[:3]).dtype, run.predict_proba(x[:3]).shape
+        (dtype('bool'), (3, 2))
+        """
+        return self.net.predict(x, return_std)
+
+    def predict_proba(self, x: Any) -> Array:
+        """(rows, classes) probabilities: see `Net.predict_proba`."""
+        return self.net.predict_proba(x)
+
+    def save(self, path: Path) -> None:
+        """Writes the network or the ensemble as a safetensors file, which `load` reads."""
+        self.net.save(path)
+
+    def export_onnx(self, path: Path, *, opset: int | None = None, scores: bool = False) -> None:
+        """Writes the network or the ensemble as an ONNX graph: see `Net.export_onnx`."""
+        self.net.export_onnx(path, opset=opset, scores=scores)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{part} {name} {value:.4g}" for part, values in self.scores.items() for name, value in list(values.items())[1:2])
@@ -148,7 +184,7 @@ class Watch:
 def _finished(nets: Sequence[Net], result: Any, watch: Watch, options: dict[str, str]) -> Run:
     parts = {part: _scores(getattr(result, part)) for part in ("train", "val", "test")}
     return Run(
-        net=nets[0],
+        net=as_one(nets),
         nets=tuple(nets),
         scores={part: values for part, values in parts.items() if values},
         history=watch.history(),
@@ -171,17 +207,57 @@ def train_arrays(
     *,
     weights: Array | None = None,
     classes: int = 0,
+    columns: Columns | None = None,
+    labels: npt.NDArray[Any] | None = None,
     moments: tuple[int, Array] | None = None,
     keep_moments: bool = False,
 ) -> Run:
     """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) likewise. start: the nets
-    it begins with, moments: what their optimizer remembers, a count of steps and numbers."""
+    it begins with, moments: what their optimizer remembers, a count of steps and numbers. columns, labels: what the nets keep of
+    the table and the classes."""
     stop = Stop()
     watch = Watch(callbacks, stop)
+    if options.get("ensemble") is None and start:
+        options = {**options, "ensemble": len(start)}
+    with Data(x, y, task, weights, classes) as data:
+        if watch.trackers:
+            options = _one_net(options, data)
+        run = _train_in_memory(options, data, watch, stop, start, moments, keep_moments)
+    run.classes = labels
+    if columns is not None or labels is not None:
+        note = note_of(run.net.note, columns=columns, classes=labels)
+        for net in run.nets:
+            net.note = note
+    return run
+
+
+def _one_net(options: dict[str, Any], data: Data) -> dict[str, Any]:
+    """The options with one network where an ensemble would be chosen: a Tracker follows one."""
+    if options.get("ensemble") is not None:
+        return options
+    with Job(options) as job:
+        job.settle(data.handle)
+        members = int(job.get("ensemble") or 1)
+    if members > 1:
+        _warn_of_tracker()
+    return {**options, "ensemble": 1}
+
+
+def _warn_of_tracker() -> None:
+    warnings.warn("callbacks: a Tracker follows one network, so one is trained instead of an ensemble; pass ensemble=1 to say so", stacklevel=5)
+
+
+def _train_in_memory(
+    options: dict[str, Any],
+    data: Data,
+    watch: Watch,
+    stop: Stop,
+    start: Sequence[Net],
+    moments: tuple[int, Array] | None,
+    keep_moments: bool,
+) -> Run:
     result, left = _abi.sph_result(), _abi.sph_moments()
-    if options.get("ensemble") is None and (start or watch.trackers):
-        options = {**options, "ensemble": len(start) or 1}  # a tracker looks at one net
-    with Job(options) as job, Data(x, y, task, weights, classes) as data:
+    with Job(options) as job:
         job.settle(data.handle)
         list_of, count = watch.observers()
         members = int(job.get("ensemble") or 1)
@@ -212,23 +288,6 @@ def train_arrays(
         return run
 
 
-def _members(folder: str, count: int) -> list[Net]:
-    """The nets of a run folder."""
-    if count == 1:
-        return [Net.open(os.path.join(folder, "model.safetensors"))]
-    nets = []
-    for k in range(count):
-        run, net = ctypes.c_void_p(), ctypes.c_void_p()
-        check(lib().sph_run_open(ctypes.byref(run), c_text(folder, "out")))
-        try:
-            check(lib().sph_run_take_member(run, k))
-            check(lib().sph_net_copy(ctypes.byref(net), lib().sph_run_net(run)))
-            nets.append(Net(net))
-        finally:
-            lib().sph_run_free(run)
-    return nets
-
-
 def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback]) -> Run:
     stop = Stop()
     watch = Watch(callbacks, stop)
@@ -236,18 +295,53 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
     list_of, count = watch.observers()
     folder = os.fspath(options.get("out") or os.path.join(tempfile.mkdtemp(prefix="spherelu-"), "run"))
     if options.get("ensemble") is None and watch.trackers:
+        if not any(options.get(o.name) is not None for o in all_options() if o.section in ("net", "training")):
+            _warn_of_tracker()
         options = {**options, "ensemble": 1}
     with Job({**options, "data": data, "out": folder}) as job:
         job.settle_later()
         interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
         watch.check()
-        run = _finished(_members(folder, int(job.get("ensemble") or 1)), result, watch, job.settled())
-    run.folder = folder
+        model = load(folder)
+        run = _finished(model.nets, result, watch, job.settled())
+        run.notes = tuple(in_python(line) for line in text(lib().sph_job_notes(job.handle)).splitlines())
+    run.folder, run.classes = folder, model.classes
     return run
 
 
+WHOLE_MOST = 20  # different whole numbers that may be classes, as in a file
+
+
+def settle_task(labels: npt.NDArray[Any]) -> tuple[str, str]:
+    """The task of targets that nobody said it of, and a note on it where there was a choice: the rule of `spherelu train` for a
+    column of a file. Floats are numbers."""
+    if labels.ndim > 1 and labels.shape[1] > 1:
+        return "regression", ""
+    kind = labels.dtype.kind
+    found = np.unique(labels) if kind != "O" else np.unique(labels.astype(str))
+    count = len(found)
+    if kind not in "iuf":
+        return "binary" if count <= 2 else "classes", ""
+    whole = kind != "f" or bool(np.all(found == np.floor(found)))
+    span = f"y: {count} different whole numbers from {found[0]:g} to {found[-1]:g}" if count and whole else ""
+    numbered = 3 <= count <= WHOLE_MOST and 2 * count <= len(labels) and found[0] in (0, 1) and found[-1] - found[0] == count - 1
+    if kind == "f":
+        if whole and (count == 2 or numbered):
+            return "regression", f"{span} as floats, taken as regression; pass task='{'binary' if count == 2 else 'classes'}' for classes"
+        return "regression", ""
+    if count == 2:
+        return "binary", ""
+    if numbered:
+        return "classes", f"{span}, taken as classes; pass task='regression' for a number"
+    return "regression", f"{span}, taken as regression; pass task='classes' for classes" if count > 2 else ""
+
+
 def encode_classes(y: Any) -> tuple[npt.NDArray[Any], Array]:
-    classes, numbers = np.unique(np.asarray(y).ravel(), return_inverse=True)
+    """The labels of y in ascending order, and the number of each row's."""
+    flat = np.asarray(y).ravel()
+    if flat.dtype.kind == "O":
+        flat = flat.astype(str)
+    classes, numbers = np.unique(flat, return_inverse=True)
     return classes, np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, 1)
 
 
@@ -259,17 +353,25 @@ def train(
     sample_weight: Any = None,
     callbacks: Iterable[Callback] = (),
     start: Net | Sequence[Net] | None = None,
-    **options: Any,
+    **options: Unpack[TrainOptions],
 ) -> Run:
-    """Trains a network and returns a `Run`.
+    """Trains a network, or an ensemble of networks, and returns a `Run`.
 
-    x, y: arrays, (rows, features) and (rows,) or (rows, targets); or x alone, the path of a file or the name of a known
+    x, y: arrays or tables, (rows, features) and (rows,) or (rows, targets); or x alone, the path of a file or the name of a known
     set, as `spherelu train --data` takes it (then `out` names the run folder; one in the temporary directory if not
-    given). task: "regression", "binary" or "classes"; if not given, labels that are no floats are classes. callbacks:
-    called with a `View` after each epoch; one that returns True stops the training. sample_weight: (rows,) what each row counts
-    in training; scores do not heed it. start: a net to begin with, of the same shape, whose standardisation is kept; of an
-    ensemble all its nets. All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`; what is not
-    said, or None, is chosen as `spherelu train` does: with none of net and training, the mean of five nets.
+    given).
+
+    task: "regression", "binary" or "classes". If not given, it is chosen as `spherelu train` does for a file: strings, categories
+    and bools are classes, two different integers are two classes, integers 0, 1, ... or 1, 2, ... without a gap (20 at most,
+    and half as many as rows) are classes, other integers are numbers, with a warning. Floats are numbers.
+
+    callbacks: called with a `View` after each epoch; one that returns True stops the training. A `Tracker` follows a single
+    network. sample_weight: (rows,) what each row counts in training; scores ignore it. start: a net to begin with, of the
+    same shape, whose standardisation is kept; an `Ensemble`, or all its nets.
+
+    All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`. Options that are not given, or
+    None, are chosen as `spherelu train` does: if you set no option of the network or the training, an ensemble of five
+    networks is trained.
 
     >>> import numpy as np, spherelu
     >>> rng = np.random.default_rng(0)
@@ -284,22 +386,33 @@ def train(
         return _train_file(os.fspath(x), {**options, **({"task": task} if task else {})}, callbacks)
     if y is None:
         raise ArgumentError("y: nothing given, expected targets", key="y")
-    labels = np.asarray(y)
+    labels, note = labels_of(y), ""
     if task is None:
-        task = "regression" if labels.dtype.kind == "f" or labels.ndim > 1 and labels.shape[1] > 1 else "classes"
+        task, note = settle_task(labels)
+        if note and task == "regression":
+            warnings.warn(note, stacklevel=2)
+    elif task not in TASKS:
+        raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
     classes = None
     if task == "regression":
         if labels.ndim > 2:
             raise ArgumentError(f"y: shape {labels.shape}, expected (rows,) or (rows, targets)", key="y")
         targets = matrix(labels, "y")
     else:
+        if labels.ndim > 1 and labels.shape[1:] != (1,):
+            raise ArgumentError(f"y: shape {labels.shape}, expected (rows,) for classes", key="y")
         classes, targets = encode_classes(labels)
-        task = "binary" if len(classes) <= 2 else "classes"
-    rows = matrix(x, "x")
-    begin = [start] if isinstance(start, Net) else list(start or ())
+        if len(classes) < 2:
+            raise ArgumentError("y: one class only, expected two or more classes", key="y")
+        if task == "binary" and len(classes) > 2:
+            raise ArgumentError(f"task: 'binary' has two classes, and y has {len(classes)}", key="task")
+    columns = Columns.of_table(x) if is_table(x) else None
+    rows = dense(x, "x") if columns is None else columns.encode(x)
+    begin = list(start.nets) if isinstance(start, Net) else list(start or ())
     if not all(isinstance(net, Net) for net in begin):
         raise TypeError(f"start: expected a Net or a list of them, not {start!r}")
+    begin = [member for net in begin for member in net.nets]
     weights = None if sample_weight is None else row_weights(sample_weight, len(rows))
-    run = train_arrays(rows, targets, task, options, callbacks, begin, weights=weights)
-    run.classes = classes
+    run = train_arrays(rows, targets, task, dict(options), callbacks, begin, weights=weights, columns=columns, labels=classes)
+    run.notes = (note,) if note else ()
     return run

@@ -115,6 +115,15 @@ int sph_fail_of(int code, const char *path, size_t line, const char *key, const 
     return set(code, path, line, key, 0, what);
 }
 
+int sph_fail_null(const char *call, const char *names, size_t which)
+{
+    char name[sizeof last.key];
+    for (; which; which--)
+        names = strchr(names, ',') + 2;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
+    return sph_fail_key(SPH_EARG, name, "%s got NULL", call);
+}
+
 int sph_fail_in(int code, const char *format, ...)
 {
     WORDS(context, format);

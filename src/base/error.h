@@ -29,6 +29,22 @@ int sph_fail_line_key(int code, const char *path, size_t line, const char *key, 
 int sph_fail_of(int code, const char *path, size_t line, const char *key, const char *format, ...)
     SPH_FAILS(5);
 
+/* A public call that returns a code begins with NEED: a NULL that its header does not allow is refused, and the failure is
+ * about the argument. */
+#define NEED(...)                                                                                            \
+    do {                                                                                                     \
+        const void *const need_[] = {__VA_ARGS__};                                                           \
+        for (size_t need_i = 0; need_i < sizeof need_ / sizeof *need_; need_i++)                             \
+            if (!need_[need_i])                                                                              \
+                return sph_fail_null(__func__, #__VA_ARGS__, need_i);                                        \
+    } while (0)
+#define NEED_CALL(function)                                                                                  \
+    do {                                                                                                     \
+        if (!(function))                                                                                     \
+            return sph_fail_null(__func__, #function, 0);                                                    \
+    } while (0)
+int sph_fail_null(const char *call, const char *names, size_t which) __attribute__((cold));
+
 /* Puts "context: " before what is there already, behind path and line, and returns code. */
 int sph_fail_in(int code, const char *format, ...) SPH_FAILS(2);
 

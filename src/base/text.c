@@ -257,6 +257,8 @@ static int is_order(const char *at, size_t bytes)
 
 size_t sph_plain(char *text, size_t length)
 {
+    if (!text)
+        return 0;
     size_t changed = 0;
     for (size_t i = 0, step; i < length; i += step) {
         size_t bytes = text_utf8(text + i, length - i);

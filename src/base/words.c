@@ -35,20 +35,26 @@ const char *words_nearest(const sph_word_row *rows, const char *text)
 
 const sph_word_row *sph_word(sph_word_kind kind, int i)
 {
-    return i >= 0 && (size_t)i < lists[kind].count ? &lists[kind].rows[i] : NULL;
+    return (unsigned)kind < SPH_WORD_KIND_COUNT && i >= 0 && (size_t)i < lists[kind].count ? &lists[kind].rows[i] : NULL;
 }
 
 int sph_word_find(sph_word_kind kind, const char *text)
 {
+    if (!text || (unsigned)kind >= SPH_WORD_KIND_COUNT)
+        return -1;
     return words_find(lists[kind].rows, text);
 }
 
 const char *sph_word_nearest(sph_word_kind kind, const char *text)
 {
+    if (!text || (unsigned)kind >= SPH_WORD_KIND_COUNT)
+        return NULL;
     return words_nearest(lists[kind].rows, text);
 }
 
 const char *sph_nearest(const char *text, const char *const *words, size_t count)
 {
+    if (!text || (count && !words))
+        return NULL;
     return text_nearest(text, words, count);
 }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "boundary/census.h"
 #include "boundary/hyperplane.h"
+#include "compute/threads.h"
 #include "rows/feed.h"
 
 static sph_boundary_kind kind_of(enum hyperplane_kind kind)
@@ -233,6 +234,7 @@ static int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer
 int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, int raw, const sph_data *data,
                        const uint32_t *rows, size_t count)
 {
+    NEED(out, net);
     struct feed *feed = NULL;
     if (!data)
         return boundaries_new(out, net, layer, raw, NULL);
@@ -243,10 +245,11 @@ int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, i
         if (rows[i] >= data->rows)
             return sph_fail_of(SPH_EARG, "", 0, "rows", "row %lu of data with %zu rows",
                                (unsigned long)rows[i], data->rows);
-    int err = feed_new(&feed, data, rows, rows ? count : data->rows, net);
+    int threads = threads_setting(), err = feed_new(&feed, data, rows, rows ? count : data->rows, net);
     if (!err)
         err = boundaries_new(out, net, layer, raw, &feed->source);
     feed_free(feed);
+    threads_set_back(threads);
     return err;
 }
 

@@ -118,6 +118,8 @@ int perturb_boundary(enum perturb_method method, const struct perturb_unit *unit
 
 void sph_perturb_defaults(sph_perturb_opts *out)
 {
+    if (!out)
+        return;
     static const double eps[] = {1e-4, 1e-3, 1e-2, 1e-1};
     *out = (sph_perturb_opts){.inputs = 2,
                               .length = 1e-3,
@@ -327,6 +329,7 @@ static int run_method(struct work *work, enum perturb_method id, sph_perturb_pla
 
 int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts)
 {
+    NEED(out, opts);
     int err = check_opts(opts);
     *out = (sph_perturb_result){0};
     if (err < 0)
@@ -361,6 +364,8 @@ int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts)
 
 void sph_perturb_free(sph_perturb_result *result)
 {
+    if (!result)
+        return;
     mem_free(result->memory);
     *result = (sph_perturb_result){0};
 }

@@ -63,6 +63,8 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 
 void sph_regions_defaults(sph_regions_opts *out)
 {
+    if (!out)
+        return;
     *out = (sph_regions_opts){.window = {-1, 1, -1, 1}, .task = SPH_TASK_REGRESSION, .most = REGIONS_MOST};
 }
 
@@ -155,6 +157,7 @@ static int run(sph_regions *regions, struct work *work)
 
 int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opts *opts)
 {
+    NEED(out, net, opts);
     struct piecewise piecewise;
     int err = piecewise_new(&piecewise, net, opts);
     if (err < 0)
@@ -200,11 +203,12 @@ void sph_regions_free(sph_regions *regions)
 
 size_t sph_regions_count(const sph_regions *regions)
 {
-    return regions->count;
+    return regions ? regions->count : 0;
 }
 
 int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
 {
+    NEED(regions, out);
     if (i >= regions->count)
         return sph_fail_of(SPH_EARG, "", 0, "region", "region %zu of %zu", i, regions->count);
     const struct region *region = &regions->region[i];
@@ -220,11 +224,12 @@ int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
 
 size_t sph_regions_layers(const sph_regions *regions)
 {
-    return regions->layer_count;
+    return regions ? regions->layer_count : 0;
 }
 
 int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out)
 {
+    NEED(regions, out);
     if (k >= regions->layer_count)
         return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of %zu with an activation", k,
                            regions->layer_count);
@@ -235,6 +240,8 @@ int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer
 
 size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
 {
+    if (!regions || !out)
+        return 0;
     if (out)
         *out = regions->segment;
     return regions->segments;
@@ -242,6 +249,8 @@ size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
 
 void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
 {
+    if (!regions || !out)
+        return;
     *out = (sph_regions_total){.task = regions->task,
                                .stopped = regions->stopped,
                                .smallest = INFINITY,
@@ -278,6 +287,7 @@ static void take_away(size_t n, double *from, double factor, const double *direc
 int sph_plane_through(const sph_net *net, const double *a, const double *b, const double *c, double *origin,
                       double *first, double *second, double window[4])
 {
+    NEED(net, a, b, c, origin, first, second, window);
     size_t n = sph_net_inputs(net);
     if (n < 2)
         return sph_fail(SPH_EARG, "a net of 1 input has no plane");

@@ -9,6 +9,8 @@
 
 void sph_theory_defaults(sph_theory_opts *out)
 {
+    if (!out)
+        return;
     *out = (sph_theory_opts){.samples = 1000000, .threads = 1};
 }
 
@@ -43,6 +45,7 @@ void theory_count(char out[32], size_t count)
 
 int sph_theory(sph_theory_result *out, const sph_theory_opts *opts)
 {
+    NEED(out, opts);
     struct theory theory = {opts, out};
     int err;
     *out = (sph_theory_result){0};

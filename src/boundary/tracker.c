@@ -66,6 +66,7 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number, 
 
 int sph_tracker_new(sph_tracker **out, const sph_net *net)
 {
+    NEED(out, net);
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     sph_tracker *tracker = mem_get(1, sizeof *tracker);
@@ -175,6 +176,8 @@ static int on_step(void *self, const sph_view *view)
 
 void sph_tracker_observer(sph_tracker *tracker, sph_observer *out)
 {
+    if (!tracker || !out)
+        return;
     *out = (sph_observer){.self = tracker, .start = on_start, .step = on_step};
 }
 
@@ -182,6 +185,7 @@ void sph_tracker_observer(sph_tracker *tracker, sph_observer *out)
 
 int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
 {
+    NEED(tracker, out);
     if (layer >= tracker->layer_count)
         return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
                            tracker->layer_count);
@@ -191,6 +195,7 @@ int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
 
 int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal)
 {
+    NEED(tracker);
     if (layer >= tracker->layer_count)
         return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
                            tracker->layer_count);

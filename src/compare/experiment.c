@@ -67,7 +67,7 @@ void sph_experiment_free(sph_experiment *e)
 
 const char *sph_experiment_name(const sph_experiment *e)
 {
-    return e->name;
+    return e ? e->name : "";
 }
 
 /* ---------------------------------------------------------------- --set */
@@ -160,6 +160,7 @@ static int set_parsed(struct sph_experiment *e, const char *path, yaml_document_
 
 int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
 {
+    NEED(e, key, value);
     yaml_document_t document;
     char *path = mem_format("--set %s=%s", key, value);
     if (!path)

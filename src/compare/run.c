@@ -73,6 +73,7 @@ static int check(struct sph_experiment *e, size_t workers, struct experiment_fac
 
 int sph_experiment_check(sph_experiment *e)
 {
+    NEED(e);
     struct experiment_facts facts;
     int err = check(e, 1, &facts);
     data_cache_free(&e->cache);
@@ -83,6 +84,7 @@ int sph_experiment_check(sph_experiment *e)
 
 int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
 {
+    NEED(e, jobs);
     struct experiment_job *list = NULL, *samples = NULL;
     struct job_cost *costs = NULL, *sampled = NULL;
     size_t count = 0, points = experiment_points(e), sample_count = 0,
@@ -129,6 +131,7 @@ out:
 
 int sph_experiment_job_at(const sph_experiment *e, size_t i, sph_experiment_job *out)
 {
+    NEED(e, out);
     struct text point = {0};
     if (i >= e->listed_count)
         return sph_fail(SPH_EARG, "job %zu of %zu", i, e->listed_count);

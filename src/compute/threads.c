@@ -2,6 +2,7 @@
 #include "compute/threads.h"
 
 #include "compute/denormals.h"
+#include "spherelu/base.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -35,11 +36,29 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
     }
 }
 
+int threads_setting(void)
+{
+    return omp_get_max_threads();
+}
+
+void threads_set_back(int setting)
+{
+    if (omp_get_max_threads() != setting)
+        omp_set_num_threads(setting);
+}
+
+size_t sph_processors(void)
+{
+    int may = omp_get_max_threads(), are = omp_get_num_procs();
+    return (size_t)(may < are ? may : are);
+}
+
 #else
 
 /* Without OpenMP: threads for each call. They cost more than a small step is worth, and give the same
  * numbers. Where there are none, as in a browser, the caller does all the work. */
 #include <pthread.h>
+#include <unistd.h>
 
 enum { WORKERS_MOST = 64 };
 
@@ -78,6 +97,22 @@ void threads_run(size_t workers, void (*work)(void *context, size_t worker), voi
         work(context, worker);
     for (size_t worker = 1; worker < started; worker++)
         pthread_join(thread[worker], NULL);
+}
+
+int threads_setting(void)
+{
+    return 1;
+}
+
+void threads_set_back(int setting)
+{
+    (void)setting;
+}
+
+size_t sph_processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (size_t)count : 1;
 }
 
 #endif

@@ -15,4 +15,9 @@ size_t threads_limit(void);
  * no threads of its own beyond `workers`. */
 void threads_run(size_t workers, void (*work)(void *context, size_t worker), void *context);
 
+/* OpenMP's setting of the calling thread, which threads_run changes. Public calls that compute put it back before they
+ * return: it is the caller's. */
+int threads_setting(void);
+void threads_set_back(int setting);
+
 #endif

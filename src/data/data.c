@@ -17,6 +17,8 @@
 
 void sph_data_defaults(sph_data_opts *out)
 {
+    if (!out)
+        return;
     *out = (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
 }
 
@@ -159,6 +161,7 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
 
 int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
 {
+    NEED(out, source);
     struct data_cache once = {0};
     sph_data_opts defaults;
     sph_data_defaults(&defaults);

@@ -196,6 +196,7 @@ static int get_set(struct getting *getting, const char *target)
 
 int sph_data_get(const sph_data_set *set, const char *mirror, sph_progress_call *progress, void *self)
 {
+    NEED(set);
     struct getting getting = {
         .set = set, .mirror = mirror, .progress = progress, .self = self, .part = {.fd = -1}};
     char *path = NULL, *cache = NULL;
@@ -273,6 +274,7 @@ static int verify_file(const char *folder, const sph_data_file *file, size_t *fi
 
 int sph_data_verify(const sph_data_set *set, size_t *files)
 {
+    NEED(set, files);
     char *path = NULL;
     *files = 0;
     int err = set->file ? registry_path(&path, set) : 0;

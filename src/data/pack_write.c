@@ -246,6 +246,7 @@ static int open_folder(sph_data **out, const char *source, const sph_data_opts *
 int sph_data_pack(sph_packed *result, const char *source, const char *out, const sph_data_opts *opts,
                   sph_progress_call *progress, void *self)
 {
+    NEED(result, source, out);
     sph_data_opts how;
     sph_data *data = NULL;
     struct writer w = {.out = out, .progress = progress, .self = self};

@@ -95,6 +95,7 @@ int registry_path(char **out, const sph_data_set *set)
 
 int sph_data_set_path(const sph_data_set *set, char *path, size_t size)
 {
+    NEED(set, path);
     char *found = NULL;
     int err = set->file ? registry_path(&found, set) : 0;
     if (!err)

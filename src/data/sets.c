@@ -260,6 +260,8 @@ enum { SETS = sizeof sets / sizeof *sets };
 
 size_t sph_data_sets(const sph_data_set **out)
 {
+    if (!out)
+        return 0;
     *out = sets;
     return SETS;
 }

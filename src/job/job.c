@@ -273,6 +273,8 @@ static int settle_optimizer(struct sph_job *job, const sph_train_opts *own, size
 
 void sph_job_recommend(sph_job *job)
 {
+    if (!job)
+        return;
     job->recommends = 1;
 }
 

@@ -8,10 +8,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "compute/kernels.h"
+#include "compute/threads.h"
 #include "data/data.h"
 #include "file/json.h"
 #include "job/job.h"
 #include "job/job_run.h"
+#include "job/nets.h"
 #include "net/net.h"
 
 /* What is about files, their columns, folders, known sets and images. */
@@ -68,11 +70,11 @@ static int check(const struct sph_job *job, const sph_data *data)
 }
 
 /* What the data are, where the net goes: as a run folder's model has it. */
-static int keep_schema(sph_net *net, const sph_data *data)
+static int keep_schema(sph_net *net, const sph_data *data, sph_loss loss)
 {
     json_t *schema = NULL;
     struct text text = {0};
-    int err = data_schema(data, &schema);
+    int err = nets_describe(data, loss, &schema);
     if (!err)
         err = json_print(&text, schema, 0);
     if (!err)
@@ -86,6 +88,8 @@ static int keep_schema(sph_net *net, const sph_data *data)
 
 void sph_moments_free(sph_moments *moments)
 {
+    if (!moments)
+        return;
     mem_free(moments->value);
     *moments = (sph_moments){0};
 }
@@ -162,6 +166,7 @@ static int keep_moments(const struct job_run *run, sph_moments *out)
 
 int sph_job_settle(sph_job *job, const sph_data *data)
 {
+    NEED(job, data);
     int err = check(job, data);
     return err ? err : job_settle(job, data);
 }
@@ -185,13 +190,16 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
     if (!err)
         err = job_train_parts(run, observers, count, result);
     for (size_t k = 0; k < run->count && !err; k++)
-        err = keep_schema(run->nets[k], run->data);
+        err = keep_schema(run->nets[k], run->data, (sph_loss)job->options.loss);
     return err;
 }
 
 int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_data *data,
                   const sph_start *start, const sph_observer *observers, size_t count, sph_result *result)
 {
+    NEED(out, job, data);
+    if (count)
+        NEED(observers);
     /* run->data is the caller's, and only looked at */
     struct job_run run = {.job = job, .held = -1, .data = (sph_data *)data, .start = start};
     sph_result own;
@@ -203,7 +211,7 @@ int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_d
     size_t room = job_members(job);
     for (size_t k = 0; k < room; k++)
         out[k] = NULL;
-    int err = train(&run, room, observers, count, result);
+    int threads = threads_setting(), err = train(&run, room, observers, count, result);
     if (!err && moments)
         err = keep_moments(&run, moments);
     for (size_t k = 0; k < run.count && !err; k++) {
@@ -212,5 +220,6 @@ int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_d
     }
     run.data = NULL;
     job_run_free(&run);
+    threads_set_back(threads);
     return err;
 }

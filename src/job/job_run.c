@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "compute/threads.h"
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
@@ -15,6 +16,7 @@
 #include "job/cost.h"
 #include "job/job.h"
 #include "job/job_run.h"
+#include "job/nets.h"
 #include "job/reference.h"
 #include "store/model.h"
 
@@ -246,7 +248,7 @@ static int save_record(struct job_run *run)
 static int finish(struct job_run *run, const sph_result *result)
 {
     json_t *schema = NULL;
-    int err = data_schema(run->data, &schema);
+    int err = nets_describe(run->data, (sph_loss)run->job->options.loss, &schema);
     if (!err && !(err = model_save_members(run->folder.model, run->nets, run->count, schema)) &&
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
@@ -483,37 +485,47 @@ static int prepare(struct job_run *run, int resume)
 
 void sph_job_record_size(const sph_job *job, sph_record_size *out)
 {
+    if (!job || !out)
+        return;
     *out = job->record_size;
 }
 
 void sph_job_foresee(sph_job *job)
 {
+    if (!job)
+        return;
     job->foresees = 1;
 }
 
 double sph_job_seconds(const sph_job *job)
 {
+    if (!job)
+        return (double)NAN;
     return job->seconds;
 }
 
 const char *sph_job_notes(const sph_job *job)
 {
+    if (!job)
+        return "";
     return job->notes ? job->notes : "";
 }
 
 const char *sph_job_counts(const sph_job *job)
 {
+    if (!job)
+        return "";
     return job->counts ? job->counts : "";
 }
 
 size_t sph_job_rows(const sph_job *job)
 {
-    return job->rows;
+    return job ? job->rows : 0;
 }
 
 size_t sph_job_left_out(const sph_job *job)
 {
-    return job->left_out;
+    return job ? job->left_out : 0;
 }
 
 void job_run_free(struct job_run *run)
@@ -533,15 +545,19 @@ void job_run_free(struct job_run *run)
 
 int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count, sph_result *result)
 {
+    NEED(job);
+    if (count)
+        NEED(observers);
     struct job_run run = {.job = job, .held = -1};
     sph_result own;
     if (!result)
         result = &own;
     *result = (sph_result){0};
-    int err = prepare(&run, resume);
+    int threads = threads_setting(), err = prepare(&run, resume);
     if (!err)
         err = train_all(&run, observers, count, result);
     job_run_free(&run);
+    threads_set_back(threads);
     return err;
 }
 
@@ -549,9 +565,10 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
 
 int sph_job_dry_run(sph_job *job, sph_job_size *out)
 {
+    NEED(job, out);
     struct job_run run = {.job = job, .held = -1};
     struct job_cost cost;
-    int err = prepare_rows(&run);
+    int threads = threads_setting(), err = prepare_rows(&run);
     if (!err && !(err = job_make_parts(&run)) &&
         !(err = job_cost(&cost, job, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
         *out = (sph_job_size){.train_rows = run.split.train_rows,
@@ -567,5 +584,6 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
                               .peak_bytes = cost.peak_bytes,
                               .disk_bytes = (double)run.count * cost.disk_bytes};
     job_run_free(&run);
+    threads_set_back(threads);
     return err;
 }

@@ -5,7 +5,6 @@
  * was. The options as they would have been stay to the end, and lose only to what is clearly better. Candidates
  * train side by side, one thread each: what comes out depends on no clock and no number of threads. */
 #include <math.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -167,12 +166,6 @@ static void tuning_free(struct tuning *t)
 
 /* ---------------------------------------------------------------- rungs */
 
-static size_t cores(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 1 ? (size_t)count : 1;
-}
-
 /* Everyone alive trains up to so many epochs. */
 static int climb(struct tuning *t, size_t epochs)
 {
@@ -184,7 +177,7 @@ static int climb(struct tuning *t, size_t epochs)
         fits[i]->opts.last_epoch = epochs;
         trainer_go_on(fits[i]->trainer);
     }
-    if (!err && !(err = members_new(&members, fits, t->alive, cores())))
+    if (!err && !(err = members_new(&members, fits, t->alive, sph_processors())))
         members_forgive(members);
     while (!err && !members_finished(members))
         err = members_round(members, round_seconds);

@@ -26,6 +26,8 @@ static const char *const names[OPTION_COUNT] = {OPTION_LIST(NAME_ITEM)};
 
 size_t sph_options(const sph_option **out)
 {
+    if (!out)
+        return 0;
     *out = table;
     return OPTION_COUNT;
 }
@@ -225,6 +227,7 @@ int options_copy(struct sph_job **out, const struct sph_job *from)
 
 int sph_job_new(sph_job **out)
 {
+    NEED(out);
     struct sph_job *job = new_job();
     int err = job ? 0 : SPH_EMEMORY;
     for (int i = 0; i < OPTION_COUNT && !err; i++)
@@ -251,6 +254,7 @@ void sph_job_free(sph_job *job)
 
 int sph_job_set(sph_job *job, const char *name, const char *value)
 {
+    NEED(job, name);
     int id = option_find(name);
     if (id < 0) {
         const char *nearest = text_nearest(name, names, OPTION_COUNT);
@@ -268,6 +272,8 @@ int sph_job_set(sph_job *job, const char *name, const char *value)
 
 const char *sph_job_get(const sph_job *job, const char *name)
 {
+    if (!job || !name)
+        return NULL;
     int id = option_find(name);
     return id < 0 ? NULL : options_text(job, (enum option_id)id);
 }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rows/data.h"
 #include "train/optimizer.h"
@@ -66,12 +65,6 @@ static int is_open(const struct sph_job *job, enum option_id id)
     return !job->given[id] && !job->adopted[id];
 }
 
-static size_t processors(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (size_t)count : 1;
-}
-
 int recommend_settle(struct sph_job *job, const sph_data *data)
 {
     const struct job_options *o = &job->options;
@@ -81,7 +74,7 @@ int recommend_settle(struct sph_job *job, const sph_data *data)
     if (is_left_open(job))
         options_set_size(job, OPTION_ENSEMBLE, MEMBERS);
     if (o->ensemble > 1 && is_open(job, OPTION_THREADS))
-        options_set_size(job, OPTION_THREADS, processors() < o->ensemble ? processors() : o->ensemble);
+        options_set_size(job, OPTION_THREADS, sph_processors() < o->ensemble ? sph_processors() : o->ensemble);
     if (is_open(job, OPTION_PARAM))
         options_set_word(job, OPTION_PARAM, SPH_PARAM_SPHERE);
     if (is_open(job, OPTION_HIDDEN))

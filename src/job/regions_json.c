@@ -159,6 +159,8 @@ static void put_decision(struct gathered *json, const sph_regions *regions)
 
 int sph_regions_json(const sph_regions *regions, const sph_sink *out)
 {
+    NEED(regions, out);
+    NEED_CALL(out->write);
     struct gathered json = {.out = out};
     put_head(&json, regions);
     put_regions(&json, regions);

@@ -10,6 +10,7 @@
 #include "rows/feed.h"
 #include "job/config.h"
 #include "job/job.h"
+#include "job/nets.h"
 #include "job/run.h"
 #include "store/model.h"
 #include "store/runfolder.h"
@@ -21,6 +22,7 @@ enum { PIECE = 1 << 16, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes 
 
 int sph_run_open(sph_run **out, const char *dir)
 {
+    NEED(out, dir);
     sph_run *run = mem_get(1, sizeof *run);
     char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
     char *experiment = file_join(dir, RUNFOLDER_EXPERIMENT);
@@ -75,11 +77,12 @@ void sph_run_free(sph_run *run)
 
 size_t sph_run_members(const sph_run *run)
 {
-    return run->members;
+    return run ? run->members : 0;
 }
 
 int sph_run_take_member(sph_run *run, size_t member)
 {
+    NEED(run);
     if (member >= run->members)
         return sph_fail_key(SPH_EARG, "member", "found %zu, and %s has %zu, counted from 0", member, run->dir,
                             run->members);
@@ -101,6 +104,7 @@ int run_check_single(const sph_run *run, const char *what)
 
 int sph_run_set(sph_run *run, const char *name, const char *value)
 {
+    NEED(run, name);
     static const enum option_id may[] = {OPTION_WORKERS, OPTION_SKIP_BAD};
     int id = option_find(name);
     if (!strcmp(name, "strict")) {
@@ -121,19 +125,26 @@ int sph_run_set(sph_run *run, const char *name, const char *value)
     return sph_fail_key(SPH_EARG, name, "is the run's own, expected workers, skip-bad, strict or keep");
 }
 
+const char *sph_run_get(const sph_run *run, const char *name)
+{
+    return run ? sph_job_get(run->job, name) : NULL;
+}
+
 const char *sph_run_notes(const sph_run *run)
 {
+    if (!run)
+        return "";
     return run->notes ? run->notes : "";
 }
 
 size_t sph_run_left_out(const sph_run *run)
 {
-    return run->left_out;
+    return run ? run->left_out : 0;
 }
 
 const sph_net *sph_run_net(const sph_run *run)
 {
-    return run->net;
+    return run ? run->net : NULL;
 }
 
 int run_check_net(const sph_net *net, const sph_data *data, const char *path)
@@ -197,6 +208,7 @@ int run_test_part(const sph_run *run, size_t rows, sph_split *split)
 
 int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
 {
+    NEED(run, scores);
     sph_data *data = NULL;
     sph_split split = {0};
     struct feed *feed = NULL;
@@ -269,32 +281,6 @@ static int put_name(struct text *csv, const sph_data *data, size_t row)
     return 0;
 }
 
-/* What the members predict of one row, as one. */
-struct joined {
-    size_t members, outputs;
-    double *each;          /* (members, outputs) */
-    double *mean, *spread; /* (outputs) */
-};
-
-/* The mean of the members' predictions, and the standard deviation among them. */
-static void join(struct joined *row, enum loss_link link)
-{
-    size_t outputs = row->outputs, members = row->members;
-    for (size_t k = 0; k < members; k++)
-        loss_predict(link, outputs, row->each + k * outputs);
-    for (size_t j = 0; j < outputs; j++) {
-        double sum = row->each[j], squares = 0;
-        for (size_t k = 1; k < members; k++)
-            sum += row->each[k * outputs + j];
-        row->mean[j] = sum / (double)members;
-        for (size_t k = 0; k < members; k++) {
-            double off = row->each[k * outputs + j] - row->mean[j];
-            squares += off * off;
-        }
-        row->spread[j] = members > 1 ? sqrt(squares / (double)(members - 1)) : 0;
-    }
-}
-
 /* Of two classes the probability of the second, of several that of each. A class is told by what one net gives, or by
  * the mean of the probabilities. */
 static void put_row(struct text *csv, const sph_data *data, const struct loss_row *loss, struct joined *row)
@@ -302,7 +288,7 @@ static void put_row(struct text *csv, const sph_data *data, const struct loss_ro
     size_t outputs = row->outputs;
     int classes = data->task != SPH_TASK_REGRESSION;
     size_t class = metric_class(outputs, row->each);
-    join(row, loss->link);
+    nets_join(row, loss->link);
     if (row->members > 1)
         class = outputs == 1 ? row->mean[0] > 0.5 : metric_class(outputs, row->mean);
     if (classes)
@@ -386,6 +372,8 @@ static int put_rows(struct text *text, const sph_run *run, const sph_data *data,
 
 int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
 {
+    NEED(run, csv);
+    NEED_CALL(csv->write);
     sph_data *data = NULL;
     struct text text = {0};
     int err = run_open_data(run, source, 0, &data);
@@ -408,6 +396,7 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
 /* A file that is there whole or not at all. */
 int sph_run_predict_file(sph_run *run, const char *source, const char *path)
 {
+    NEED(run, path);
     struct file_replace file;
     int err = file_replace_begin(&file, path);
     if (!err)

@@ -22,6 +22,7 @@ static int choose_rows(const sph_run *run, const sph_data *data, int own, sph_sp
 
 int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source, size_t rows)
 {
+    NEED(out, run);
     sph_data *data = NULL;
     sph_split split = {0};
     int err = run_check_single(run, "boundaries");

@@ -8,6 +8,8 @@
 
 void sph_confusion_free(sph_confusion *confusion)
 {
+    if (!confusion)
+        return;
     for (size_t c = 0; confusion->label && c < confusion->classes; c++)
         mem_free(confusion->label[c]);
     mem_free(confusion->label);
@@ -33,6 +35,7 @@ static int fill(sph_confusion *out, sph_run *run, const sph_data *data, const ui
 
 int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out)
 {
+    NEED(run, out);
     sph_data *data = NULL;
     sph_split split = {0};
     *out = (sph_confusion){0};

@@ -1,88 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A finished run as an ONNX graph: what it is told about its data becomes names and labels. */
-#include <string.h>
-
+ * A finished run as an ONNX graph. */
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "job/nets.h"
 #include "job/run.h"
-#include "store/onnx.h"
-
-/* The columns of X, as data_feature_name has them: a text column is one for each of its levels, a date one for
- * each of its parts. */
-static int feature_names(const json_t *schema, json_t **out)
-{
-    json_t *names = *out = json_array();
-    const json_t *column, *level;
-    size_t i, j;
-    int bad = !names;
-    json_array_foreach(json_object_get(schema, "columns"), i, column)
-    {
-        const char *name = json_string_value(json_object_get(column, "name"));
-        const char *role = json_string_value(json_object_get(column, "role"));
-        const json_t *levels = json_object_get(column, "levels");
-        if (!name || !role || strcmp(role, "feature"))
-            continue;
-        const char *kind = json_string_value(json_object_get(column, "kind"));
-        int dates = kind && !strcmp(kind, "date");
-        size_t parts = DATE_WIDTH + (json_is_true(json_object_get(column, "times")) != 0);
-        for (j = 0; dates && j < parts; j++)
-            bad |= json_array_append_new(names, json_sprintf("%s.%s", name, data_date_part(j)));
-        if (!levels && !dates)
-            bad |= json_array_append_new(names, json_string(name));
-        json_array_foreach(levels, j, level)
-        {
-            if (!json_is_string(level))
-                return sph_fail_of(SPH_EFORMAT, "data schema", 0, "levels",
-                                   "\"levels\" of '%.80s' holds something that is not a string", name);
-            bad |= json_array_append_new(names, json_sprintf("%s=%s", name, json_string_value(level)));
-        }
-    }
-    return bad ? sph_fail(SPH_EMEMORY, "out of memory: the names of the features") : 0;
-}
-
-/* The classes' names, borrowed from the schema; the array is the caller's. */
-static int read_labels(const json_t *schema, size_t outputs, struct onnx_face *face, char ***out)
-{
-    const json_t *classes = json_object_get(schema, "classes");
-    size_t count = json_array_size(classes), expected = face->link == LOSS_LOGISTIC ? 2 : outputs;
-    if (count != expected)
-        return sph_fail_of(SPH_EFORMAT, "data schema", 0, "classes",
-                           "%zu classes, and the net tells %zu apart", count, expected);
-    if (!(*out = mem_get(count, sizeof **out)))
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < count; i++)
-        if (!((*out)[i] = (char *)json_string_value(json_array_get(classes, i))))
-            return sph_fail_of(SPH_EFORMAT, "data schema", 0, "classes",
-                               "\"classes\" holds something that is not a string");
-    face->labels = *out;
-    face->classes = count;
-    return 0;
-}
 
 int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts)
 {
-    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
-    const char *missing = json_string_value(json_object_get(run->schema, "missing"));
-    struct onnx_face face = {.raw = (opts->flags & SPH_EXPORT_RAW) != 0,
-                             .link = loss->link,
-                             .fill = missing &&
-                                     !strcmp(missing, sph_word(SPH_WORDS_MISSING, SPH_MISSING_MEAN)->word)};
-    struct text data = {0}, features = {0};
-    json_t *names;
-    char **labels = NULL;
-    int err = feature_names(run->schema, &names);
-    if (!err && loss->task != SPH_TASK_REGRESSION)
-        err = read_labels(run->schema, sph_net_outputs(run->net), &face, &labels);
-    if (!err && !(err = json_print(&data, run->schema, 0)) && !(err = json_print(&features, names, 0))) {
-        face.data = data.chars;
-        face.features = features.chars;
-        err = onnx_save(run->nets, run->members, path, opts, &face);
-    }
-    mem_free(labels);
-    json_decref(names);
-    text_free(&data);
-    text_free(&features);
-    return err;
+    NEED(run, path);
+    return nets_export(run->nets, run->members, run->schema, (sph_loss)run->job->options.loss, path, opts);
 }

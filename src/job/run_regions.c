@@ -206,6 +206,7 @@ static int add_words(const struct aim *aim, sph_regions *regions)
 
 int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts *opts)
 {
+    NEED(out, run, opts);
     struct aim aim = {.run = run, .opts = opts};
     sph_regions *regions = NULL;
     int err;

@@ -119,6 +119,8 @@ double run_rows_loss(const struct run_rows *rows, size_t i)
 
 size_t sph_run_targets(const sph_run *run)
 {
+    if (!run)
+        return 0;
     size_t count = 0, i;
     const json_t *column;
     json_array_foreach(json_object_get(run->schema, "columns"), i, column)
@@ -131,6 +133,8 @@ size_t sph_run_targets(const sph_run *run)
 
 const char *sph_run_target(const sph_run *run, size_t target)
 {
+    if (!run)
+        return NULL;
     size_t i;
     const json_t *column;
     json_array_foreach(json_object_get(run->schema, "columns"), i, column)
@@ -162,6 +166,7 @@ static void score_target(const struct run_rows *rows, size_t target, sph_scores 
 
 int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each)
 {
+    NEED(run, each);
     struct run_rows rows;
     int err = run_rows_open(&rows, run, source);
     if (!err && rows.data->task != SPH_TASK_REGRESSION)

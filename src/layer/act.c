@@ -74,5 +74,5 @@ const struct act_ops *act_ops(sph_act act)
 
 int sph_act_breaks(sph_act act)
 {
-    return (int)act_ops(act)->breaks;
+    return (unsigned)act < SPH_ACT_COUNT ? (int)act_ops(act)->breaks : 0;
 }

@@ -17,10 +17,10 @@ const struct norm_ops *norm_ops_at(sph_norm norm, sph_imn_place place)
 
 int sph_norm_is_batch(sph_norm norm)
 {
-    return norm_ops(norm)->batch;
+    return (unsigned)norm < SPH_NORM_COUNT && norm_ops(norm)->batch;
 }
 
 int sph_norm_is_at_input(sph_norm norm)
 {
-    return norm_ops(norm)->at_input;
+    return (unsigned)norm < SPH_NORM_COUNT && norm_ops(norm)->at_input;
 }

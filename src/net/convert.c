@@ -194,6 +194,7 @@ static int is_copy(const sph_net *net, sph_param to, int strict, int fold)
 
 int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
 {
+    NEED(out, net);
     int strict = (flags & SPH_CONVERT_STRICT) != 0;
     if ((unsigned)to >= SPH_PARAM_COUNT)
         return sph_fail_of(SPH_EARG, "", 0, "param", "unknown parameterization %d", (int)to);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compute/threads.h"
 #include "net/plan.h"
 
 /* Rows at once in evaluation: enough to fill a product, and images few enough that a node's values take
@@ -57,6 +58,9 @@ static double collect_tile(void *self, const struct tile *tile, const void *y, s
 
 int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
 {
+    NEED(net);
+    if (rows)
+        NEED(x, y);
     if (!net->ready)
         return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
     size_t n = sph_net_inputs(net), ld = net_row_length(net), outputs = sph_net_outputs(net);
@@ -67,7 +71,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     struct plan *plan = NULL;
     double *scaled = mem_get(batch * n, sizeof *scaled);
     char *in = mem_get(batch * ld, net->k->size);
-    int err = SPH_EMEMORY;
+    int err = SPH_EMEMORY, threads = threads_setting();
     if (!scaled || !in)
         goto out;
     if ((err = weights_new(&weights, net, net->k, 0)) < 0 ||
@@ -88,6 +92,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     if (!err && net->scaling.y_mean)
         scaling_undo_y(&net->scaling, rows, y, y);
 out:
+    threads_set_back(threads);
     plan_free(plan);
     weights_free(weights);
     mem_free(in);
@@ -97,6 +102,7 @@ out:
 
 int sph_net_weight(const sph_net *net, size_t k, double *w, double *b, double *s)
 {
+    NEED(net);
     if (!net->ready || k >= net->layer_count)
         return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", k, net->ready ? net->layer_count : 0);
     struct weights *weights = NULL;

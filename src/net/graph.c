@@ -12,6 +12,7 @@
 
 int sph_net_new(sph_net **out, sph_dtype dtype)
 {
+    NEED(out);
     if ((unsigned)dtype >= SPH_DTYPE_COUNT)
         return sph_fail_of(SPH_EARG, "", 0, "dtype", "unknown dtype %d", (int)dtype);
     sph_net *net = mem_get(1, sizeof *net);
@@ -26,6 +27,8 @@ int sph_net_new(sph_net **out, sph_dtype dtype)
 
 void sph_net_set_conv(sph_net *net, sph_conv way)
 {
+    if (!net)
+        return;
     net->conv = way;
 }
 
@@ -72,6 +75,7 @@ static int check_node(const sph_net *net, int node, const char *what)
 
 int sph_net_input(sph_net *net, size_t features)
 {
+    NEED(net);
     if (!features)
         return sph_fail_key(SPH_EARG, "input", "0 features, expected at least 1");
     return sph_net_image(net, features, 1, 1);
@@ -79,6 +83,7 @@ int sph_net_input(sph_net *net, size_t features)
 
 int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width)
 {
+    NEED(net);
     if (!channels || !height || !width)
         return sph_fail_key(SPH_EARG, "input",
                             "an image of %zu x %zu x %zu (channels, height, width) is empty", channels,
@@ -198,6 +203,7 @@ static const char *layer_name(const sph_net *net, const sph_layer *spec, char te
 
 int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
 {
+    NEED(net, spec);
     char text[32];
     const char *name = layer_name(net, spec, text);
     int err;
@@ -261,6 +267,7 @@ static int slide(const sph_net *net, int from, const char *what, size_t kernel, 
 
 int sph_net_conv(sph_net *net, int from, const sph_layer *spec)
 {
+    NEED(net, spec);
     char text[32];
     const char *name = layer_name(net, spec, text);
     struct net_node node;
@@ -287,16 +294,19 @@ static int add_pool(sph_net *net, int from, enum node_kind kind, const char *wha
 
 int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad)
 {
+    NEED(net);
     return add_pool(net, from, NODE_MAX_POOL, "max pool", kernel, stride, pad);
 }
 
 int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad)
 {
+    NEED(net);
     return add_pool(net, from, NODE_AVG_POOL, "average pool", kernel, stride, pad);
 }
 
 int sph_net_global_pool(sph_net *net, int from)
 {
+    NEED(net);
     int err = check_node(net, from, "global pool");
     if (err < 0)
         return err;
@@ -316,6 +326,7 @@ int sph_net_global_pool(sph_net *net, int from)
 
 int sph_net_add(sph_net *net, int a, int b)
 {
+    NEED(net);
     int err;
     if ((err = check_node(net, a, "add")) < 0 || (err = check_node(net, b, "add")) < 0)
         return err;
@@ -337,6 +348,7 @@ int sph_net_add(sph_net *net, int a, int b)
 
 int sph_net_act(sph_net *net, int from, sph_act act)
 {
+    NEED(net);
     int err = check_node(net, from, "activation");
     if (err < 0)
         return err;
@@ -380,6 +392,7 @@ int net_finish(sph_net *net, int output)
 
 int sph_net_ready(sph_net *net, int output, uint64_t seed)
 {
+    NEED(net);
     int err = net_finish(net, output);
     return err < 0 ? err : net_draw(net, seed);
 }
@@ -438,6 +451,7 @@ sph_layer net_output_layer(sph_param param, sph_init init, int wn_output)
 
 int sph_net_mlp(sph_net **out, const sph_mlp *spec)
 {
+    NEED(out, spec);
     sph_net *net = NULL;
     int err = sph_net_new(&net, spec->dtype);
     if (err < 0)
@@ -520,11 +534,14 @@ int net_copy_graph(sph_net **out, const sph_net *net, net_adapt *adapt, void *se
 
 const char *sph_net_note(const sph_net *net)
 {
+    if (!net)
+        return "";
     return net->note ? net->note : "";
 }
 
 int sph_net_set_note(sph_net *net, const char *text)
 {
+    NEED(net);
     char *note = text && *text ? mem_text(text) : NULL;
     if (text && *text && !note)
         return SPH_EMEMORY;
@@ -535,56 +552,11 @@ int sph_net_set_note(sph_net *net, const char *text)
 
 int sph_net_copy(sph_net **out, const sph_net *net)
 {
+    NEED(out, net);
     int err = net_copy_graph(out, net, NULL, NULL);
     if (err < 0)
         return err;
     memcpy((*out)->params, net->params, net->learned * net->k->size);
     memcpy((*out)->state, net->state, net->state_len * net->k->size);
     return 0;
-}
-
-/* ---------------------------------------------------------------- looking at a net */
-
-int net_has_batch_statistic(const sph_net *net)
-{
-    for (size_t l = 0; l < net->layer_count; l++)
-        if (net->layers[l].norm->batch)
-            return 1;
-    return 0;
-}
-
-sph_dtype sph_net_dtype(const sph_net *net)
-{
-    return net->dtype;
-}
-
-size_t sph_net_inputs(const sph_net *net)
-{
-    return net->node_count ? node_features(&net->nodes[0]) : 0;
-}
-
-size_t sph_net_outputs(const sph_net *net)
-{
-    return net->output < 0 ? 0 : node_features(&net->nodes[net->output]);
-}
-
-size_t sph_net_layers(const sph_net *net)
-{
-    return net->layer_count;
-}
-
-size_t sph_net_learned(const sph_net *net)
-{
-    return net->learned;
-}
-
-const sph_layer *sph_net_layer(const sph_net *net, size_t k, size_t *inputs)
-{
-    if (k >= net->layer_count)
-        return NULL;
-    struct net_layer *layer = &net->layers[k];
-    layer->spec.path = layer->path; /* the array may have moved while the net grew */
-    if (inputs)
-        *inputs = layer->shape.n;
-    return &layer->spec;
 }

@@ -146,11 +146,12 @@ int net_lay_out(sph_net *net)
 
 size_t sph_net_tensors(const sph_net *net)
 {
-    return net->tensor_count;
+    return net ? net->tensor_count : 0;
 }
 
 int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out)
 {
+    NEED(net, out);
     if (i >= net->tensor_count)
         return sph_fail_of(SPH_EARG, "", 0, "tensor", "tensor %zu of a net that has %zu", i,
                            net->tensor_count);
@@ -202,6 +203,7 @@ static int find_for(const sph_net *net, const char *name, size_t count, const st
 
 int sph_net_get(const sph_net *net, const char *name, double *values, size_t count)
 {
+    NEED(net, name, values);
     const struct net_tensor *tensor;
     int err = find_for(net, name, count, &tensor);
     if (!err)
@@ -211,6 +213,7 @@ int sph_net_get(const sph_net *net, const char *name, double *values, size_t cou
 
 int sph_net_set(sph_net *net, const char *name, const double *values, size_t count)
 {
+    NEED(net, name, values);
     const struct net_tensor *tensor;
     int err = find_for(net, name, count, &tensor);
     if (!err)

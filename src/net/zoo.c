@@ -99,6 +99,7 @@ static void add_next(struct builder *b, const struct conv *conv)
 
 int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
 {
+    NEED(out, spec);
     static const size_t units[] = {128, 128, 256, 256, 512, 512};
     struct builder b;
     int err = begin(&b, spec);
@@ -209,16 +210,19 @@ static int torchvision_resnet(sph_net **out, const sph_image_net *spec, const si
 
 int sph_net_resnet18(sph_net **out, const sph_image_net *spec)
 {
+    NEED(out, spec);
     return torchvision_resnet(out, spec, (const size_t[]){2, 2, 2, 2}, basic);
 }
 
 int sph_net_resnet50(sph_net **out, const sph_image_net *spec)
 {
+    NEED(out, spec);
     return torchvision_resnet(out, spec, (const size_t[]){3, 4, 6, 3}, bottleneck);
 }
 
 int sph_net_wrn28_2(sph_net **out, const sph_image_net *spec)
 {
+    NEED(out, spec);
     return build_resnet(out, spec, SPH_STEM_SMALL,
                         &(struct resnet){16, 3, 32, (const size_t[]){4, 4, 4}, basic});
 }
@@ -230,6 +234,7 @@ enum { MOBILE_LARGE = 96 };
 
 int sph_net_mobile(sph_net **out, const sph_image_net *spec)
 {
+    NEED(out, spec);
     static const struct {
         size_t units, stride, times;
     } pairs[] = {{64, 1, 1},  {128, 2, 1}, {128, 1, 1},  {256, 2, 1}, {256, 1, 1},

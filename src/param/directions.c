@@ -137,12 +137,16 @@ static int run(struct call *call, sph_dtype dtype, int threads)
 
 int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept, int threads)
 {
+    if (m)
+        NEED(theta, u);
     return run(&(struct call){.m = m, .n = n, .theta = theta, .out = u, .kept = kept}, dtype, threads);
 }
 
 int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
                         const void *du, void *dtheta, int threads)
 {
+    if (m)
+        NEED(theta, du, dtheta);
     struct call back = {.m = m, .n = n, .theta = theta, .kept = (void *)kept, .du = du, .out = dtheta};
     if (kept || !m)
         return run(&back, dtype, threads);
@@ -165,6 +169,8 @@ int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *
     if (n < 2 || (unsigned)dtype >= SPH_DTYPE_COUNT)
         return sph_fail_key(SPH_EARG, "n", "%zu inputs, dtype %d, expected at least 2, f32 or f64", n,
                             (int)dtype);
+    if (m)
+        NEED(w, theta, length);
     const struct kernels *k = kernels_pick(dtype, KERNELS_FASTEST);
     double *row = mem_get(n, 2 * sizeof *row), r, lambda;
     if (!row)

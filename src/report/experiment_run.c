@@ -16,6 +16,7 @@
 
 int sph_experiment_open(sph_experiment **out, const char *path)
 {
+    NEED(out, path);
     return experiment_open(out, path, &figure_list);
 }
 
@@ -173,6 +174,7 @@ static int write_all(struct experiment_run *run)
 
 int sph_experiment_run(sph_experiment *e, const sph_experiment_opts *opts, sph_experiment_result *result)
 {
+    NEED(e, opts);
     sph_experiment_result own;
     struct experiment_run run = {.experiment = e, .opts = opts, .held = -1, .result = result ? result : &own};
     *run.result = (sph_experiment_result){0};

@@ -51,6 +51,8 @@ static int gnuplot_path(char *out, size_t size)
 
 const char *sph_gnuplot(char *out, size_t size)
 {
+    if (!out)
+        return NULL;
     return gnuplot_path(out, size) ? out : NULL;
 }
 

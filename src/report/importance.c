@@ -52,6 +52,8 @@ static int print(const struct importances *found, const char *dir, int json, con
 
 int sph_importance(const char *dir, const sph_importance_opts *opts, int json, const sph_sink *sink)
 {
+    NEED(dir, opts, sink);
+    NEED_CALL(sink->write);
     enum { REPEATS = 10 };
     struct importances found = {0};
     struct telling telling = {opts};

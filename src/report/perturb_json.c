@@ -70,6 +70,8 @@ static json_t *checks_to_json(const sph_theory_result *theory)
 int sph_perturb_json(const sph_perturb_result *result, const sph_perturb_opts *opts,
                      const sph_theory_result *theory, const sph_sink *sink)
 {
+    NEED(result, opts, theory, sink);
+    NEED_CALL(sink->write);
     struct text out = {0};
     json_t *object =
         JSON_OF({"inputs", json_count(result->inputs)}, {"distance", json_number(opts->distance)},

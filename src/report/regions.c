@@ -164,6 +164,7 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
 
 static int save_in(const sph_regions *regions, const char *dir)
 {
+    NEED(regions, dir);
     struct file_replace file = {0};
     int err = file_make_directory(dir);
     if (err < 0)

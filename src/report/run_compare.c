@@ -138,6 +138,12 @@ static int write_page(const char *path, const char *const *dirs, size_t count, c
 
 int sph_compare(const char *const *dirs, size_t count, const char *page, int json, const sph_sink *sink)
 {
+    NEED(sink);
+    NEED_CALL(sink->write);
+    if (count)
+        NEED(dirs);
+    for (size_t i = 0; i < count; i++)
+        NEED(dirs[i]);
     static const struct table_column columns[COMPARE_COLUMNS] = {
         [COMPARE_RUN] = {.head = "run", .json = "run"},
         [COMPARE_DATA] = {.head = "data", .json = "data"},

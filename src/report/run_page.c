@@ -176,6 +176,7 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
 
 static int write_page(const char *dir)
 {
+    NEED(dir);
     struct sph_job *job = NULL;
     struct report *report = NULL;
     json_t *result = NULL;

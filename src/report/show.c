@@ -325,6 +325,8 @@ static int show_model(const char *path, int json, const sph_sink *sink)
 
 static int show(const char *path, int json, const sph_sink *sink)
 {
+    NEED(path, sink);
+    NEED_CALL(sink->write);
     char *config = file_join(path, RUNFOLDER_CONFIG), *experiment = file_join(path, RUNFOLDER_EXPERIMENT);
     int err = SPH_EMEMORY;
     if (!config || !experiment)

@@ -100,12 +100,14 @@ static int name_arrays(sph_data *data)
 int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows, size_t features,
                          size_t targets, sph_task task)
 {
+    NEED(out);
     size_t x_count, y_count;
     *out = NULL;
-    if (!x || !y || !rows || !features || !targets)
+    if (!rows || !features || !targets)
         return sph_fail_key(SPH_EARG, "data",
                             "%zu rows of %zu features and %zu targets, expected at least one of each", rows,
                             features, targets);
+    NEED(x, y);
     if ((unsigned)task >= SPH_TASK_COUNT || (task != SPH_TASK_REGRESSION && targets != 1))
         return sph_fail_key(SPH_EARG, "data", "a task of classes has one target, not %zu", targets);
     if (__builtin_mul_overflow(rows, features, &x_count) || __builtin_mul_overflow(rows, targets, &y_count))
@@ -137,6 +139,7 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
 
 int sph_data_set_weights(sph_data *data, const double *weights)
 {
+    NEED(data, weights);
     for (size_t i = 0; i < data->rows; i++)
         if (!(weights[i] >= 0 && isfinite(weights[i])))
             return sph_fail_key(SPH_EARG, "weights", "row %zu has %g, expected a number from 0 on", i,
@@ -152,6 +155,7 @@ int sph_data_set_weights(sph_data *data, const double *weights)
 
 int sph_data_set_classes(sph_data *data, size_t classes)
 {
+    NEED(data);
     size_t most = data->task == SPH_TASK_BINARY ? 2 : 1000000;
     if (data->task == SPH_TASK_REGRESSION || classes < data->classes || classes > most)
         return sph_fail_key(SPH_EARG, "classes", "%zu, expected %zu to %zu", classes, data->classes,
@@ -165,47 +169,49 @@ int sph_data_set_classes(sph_data *data, size_t classes)
 
 size_t sph_data_rows(const sph_data *data)
 {
-    return data->rows;
+    return data ? data->rows : 0;
 }
 
 size_t sph_data_left_out(const sph_data *data)
 {
-    return data->left_out;
+    return data ? data->left_out : 0;
 }
 
 size_t sph_data_filled(const sph_data *data)
 {
-    return data->filled;
+    return data ? data->filled : 0;
 }
 
 size_t sph_data_features(const sph_data *data)
 {
-    return data->features;
+    return data ? data->features : 0;
 }
 
 size_t sph_data_targets(const sph_data *data)
 {
-    return data->targets;
+    return data ? data->targets : 0;
 }
 
 size_t sph_data_outputs(const sph_data *data)
 {
+    if (!data)
+        return 0;
     return data->task == SPH_TASK_CLASSES ? data->classes : data->targets;
 }
 
 sph_task sph_data_task(const sph_data *data)
 {
-    return data->task;
+    return data ? data->task : SPH_TASK_REGRESSION;
 }
 
 const double *sph_data_x(const sph_data *data)
 {
-    return data->x;
+    return data ? data->x : NULL;
 }
 
 const double *sph_data_y(const sph_data *data)
 {
-    return data->y;
+    return data ? data->y : NULL;
 }
 
 const char *data_date_part(size_t part)
@@ -246,6 +252,7 @@ const char *data_target_name(const sph_data *data, size_t target)
 
 int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size)
 {
+    NEED(data, name);
     if (feature >= data->features)
         return sph_fail(SPH_EARG, "feature %zu of data that have %zu", feature, data->features);
     char *whole = data_feature_name(data, feature);
@@ -258,5 +265,7 @@ int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t si
 
 const char *sph_data_class(const sph_data *data, size_t number)
 {
+    if (!data)
+        return NULL;
     return number < data->classes ? data->labels[number] : NULL;
 }

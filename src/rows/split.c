@@ -285,6 +285,7 @@ static int take_test_part(sph_split *out, const sph_data *data)
 int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                    uint64_t seed)
 {
+    NEED(out, data);
     *out = (sph_split){0};
     size_t rows = data->test_from ? data->test_from : data->rows;
     if (check_share("test", test) < 0 || check_share("val", val) < 0)

@@ -163,6 +163,7 @@ static int name_columns(sph_data *data, const struct synthetic *set)
 
 int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noise, uint64_t seed)
 {
+    NEED(out, name);
     struct synthetic set;
     sph_data *data = NULL;
     *out = NULL;

@@ -93,6 +93,7 @@ static int convert_chain(const struct safetensors *file, const char *out, const 
 
 static int convert_file(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
 {
+    NEED(in, out, opts);
     struct safetensors file;
     sph_converted ignored;
     if (!result)

@@ -14,7 +14,6 @@
 #include "store/tensors.h"
 #include "store/torchvision.h"
 
-#define MEMBERS "members"
 enum { MEMBER_NAME = 40 };
 
 /* ---------------------------------------------------------------- standardisation */
@@ -148,7 +147,7 @@ static int describe(struct text *out, const char *path, const sph_net *net, size
     if (!object)
         return sph_fail_at(SPH_EMEMORY, path, "out of memory");
     err = put_scaling(object, net, path);
-    if (!err && members > 1 && json_object_set_new(object, MEMBERS, json_integer((json_int_t)members)) < 0)
+    if (!err && members > 1 && json_object_set_new(object, MODEL_MEMBERS, json_integer((json_int_t)members)) < 0)
         err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err && data && json_object_set(object, "data", (json_t *)data) < 0)
         err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
@@ -163,7 +162,7 @@ static void name_member(char out[static MEMBER_NAME], size_t member, size_t memb
 {
     out[0] = 0;
     if (members > 1)
-        snprintf(out, MEMBER_NAME, MEMBERS ".%zu.", member);
+        snprintf(out, MEMBER_NAME, MODEL_MEMBERS ".%zu.", member);
 }
 
 static int list_tensors(struct st_writer *writer, const sph_net *net, const char *before)
@@ -282,9 +281,9 @@ out:
 static int check_members(const struct safetensors *file, size_t tensors, size_t members)
 {
     for (size_t i = 0; i < file->count && file->count != tensors * members; i++) {
-        const char *name = file->tensor[i].name, *number = name + strlen(MEMBERS ".");
+        const char *name = file->tensor[i].name, *number = name + strlen(MODEL_MEMBERS ".");
         char digits[24] = "", before[MEMBER_NAME] = "";
-        size_t member = members, length = strlen(name) < strlen(MEMBERS ".") ? 0 : strcspn(number, ".");
+        size_t member = members, length = strlen(name) < strlen(MODEL_MEMBERS ".") ? 0 : strcspn(number, ".");
         if (length < sizeof digits)
             memcpy(digits, number, length);
         if (text_to_size(digits, &member))
@@ -299,12 +298,12 @@ static int check_members(const struct safetensors *file, size_t tensors, size_t 
 static int count_members(const struct safetensors *file, const json_t *object, const char *where, size_t *out)
 {
     *out = 1;
-    if (!json_object_get(object, MEMBERS))
+    if (!json_object_get(object, MODEL_MEMBERS))
         return 0;
-    int err = json_member_size(object, where, MEMBERS, out);
+    int err = json_member_size(object, where, MODEL_MEMBERS, out);
     if (!err && (!*out || *out > file->count))
-        err = sph_fail_of(SPH_EFORMAT, where, 0, MEMBERS, "\"%s\" is %zu, and the file has %zu tensors",
-                          MEMBERS, *out, file->count);
+        err = sph_fail_of(SPH_EFORMAT, where, 0, MODEL_MEMBERS, "\"%s\" is %zu, and the file has %zu tensors",
+                          MODEL_MEMBERS, *out, file->count);
     return err;
 }
 
@@ -461,16 +460,20 @@ static int save_with_note(const sph_net *net, const char *path, const sph_sink *
 
 int sph_net_save(const sph_net *net, const char *path)
 {
+    NEED(net, path);
     return save_with_note(net, path, NULL);
 }
 
 int sph_net_write(const sph_net *net, const sph_sink *to)
 {
+    NEED(net, to);
+    NEED_CALL(to->write);
     return save_with_note(net, ST_NOWHERE, to);
 }
 
 int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
 {
+    NEED(net, path);
     if ((unsigned)names >= SPH_NAMES_COUNT)
         return sph_fail_of(SPH_EARG, path, 0, "names", "unknown names %d", (int)names);
     if (!net->ready)
@@ -507,6 +510,7 @@ static int opened(sph_net **out, int err, sph_net *net, json_t *data)
 
 int sph_net_open(sph_net **out, const char *path)
 {
+    NEED(out, path);
     json_t *data = NULL;
     sph_net *net = NULL;
     int err = model_open(&net, &data, path);
@@ -515,6 +519,7 @@ int sph_net_open(sph_net **out, const char *path)
 
 int sph_net_read(sph_net **out, const void *bytes, size_t length)
 {
+    NEED(out, bytes);
     json_t *data = NULL;
     sph_net *net = NULL;
     struct safetensors file;
@@ -522,78 +527,4 @@ int sph_net_read(sph_net **out, const void *bytes, size_t length)
     if (!err)
         err = open_one(&net, &data, &file, ST_NOWHERE);
     return opened(out, err, net, data);
-}
-
-/* What a description, if there is one, says about the tensors beside their names. */
-static int check_description(const struct safetensors *file, const sph_net *net)
-{
-    const char *text = safetensors_metadata(file, MODEL_METADATA);
-    json_t *object = NULL;
-    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
-    if (!err && json_object_get(object, MEMBERS))
-        err = sph_fail_at(SPH_EFORMAT, file->path, "an ensemble, expected one net");
-    if (!err && object)
-        err = architecture_same_angles(json_object_get(object, "architecture"), net, file->path);
-    json_decref(object);
-    return err;
-}
-
-/* What a description says beyond names and shapes: strides, activations, normalizations are the net's. The output
- * layer, the precision and the size of images may be others. */
-static int check_body(const struct safetensors *file, const sph_net *net)
-{
-    const char *text = safetensors_metadata(file, MODEL_METADATA);
-    json_t *object = NULL, *here = NULL;
-    char difference[256];
-    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
-    json_t *there = json_object_get(object, "architecture"), *nodes = json_object_get(there, "nodes");
-    if (!err && there && !(err = architecture_of(&here, net))) {
-        json_t *ours = json_object_get(here, "nodes");
-        size_t last = (size_t)net->output;
-        const char *path = json_string_value(json_object_get(json_array_get(nodes, last), "path"));
-        int failed = json_object_set(there, "dtype", json_object_get(here, "dtype"));
-        if (json_object_get(json_array_get(nodes, 0), "height"))
-            failed |= json_array_set(nodes, 0, json_array_get(ours, 0));
-        if (path && !strcmp(path, net->layers[net->nodes[last].layer].path))
-            failed |= json_array_set(nodes, last, json_array_get(ours, last));
-        if (failed)
-            err = sph_fail_at(SPH_EMEMORY, file->path, "out of memory");
-        else if (architecture_difference(there, here, difference, sizeof difference))
-            err = sph_fail_at(SPH_EFORMAT, file->path,
-                              "another network, and not by its output layer alone: %s", difference);
-    }
-    json_decref(here);
-    json_decref(object);
-    return err;
-}
-
-static int load(sph_net *net, const char *path, int new_head)
-{
-    if (!net->ready)
-        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
-    const struct net_node *last = &net->nodes[net->output];
-    if (new_head && last->kind != NODE_DENSE && last->kind != NODE_CONV)
-        return sph_fail_at(SPH_EARG, path, "the net does not end in a layer, which could be left out");
-    struct safetensors file;
-    int err = safetensors_open(&file, path);
-    if (err < 0)
-        return err;
-    const struct tensor_names *names = torchvision_recognise(&file) ? &torchvision_names : NULL;
-    int but = new_head ? (int)last->layer : -1;
-    if (!(err = check_description(&file, net)) && new_head && !(err = tensors_fit(net, &file, 0, names, but)))
-        err = check_body(&file, net);
-    if (!err)
-        err = tensors_take(net, &file, 0, names, but);
-    safetensors_close(&file);
-    return err;
-}
-
-int sph_net_load_tensors(sph_net *net, const char *path)
-{
-    return load(net, path, 0);
-}
-
-int sph_net_load_body(sph_net *net, const char *path)
-{
-    return load(net, path, 1);
 }

@@ -18,6 +18,7 @@
 #include "spherelu.h"
 
 #define MODEL_METADATA "spherelu"
+#define MODEL_MEMBERS  "members"
 enum { MODEL_FORMAT = 1 };
 
 /* The members of an ensemble, all of one shape and standardisation; one member is a plain net. data: an object kept beside

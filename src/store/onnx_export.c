@@ -296,6 +296,9 @@ static int check_all(sph_net *const *nets, size_t count, const char *path, const
 int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,
               const struct onnx_face *face)
 {
+    static const sph_export_opts usual;
+    if (!opts)
+        opts = &usual;
     int err = check_all(nets, count, path, opts, face);
     if (err < 0)
         return err;
@@ -328,6 +331,7 @@ out:
 
 int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts)
 {
+    NEED(net, path);
     sph_net *one = (sph_net *)net;
     return onnx_save(&one, 1, path, opts, &(struct onnx_face){.raw = 1});
 }

@@ -321,6 +321,7 @@ static int build(sph_net **out, struct import *import, int output)
 
 int sph_net_import(sph_net **out, const char *path, sph_imported *result)
 {
+    NEED(out, path);
     struct import import = {0};
     int output = -1, err;
     if ((err = onnx_open(&import.file, path)) < 0 || (err = add_constants(&import)) < 0 ||

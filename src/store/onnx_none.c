@@ -23,6 +23,7 @@ int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_ex
 
 int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts)
 {
+    NEED(net, path);
     (void)net;
     (void)opts;
     return refuse(path);
@@ -30,6 +31,7 @@ int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *
 
 int sph_net_import(sph_net **out, const char *path, sph_imported *result)
 {
+    NEED(out, path);
     (void)out;
     (void)result;
     return refuse(path);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "compute/threads.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "rows/split.h"
@@ -15,6 +16,8 @@ static const double default_lr = 0.01;
 
 void sph_train_defaults(sph_train_opts *out, sph_task task)
 {
+    if (!out)
+        return;
     *out = (sph_train_opts){
         .loss = loss_first(task),
         .huber_delta = 1,
@@ -38,6 +41,8 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
 
 void sph_train_optimizer(sph_train_opts *opts, sph_optimizer optimizer)
 {
+    if (!opts)
+        return;
     opts->optimizer = optimizer;
     if ((unsigned)optimizer >= SPH_OPTIMIZER_COUNT)
         return; /* sph_train says so */
@@ -341,15 +346,19 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
 int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
               const sph_observer *observers, size_t count, sph_result *result)
 {
+    NEED(net, data, split, opts);
+    if (count)
+        NEED(observers);
     struct fit *fit = NULL;
     sph_result own;
     if (!result)
         result = &own;
     *result = (sph_result){0};
-    int err = fit_new(&fit, net, data, split, opts);
+    int threads = threads_setting(), err = fit_new(&fit, net, data, split, opts);
     if (!err)
         err = fit_run(fit, observers, count, result);
     fit_free(fit);
+    threads_set_back(threads);
     return err;
 }
 
@@ -363,5 +372,7 @@ static int stop_if_set(void *self, const sph_view *view)
 
 void sph_stop_observer(const volatile int *flag, sph_observer *out)
 {
+    if (!flag || !out)
+        return;
     *out = (sph_observer){.self = (void *)flag, .step = stop_if_set};
 }

@@ -26,7 +26,7 @@ const struct metric *metric_row(sph_metric metric)
 
 const sph_metric_facts *sph_metric_about(sph_metric metric)
 {
-    return &metric_row(metric)->facts;
+    return (unsigned)metric < SPH_METRIC_COUNT ? &metric_row(metric)->facts : NULL;
 }
 
 size_t metric_list(sph_task task, size_t outputs, sph_metric list[SPH_METRICS_MAX])
@@ -43,6 +43,8 @@ size_t metric_list(sph_task task, size_t outputs, sph_metric list[SPH_METRICS_MA
 sph_metric sph_metric_of(sph_task task)
 {
     sph_metric list[SPH_METRICS_MAX];
+    if ((unsigned)task >= SPH_TASK_COUNT)
+        return SPH_METRIC_LOSS;
     metric_list(task, 1, list);
     return list[1];
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The numbers of a file for a net that is there already. */
+#include <string.h>
+
+#include "base/error.h"
+#include "net/net.h"
+#include "store/architecture.h"
+#include "store/model.h"
+#include "store/safetensors.h"
+#include "store/tensors.h"
+#include "store/torchvision.h"
+
+/* What a description, if there is one, says about the tensors beside their names. */
+static int check_description(const struct safetensors *file, const sph_net *net)
+{
+    const char *text = safetensors_metadata(file, MODEL_METADATA);
+    json_t *object = NULL;
+    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
+    if (!err && json_object_get(object, MODEL_MEMBERS))
+        err = sph_fail_at(SPH_EFORMAT, file->path, "an ensemble, expected one net");
+    if (!err && object)
+        err = architecture_same_angles(json_object_get(object, "architecture"), net, file->path);
+    json_decref(object);
+    return err;
+}
+
+/* What a description says beyond names and shapes: strides, activations, normalizations are the net's. The output
+ * layer, the precision and the size of images may be others. */
+static int check_body(const struct safetensors *file, const sph_net *net)
+{
+    const char *text = safetensors_metadata(file, MODEL_METADATA);
+    json_t *object = NULL, *here = NULL;
+    char difference[256];
+    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
+    json_t *there = json_object_get(object, "architecture"), *nodes = json_object_get(there, "nodes");
+    if (!err && there && !(err = architecture_of(&here, net))) {
+        json_t *ours = json_object_get(here, "nodes");
+        size_t last = (size_t)net->output;
+        const char *path = json_string_value(json_object_get(json_array_get(nodes, last), "path"));
+        int failed = json_object_set(there, "dtype", json_object_get(here, "dtype"));
+        if (json_object_get(json_array_get(nodes, 0), "height"))
+            failed |= json_array_set(nodes, 0, json_array_get(ours, 0));
+        if (path && !strcmp(path, net->layers[net->nodes[last].layer].path))
+            failed |= json_array_set(nodes, last, json_array_get(ours, last));
+        if (failed)
+            err = sph_fail_at(SPH_EMEMORY, file->path, "out of memory");
+        else if (architecture_difference(there, here, difference, sizeof difference))
+            err = sph_fail_at(SPH_EFORMAT, file->path,
+                              "another network, and not by its output layer alone: %s", difference);
+    }
+    json_decref(here);
+    json_decref(object);
+    return err;
+}
+
+static int load(sph_net *net, const char *path, int new_head)
+{
+    if (!net->ready)
+        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+    const struct net_node *last = &net->nodes[net->output];
+    if (new_head && last->kind != NODE_DENSE && last->kind != NODE_CONV)
+        return sph_fail_at(SPH_EARG, path, "the net does not end in a layer, which could be left out");
+    struct safetensors file;
+    int err = safetensors_open(&file, path);
+    if (err < 0)
+        return err;
+    const struct tensor_names *names = torchvision_recognise(&file) ? &torchvision_names : NULL;
+    int but = new_head ? (int)last->layer : -1;
+    if (!(err = check_description(&file, net)) && new_head && !(err = tensors_fit(net, &file, 0, names, but)))
+        err = check_body(&file, net);
+    if (!err)
+        err = tensors_take(net, &file, 0, names, but);
+    safetensors_close(&file);
+    return err;
+}
+
+int sph_net_load_tensors(sph_net *net, const char *path)
+{
+    NEED(net, path);
+    return load(net, path, 0);
+}
+
+int sph_net_load_body(sph_net *net, const char *path)
+{
+    NEED(net, path);
+    return load(net, path, 1);
+}
