@@ -302,7 +302,7 @@ int job_settle(struct sph_job *job, const sph_data *data)
     if (!err)
         err = check_tune(job);
     if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
-        err = reference_settle(job, data->task);
+        err = reference_settle(job, data);
     sph_train_defaults(&defaults, data->task);
     sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
     if (!err)
