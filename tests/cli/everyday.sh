@@ -115,7 +115,7 @@ for nets in 1 2; do
     done
 done
 
-jumps=(--data hours.csv --target y --hidden 8 --val 0 --batch full --lr 0.7 --patience 50 --quiet)
+jumps=(--data hours.csv --target y --hidden 8 --val 0 --batch full --lr 0.7 --schedule none --patience 50 --quiet)
 run 0 train "${jumps[@]}" --epochs 30 --out whole
 run 0 train "${jumps[@]}" --epochs 7 --checkpoint-seconds 0 --out parts
 run 0 train --resume --epochs 30 --quiet --out parts
