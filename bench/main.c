@@ -255,14 +255,13 @@ static int print_loader(const struct args *args)
     if (err)
         return cli_fail_with(args->command, err);
     if (!args_on(args, "json")) {
-        printf(
-            "loader  %zu pictures, %zux%zu, decode %s, %zu worker%s: %.4g pictures per second, the decoder alone on one "
-            "thread %.4g; for a second of processors %.4g and %.4g: %.2f\n",
-            result.images, result.size, result.size, sph_word(SPH_WORDS_DECODE, decode)->word, opts.workers,
-            cli_plural(opts.workers),
-            result.images_per_second, result.decode_only, result.per_processor_second,
-            result.decode_per_processor_second,
-            result.per_processor_second / result.decode_per_processor_second);
+        printf("loader  %zu pictures, %zux%zu, decode %s, %zu worker%s: %.4g pictures per second, the "
+               "decoder alone on one "
+               "thread %.4g; for a second of processors %.4g and %.4g: %.2f\n",
+               result.images, result.size, result.size, sph_word(SPH_WORDS_DECODE, decode)->word,
+               opts.workers, cli_plural(opts.workers), result.images_per_second, result.decode_only,
+               result.per_processor_second, result.decode_per_processor_second,
+               result.per_processor_second / result.decode_per_processor_second);
         return EXIT_DONE;
     }
     json_t *object = json_object();

@@ -61,7 +61,8 @@ static const sph_option options[] = {
      "evaluation, and its middle square is kept"},
     {"gray", NULL, "", "data", "one channel, the luma of red, green and blue"},
     {"decode", CLI_WORDS(SPH_DECODES), "exact", "data",
-     "decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 where that leaves at least the "
+     "decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 where that leaves at least "
+     "the "
      "pixels that are needed: faster for large photographs, and not the same pixels"},
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; --workers decode here"},

@@ -178,7 +178,8 @@ static void a_diverged_net_keeps_its_best_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(options_out_of_range_are_refused),      TEST(rows_beyond_the_data_are_refused),
+        TEST(options_out_of_range_are_refused),
+        TEST(rows_beyond_the_data_are_refused),
         TEST(an_observer_goes_on_stops_or_fails),
         TEST(the_best_weights_are_those_at_the_end_of_the_best_epoch),
         TEST(without_a_choice_the_last_epoch_counts_as_the_best),

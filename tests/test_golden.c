@@ -93,8 +93,8 @@ static void the_best_epoch_keeps_the_weights_pytorch_has_at_its_end(void **state
             before_the_last += best + 1 < epochs[k];
             double expected = t->golden[best + 1], got = result.train.value[0];
             if (!(fabs(got - expected) <= t->run->bar * expected))
-                fail_msg("%s, %zu epochs: the loss of the net is %.17g, PyTorch's after epoch %zu %.17g", t->name,
-                         epochs[k], got, best + 1, expected);
+                fail_msg("%s, %zu epochs: the loss of the net is %.17g, PyTorch's after epoch %zu %.17g",
+                         t->name, epochs[k], got, best + 1, expected);
         }
     }
     assert_int_equal(compared, 7 * 4 * 6);

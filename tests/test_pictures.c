@@ -30,7 +30,8 @@ static const struct view_colours colours = {{{14, 13, 12}, {-1.5, 0.2, 1.4}, {0.
 enum { GOLDEN_CASES = 40 };
 
 struct gap {
-    double mean, most, shift; /* levels in the mean, at most; pixels to the right or down, the larger of both */
+    double mean, most,
+        shift; /* levels in the mean, at most; pixels to the right or down, the larger of both */
 };
 
 /* How far two pictures (3, size, size) are apart. One that is another shifted by a part of a pixel differs by that part of
@@ -75,7 +76,8 @@ static void windows_are_what_pil_and_numpy_make_of_the_same_choices(void **state
                                 &choice.alpha[1], &choice.alpha[2], pixels),
                          10);
         assert_int_equal(strlen(pixels), 2 * 3 * size * size);
-        int plain = choice.alpha[0] == 0; /* a change of colours is rounded by itself, which may add half a level */
+        int plain =
+            choice.alpha[0] == 0; /* a change of colours is rounded by itself, which may add half a level */
         char path[1024];
         snprintf(path, sizeof path, SPH_TESTS_DIR "/golden/pictures/%s", name);
         uint8_t *got = mem_get(3 * size * size, 1), *golden = mem_get(3 * size * size, 1);
@@ -94,7 +96,10 @@ static void windows_are_what_pil_and_numpy_make_of_the_same_choices(void **state
             int whole = desk.picture.width == desk.picture.full_width;
             smaller += !whole;
             assert_true(whole || decode == SPH_DECODE_SCALED);
-            if (!(gap.mean < (!whole ? 2 : plain ? 0.3 : 0.6)) || (whole && gap.most > (plain ? 1 : 2)) ||
+            if (!(gap.mean < (!whole  ? 2
+                              : plain ? 0.3
+                                      : 0.6)) ||
+                (whole && gap.most > (plain ? 1 : 2)) ||
                 !(gap.shift < 0.04)) /* where counting padded columns shifts by 0.2 */
                 fail_msg("%s, shorter side %zu, decode %s: %g levels apart, at most %g, shifted by %g", name,
                          choice.shorter, sph_word(SPH_WORDS_DECODE, decode)->word, gap.mean, gap.most,

@@ -27,11 +27,11 @@ typedef struct sph_data_opts {
     int permutes; /* the rows are put into the order of numpy's RandomState(permute).permutation first */
     uint32_t permute;
     sph_column_order columns; /* of the features                                                       */
-    int gray;       /* images in one channel, the luma of their red, green and blue                        */
-    size_t size;    /* folders of pictures: height and width that they are brought to; 0: 224         */
+    int gray;    /* images in one channel, the luma of their red, green and blue                        */
+    size_t size; /* folders of pictures: height and width that they are brought to; 0: 224         */
     sph_decode decode; /* likewise: JPEG files are decoded whole, or smaller where that is enough          */
-    size_t workers; /* likewise: threads that decode them ahead; 0: one less than there are processors */
-    int skip_bad;   /* likewise: files that cannot be decoded are left out, not refused               */
+    size_t workers;    /* likewise: threads that decode them ahead; 0: one less than there are processors */
+    int skip_bad;      /* likewise: files that cannot be decoded are left out, not refused               */
     int strict; /* of a trained net's data: words that training did not see are refused                   */
     const char *keep; /* likewise: columns whose cells go into predictions as they are, or NULL           */
 } sph_data_opts;

@@ -13,7 +13,6 @@
 
 enum { PACK_MARK = 64, CONTENT_ROWS = 1024, CONTENT_BYTES = 64 };
 
-
 /* path/STEM_END; caller frees. */
 static char *part_path(const struct pack *pack, int part, const char *end)
 {

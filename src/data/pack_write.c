@@ -192,8 +192,8 @@ static int write_all(struct writer *w, const char *source)
 /* ---------------------------------------------------------------- what a call that was cut short left */
 
 /* All files but the images that make it a set. */
-static const char *const beside[] = {PACK_CLASSES,      PACK_DECODE,     "train_files.txt", "train_labels.npy",
-                                     "val_files.txt", "val_labels.npy",  "val_images.npy"};
+static const char *const beside[] = {PACK_CLASSES,    PACK_DECODE,      "train_files.txt", "train_labels.npy",
+                                     "val_files.txt", "val_labels.npy", "val_images.npy"};
 enum { BESIDE = sizeof beside / sizeof *beside };
 
 static void remove_file(const char *out, const char *name)

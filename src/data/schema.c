@@ -260,7 +260,8 @@ static int read_images_schema(sph_data *data, const json_t *schema)
                            data->channels, data->height, data->width, IMAGES_SIDE);
     /* absent in models of 0.2.0 and before, whose pictures were decoded so */
     int decode = SPH_DECODE_SCALED;
-    if (json_object_get(images, "decode") && (err = member_word(images, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
+    if (json_object_get(images, "decode") &&
+        (err = member_word(images, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
         return err;
     data->decode = (sph_decode)decode;
     data->gray = json_is_true(json_object_get(images, "gray"));

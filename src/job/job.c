@@ -67,8 +67,7 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
             return sph_fail_key(SPH_EARG, option_key(of_folders[i].id), "%s is no folder of pictures",
                                 source);
     /* an experiment that was written down names it whatever the pictures */
-    if (data->pictures && o->decode != (int)data->decode && job->given[OPTION_DECODE] &&
-        of_folders[3].asks)
+    if (data->pictures && o->decode != (int)data->decode && job->given[OPTION_DECODE] && of_folders[3].asks)
         return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; leave this option out",
                             source, sph_word(SPH_WORDS_DECODE, (int)data->decode)->word);
     static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};

@@ -74,9 +74,10 @@ static int monitor_images(struct sph_job *job, size_t classes)
     size_t least = sph_metric_about(SPH_METRIC_TOP5)->least_outputs;
     if (job->given[OPTION_MONITOR] || classes >= least)
         return text_unless_given(job, OPTION_MONITOR, "val_top5");
-    char *notes = mem_format("%s%s--protocol reference: val_accuracy chooses the epoch, because val_top5 needs "
-                             "%zu classes and these images have %zu",
-                             job->notes ? job->notes : "", job->notes ? "\n" : "", least, classes);
+    char *notes =
+        mem_format("%s%s--protocol reference: val_accuracy chooses the epoch, because val_top5 needs "
+                   "%zu classes and these images have %zu",
+                   job->notes ? job->notes : "", job->notes ? "\n" : "", least, classes);
     if (!notes)
         return SPH_EMEMORY;
     mem_free(job->notes);
