@@ -168,8 +168,7 @@ SPH_API sph_metric sph_metric_of(sph_task task); /* what stands for the task if 
 typedef struct sph_result {
     sph_scores train, val, test; /* rows 0 where a part is empty */
     size_t epochs;
-    size_t best_epoch; /* whose weights, at its end, the net has; the last one where nothing chooses; if stopped,
-                          the best so far */
+    size_t best_epoch; /* the net has the weights of its end; the last one where nothing chooses */
     uint64_t steps;
     double seconds;
     double waited; /* of these seconds, for images that were still being decoded */
