@@ -86,6 +86,7 @@ typedef struct bench_images_result {
 typedef struct bench_loader_opts {
     const char *data; /* a folder of pictures */
     size_t size;      /* that they are brought to */
+    sph_decode decode;
     size_t workers, repeats;
 } bench_loader_opts;
 

@@ -59,7 +59,7 @@ static void limit_free(struct limit *limit)
 }
 
 /* The decoder alone, at the same part of the size, on one thread. */
-static int decode_all(struct limit *limit, size_t epoch, size_t size)
+static int decode_all(struct limit *limit, size_t epoch, size_t size, sph_decode decode)
 {
     int err = 0;
     for (size_t i = 0; i < limit->count && !err; i++) {
@@ -67,7 +67,7 @@ static int decode_all(struct limit *limit, size_t epoch, size_t size)
         view_choose(&choice, SPH_AUGMENT_COLOUR, 1, epoch, (uint32_t)i, size);
         limit->desk.file = limit->file[i];
         limit->desk.length = limit->length[i];
-        err = picture_decode(&limit->desk, "a picture", 3, choice.shorter);
+        err = picture_decode(&limit->desk, "a picture", 3, decode == SPH_DECODE_SCALED ? choice.shorter : 0);
     }
     limit->desk.file = NULL;
     return err;
@@ -94,14 +94,14 @@ static void keep(struct rate *best, double pictures, double wall, double process
 }
 
 static int measure(struct limit *limit, struct picture_stream *stream, size_t size, size_t repeats,
-                   struct rate best[2])
+                   sph_decode decode, struct rate best[2])
 {
     int err = 0;
     for (size_t turn = 0; turn <= repeats && !err; turn++) /* the first warms up */
         for (int what = 0; what < 2 && !err; what++) {
             double wall = clock_seconds(), processor = processor_seconds(), done = 0;
             for (size_t epoch = 0; !err && clock_seconds() - wall < repetition_seconds; epoch++) {
-                err = what ? decode_all(limit, epoch, size) : load_all(stream, epoch, limit->count);
+                err = what ? decode_all(limit, epoch, size, decode) : load_all(stream, epoch, limit->count);
                 done += (double)limit->count;
             }
             if (turn && !err)
@@ -119,6 +119,7 @@ int bench_loader(const bench_loader_opts *opts, bench_loader_result *result)
     sph_data_opts how;
     sph_data_defaults(&how);
     how.size = opts->size;
+    how.decode = opts->decode;
     how.workers = opts->workers;
     int err = sph_data_open(&data, opts->data, &how);
     if (!err && !data->pictures)
@@ -126,7 +127,7 @@ int bench_loader(const bench_loader_opts *opts, bench_loader_result *result)
     size_t count = err ? 0 : data->rows < PICTURES_MOST ? data->rows : PICTURES_MOST;
     if (!err && !(err = limit_make(&limit, opts->data, count)) &&
         !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_COLOUR, 1, NULL, count)))
-        err = measure(&limit, stream, data->height, opts->repeats, best);
+        err = measure(&limit, stream, data->height, opts->repeats, opts->decode, best);
     if (!err)
         *result = (bench_loader_result){.images_per_second = best[0].wall,
                                         .decode_only = best[1].wall,

@@ -240,32 +240,35 @@ static int print_loader(const struct args *args)
 {
     struct setup bench = {.threads = 1, .repeats = 3};
     bench_loader_opts opts = {.data = args_value(args, "data"), .workers = 1};
-    int code;
+    int code, decode = SPH_DECODE_EXACT;
     if (!opts.data)
         return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a folder of pictures");
     if ((code = args_check_common(args)) || (code = args_size(args, "size", 1, &opts.size)) ||
         (code = args_size(args, "workers", 1, &opts.workers)) ||
+        (code = args_word(args, "decode", SPH_WORDS_DECODE, &decode)) ||
         (code = args_size(args, "repeats", 1, &bench.repeats)))
         return code;
+    opts.decode = (sph_decode)decode;
     opts.repeats = bench.repeats;
     bench_loader_result result;
     int err = bench_loader(&opts, &result);
     if (err)
         return cli_fail_with(args->command, err);
     if (!args_on(args, "json")) {
-        printf(
-            "loader  %zu pictures, %zux%zu, %zu worker%s: %.4g pictures per second, the decoder alone on one "
-            "thread %.4g; for a second of processors %.4g and %.4g: %.2f\n",
-            result.images, result.size, result.size, opts.workers, cli_plural(opts.workers),
-            result.images_per_second, result.decode_only, result.per_processor_second,
-            result.decode_per_processor_second,
-            result.per_processor_second / result.decode_per_processor_second);
+        printf("loader  %zu pictures, %zux%zu, decode %s, %zu worker%s: %.4g pictures per second, the "
+               "decoder alone on one "
+               "thread %.4g; for a second of processors %.4g and %.4g: %.2f\n",
+               result.images, result.size, result.size, sph_word(SPH_WORDS_DECODE, decode)->word,
+               opts.workers, cli_plural(opts.workers), result.images_per_second, result.decode_only,
+               result.per_processor_second, result.decode_per_processor_second,
+               result.per_processor_second / result.decode_per_processor_second);
         return EXIT_DONE;
     }
     json_t *object = json_object();
     add_word(object, "what", "loader");
     add_count(object, "images", result.images);
     add_count(object, "size", result.size);
+    add_word(object, "decode", sph_word(SPH_WORDS_DECODE, decode)->word);
     add_count(object, "workers", opts.workers);
     json_object_set_new(object, "images_per_second", cli_number(result.images_per_second));
     json_object_set_new(object, "decode_only_images_per_second", cli_number(result.decode_only));

@@ -14,6 +14,8 @@ static const sph_option options[] = {
     {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the others)"},
     {"data", "DIR", "", "loader", "folder of pictures"},
     {"workers", "N", "1", "loader", "threads that decode"},
+    {"decode", CLI_WORDS(SPH_DECODES), "exact", "loader",
+     "JPEG files decoded whole, or smaller where that is enough"},
     {"width", "X", "1", "images", "scale of the networks' widths"},
     {"conv", CLI_WORDS(SPH_CONVS), "auto", "images", "f32 convolutions: the fastest way, or no Winograd"},
     {"memory", CLI_WORDS(SPH_MEMORIES), "normal", "images", "what a step keeps of its way forward"},

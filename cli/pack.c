@@ -37,13 +37,16 @@ static int run_pack(const struct args *args)
     struct progress progress;
     sph_data_opts opts;
     sph_packed packed;
+    int decode = SPH_DECODE_EXACT;
     sph_data_defaults(&opts);
     opts.gray = args_on(args, "gray");
     opts.skip_bad = args_on(args, "skip-bad");
     int code = args_check_common(args);
     if (code || (code = args_size(args, "size", 1, &opts.size)) ||
+        (code = args_word(args, "decode", SPH_WORDS_DECODE, &decode)) ||
         (code = args_size(args, "workers", 1, &opts.workers)))
         return code;
+    opts.decode = (sph_decode)decode;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     stop_catch("spherelu pack: stopped; the same command begins again");
     int err = sph_data_pack(&packed, args->word[0], args->word[1], &opts, see, &progress);
@@ -62,6 +65,10 @@ static const sph_option options[] = {
      "height and width of the net that it is for: a picture's shorter side becomes 256 / 224 of it, as in "
      "evaluation, and its middle square is kept"},
     {"gray", NULL, "", "data", "one channel, the luma of red, green and blue"},
+    {"decode", CLI_WORDS(SPH_DECODES), "exact", "data",
+     "decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 where that leaves at least "
+     "the "
+     "pixels that are needed: faster for large photographs, and not the same pixels"},
     CLI_READING,
     {"threads", "N", "", "common", "taken by every command; --workers decode here"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},

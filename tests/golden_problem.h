@@ -133,8 +133,9 @@ static int golden_record(void *self, const sph_view *view)
 
 enum { GOLDEN_GROUPS = 4 }; /* of gn */
 
-static void golden_train(sph_dtype dtype, sph_param param, sph_norm norm, const sph_train_opts *opts,
-                         struct golden_losses *out)
+/* result: may be NULL. */
+static void golden_fit(sph_dtype dtype, sph_param param, sph_norm norm, const sph_train_opts *opts,
+                       struct golden_losses *out, sph_result *result)
 {
     const size_t hidden[] = {WIDE, WIDE};
     sph_mlp spec = {.dtype = dtype,
@@ -164,11 +165,18 @@ static void golden_train(sph_dtype dtype, sph_param param, sph_norm norm, const 
     sph_split split = {.train = all, .train_rows = ROWS};
     *out = (struct golden_losses){{0}, 0};
     sph_observer observer = {.self = out, .step = golden_record};
-    if (sph_train(net, data, &split, opts, &observer, 1, NULL) < 0)
+    if (sph_train(net, data, &split, opts, &observer, 1, result) < 0)
         fail_msg("sph_train: %s", sph_error());
-    assert_int_equal(out->seen, LOSSES);
+    assert_int_equal(out->seen, opts->epochs);
     sph_data_free(data);
     sph_net_free(net);
+}
+
+static void golden_train(sph_dtype dtype, sph_param param, sph_norm norm, const sph_train_opts *opts,
+                         struct golden_losses *out)
+{
+    golden_fit(dtype, param, norm, opts, out, NULL);
+    assert_int_equal(out->seen, LOSSES);
 }
 
 static void golden_compare(const double golden[LOSSES], const struct golden_losses *ours, double bar)

@@ -112,25 +112,48 @@ static void an_observer_goes_on_stops_or_fails(void **state)
     assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, NULL), 0);
 }
 
-static int least_loss(void *self, const sph_view *view)
+static int keep_last(void *self, const sph_view *view)
 {
-    *(double *)self = fmin(*(double *)self, view->loss);
+    if (view->improved)
+        sph_net_get(view->net, "layers.0.theta", self, 8);
     return 0;
 }
 
-/* The loss of a full batch is that of the weights before its step: those are the best ones, not their
- * successors. */
-static void the_best_weights_are_those_that_were_measured(void **state)
+/* What is kept of the best epoch are the weights at its end, as an observer sees them there: in batches of any size. Of a
+ * single epoch that is the trained net, and not the start. */
+static void the_best_weights_are_those_at_the_end_of_the_best_epoch(void **state)
 {
     struct world *w = *state;
-    double least = INFINITY;
-    sph_observer observer = {.self = &least, .epoch = least_loss};
+    static const size_t batches[] = {0, ROWS, 7};
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
+        for (size_t epochs = 1; epochs <= 61; epochs += 20) {
+            double start[8], best[8], got[8];
+            sph_observer observer = {.self = best, .epoch = keep_last};
+            sph_result result;
+            close_world(state);
+            open_world(state);
+            w->opts.batch = batches[i];
+            w->opts.lr = 0.5; /* jumps about */
+            w->opts.epochs = epochs;
+            w->opts.patience = 100;
+            assert_int_equal(sph_net_get(w->net, "layers.0.theta", start, 8), 0);
+            assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, &observer, 1, &result), 0);
+            assert_int_equal(sph_net_get(w->net, "layers.0.theta", got, 8), 0);
+            assert_memory_equal(got, best, sizeof got);
+            assert_memory_not_equal(got, start, sizeof got);
+        }
+}
+
+/* Nothing is chosen: the last weights stay, and the result says so. */
+static void without_a_choice_the_last_epoch_counts_as_the_best(void **state)
+{
+    struct world *w = *state;
     sph_result result;
-    w->opts.lr = 0.5; /* jumps about */
+    w->opts.lr = 0.5;
     w->opts.epochs = 60;
-    w->opts.patience = 60;
-    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, &observer, 1, &result), 0);
-    assert_true(fabs(result.train.value[0] - least) < 1e-5 * least);
+    w->opts.patience = 0;
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, &result), 0);
+    assert_int_equal(result.best_epoch, 60);
 }
 
 static void a_diverged_net_keeps_its_best_weights(void **state)
@@ -201,9 +224,13 @@ static void nets_predict_what_their_loss_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(options_out_of_range_are_refused),      TEST(rows_beyond_the_data_are_refused),
-        TEST(an_observer_goes_on_stops_or_fails),    TEST(the_best_weights_are_those_that_were_measured),
-        TEST(a_diverged_net_keeps_its_best_weights), TEST(null_is_refused_by_name),
+        TEST(options_out_of_range_are_refused),
+        TEST(rows_beyond_the_data_are_refused),
+        TEST(an_observer_goes_on_stops_or_fails),
+        TEST(the_best_weights_are_those_at_the_end_of_the_best_epoch),
+        TEST(without_a_choice_the_last_epoch_counts_as_the_best),
+        TEST(a_diverged_net_keeps_its_best_weights),
+        TEST(null_is_refused_by_name),
         TEST(nets_predict_what_their_loss_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

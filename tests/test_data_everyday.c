@@ -329,11 +329,53 @@ static void the_test_part_comes_last_in_time(void **state)
     }
     for (size_t i = 0; i < split.test_rows; i++)
         test = fmin(test, time[split.test[i]]);
-    assert_true(train <= val_first && val <= test);
-    assert_int_equal(split.test_rows, 40);
-    assert_int_equal(split.val_rows, 40);
+    assert_true(train < val_first && val < test);
+    assert_true(split.test_rows >= 40 && split.test_rows < 44); /* a day has four rows at most */
+    assert_true(split.val_rows >= 39 && split.val_rows < 44);
     sph_split_free(&split);
     sph_data_free(data);
+}
+
+/* Rows of one day stay on one side of every boundary: never in a part and in the next one too, and no part is smaller
+ * than its share of the rows. */
+static void no_time_is_in_two_parts(void **state)
+{
+    static char text[20000];
+    static const double shares[][2] = {{0.2, 0.2}, {0.1, 0}, {0, 0.3}, {0.33, 0.5}, {0.01, 0.01}};
+    (void)state;
+    for (int days = 2; days <= ROWS; days += 11) {
+        char *out = text + sprintf(text, "t,x,y\n");
+        sph_data_opts opts;
+        sph_data_defaults(&opts);
+        opts.time = "t";
+        for (int i = 0; i < ROWS; i++)
+            out += sprintf(out, "%d,%d,%d.5\n", i * 37 % days * 3, i, i * 31 % 17);
+        sph_data *data = open_with(csv_with(text), &opts);
+        const double *time = data->side[COLUMN_TIME];
+        for (size_t c = 0; c < sizeof shares / sizeof *shares; c++) {
+            sph_split split;
+            double latest[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, first[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+            if (sph_split_make(&split, data, SPH_SPLIT_RANDOM, shares[c][0], shares[c][1], 3) < 0) {
+                assert_true(days == 2); /* a day to each part, and none is left to learn from */
+                assert_fails(sph_split_make(&split, data, SPH_SPLIT_RANDOM, shares[c][0], shares[c][1], 3),
+                             SPH_EARG, .key = "time");
+                continue;
+            }
+            const uint32_t *part[] = {split.train, split.val, split.test};
+            size_t count[] = {split.train_rows, split.val_rows, split.test_rows};
+            assert_int_equal(count[0] + count[1] + count[2], ROWS);
+            for (int p = 0; p < 3; p++)
+                for (size_t i = 0; i < count[p]; i++) {
+                    latest[p] = fmax(latest[p], time[part[p][i]]);
+                    first[p] = fmin(first[p], time[part[p][i]]);
+                }
+            assert_true(latest[0] < first[1] && latest[0] < first[2] && latest[1] < first[2]);
+            assert_true((double)count[2] >= shares[c][0] * ROWS);
+            assert_true((double)count[1] >= shares[c][1] * (double)(ROWS - count[2]));
+            sph_split_free(&split);
+        }
+        sph_data_free(data);
+    }
 }
 
 /* A linear model under mse goes to the weighted mean of the targets where there is nothing else to see. */
@@ -391,6 +433,7 @@ int main(void)
         cmocka_unit_test(libsvm_is_a_table_of_what_it_does_not_leave_out),
         cmocka_unit_test(no_group_is_in_two_parts),
         cmocka_unit_test(the_test_part_comes_last_in_time),
+        cmocka_unit_test(no_time_is_in_two_parts),
         cmocka_unit_test(a_row_counts_what_its_weight_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "data/data.h"
 #include "data/folder.h"
 #include "data/loader.h"
 #include "data/pictures.h"
@@ -254,6 +255,102 @@ static void rows_are_the_same_bytes_for_any_number_of_workers_and_any_order(void
     }
 }
 
+/* pixels (3, 24, 24) <- what PIL makes of a file of golden/pictures in evaluation; returns 0 where it is not there. */
+static int read_golden(const char *file, uint8_t *pixels)
+{
+    static char line[16384];
+    char start[128];
+    FILE *csv = fopen(SPH_TESTS_DIR "/golden/pictures.csv", "r");
+    int found = 0;
+    assert_non_null(csv);
+    snprintf(start, sizeof start, "%s,24,27,nan,nan,0,0,0,0,", file);
+    while (!found && fgets(line, sizeof line, csv))
+        found = !strncmp(line, start, strlen(start));
+    fclose(csv);
+    for (size_t p = 0; found && p < 3 * 24 * 24; p++) {
+        unsigned value;
+        found = sscanf(line + strlen(start) + 2 * p, "%2x", &value);
+        pixels[p] = (uint8_t)value;
+    }
+    return found;
+}
+
+/* The most that row 0 differs from the golden one by. */
+static double apart(const sph_data *data, const uint8_t *golden)
+{
+    struct picture_stream *stream;
+    const uint8_t *pixels;
+    double most = 0;
+    assert_int_equal(data->features, 3 * 24 * 24);
+    assert_int_equal(data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
+    assert_int_equal(stream->take(stream, 0, &pixels), 0);
+    for (size_t p = 0; p < data->features; p++)
+        most = fmax(most, fabs((double)pixels[p] - golden[p]));
+    stream->release(stream);
+    return most;
+}
+
+/* Without a word training, evaluation and packing see PIL's pixels; a model keeps what it was trained with, one that says
+ * nothing is of 0.2.0 or before, and a packed set keeps what it was made with. */
+static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_keeps_it(void **state)
+{
+    (void)state;
+    uint8_t golden[3 * 24 * 24];
+    sph_data_opts opts;
+    copy("decode/a/1.jpg", "odd.jpg");
+    copy("decode/b/2.jpg", "small.jpg");
+    assert_true(read_golden("odd.jpg", golden));
+    for (int decode = -1; decode < SPH_DECODE_COUNT; decode++) { /* -1: the default */
+        int scaled = decode == SPH_DECODE_SCALED;
+        sph_data *data, *like, *from_pack;
+        sph_packed packed;
+        json_t *schema;
+        char out[32];
+        sph_data_defaults(&opts);
+        opts.size = 24;
+        if (decode >= 0)
+            opts.decode = (sph_decode)decode;
+        assert_int_equal(sph_data_open(&data, at("decode"), &opts), 0);
+        assert_true(scaled ? apart(data, golden) > 3 : apart(data, golden) <= 1);
+        assert_int_equal(data_schema(data, &schema), 0);
+        assert_int_equal(data_open_like(&like, at("decode"), schema, 1, NULL), 0);
+        assert_true(apart(like, golden) == apart(data, golden));
+        sph_data_free(like);
+        assert_int_equal(json_object_del(json_object_get(schema, "images"), "decode"), 0);
+        assert_int_equal(data_open_like(&like, at("decode"), schema, 1, NULL), 0);
+        assert_int_equal(like->decode, SPH_DECODE_SCALED);
+        assert_true(apart(like, golden) > 3);
+        sph_data_free(like);
+        json_object_set_new(json_object_get(schema, "images"), "decode", json_string("half"));
+        assert_fails(data_open_like(&like, at("decode"), schema, 1, NULL), SPH_EFORMAT, .key = "decode");
+        json_decref(schema);
+        sph_data_free(data);
+        snprintf(out, sizeof out, "packed-%d", decode);
+        assert_int_equal(sph_data_pack(&packed, at("decode"), at(out), &opts, NULL, NULL), 0);
+        sph_data_defaults(&opts);
+        opts.size = 24;
+        assert_int_equal(sph_data_open(&from_pack, at(out), &opts), 0);
+        assert_true(scaled ? apart(from_pack, golden) > 3 : apart(from_pack, golden) <= 1);
+        assert_int_equal(from_pack->decode, scaled ? SPH_DECODE_SCALED : SPH_DECODE_EXACT);
+        sph_data_free(from_pack);
+        snprintf(out, sizeof out, "packed-%d/decode.txt", decode);
+        if (scaled)
+            write_file(out, "half\n", 5);
+        else
+            assert_int_equal(unlink(at(out)), 0);
+        *strchr(out, '/') = '\0';
+        if (scaled) {
+            assert_fails(sph_data_open(&from_pack, at(out), &opts), SPH_EFORMAT,
+                         .path = at("packed-1/decode.txt"), .line = 1);
+        } else { /* numpy wrote it, or 0.2.0 */
+            opts.decode = SPH_DECODE_SCALED;
+            assert_int_equal(sph_data_open(&from_pack, at(out), &opts), 0);
+            assert_int_equal(from_pack->decode, SPH_DECODE_SCALED);
+            sph_data_free(from_pack);
+        }
+    }
+}
+
 static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
 {
     (void)state;
@@ -374,6 +471,7 @@ int main(void)
         cmocka_unit_test(folders_that_are_no_set_are_refused_by_name),
         cmocka_unit_test(links_that_multiply_are_refused),
         cmocka_unit_test(rows_are_the_same_bytes_for_any_number_of_workers_and_any_order),
+        cmocka_unit_test(jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_keeps_it),
         cmocka_unit_test(a_failure_is_that_of_the_row_and_names_its_file),
         cmocka_unit_test(a_loader_a_fifth_faster_than_training_lets_it_wait_under_two_percent),
         cmocka_unit_test(a_listing_of_ten_million_takes_at_most_sixteen_bytes_a_picture),

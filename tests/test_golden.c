@@ -41,21 +41,64 @@ struct trajectory {
 
 static struct trajectory trajectories[METHODS * RUNS];
 
+static void run_opts(sph_train_opts *out, const struct trajectory *trajectory)
+{
+    const struct run *run = trajectory->run;
+    int adam = !strcmp(run->optimizer, "adam");
+    golden_opts(out);
+    out->loss = !strcmp(run->loss, "mse") ? SPH_LOSS_MSE : SPH_LOSS_MAE;
+    out->optimizer = adam ? SPH_OPTIMIZER_ADAM : SPH_OPTIMIZER_SGD;
+    out->lr = adam && trajectory->method->param == SPH_PARAM_GMP ? 0.1 : 0.01;
+}
+
 static void follows_pytorch(void **state)
 {
     struct trajectory *trajectory = *state;
     const struct method *method = trajectory->method;
     const struct run *run = trajectory->run;
     assert_int_equal(trajectory->read, LOSSES);
-    int adam = !strcmp(run->optimizer, "adam");
     sph_train_opts opts;
-    golden_opts(&opts);
-    opts.loss = !strcmp(run->loss, "mse") ? SPH_LOSS_MSE : SPH_LOSS_MAE;
-    opts.optimizer = adam ? SPH_OPTIMIZER_ADAM : SPH_OPTIMIZER_SGD;
-    opts.lr = adam && method->param == SPH_PARAM_GMP ? 0.1 : 0.01;
+    run_opts(&opts, trajectory);
     struct golden_losses ours;
     golden_train(!strcmp(run->dtype, "f64") ? SPH_F64 : SPH_F32, method->param, method->norm, &opts, &ours);
     golden_compare(trajectory->golden, &ours, run->bar);
+}
+
+/* The train_loss of epoch e is PyTorch's loss before update e, and what the net keeps of the best epoch is what PyTorch has
+ * after that update, whose loss is the next of the trajectory: `best = min(losses)`, the state copied behind `step()`. Nets
+ * that score as they train only. */
+static void the_best_epoch_keeps_the_weights_pytorch_has_at_its_end(void **state)
+{
+    static const size_t epochs[] = {1, 2, 7, 40, 71, 100};
+    size_t compared = 0, before_the_last = 0;
+    (void)state;
+    for (size_t i = 0; i < METHODS * RUNS; i++) {
+        const struct trajectory *t = &trajectories[i];
+        sph_norm norm = t->method->norm;
+        if (strcmp(t->run->dtype, "f64") != 0 ||
+            (norm != SPH_NORM_NONE && norm != SPH_NORM_LN && norm != SPH_NORM_GN))
+            continue;
+        for (size_t k = 0; k < sizeof epochs / sizeof *epochs; k++, compared++) {
+            sph_train_opts opts;
+            sph_result result;
+            struct golden_losses ours;
+            size_t best = 0;
+            run_opts(&opts, t);
+            opts.epochs = epochs[k];
+            opts.patience = LOSSES;
+            golden_fit(SPH_F64, t->method->param, norm, &opts, &ours, &result);
+            for (size_t e = 0; e < epochs[k]; e++)
+                best = t->golden[e] < t->golden[best] ? e : best;
+            assert_int_equal(result.best_epoch, best + 1);
+            before_the_last += best + 1 < epochs[k];
+            double expected = t->golden[best + 1], got = result.train.value[0];
+            if (!(fabs(got - expected) <= t->run->bar * expected))
+                fail_msg("%s, %zu epochs: the loss of the net is %.17g, PyTorch's after epoch %zu %.17g",
+                         t->name, epochs[k], got, best + 1, expected);
+        }
+    }
+    assert_int_equal(compared, 7 * 4 * 6);
+    assert_true(before_the_last > 10);
 }
 
 /* ---------------------------------------------------------------- the committed losses */
@@ -98,7 +141,7 @@ static int read_golden(const char *path)
 
 int main(void)
 {
-    static struct CMUnitTest tests[METHODS * RUNS];
+    static struct CMUnitTest tests[METHODS * RUNS + 1];
     for (size_t i = 0; i < METHODS * RUNS; i++) {
         struct trajectory *trajectory = &trajectories[i];
         trajectory->method = &methods[i / RUNS];
@@ -108,6 +151,8 @@ int main(void)
                  trajectory->run->dtype);
         tests[i] = (struct CMUnitTest){trajectory->name, follows_pytorch, NULL, NULL, trajectory};
     }
+    tests[METHODS * RUNS] =
+        (struct CMUnitTest)cmocka_unit_test(the_best_epoch_keeps_the_weights_pytorch_has_at_its_end);
     if (read_golden(SPH_TESTS_DIR "/golden/trajectories.csv") < 0)
         return 1;
     make_problem();

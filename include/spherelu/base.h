@@ -208,6 +208,10 @@ typedef struct sph_sink {
     X(CROP, "crop", "pictures of a folder: resized at random, a random part of that, flipped")               \
     X(COLOUR, "colour", "crop, and AlexNet's change of colours")
 
+#define SPH_DECODES(X)                                                                                       \
+    X(EXACT, "exact", "pictures whole, as PIL and torchvision decode them")                                  \
+    X(SCALED, "scaled", "JPEG at 1/2, 1/4 or 1/8 where that leaves pixels enough: faster")
+
 #define SPH_CONVS(X)                                                                                         \
     X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
     X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
@@ -321,7 +325,8 @@ typedef struct sph_sink {
     X(GROUP, SPH_GROUPS)                                                                                     \
     X(NAMES, SPH_NAMES)                                                                                      \
     X(BOUNDARY_KIND, SPH_BOUNDARY_KINDS)                                                                     \
-    X(UNIT_STATE, SPH_UNIT_STATES)
+    X(UNIT_STATE, SPH_UNIT_STATES)                                                                           \
+    X(DECODE, SPH_DECODES)
 
 #define SPH_DTYPE_ENUM(id, word, help)         SPH_##id,
 #define SPH_PARAM_ENUM(id, word, help)         SPH_PARAM_##id,
@@ -353,6 +358,7 @@ typedef struct sph_sink {
 #define SPH_NAMES_ENUM(id, word, help)         SPH_NAMES_##id,
 #define SPH_BOUNDARY_KIND_ENUM(id, word, help) SPH_BOUNDARY_##id,
 #define SPH_UNIT_STATE_ENUM(id, word, help)    SPH_UNIT_##id,
+#define SPH_DECODE_ENUM(id, word, help)        SPH_DECODE_##id,
 #define SPH_WORD_KIND_ENUM(id, list)           SPH_WORDS_##id,
 
 typedef enum { SPH_DTYPES(SPH_DTYPE_ENUM) SPH_DTYPE_COUNT } sph_dtype; /* SPH_F32 ...  */
@@ -385,6 +391,7 @@ typedef enum { SPH_GROUPS(SPH_GROUP_ENUM) SPH_GROUP_COUNT } sph_group;
 typedef enum { SPH_NAMES(SPH_NAMES_ENUM) SPH_NAMES_COUNT } sph_names;
 typedef enum { SPH_BOUNDARY_KINDS(SPH_BOUNDARY_KIND_ENUM) SPH_BOUNDARY_KIND_COUNT } sph_boundary_kind;
 typedef enum { SPH_UNIT_STATES(SPH_UNIT_STATE_ENUM) SPH_UNIT_STATE_COUNT } sph_unit_state;
+typedef enum { SPH_DECODES(SPH_DECODE_ENUM) SPH_DECODE_COUNT } sph_decode;
 typedef enum { SPH_WORD_KINDS(SPH_WORD_KIND_ENUM) SPH_WORD_KIND_COUNT } sph_word_kind; /* SPH_WORDS_PARAM */
 
 /* Rows of a list lie side by side in the order of its enum; after the last comes one with NULLs. */

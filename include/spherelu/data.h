@@ -27,10 +27,11 @@ typedef struct sph_data_opts {
     int permutes; /* the rows are put into the order of numpy's RandomState(permute).permutation first */
     uint32_t permute;
     sph_column_order columns; /* of the features                                                       */
-    int gray;       /* images in one channel, the luma of their red, green and blue                        */
-    size_t size;    /* folders of pictures: height and width that they are brought to; 0: 224         */
-    size_t workers; /* likewise: threads that decode them ahead; 0: one less than there are processors */
-    int skip_bad;   /* likewise: files that cannot be decoded are left out, not refused               */
+    int gray;    /* images in one channel, the luma of their red, green and blue                        */
+    size_t size; /* folders of pictures: height and width that they are brought to; 0: 224         */
+    sph_decode decode; /* likewise: JPEG files are decoded whole, or smaller where that is enough          */
+    size_t workers;    /* likewise: threads that decode them ahead; 0: one less than there are processors */
+    int skip_bad;      /* likewise: files that cannot be decoded are left out, not refused               */
     int strict; /* of a trained net's data: words that training did not see are refused                   */
     const char *keep; /* likewise: columns whose cells go into predictions as they are, or NULL           */
 } sph_data_opts;
@@ -56,7 +57,7 @@ typedef struct sph_packed {
 
 /* Decodes a folder of pictures once for many epochs: into the new folder out, as arrays that numpy reads too
  * (docs/images.md), which sph_data_open then takes in place of it, and maps. Of opts size (of the net it is for: the
- * shorter side becomes 256 / 224 of it, and the middle square is kept), gray, workers and skip_bad count. progress: may
+ * shorter side becomes 256 / 224 of it, and the middle square is kept), gray, decode, workers and skip_bad count. progress: may
  * be NULL; 1 is returned where it says to stop, and out is no set then. */
 SPH_API int sph_data_pack(sph_packed *result, const char *source, const char *out, const sph_data_opts *opts,
                           sph_progress_call *progress, void *self);

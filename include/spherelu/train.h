@@ -51,7 +51,8 @@ typedef struct sph_split {
 } sph_split;
 
 /* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever share above 0 is asked
- * for. Data with a column of groups or of times are split by it: whole groups, or the last rows for the test; kind RANDOM. */
+ * for. Data with a column of groups or of times are split by it: whole groups, or the last rows for the test, those of
+ * the same time in the same part; kind RANDOM. A part has its share of the rows at least. */
 SPH_API int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                            uint64_t seed);
 SPH_API void sph_split_free(sph_split *split);
@@ -166,7 +167,8 @@ SPH_API sph_metric sph_metric_of(sph_task task); /* what stands for the task if 
 
 typedef struct sph_result {
     sph_scores train, val, test; /* rows 0 where a part is empty */
-    size_t epochs, best_epoch;
+    size_t epochs;
+    size_t best_epoch; /* the net has the weights of its end; the last one where nothing chooses */
     uint64_t steps;
     double seconds;
     double waited; /* of these seconds, for images that were still being decoded */
@@ -175,10 +177,12 @@ typedef struct sph_result {
     int improving; /* it was best at the end of all its epochs, and no schedule saw to that: more might be better */
 } sph_result;
 
-/* Trains net on data's training part; the best (by monitor) or last weights end up in net. Standardisation is
- * fitted on the training part and kept with the net. observers: (count). When one of them asks to stop, the
- * call succeeds with result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it
- * holds the best weights so far, if there are any. result may be NULL. */
+/* Trains net on data's training part. With a validation part, a monitor or a patience, net ends with the weights that it had
+ * at the end of the best epoch, otherwise with the last ones. train_loss is measured before each update: with a full batch,
+ * the weights at the end of an epoch are one update ahead of those that had its train_loss. Standardisation is fitted on
+ * the training part and kept with the net. observers: (count). When one of them asks to stop, the call succeeds with
+ * result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it holds those of the best epoch so
+ * far, if there is one, which under train_loss may be the ones whose next step diverged. result may be NULL. */
 SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
                       const sph_observer *observers, size_t count, sph_result *result);
 

@@ -340,6 +340,7 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
 {
     const char *path = shelf->path;
     if (!is_like) {
+        data->decode = shelf->decode < 0 ? opts->decode : (sph_decode)shelf->decode;
         data->channels = data->gray ? 1 : 3;
         data->height = data->width = opts->size ? opts->size : shelf->size;
         data->features = data->channels * data->height * data->width;

@@ -216,6 +216,8 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
     struct picture *picture = &desk->picture;
     picture->full_width = w;
     picture->full_height = h;
+    picture->across.length = (double)w / factor.denom;
+    picture->down.length = (double)h / factor.denom;
     if (tjDecompress2(desk->jpeg, bytes, desk->length, picture->bytes, (int)picture->width, 0,
                       (int)picture->height,
                       inks            ? TJPF_CMYK

@@ -13,8 +13,6 @@
 
 enum { PACK_MARK = 64, CONTENT_ROWS = 1024, CONTENT_BYTES = 64 };
 
-#define PACK_CLASSES "classes.txt"
-
 /* path/STEM_END; caller frees. */
 static char *part_path(const struct pack *pack, int part, const char *end)
 {
@@ -161,6 +159,22 @@ static int read_classes(struct pack *pack)
     return err;
 }
 
+/* Absent in sets of 0.2.0 and before, and in those that numpy wrote. */
+static int read_decode(struct pack *pack)
+{
+    char *path = file_join(pack->path, PACK_DECODE), *text = NULL;
+    int err = !path ? SPH_EMEMORY : file_exists(path) ? file_read(&text, NULL, path) : 0;
+    pack->decode = -1;
+    if (!err && text) {
+        text[strcspn(text, "\r\n")] = '\0';
+        if ((pack->decode = sph_word_find(SPH_WORDS_DECODE, text)) < 0)
+            err = sph_fail_line(SPH_EFORMAT, path, 1, "'%.40s', expected exact or scaled", text);
+    }
+    mem_free(text);
+    mem_free(path);
+    return err;
+}
+
 /* ---------------------------------------------------------------- names */
 
 static int mark_lines(struct pack_part *part, const char *path)
@@ -256,7 +270,7 @@ int pack_open(struct pack **out, const char *path)
 {
     struct pack *pack = new_pack(path);
     int err = pack ? read_classes(pack) : SPH_EMEMORY, named, test;
-    if (err < 0)
+    if (err < 0 || (err = read_decode(pack)) < 0)
         goto out;
     named = pack->class_count > 0;
     if ((err = open_part(pack, 0, 1)) < 0 || (!named && (err = number_classes(pack)) < 0))
@@ -418,6 +432,7 @@ struct shelf shelf_of_pack(struct pack *pack)
     return (struct shelf){.kind = &shelf_pack,
                           .self = pack,
                           .path = pack->path,
+                          .decode = pack->decode,
                           .rows = pack->rows,
                           .test_from = pack->test_from,
                           .content = pack->content,

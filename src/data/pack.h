@@ -6,6 +6,7 @@
  *   train_images.npy   (N, height, width, 1 or 3) bytes      train_labels.npy   (N) integers, from 0
  *   val_images.npy, val_labels.npy                           its test part, or absent
  *   classes.txt        names of the classes, a line each; absent: they are numbers
+ *   decode.txt         how their files were decoded, exact or scaled; absent: not known
  *   train_files.txt, val_files.txt                           what the pictures were called, or absent
  *
  * NPY since the numbers lie in the file as they lie in memory: it is mapped, every process that reads it shares the
@@ -17,6 +18,9 @@
 #include "data/data.h"
 #include "data/shelf.h"
 #include "data/sheet.h"
+
+#define PACK_CLASSES "classes.txt"
+#define PACK_DECODE  "decode.txt"
 
 struct pack_part {
     struct file_map images, labels, files;
@@ -36,6 +40,7 @@ struct pack {
     const char *stem[2];    /* of the parts' files: "train", "val" */
     size_t rows, test_from; /* test_from 0: it has no test part */
     size_t height, width, channels;
+    int decode; /* sph_decode, or -1 */
     uint64_t content;
 };
 

@@ -112,7 +112,7 @@ static int write_files(const struct writer *w, int part)
 static int write_classes(const struct writer *w, const char *source)
 {
     struct text text = {0};
-    char *path = file_join(w->out, "classes.txt");
+    char *path = file_join(w->out, PACK_CLASSES);
     int err = path ? 0 : SPH_EMEMORY;
     for (size_t c = 0; c < w->data->classes && !err; c++) {
         if (strpbrk(w->data->labels[c], "\r\n"))
@@ -122,6 +122,16 @@ static int write_classes(const struct writer *w, const char *source)
     if (!err)
         err = text.failed ? SPH_EMEMORY : file_replace_with(path, text.chars, text.length);
     text_free(&text);
+    mem_free(path);
+    return err;
+}
+
+static int write_decode(const struct writer *w)
+{
+    char *path = file_join(w->out, PACK_DECODE);
+    char *line = mem_format("%s\n", sph_word(SPH_WORDS_DECODE, (int)w->data->decode)->word);
+    int err = path && line ? file_replace_with(path, line, strlen(line)) : SPH_EMEMORY;
+    mem_free(line);
     mem_free(path);
     return err;
 }
@@ -165,6 +175,8 @@ static int write_all(struct writer *w, const char *source)
     int parts = w->data->test_from ? 2 : 1, err = begin_images(w, 0);
     if (!err)
         err = write_classes(w, source);
+    if (!err)
+        err = write_decode(w);
     for (int part = 0; part < parts && !err; part++)
         if (!(err = write_files(w, part)) && !(err = write_labels(w, part)) && part)
             err = begin_images(w, part);
@@ -180,8 +192,8 @@ static int write_all(struct writer *w, const char *source)
 /* ---------------------------------------------------------------- what a call that was cut short left */
 
 /* All files but the images that make it a set. */
-static const char *const beside[] = {"classes.txt",   "train_files.txt", "train_labels.npy",
-                                     "val_files.txt", "val_labels.npy",  "val_images.npy"};
+static const char *const beside[] = {PACK_CLASSES,    PACK_DECODE,      "train_files.txt", "train_labels.npy",
+                                     "val_files.txt", "val_labels.npy", "val_images.npy"};
 enum { BESIDE = sizeof beside / sizeof *beside };
 
 static void remove_file(const char *out, const char *name)
@@ -254,6 +266,7 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
     if (opts) {
         how.size = opts->size;
         how.gray = opts->gray;
+        how.decode = opts->decode;
         how.workers = opts->workers;
         how.skip_bad = opts->skip_bad;
     }

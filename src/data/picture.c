@@ -42,6 +42,8 @@ int picture_shape(struct picture *picture, const char *path, size_t width, size_
     }
     picture->width = picture->full_width = width;
     picture->height = picture->full_height = height;
+    picture->across = (struct picture_extent){0, (double)width};
+    picture->down = (struct picture_extent){0, (double)height};
     picture->channels = channels;
     picture->step = step;
     return 0;
@@ -86,6 +88,13 @@ void picture_desk_free(struct picture_desk *desk)
     *desk = (struct picture_desk){0};
 }
 
+static struct picture_extent mirrored(struct picture_extent extent, size_t pixels, int mirror)
+{
+    if (mirror)
+        extent.from = (double)pixels - extent.from - extent.length;
+    return extent;
+}
+
 /* 1: none; 2: mirrored; 3: upside down; 4: both; 5: rows and columns exchanged; 6, 7, 8: that and turned. */
 int picture_turn(struct picture_desk *desk, const char *path, int orientation)
 {
@@ -107,6 +116,9 @@ int picture_turn(struct picture_desk *desk, const char *path, int orientation)
             row = down ? h - 1 - row : row;
             memcpy(to->bytes + (y * to->width + x) * step, from->bytes + (row * w + column) * step, step);
         }
+    struct picture_extent columns = mirrored(from->across, w, across), rows = mirrored(from->down, h, down);
+    to->across = exchanged ? rows : columns;
+    to->down = exchanged ? columns : rows;
     to->full_width = exchanged ? from->full_height : from->full_width;
     to->full_height = exchanged ? from->full_width : from->full_height;
     struct picture other = *from;

@@ -15,6 +15,11 @@ struct picture {
     size_t width, height, channels;
     size_t step; /* bytes of a pixel: 1, or 4 where it has three channels, which one load takes then */
     size_t full_width, full_height; /* upright, before a smaller one was decoded */
+    /* Where the picture lies in its columns and rows: from 0 to width and height, but for a JPEG that was decoded smaller,
+     * whose sides become fractions and whose last column or row is in part, or not at all, of the picture. */
+    struct picture_extent {
+        double from, length;
+    } across, down;
 };
 
 /* Where pictures are decoded, one for each thread. A zeroed one is fine to begin with. */

@@ -16,7 +16,14 @@ struct shelf_pictures {
     struct shelf shelf;
     uint32_t *chosen; /* (rows) of the shelf's; NULL: all */
     size_t rows, size, channels, workers;
+    sph_decode decode;
 };
+
+/* What a decoder has to leave of the shorter side (struct picture_format). */
+static size_t least_of(const struct shelf_pictures *p, size_t shorter)
+{
+    return p->decode == SPH_DECODE_SCALED ? shorter : 0;
+}
 
 static size_t row_of(const struct shelf_pictures *p, uint32_t row)
 {
@@ -69,7 +76,8 @@ struct shelf shelf_of_folder(struct folder *folder)
                           .content = folder->content,
                           .classes = folder->classes,
                           .class_count = folder->class_count,
-                          .size = PICTURES_SIZE};
+                          .size = PICTURES_SIZE,
+                          .decode = -1};
 }
 
 /* ---------------------------------------------------------------- one row */
@@ -112,7 +120,8 @@ static int bring(void *self, void *which, size_t epoch, uint32_t row, uint8_t *t
     struct view_choice choice;
     struct picture_window window;
     view_choose(&choice, stream->augment, stream->seed, epoch, row, p->size);
-    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels, choice.shorter);
+    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels,
+                                  least_of(p, choice.shorter));
     if (err < 0)
         return err;
     const struct picture *picture = &desk->picture.picture;
@@ -257,7 +266,7 @@ static int choose(const struct pictures *self, struct pictures **out, const uint
     return 0;
 }
 
-static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, size_t size, size_t channels,
+static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, const sph_data *data,
                         size_t workers)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -271,8 +280,9 @@ static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, 
                                               .release = release},
                                  .shelf = *shelf,
                                  .rows = shelf->rows,
-                                 .size = size,
-                                 .channels = channels,
+                                 .size = data->height,
+                                 .channels = data->channels,
+                                 .decode = data->decode,
                                  .workers = workers          ? workers
                                             : processors > 2 ? (size_t)processors - 1
                                                              : 1};
@@ -355,7 +365,7 @@ static int leave_out_bad(sph_data *data, struct shelf_pictures **p, int with_tar
 int pictures_fill(sph_data *data, const struct shelf *shelf, const sph_data_opts *opts, int with_targets)
 {
     struct shelf_pictures *p = NULL;
-    int err = new_pictures(&p, shelf, data->height, data->channels, opts->workers);
+    int err = new_pictures(&p, shelf, data, opts->workers);
     if (err < 0)
         return err;
     data->test_from = shelf->test_from;
@@ -389,7 +399,8 @@ static int bring_square(void *self, void *which, size_t epoch, uint32_t row, uin
     struct desk *desk = which;
     struct picture_window window;
     (void)epoch;
-    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels, choice.shorter);
+    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels,
+                                  least_of(p, choice.shorter));
     if (err < 0)
         return err;
     const struct picture *picture = &desk->picture.picture;

@@ -20,10 +20,19 @@ static double triangle(double at, double reach)
     return height > 0 ? height : 0;
 }
 
-/* Those of the results [begin, begin + count) of an axis of `in` numbers that becomes one of `out`. */
-static int set_taps(struct resample_taps *taps, size_t in, size_t out, size_t begin, size_t count)
+/* What a number weighs in a result at `centre`: of one that lies in part outside the picture, that part. */
+static double weight_of(size_t number, double centre, double reach, const struct picture_extent *extent)
 {
-    double scale = (double)in / (double)out, reach = scale > 1 ? scale : 1;
+    double from = fmax((double)number, extent->from),
+           to = fmin((double)number + 1, extent->from + extent->length);
+    return to > from ? (to - from) * triangle((from + to) / 2 - centre, reach) : 0;
+}
+
+/* Those of the results [begin, begin + count) of an axis of `in` numbers that becomes one of `out`. */
+static int set_taps(struct resample_taps *taps, size_t in, const struct picture_extent *extent, size_t out,
+                    size_t begin, size_t count)
+{
+    double scale = extent->length / (double)out, reach = scale > 1 ? scale : 1;
     size_t most = 2 * (size_t)ceil(reach) + 1;
     if (count * most > taps->room) {
         mem_free(taps->first);
@@ -41,14 +50,14 @@ static int set_taps(struct resample_taps *taps, size_t in, size_t out, size_t be
     taps->from = in;
     taps->to = 0;
     for (size_t i = 0; i < count; i++) {
-        double centre = ((double)(begin + i) + 0.5) * scale, sum = 0, so_far = 0;
+        double centre = extent->from + ((double)(begin + i) + 0.5) * scale, sum = 0, so_far = 0;
         size_t first = centre - reach > 0 ? (size_t)(centre - reach + 0.5) : 0,
                end = (size_t)(centre + reach + 0.5) < in ? (size_t)(centre + reach + 0.5) : in, taken = 0;
         uint16_t *to = taps->weight + i * most;
         for (size_t k = first; k < end; k++)
-            sum += triangle((double)k + 0.5 - centre, reach);
+            sum += weight_of(k, centre, reach, extent);
         for (size_t k = first; k < end; k++) { /* rounded so that they are RESAMPLE_ONE together */
-            so_far += triangle((double)k + 0.5 - centre, reach);
+            so_far += weight_of(k, centre, reach, extent);
             size_t upto = (size_t)(so_far / sum * RESAMPLE_ONE + 0.5);
             to[k - first] = (uint16_t)(upto - taken);
             taken = upto;
@@ -216,8 +225,8 @@ int resample_window(struct resample *r, const struct picture *picture, const str
                     uint8_t *to)
 {
     size_t size = window->size;
-    if (set_taps(&r->across, picture->width, window->width, window->left, size) < 0 ||
-        set_taps(&r->down, picture->height, window->height, window->top, size) < 0 ||
+    if (set_taps(&r->across, picture->width, &picture->across, window->width, window->left, size) < 0 ||
+        set_taps(&r->down, picture->height, &picture->down, window->height, window->top, size) < 0 ||
         (picture->channels == 3 && spread_weights(r, size, window->flip) < 0))
         return SPH_EMEMORY;
     size_t beyond = r->across.longest + 1, /* where the last pair may look */

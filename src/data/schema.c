@@ -55,7 +55,9 @@ static json_t *column_object(const struct column *column)
 static int images_schema(const sph_data *data, json_t **out)
 {
     json_t *images = JSON_OF({"channels", json_count(data->channels)}, {"height", json_count(data->height)},
-                             {"width", json_count(data->width)}, JSON_IF(data->gray, "gray", json_true()));
+                             {"width", json_count(data->width)},
+                             {"decode", json_string(sph_word(SPH_WORDS_DECODE, (int)data->decode)->word)},
+                             JSON_IF(data->gray, "gray", json_true()));
     *out = JSON_OF({"images", images}, {"classes", text_array(data->labels, data->classes)});
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
 }
@@ -256,6 +258,12 @@ static int read_images_schema(sph_data *data, const json_t *schema)
         data->height > IMAGES_SIDE || data->width > IMAGES_SIDE)
         return sph_fail_at(SPH_EFORMAT, where, "images of %zu x %zu x %zu, expected sizes from 1 to %d",
                            data->channels, data->height, data->width, IMAGES_SIDE);
+    /* absent in models of 0.2.0 and before, whose pictures were decoded so */
+    int decode = SPH_DECODE_SCALED;
+    if (json_object_get(images, "decode") &&
+        (err = member_word(images, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
+        return err;
+    data->decode = (sph_decode)decode;
     data->gray = json_is_true(json_object_get(images, "gray"));
     if (data->gray && data->channels != 1)
         return sph_fail_at(SPH_EFORMAT, where, "gray images of %zu channels", data->channels);

@@ -23,6 +23,7 @@ struct shelf {
     uint64_t content;
     char *const *classes;     /* (class_count) */
     size_t class_count, size; /* size: that is taken if none is asked for */
+    int decode; /* sph_decode that its pixels came from; -1: not known, or files yet to be decoded */
 };
 
 struct folder;

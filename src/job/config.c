@@ -255,6 +255,8 @@ int config_read(struct sph_job *job, const char *path)
                                 node_line(node_key(root, k)));
     }
     yaml_document_delete(&document);
+    if (!err && !job->given[OPTION_DECODE]) /* a run of 0.2.0 or before, if it has pictures */
+        options_set_word(job, OPTION_DECODE, SPH_DECODE_SCALED);
     return err;
 }
 

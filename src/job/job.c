@@ -55,11 +55,21 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
         return sph_fail_key(SPH_EARG, "augment",
                             "%s holds images of one size; %s is for folders of pictures, flip for these",
                             source, sph_word(SPH_WORDS_AUGMENT, o->augment)->word);
-    static const enum option_id of_folders[] = {OPTION_SIZE, OPTION_WORKERS, OPTION_SKIP_BAD};
+    const struct {
+        enum option_id id;
+        int asks;
+    } of_folders[] = {{OPTION_SIZE, 1},
+                      {OPTION_WORKERS, 1},
+                      {OPTION_SKIP_BAD, o->skip_bad > 0},
+                      {OPTION_DECODE, o->decode != SPH_DECODE_EXACT || job->named[OPTION_DECODE]}};
     for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; i++)
-        if (!data->pictures && job->given[of_folders[i]] &&
-            (of_folders[i] != OPTION_SKIP_BAD || o->skip_bad > 0))
-            return sph_fail_key(SPH_EARG, option_key(of_folders[i]), "%s is no folder of pictures", source);
+        if (!data->pictures && job->given[of_folders[i].id] && of_folders[i].asks)
+            return sph_fail_key(SPH_EARG, option_key(of_folders[i].id), "%s is no folder of pictures",
+                                source);
+    /* an experiment that was written down names it whatever the pictures */
+    if (data->pictures && o->decode != (int)data->decode && job->given[OPTION_DECODE] && of_folders[3].asks)
+        return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; leave this option out",
+                            source, sph_word(SPH_WORDS_DECODE, (int)data->decode)->word);
     static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};
     for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
         if (data_is_images(data) && job->set[of_tables[i]])
@@ -100,10 +110,13 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
         options_set_word(job, OPTION_AUGMENT, data->pictures ? SPH_AUGMENT_CROP : SPH_AUGMENT_FLIP);
     if (!data_is_images(data))
         options_unset(job, OPTION_GRAY);
-    if (data->pictures)
+    if (data->pictures) {
         options_set_size(job, OPTION_SIZE, data->height);
-    else
+        options_set_word(job, OPTION_DECODE, (int)data->decode);
+    } else {
         options_unset(job, OPTION_SKIP_BAD);
+        options_unset(job, OPTION_DECODE);
+    }
     return 0;
 }
 
@@ -304,7 +317,7 @@ int job_settle(struct sph_job *job, const sph_data *data)
     if (!err)
         err = check_tune(job);
     if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
-        err = reference_settle(job, data->task);
+        err = reference_settle(job, data);
     sph_train_defaults(&defaults, data->task);
     sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
     if (!err)
@@ -351,6 +364,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
     opts.size = o->size;
+    opts.decode = o->decode < 0 ? SPH_DECODE_EXACT : (sph_decode)o->decode;
     opts.workers = o->workers;
     opts.skip_bad = o->skip_bad > 0;
     int err =

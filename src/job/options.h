@@ -76,8 +76,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "column, not learnt from, whose equal rows stay together: no group is in two of training, validation " \
       "and test")                                                                                            \
     X(TIME, time, "time", TEXT, ANY, "", "data", "time", "COL",                                              \
-      "column of dates or numbers, not learnt from, by which rows are split: the last are the test part, "   \
-      "those before them validation")                                                                        \
+      "column of dates or numbers, not used as a feature, by which samples are split: the latest are the "   \
+      "test part, those before them validation; samples of the same time stay in the same part")             \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
       "what separates cells: a character, tab or blank; detected if not given")                              \
     X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS),                           \
@@ -120,6 +120,10 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "folders of pictures: height and width that each is brought to; 224 if not given")                     \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
       "images in one channel, the luma of their red, green and blue")                                        \
+    X(DECODE, decode, "decode", WORD, DECODE, "exact", "data", "decode", OPTION_WORDS(SPH_DECODES),          \
+      "folders of pictures: decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 if "   \
+      "enough pixels are left, which is faster for large photographs and changes pixels slightly; stored "   \
+      "with the run for eval and predict")                                                                   \
     X(WORKERS, workers, "workers", SIZE, POSITIVE, "", "data", "workers", "N",                               \
       "folders of pictures: threads that decode them ahead of the training; one less than there are "        \
       "processors if not given; the same results whatever N")                                                \

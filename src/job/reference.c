@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "net/zoo.h"
 #include "param/param.h"
+#include "rows/data.h"
 #include "train/optimizer.h"
 
 /* Keras' */
@@ -66,10 +68,27 @@ static void set_net(struct sph_job *job, int images)
         word_unless_given(job, OPTION_ANGLE_ORDER, SPH_ANGLES_HWC);
 }
 
-int reference_settle(struct sph_job *job, sph_task task)
+/* Every one of the five best is right where there are no more than five classes. */
+static int monitor_images(struct sph_job *job, size_t classes)
+{
+    size_t least = sph_metric_about(SPH_METRIC_TOP5)->least_outputs;
+    if (job->given[OPTION_MONITOR] || classes >= least)
+        return text_unless_given(job, OPTION_MONITOR, "val_top5");
+    char *notes =
+        mem_format("%s%s--protocol reference: val_accuracy chooses the epoch, because val_top5 needs "
+                   "%zu classes and these images have %zu",
+                   job->notes ? job->notes : "", job->notes ? "\n" : "", least, classes);
+    if (!notes)
+        return SPH_EMEMORY;
+    mem_free(job->notes);
+    job->notes = notes;
+    return options_put(job, OPTION_MONITOR, "val_accuracy");
+}
+
+int reference_settle(struct sph_job *job, const sph_data *data)
 {
     int images = net_kind((sph_net_kind)job->options.net)->make != NULL,
-        regression = task == SPH_TASK_REGRESSION;
+        regression = data->task == SPH_TASK_REGRESSION;
     set_optimizer(job, images);
     set_net(job, images);
     word_unless_given(job, OPTION_DTYPE, images ? SPH_F32 : SPH_F64);
@@ -84,10 +103,8 @@ int reference_settle(struct sph_job *job, sph_task task)
     int err =
         text_unless_given(job, OPTION_SCHEDULE, images ? "plateau:5:0.1:0.0001" : "plateau:50:0.1:0.0001");
     if (!err)
-        err = text_unless_given(job, OPTION_MONITOR,
-                                regression ? "val_mse"
-                                : images   ? "val_top5"
-                                           : "val_accuracy");
+        err = images ? monitor_images(job, data->classes)
+                     : text_unless_given(job, OPTION_MONITOR, regression ? "val_mse" : "val_accuracy");
     return err ? err : text_unless_given(job, OPTION_INIT, "authors");
 }
 

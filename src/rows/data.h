@@ -83,6 +83,7 @@ struct sph_data {
     struct pictures *pictures;      /* images that are brought when they are needed, or NULL */
     size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
     int gray;                       /* one channel, the luma of what was read */
+    sph_decode decode;              /* how JPEG files are, or were, decoded */
     size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
 };
 

@@ -174,20 +174,13 @@ static int by_key(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->row > y->row) - (x->row < y->row);
 }
 
-/* The last rows are the test part. */
-static void split_by_time(sph_split *out, const struct keyed *sorted, size_t rows, uint32_t *order)
-{
-    for (size_t i = 0; i < rows; i++)
-        order[i] = sorted[rows - 1 - i].row;
-    deal(out, order);
-}
-
-/* Whole groups, in an order drawn by the seed, until a part has as many rows as it should: the sizes of the parts follow. */
-static int split_by_group(sph_split *out, const struct keyed *sorted, size_t rows, uint64_t seed, double val,
-                          uint32_t *order)
+/* Whole groups of rows with the same key, until a part has as many rows as it should: the sizes of the parts follow.
+ * Groups come in an order drawn by the seed, times from the last to the first. */
+static int split_by_keys(sph_split *out, const struct keyed *sorted, size_t rows, int times, uint64_t seed,
+                         double val, uint32_t *order)
 {
     struct rng rng = rng_stream(seed, RNG_SPLIT, 0);
-    size_t groups = 0, at = 0, test = out->test_rows, *begin = mem_get(rows + 1, sizeof *begin);
+    size_t groups = 0, at = 0, want = out->test_rows, g = 0, *begin = mem_get(rows + 1, sizeof *begin);
     uint32_t *drawn = mem_get(rows, sizeof *drawn);
     int err = begin && drawn ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < rows && !err; i++)
@@ -195,30 +188,35 @@ static int split_by_group(sph_split *out, const struct keyed *sorted, size_t row
             begin[groups++] = i;
     if (!err) {
         begin[groups] = rows;
-        for (size_t g = 0; g < groups; g++)
-            drawn[g] = (uint32_t)g;
-        rng_shuffle(&rng, drawn, groups);
+        for (size_t i = 0; i < groups; i++)
+            drawn[i] = (uint32_t)(times ? groups - 1 - i : i);
+        if (!times)
+            rng_shuffle(&rng, drawn, groups);
     }
     out->test_rows = out->val_rows = 0;
-    size_t g = 0, want = test;
-    for (int part = 0; part < 2 && !err; part++) {
+    for (int part = 0; part < 3 && !err; part++) {
         size_t first = at;
-        for (; g < groups && at - first < want; g++)
-            for (size_t i = begin[drawn[g]]; i < begin[drawn[g] + 1]; i++)
-                order[at++] = sorted[i].row;
-        *(part ? &out->val_rows : &out->test_rows) = at - first;
-        want = part_of(val, rows - at);
+        for (; g < groups && at - first < want; g++) {
+            size_t from = begin[drawn[g]], end = begin[drawn[g] + 1];
+            for (size_t i = from; i < end; i++)
+                order[at++] = sorted[times ? from + end - 1 - i : i].row;
+        }
+        if (part < 2)
+            *(part ? &out->val_rows : &out->test_rows) = at - first;
+        want = part ? rows : part_of(val, rows - at);
     }
-    for (; g < groups && !err; g++)
-        for (size_t i = begin[drawn[g]]; i < begin[drawn[g] + 1]; i++)
-            order[at++] = sorted[i].row;
     mem_free(begin);
     mem_free(drawn);
     if (err < 0)
         return err;
     if (out->test_rows + out->val_rows >= rows)
-        return sph_fail_key(SPH_EARG, "group", "%zu group%s: too few for a training part beside the others",
-                            groups, groups == 1 ? "" : "s");
+        return times ? sph_fail_key(SPH_EARG, "time",
+                                    "%zu different time%s: too few for a training part beside the others, as "
+                                    "rows of the same time stay together",
+                                    groups, groups == 1 ? "" : "s")
+                     : sph_fail_key(SPH_EARG, "group",
+                                    "%zu group%s: too few for a training part beside the others", groups,
+                                    groups == 1 ? "" : "s");
     out->train_rows = rows - out->test_rows - out->val_rows;
     mem_free(out->test);
     mem_free(out->val);
@@ -229,7 +227,8 @@ static int split_by_group(sph_split *out, const struct keyed *sorted, size_t row
     if (!out->test || !out->val || !out->train)
         return SPH_EMEMORY;
     deal(out, order);
-    rng_shuffle(&rng, out->train, out->train_rows);
+    if (!times)
+        rng_shuffle(&rng, out->train, out->train_rows);
     return 0;
 }
 
@@ -249,11 +248,7 @@ static int split_by_column(sph_split *out, const sph_data *data, size_t rows, sp
     for (size_t i = 0; i < rows; i++)
         sorted[i] = (struct keyed){keys[i], (uint32_t)i};
     qsort(sorted, rows, sizeof *sorted, by_key);
-    int err = 0;
-    if (groups)
-        err = split_by_group(out, sorted, rows, seed, val, order);
-    else
-        split_by_time(out, sorted, rows, order);
+    int err = split_by_keys(out, sorted, rows, !groups, seed, val, order);
     mem_free(sorted);
     return err;
 }

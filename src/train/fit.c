@@ -328,7 +328,8 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
         return err;
     if (result->stopped) /* who asks does not wait for scores */
         return 0;
-    trainer_take_best(fit->trainer);
+    if (!trainer_take_best(fit->trainer))
+        result->best_epoch = result->epochs;
     if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 ||
         (err = score_part(fit, fit->val, &result->val)) < 0 ||
         (err = score_part(fit, fit->test, &result->test)) < 0)

@@ -44,8 +44,6 @@ struct trainer {
     int fetched;               /* x and y hold the whole, unchanging training part */
 
     void *best_params, *best_state;
-    void *before_params,
-        *before_state; /* of a full-batch step: what its loss was measured on; NULL: not needed */
     double scalar[TRAINER_SCALAR_COUNT];
     size_t monitor;                  /* index of the monitored value */
     const sph_metric_facts *watched; /* its metric's */
@@ -224,10 +222,6 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
         t->best_params = mem_own(&t->owned, learned, t->k->size);
         t->best_state = mem_own(&t->owned, state, t->k->size);
     }
-    if (t->keep_best && t->monitor == 0 && t->batches == 1) {
-        t->before_params = mem_own(&t->owned, learned, t->k->size);
-        t->before_state = mem_own(&t->owned, state, t->k->size);
-    }
     err = t->owned.failed ? SPH_EMEMORY : 0;
     if (err < 0 || (err = check_monitor(t)) < 0)
         goto fail;
@@ -295,10 +289,6 @@ static int take_step(struct trainer *t, double *loss, double *lr)
     int err = fetch_batch(t, batch, &rows);
     if (err < 0)
         return err;
-    if (t->before_params) {
-        memcpy(t->before_params, t->net->params, t->net->learned * t->k->size);
-        memcpy(t->before_state, t->net->state, t->net->state_len * t->k->size);
-    }
     struct batch parts = {.weights = t->weights,
                           .plan = t->plan,
                           .micro = t->micro,
@@ -357,13 +347,12 @@ static int begin_epoch(struct trainer *t)
                : 0;
 }
 
-/* A full batch's train_loss was measured before its step: the weights it belongs to are those. (Over several
- * batches it is a mean along the way, and belongs to none.) */
+/* The weights at the end of the epoch, whatever is monitored. train_loss was measured along the way, before each update: its
+ * epoch's weights are those that all of its updates made, as Keras keeps them. */
 static void keep_best(struct trainer *t)
 {
-    int before = t->before_params != NULL;
-    memcpy(t->best_params, before ? t->before_params : t->net->params, t->net->learned * t->k->size);
-    memcpy(t->best_state, before ? t->before_state : t->net->state, t->net->state_len * t->k->size);
+    memcpy(t->best_params, t->net->params, t->net->learned * t->k->size);
+    memcpy(t->best_state, t->net->state, t->net->state_len * t->k->size);
 }
 
 void trainer_go_on(struct trainer *t)
@@ -502,13 +491,15 @@ int trainer_improving(const struct trainer *t)
            !schedule_ends_low(&t->schedule);
 }
 
-void trainer_take_best(struct trainer *t)
+int trainer_take_best(struct trainer *t)
 {
-    if (t->keep_best && t->scalar[TRAINER_BEST_EPOCH] > 0) {
+    int there = t->keep_best && t->scalar[TRAINER_BEST_EPOCH] > 0;
+    if (there) {
         memcpy(t->net->params, t->best_params, t->net->learned * t->k->size);
         memcpy(t->net->state, t->best_state, t->net->state_len * t->k->size);
     }
     weights_materialize(t->weights);
+    return there;
 }
 
 int trainer_score(struct trainer *t, const struct source *source, sph_scores *out)

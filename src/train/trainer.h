@@ -58,8 +58,8 @@ int trainer_stopped(const struct trainer *trainer);
 /* It had all its epochs and was best in the last of them, though the schedule did not see to that. */
 int trainer_improving(const struct trainer *trainer);
 
-/* Puts the best weights into the net, where there is a monitored best. */
-void trainer_take_best(struct trainer *trainer);
+/* Puts the weights at the end of the best epoch into the net. 0: nothing chooses an epoch, and the net keeps its last ones. */
+int trainer_take_best(struct trainer *trainer);
 
 /* Scores of the net as it is. */
 int trainer_score(struct trainer *trainer, const struct source *source, sph_scores *out);

@@ -69,6 +69,17 @@ check "a group is on two sides" awk -F'[:,]' '
         cell = $i; gsub(/[^0-9]/, "", cell); if (cell == "" || part == "") continue
         site = int(cell / 20); if ((site in of) && of[site] != part) bad = 1; of[site] = part } }
     END { for (s in of) count++; exit bad || count != 20 }' <(tr -d ' \n' <groups/split.json)
+# ---- rows of one time are on one side: 10 rows an hour, and shares that no hour ends at
+awk 'BEGIN { print "hour,x,y"; for (i = 0; i < 120; i++) print int(i / 10) "," i % 7 "," (i * 13) % 31 ".5" }' >hours.csv
+run 0 train --data hours.csv --target y --time hour --test 0.21 --val 0.13 --epochs 2 --quiet --out hours
+check "an hour is on two sides: $(cat hours/split.json)" awk '
+    { gsub(/"content": *"[^"]*",?/, ""); n = split($0, word, /[^a-z0-9]+/)
+      for (i = 1; i <= n; i++) if (word[i] ~ /^[a-z]+$/) part = word[i]
+          else if (word[i] != "") { hour = int(word[i] / 10); if ((hour in of) && of[hour] != part) bad = 1
+              of[hour] = part; rows[part]++ } }
+    END { exit bad || rows["test"] != 30 || rows["val"] != 20 || rows["train"] != 70 }' <(tr -d '\n' <hours/split.json)
+run 2 train --data hours.csv --target y --time hour --test 0.95 --val 0 --out nowhere
+says time "12 different times"
 run 2 train --data shop.csv --target price --drop auto --group place --out nowhere
 says "no column 'place' (group)"
 run 2 train --data shop.csv --target price --drop auto --group site --split stratified --out nowhere
@@ -89,6 +100,26 @@ for name in plain balanced; do
 done
 # shellcheck disable=SC2154 # printf -v
 check "of $rare rare rows $yes_plain are found, balanced $yes_balanced" [ "$yes_balanced" -gt $((2 * yes_plain + rare)) ]
+
+# ---- what is kept of the best epoch: its weights at its end; of a single epoch those that patience 0 keeps, the last
+for nets in 1 2; do
+    for batch in full 16; do
+        for patience in 0 5; do
+            run 0 train --data hours.csv --target y --hidden 4 --val 0 --batch $batch --epochs 1 --ensemble $nets \
+                --patience $patience --quiet --out one-$nets-$batch-$patience
+        done
+        check "$nets nets, batch $batch: the trained net is not kept" \
+            cmp one-$nets-$batch-0/model.safetensors one-$nets-$batch-5/model.safetensors
+        check "$nets nets, batch $batch: the best epoch is not the one there is" \
+            [ "$(json one-$nets-$batch-5/result.json best_epoch)" = 1 ]
+    done
+done
+
+jumps=(--data hours.csv --target y --hidden 8 --val 0 --batch full --lr 0.7 --schedule none --patience 50 --quiet)
+run 0 train "${jumps[@]}" --epochs 30 --out whole
+run 0 train "${jumps[@]}" --epochs 7 --checkpoint-seconds 0 --out parts
+run 0 train --resume --epochs 30 --quiet --out parts
+check "resumed, another epoch's weights are kept" cmp whole/model.safetensors parts/model.safetensors
 
 # ---- predictions: words that training did not see, columns carried along, stdin, packed
 sed '2s/,[ABC],/,Z,/; 3s/,[ABC],/,Y,/' shop.csv >new.csv

@@ -22,7 +22,7 @@ run 0 pack set packed --size 224 --quiet
 shows "images    20 to train on, 20 to test on, 5 classes" "each      256 x 256 pixels, 3 channels" "disk      7.9 MB" "packed    packed"
 no_temporaries packed
 check "not the files of a pack" [ "$(ls packed | tr '\n' ' ')" = \
-    "classes.txt train_files.txt train_images.npy train_labels.npy val_files.txt val_images.npy val_labels.npy " ]
+    "classes.txt decode.txt train_files.txt train_images.npy train_labels.npy val_files.txt val_images.npy val_labels.npy " ]
 run 0 pack set gray --size 28 --gray --workers 2 --json
 check "not what was packed" [ "$(json out side) $(json out channels) $(json out train_images) $(json out bytes)" = "32 1 20 40960" ]
 python=${SPH_ONNX_PYTHON:-python3}
@@ -68,6 +68,19 @@ run 0 run jobs.yaml --jobs 2 --quiet --out jobs
 run 0 run jobs.yaml --jobs 1 --quiet --out jobs1
 check "the number of jobs changes the table" cmp jobs/table.csv jobs1/table.csv
 
+# ---- how files were decoded is kept with the set, and with a model that learnt from it
+check "JPEG files are not decoded whole" [ "$(cat packed/decode.txt)" = exact ]
+check "the config does not say it" grep -q "decode: exact" mapped/config.yaml
+run 0 pack set fast --size 28 --decode scaled --quiet
+check "the set does not keep it" [ "$(cat fast/decode.txt)" = scaled ]
+run 0 train --quiet --data fast --net mobile --width 0.1 --param sp --norm bn --batch 10 --epochs 1 --out fast-run
+check "the model does not keep it" grep -q "decode: scaled" fast-run/config.yaml
+run 0 train --quiet --resume --epochs 2 --out fast-run
+run 2 train --quiet --data fast --net mobile --width 0.1 --decode exact --out again
+says decode scaled
+run 2 pack set again --decode half
+says --decode half
+
 # ---- what is refused
 run 2 pack set packed
 says "packed: holds files already, expected a new folder"
@@ -95,7 +108,7 @@ touch killed/{classes.txt,val_images.npy,val_labels.npy,train_images.npy.0123456
 cp -r killed mixed
 touch mixed/mine.txt
 run 0 pack set/val killed --size 28
-check "more than a set of one part: $(ls killed)" [ "$(ls killed | tr '\n' ' ')" = "classes.txt train_files.txt train_images.npy train_labels.npy " ]
+check "more than a set of one part: $(ls killed)" [ "$(ls killed | tr '\n' ' ')" = "classes.txt decode.txt train_files.txt train_images.npy train_labels.npy " ]
 for dir in others mixed; do
     run 2 pack set/val $dir
     says "$dir: holds files already, expected a new folder"

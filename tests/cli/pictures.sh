@@ -77,6 +77,64 @@ run 0 train --quiet --data set --net mobile --width 0.1 --param sp --norm bn --r
 shows "150528 features"
 check "crop is not the default" grep -q "augment: crop" usual/config.yaml
 
+# ---- JPEG files are decoded whole, or smaller where that is asked for; a run keeps it for eval and predict
+for part in train val; do
+    for class in odd odd-turned odd-upright large; do
+        mkdir -p "big/$part/$class"
+        for i in 1 2 3 4; do cp "$from/$class.jpg" "big/$part/$class/$i.jpg"; done
+    done
+done
+tiny=(--data big --net resnet18 --width 0.0625 --param sp --norm bn --size 24 --batch 8 --epochs 2 --quiet)
+close() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 1e-6 && b - a < 1e-6) }'
+}
+for decode in "" exact scaled; do
+    run 0 train "${tiny[@]}" ${decode:+--decode $decode} --out "d$decode"
+    check "the run does not keep how files are decoded" grep -q "decode: ${decode:-exact}$" "d$decode/config.yaml"
+    for data in "" big; do # its own test part, and the same rows by name
+        run 0 eval "d$decode" ${data:+--data $data} --json
+        check "eval ${data:-of the test part} decodes otherwise than training, $decode" \
+            close "$(json out loss)" "$(json "d$decode/result.json" test loss)"
+    done
+    run 0 predict "d$decode" --data big --out "p$decode.csv"
+done
+check "exact is not the default" cmp d/model.safetensors dexact/model.safetensors
+check "scaled is no other way" [ "$(json dexact/result.json test loss)" != "$(json dscaled/result.json test loss)" ]
+cp -r dscaled old # as 0.2.0 wrote it, which decoded JPEG files smaller and did not say so
+sed -i '/decode:/d' old/config.yaml
+check "the model does not say how files are decoded" python3 - <<'P'
+import re
+path = "old/model.safetensors"
+whole = open(path, "rb").read()
+found = re.findall(rb',? ?\\"decode\\": ?\\"scaled\\"', whole)
+assert len(found) == 1, found
+open(path, "wb").write(whole.replace(found[0], b" " * len(found[0])))
+P
+for data in "" big; do
+    run 0 eval old ${data:+--data $data} --json
+    check "an old run decodes otherwise" close "$(json out loss)" "$(json dscaled/result.json test loss)"
+done
+run 0 predict old --data big --out pold.csv
+check "an old run predicts otherwise" cmp pold.csv pscaled.csv
+run 0 train --resume --epochs 3 --quiet --out old
+check "an old run goes on otherwise" grep -q "decode: scaled$" old/config.yaml
+awk 'BEGIN { print "x,y"; for (i = 0; i < 30; i++) print i "," i % 2 }' >table.csv
+for decode in exact scaled; do
+    run 2 train --data table.csv --decode $decode --out nowhere
+    says decode table.csv "no folder of pictures"
+done
+cat >decode.yaml <<'Y'
+name: decode
+data: {file: big, size: 24, val: 0.2, decode: scaled}
+net: {kind: resnet18, width: 0.0625, norm: bn}
+train: {epochs: 1, batch: 8}
+methods: [{name: SP, param: sp}]
+seeds: 1
+Y
+run 0 run decode.yaml --quiet --out experiment
+check "an experiment's jobs decode otherwise" grep -q "decode: scaled$" experiment/jobs/SP/seed-*/config.yaml
+check "an experiment does not keep it" grep -q "decode: scaled$" experiment/experiment.yaml
+
 # ---- the same bits for any number of workers, and after stops in the middle of an epoch
 for workers in 1 2 4; do
     run 0 train --quiet --data set "${small[@]}" --augment crop --batch 8 --epochs 4 --patience 0 --workers $workers --out w$workers

@@ -23,6 +23,38 @@ check "no warning where the test part chose" grep -q '"warning"' wn/result.json
 run 0 train --data levy --draw authors --protocol reference --monitor train_loss --epochs 3 --out alone
 check "a warning where it did not" [ -z "$(grep '"warning"' alone/result.json)" ]
 
+# ---- images are monitored by top-5, and by top-1 where five classes are all there are: the tool says so
+python3 - <<'PYTHON'
+import struct
+for classes in (4, 6):
+    for part, rows in (("train", 24), ("t10k", 12)):
+        with open(f"{part}-images-idx3-ubyte", "wb") as out:
+            out.write(struct.pack(">BBBBIII", 0, 0, 8, 3, rows, 8, 8))
+            out.write(bytes((17 * i + 3 * p + i * p) % 256 for i in range(rows) for p in range(64)))
+        with open(f"{part}-labels-idx1-ubyte", "wb") as out:
+            out.write(struct.pack(">BBBBI", 0, 0, 8, 1, rows) + bytes(i % classes for i in range(rows)))
+    import os
+    os.mkdir(f"classes{classes}")
+    for part in ("train", "t10k"):
+        for end in ("images-idx3-ubyte", "labels-idx1-ubyte"):
+            os.rename(f"{part}-{end}", f"classes{classes}/{part}-{end}")
+PYTHON
+few=(--net vgg6 --width 0.1 --protocol reference --epochs 1 --batch 8)
+run 0 train --data classes4 "${few[@]}" --out few
+check "four classes are not monitored by accuracy" grep -q "monitor: val_accuracy$" few/config.yaml
+check "nothing is said of it: $(cat err)" grep -q "protocol reference.*val_accuracy.*val_top5" err
+run 0 train --data classes6 "${few[@]}" --out six
+check "six classes are not monitored by top-5" grep -q "monitor: val_top5$" six/config.yaml
+check "something is said of it: $(cat err)" [ -z "$(grep val_accuracy err)" ]
+run 0 train --data classes4 "${few[@]}" --monitor val_loss --out asked
+check "what was asked for is not monitored" grep -q "monitor: val_loss$" asked/config.yaml
+run 2 train --data classes4 "${few[@]}" --monitor val_top5 --out x
+says monitor val_top5 val_accuracy
+for data in levy crescents "classes4 --net mlp"; do # every task has what is monitored by default
+    # shellcheck disable=SC2086 # an option
+    run 0 train --data $data --protocol reference --epochs 1 --quiet --out "task-${data%% *}"
+done
+
 # ---- a draw is the same for all seeds, and a grid may have several
 run 0 run "$experiments/levy-draws.yaml" --set epochs=2 --set seeds=2 --set grid.draw=[authors,0,1] --out draws
 absent draws/figures

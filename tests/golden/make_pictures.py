@@ -6,7 +6,7 @@
 import os
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 here = os.path.dirname(os.path.abspath(__file__))
 folder = os.path.join(here, "pictures")
@@ -28,12 +28,22 @@ def scene(width, height, seed):
     return np.clip(out + 128 + rng.normal(0, 3, out.shape), 0, 255).astype(np.uint8)
 
 
+def orientation(number):
+    exif = Image.Exif()
+    exif[0x0112] = number
+    return exif
+
+
 files = [
     ("small.jpg", 97, 61, dict(quality=90, subsampling=0)),
     ("tall.jpg", 60, 150, dict(quality=88, subsampling=2)),
     ("large.jpg", 400, 300, dict(quality=80, subsampling=2, optimize=True)),  # decoded at a half and a quarter
     ("scans.jpg", 120, 90, dict(quality=85, progressive=True)),
     ("plain.png", 75, 50, dict(optimize=True)),
+    # sides that no power of 2 divides: decoded smaller, they have columns and rows that are padding in part
+    ("odd.jpg", 397, 293, dict(quality=80, subsampling=2, optimize=True)),
+    ("odd-turned.jpg", 201, 147, dict(quality=80, subsampling=0, optimize=True, exif=orientation(3))),
+    ("odd-upright.jpg", 201, 147, dict(quality=80, subsampling=0, optimize=True, exif=orientation(6))),
 ]
 for number, (name, width, height, how) in enumerate(files):
     path = os.path.join(folder, name)
@@ -44,7 +54,7 @@ shift = np.array([[14.0, 13.0, 12.0], [-1.5, 0.2, 1.4], [0.3, -0.6, 0.3]])  # [a
 
 
 def reference(name, shorter, x, y, flip, alpha, size):
-    image = Image.open(os.path.join(folder, name)).convert("RGB")
+    image = ImageOps.exif_transpose(Image.open(os.path.join(folder, name))).convert("RGB")
     w, h = image.size
     width, height = (shorter, shorter * h // w) if w <= h else (shorter * w // h, shorter)
     image = image.resize((width, height), Image.BILINEAR)
@@ -59,19 +69,20 @@ def reference(name, shorter, x, y, flip, alpha, size):
     return np.clip(np.rint(pixels), 0, 255).astype(np.uint8).transpose(2, 0, 1)
 
 
-size = 24
 cases = [
     (name, *choice)
     for name, *_ in files
     for choice in (
-        (27, None, None, 0, (0, 0, 0)),
-        (51, 0.25, 0.875, 1, (0, 0, 0)),
-        (33, 0.9375, 0.0625, 1, (1.5, -0.5, 2.0)),
+        (24, 27, None, None, 0, (0, 0, 0)),
+        (24, 51, 0.25, 0.875, 1, (0, 0, 0)),
+        (24, 33, 0.9375, 0.0625, 1, (1.5, -0.5, 2.0)),
+        (7, 8, None, None, 0, (0, 0, 0)),
+        (28, 32, None, None, 0, (0, 0, 0)),
     )
 ]
 with open(os.path.join(here, "pictures.csv"), "w") as out:
     out.write("file,size,shorter,x,y,flip,alpha_1,alpha_2,alpha_3,pixels\n")
-    for name, shorter, x, y, flip, alpha in cases:
+    for name, size, shorter, x, y, flip, alpha in cases:
         pixels = reference(name, shorter, x, y, flip, alpha, size)
         place = ("nan", "nan") if x is None else (x, y)
         out.write(f"{name},{size},{shorter},{place[0]},{place[1]},{flip},{alpha[0]},{alpha[1]},{alpha[2]},"
