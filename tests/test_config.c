@@ -248,7 +248,7 @@ static void lists_may_be_written_as_lists_or_as_on_the_command_line(void **state
 static void a_method_takes_keys_of_net_and_train_and_leaves_its_name(void **state)
 {
     (void)state;
-    yaml_document_t document;
+    struct node_tree document;
     sph_job *job = new_job();
     write_config("{name: BN, param: sp, norm: bn, lr: 0.01}\n");
     assert_int_equal(config_load(&document, config_path), 0);
@@ -259,7 +259,7 @@ static void a_method_takes_keys_of_net_and_train_and_leaves_its_name(void **stat
     assert_string_equal(sph_job_get(job, "data"), "");
     assert_fails(config_apply(job, root, NULL, NULL, NULL), SPH_EFORMAT, .key = "name", .path = config_path,
                  .line = 1);
-    yaml_document_delete(&document);
+    node_tree_free(&document);
     sph_job_free(job);
 }
 
