@@ -18,9 +18,9 @@
 
 _Static_assert((int)NPZ_DIMS == (int)NPY_DIMS, "every shape that is read can be told");
 
-/* Entries of the directory that may be gone by, over all reads: members that are asked for in another order than they stand in
- * make the zip be opened again. As many members as 1,000 can be had in any order. */
-enum { WALKED_MOST = 2000000, MEMBERS_MOST = 10000 };
+/* Entries of the directory that may be gone by, over all reads: arrays that are asked for in another order than they have in the
+ * file make the zip be opened again. 500 arrays can be had in any order. */
+enum { WALKED_MOST = 500000, MEMBERS_MOST = 10000 };
 
 enum {
     HEADER_MOST = 1 << 17, /* bytes of a member that are searched for its NPY header       */
@@ -43,6 +43,7 @@ struct npz {
     struct levels names; /* of the members, in their order */
     size_t entries;      /* of the zip: members, and what is no array */
     struct archive *zip;
+    struct npz_names locale;
     size_t next, walked; /* the entry that zip comes to next */
 };
 
@@ -95,10 +96,10 @@ static int open_zip(struct npz *npz)
  * read again: a few bytes for each entry could ask for any amount of work. */
 static int next_entry(struct npz *npz, struct archive_entry **entry)
 {
-    struct npz_names names = npz_names_begin();
+    npz_names_begin(&npz->locale);
     la_int64_t before = archive_filter_bytes(npz->zip, -1);
     int status = archive_read_next_header(npz->zip, entry);
-    npz_names_end(names);
+    npz_names_end(&npz->locale);
     npz->next++;
     npz->walked++;
     if (status == ARCHIVE_EOF)
@@ -156,9 +157,9 @@ static int read_header(const struct npz *npz, struct member *member, unsigned ch
 /* Members that are no arrays are passed over. */
 static int add_member(struct npz *npz, struct archive_entry *entry, unsigned char *bytes)
 {
-    struct npz_names names = npz_names_begin();
+    npz_names_begin(&npz->locale);
     const char *path = archive_entry_pathname(entry);
-    npz_names_end(names);
+    npz_names_end(&npz->locale);
     size_t n = path ? strlen(path) : 0;
     if (n < 4 || strcmp(path + n - 4, ".npy") != 0)
         return 0;
@@ -212,6 +213,7 @@ void npz_free(struct npz *npz)
     }
     mem_free(npz->member);
     levels_free(&npz->names);
+    npz_names_free(&npz->locale);
     mem_free(npz->path);
     file_unmap(&npz->map);
     mem_free(npz);

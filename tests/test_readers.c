@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time in proportion: every reader is given a file of n items and one of 4 n. It may take 4 times as long, and a little more
- * for sorting; one that compares each item with each would take 16 times as long. Processor time is compared, and the least
- * of several tries, so a busy machine does not matter. Files that a reader refuses count as well: they are refused in time. */
+ * What reading a file may cost.
+ *
+ * Time: every reader is given a file of n items and one of 4 n. It may take 4 times as long, and a little more for sorting; one
+ * that compares each item with each takes 16 times as long. Processor time is compared, and the least of several tries, so a
+ * busy machine does not matter. Files that a reader refuses count as well: they are refused in time.
+ *
+ * Memory: small files that ask for much are refused, and the process that reads them stays below the limit. */
 #include "image_files.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/levels.h"
@@ -21,8 +27,8 @@
 #include "store/safetensors.h"
 #include "train/trainer.h"
 
-enum { TIMES = 4, RATIO_MOST = 9, TRIES = 5 };
-static const double soon = 0.05; /* seconds of the larger file that need no comparison */
+enum { TIMES = 4, RATIO_MOST = 10, TRIES = 5 };
+static const double soon = 0.1; /* seconds of the larger file that need no comparison */
 
 static struct text out;
 
@@ -856,7 +862,7 @@ static void every_reader_takes_time_in_proportion_to_its_file(void **state)
             readers[i].make(TIMES * readers[i].n);
             time_reader(i, &large);
         }
-        if (getenv("LINEAR_VERBOSE"))
+        if (getenv("READERS_VERBOSE"))
             print_message("%-40s %8.4f s, %8.4f s\n", readers[i].what, small, large);
         if (!(large < soon || large < RATIO_MOST * small))
             fail_msg("%s: %.3f s for %zu items, %.3f s for %zu", readers[i].what, small, readers[i].n, large,
@@ -865,8 +871,128 @@ static void every_reader_takes_time_in_proportion_to_its_file(void **state)
     end_training();
 }
 
+/* ---------------------------------------------------------------- memory */
+
+static void yaml_numbers(size_t n)
+{
+    text_add(&out, "a: [1");
+    for (size_t i = 0; i < n; i++)
+        add(",1", 2);
+    text_add(&out, "]\n");
+    save("t.yaml");
+}
+
+static void empty_objects(size_t n)
+{
+    text_add(&out, "[{}");
+    for (size_t i = 0; i < n; i++)
+        add(",{}", 3);
+    text_add(&out, "]");
+    save("t.json");
+}
+
+static void empty_nodes(size_t n)
+{
+    onnx_begin();
+    add("\x3a", 1);
+    for (size_t left = 2 * n; left; left >>= 7)
+        add_number((left & 0x7f) | (left > 0x7f ? 0x80 : 0), 1, 0);
+    for (size_t i = 0; i < n; i++)
+        add("\x0a\0", 2);
+    save("t.onnx");
+}
+
+/* n blocks of 128 kB, each of one byte again and again. */
+static void zstd_bomb(size_t n)
+{
+    enum { BLOCK = 1 << 17, RUN = 1 };
+    add("\x28\xb5\x2f\xfd\0\x38", 6);
+    for (size_t i = 0; i < n; i++) {
+        add_number((i + 1 == n) | RUN << 1 | BLOCK << 3, 3, 0);
+        add("1", 1);
+    }
+    save("t.csv.zst");
+}
+
+static void gzip_bomb(size_t n)
+{
+    char command[300];
+    snprintf(command, sizeof command, "head -c %zu /dev/zero | gzip -1 >%s", n, at("t.csv.gz"));
+    assert_int_equal(system(command), 0);
+}
+
+/* A header that promises more numbers than follow it. */
+static void npy_promise(size_t n)
+{
+    char shape[64];
+    snprintf(shape, sizeof shape, "%zu, 2", n);
+    npy_header("<f8", shape);
+    save("t.npy");
+}
+
+enum { LIMIT = 100000000, MEGABYTE = 1000000 };
+
+static const struct {
+    const char *what;
+    void (*make)(size_t n);
+    int (*read)(void);
+    size_t n;
+    int err;
+    int usual; /* the limit is the usual one */
+} greedy[] = {
+    {"YAML: a list", yaml_numbers, read_yaml, 5 * MEGABYTE, SPH_EMEMORY, 0},
+    {"YAML: one text", yaml_long_text, read_yaml, 6 * MEGABYTE, SPH_EMEMORY, 0},
+    {"JSON: empty objects", empty_objects, read_json, MEGABYTE, SPH_EMEMORY, 0},
+    {"safetensors: tensors", tensors, read_tensors, 200000, SPH_EMEMORY, 0},
+    {"ONNX: empty nodes", empty_nodes, read_onnx, MEGABYTE, SPH_EMEMORY, 0},
+    {"gzip: zeroes", gzip_bomb, read_gzip, 300 * MEGABYTE, SPH_EMEMORY, 0},
+    {"zstd: ones", zstd_bomb, read_zstd, 2000, SPH_EMEMORY, 0},
+    {"zstd: more ones than any file may unpack to", zstd_bomb, read_zstd, 17000, SPH_EFORMAT, 1},
+    {"npy: fewer numbers than promised", npy_promise, read_npy, 200 * MEGABYTE, SPH_EFORMAT, 1},
+};
+
+/* The most megabytes that reading it took beyond what was there before, in a process of its own. */
+static double megabytes_of(size_t i)
+{
+    struct rusage usage[2];
+    int status;
+    for (int reads = 0; reads < 2; reads++) {
+        fflush(NULL);
+        pid_t child = fork();
+        if (!child) {
+            if (!greedy[i].usual)
+                sph_set_max_memory(mem_held() + LIMIT);
+            int err = reads ? greedy[i].read() : greedy[i].err;
+            if (err != greedy[i].err)
+                fprintf(stderr, "%s: %d, %s\n", greedy[i].what, err, sph_error());
+            _exit(err != greedy[i].err);
+        }
+        assert_true(child > 0);
+        assert_int_equal(wait4(child, &status, 0, &usage[reads]), child);
+        assert_int_equal(status, 0);
+    }
+    return (double)(usage[1].ru_maxrss - usage[0].ru_maxrss) / 1000;
+}
+
+static void a_small_file_takes_no_more_memory_than_is_allowed(void **state)
+{
+    (void)state;
+    const char *sanitizer = getenv("SPH_SAN");
+    for (size_t i = 0; i < sizeof greedy / sizeof *greedy; i++) {
+        greedy[i].make(greedy[i].n);
+        double megabytes = megabytes_of(i);
+        if (getenv("READERS_VERBOSE"))
+            print_message("%-40s %8.1f MB\n", greedy[i].what, megabytes);
+        if (megabytes > 1.5 * LIMIT / MEGABYTE && !(sanitizer && *sanitizer)) /* its tables are not ours */
+            fail_msg("%s: %.0f MB", greedy[i].what, megabytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_reader_takes_time_in_proportion_to_its_file)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reader_takes_time_in_proportion_to_its_file),
+        cmocka_unit_test(a_small_file_takes_no_more_memory_than_is_allowed),
+    };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
