@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/plain.h"
 #include "data/sheet.h"
 

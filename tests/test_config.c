@@ -245,10 +245,24 @@ static void lists_may_be_written_as_lists_or_as_on_the_command_line(void **state
     sph_job_free(job);
 }
 
+static void an_alias_stands_for_the_value_of_its_anchor(void **state)
+{
+    (void)state;
+    sph_job *job = new_job();
+    write_config("data: {name: x, target: &names [a, b], drop: *names}\nnet: {hidden: &n [3, &m 4]}\n"
+                 "train: {epochs: *m}\n");
+    assert_int_equal(config_read(job, config_path), 0);
+    assert_string_equal(sph_job_get(job, "target"), "a,b");
+    assert_string_equal(sph_job_get(job, "drop"), "a,b");
+    assert_string_equal(sph_job_get(job, "hidden"), "3,4");
+    assert_string_equal(sph_job_get(job, "epochs"), "4");
+    sph_job_free(job);
+}
+
 static void a_method_takes_keys_of_net_and_train_and_leaves_its_name(void **state)
 {
     (void)state;
-    yaml_document_t document;
+    struct node_tree document;
     sph_job *job = new_job();
     write_config("{name: BN, param: sp, norm: bn, lr: 0.01}\n");
     assert_int_equal(config_load(&document, config_path), 0);
@@ -259,7 +273,7 @@ static void a_method_takes_keys_of_net_and_train_and_leaves_its_name(void **stat
     assert_string_equal(sph_job_get(job, "data"), "");
     assert_fails(config_apply(job, root, NULL, NULL, NULL), SPH_EFORMAT, .key = "name", .path = config_path,
                  .line = 1);
-    yaml_document_delete(&document);
+    node_tree_free(&document);
     sph_job_free(job);
 }
 
@@ -342,6 +356,7 @@ int main(void)
         cmocka_unit_test(any_text_survives_yaml),
         cmocka_unit_test(broken_configs_are_named_by_line_and_key),
         cmocka_unit_test(lists_may_be_written_as_lists_or_as_on_the_command_line),
+        cmocka_unit_test(an_alias_stands_for_the_value_of_its_anchor),
         cmocka_unit_test(a_method_takes_keys_of_net_and_train_and_leaves_its_name),
         cmocka_unit_test(resume_refuses_only_what_was_given_and_differs),
         cmocka_unit_test(adopting_takes_what_was_not_given),

@@ -497,6 +497,12 @@ static void a_jpeg_of_more_than_a_hundred_scans_is_refused(void **state)
         memcpy(bytes + length, last, taken + 2);
     memcpy(bytes + length, "\xff\xd9", 2);
     assert_bad("scans.jpg", bytes, length + 2, "scans, expected at most 100");
+    /* a comment whose length leaves no room for itself, which the decoder takes for an empty one */
+    memmove(bytes + 6, bytes + 2, length);
+    for (char size = 0; size < 3; size++) {
+        memcpy(bytes + 2, (const char[]){'\xff', '\xfe', 0, size}, 4);
+        assert_bad("comment.jpg", bytes, length + 6, "scans, expected at most 100");
+    }
 }
 
 /* A marker without a body and bytes that fill hide nothing from who looks how much memory the decoder will take. */

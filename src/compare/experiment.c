@@ -14,7 +14,7 @@
 
 int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures)
 {
-    yaml_document_t document;
+    struct node_tree document;
     sph_experiment *e = mem_get(1, sizeof *e);
     *out = NULL;
     if (!e)
@@ -28,7 +28,7 @@ int experiment_open(sph_experiment **out, const char *path, const struct figure_
         goto out;
     e->base->cache = &e->cache;
     err = experiment_read(e, &document);
-    yaml_document_delete(&document);
+    node_tree_free(&document);
     if (!err)
         err = experiment_complete(e);
 out:
@@ -134,26 +134,25 @@ static int set_value(struct sph_experiment *e, struct node key, struct node tail
         }
     int id = option_find(text), section = id == OPTION_DATA || id == OPTION_NET || id == OPTION_RECORD;
     if (id < 0 || config_key(text, "") == id || id == OPTION_OUT ||
-        (section && value.at->type != YAML_SCALAR_NODE)) /* data={...} is the section */
+        (section && value.at->kind != TREE_TEXT)) /* data={...} is the section */
         return experiment_read_entry(e, key, value);
     return experiment_set_data_option(e, (enum option_id)id, value);
 }
 
 /* Nodes move when one is added: they are looked up when all are there. */
-static int set_parsed(struct sph_experiment *e, const char *path, yaml_document_t *document, const char *key)
+static int set_parsed(struct sph_experiment *e, const char *path, struct node_tree *document, const char *key)
 {
     const char *texts[] = {key, tail_of(key)};
     struct node nodes[2], value;
-    int added[2];
+    size_t added[2];
     for (int i = 0; i < 2; i++)
-        if (!(added[i] = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)texts[i],
-                                                  (int)strlen(texts[i]), YAML_PLAIN_SCALAR_STYLE)))
-            return sph_fail(SPH_EMEMORY, "out of memory");
+        if (node_add_text(document, texts[i], &added[i]) < 0)
+            return SPH_EMEMORY;
     value = node_root(path, document);
     value.alone = 1;
     for (int i = 0; i < 2; i++) {
         nodes[i] = value;
-        nodes[i].at = yaml_document_get_node(document, added[i]);
+        nodes[i].at = node_numbered(path, document, added[i]).at;
     }
     return set_value(e, nodes[0], nodes[1], value);
 }
@@ -161,7 +160,7 @@ static int set_parsed(struct sph_experiment *e, const char *path, yaml_document_
 int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
 {
     NEED(e, key, value);
-    yaml_document_t document;
+    struct node_tree document;
     char *path = mem_format("--set %s=%s", key, value);
     if (!path)
         return SPH_EMEMORY;
@@ -169,7 +168,7 @@ int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
                      : sph_fail_at(SPH_EFORMAT, path, "found nothing, expected a value");
     if (!err) {
         err = set_parsed(e, path, &document, key);
-        yaml_document_delete(&document);
+        node_tree_free(&document);
     }
     if (err == SPH_EFORMAT && !strcmp(sph_failure()->path, path)) /* what is not YAML has a line */
         err = sph_fail_move(SPH_EARG, path, 0, 0);

@@ -15,8 +15,6 @@
 #ifndef SPH_COMPARE_EXPERIMENT_H
 #define SPH_COMPARE_EXPERIMENT_H
 
-#include <yaml.h>
-
 #include "base/text.h"
 #include "job/nodes.h"
 #include "job/options.h"
@@ -29,7 +27,13 @@
 #define EXPERIMENT_RESULTS "results.json"
 #define EXPERIMENT_JOBS    "jobs"
 
-enum { EXPERIMENT_FOLDS = 5, EXPERIMENT_MOST_JOBS = 1000000 };
+enum {
+    EXPERIMENT_FOLDS = 5,
+    EXPERIMENT_MOST_JOBS = 1000000,
+    EXPERIMENT_MOST_LISTED =
+        1000, /* methods, sets, values of a key of the grid: each is compared with each */
+    EXPERIMENT_MOST_PAPERS = 10000
+};
 
 /* A method or, where there are several, a set of data: a name, and the options it has of its own. */
 struct experiment_named {
@@ -102,7 +106,7 @@ struct sph_experiment {
     size_t figures_line;
     char **letters; /* (the list's count) of the panels of each figure; NULL: the figure's own */
     struct experiment_paper *papers;
-    size_t paper_count;
+    size_t paper_count, paper_capacity;
     struct experiment_perturb *perturb; /* NULL: none */
 
     struct experiment_job *listed; /* for sph_experiment_job_at */
@@ -116,7 +120,7 @@ struct sph_experiment {
 int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures);
 
 /* Reads a whole document, or one entry of its top level into what is there already (--set). */
-int experiment_read(struct sph_experiment *e, yaml_document_t *document);
+int experiment_read(struct sph_experiment *e, struct node_tree *document);
 int experiment_read_entry(struct sph_experiment *e, struct node key, struct node value);
 
 /* The values of its lists (lists.c). An axis is one key of the grid: new, or in place of the old values. */
@@ -128,6 +132,9 @@ void experiment_named_free(struct experiment_named *list, size_t count);
 
 /* The number of a method, by so many bytes of its name; -1: there is none. */
 int experiment_find_method(const struct sph_experiment *e, const char *name, size_t length);
+
+/* 0, or that a list has more than EXPERIMENT_MOST_LISTED items. */
+int experiment_check_listed(struct node list, const char *key);
 
 /* Gives list[at] a folder of its own: its name as every file system takes it. */
 int experiment_choose_folder(struct experiment_named *list, size_t at);

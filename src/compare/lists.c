@@ -36,24 +36,46 @@ static char *folder_name(const char *name, size_t number)
     return folder;
 }
 
-static int folder_is_taken(const struct experiment_named *list, size_t count, const char *folder)
+/* The number behind the stem and a dash, as folder_name writes it; 0: the stem alone; count: something else. */
+static size_t folder_number(const char *folder, const char *stem, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strcasecmp(list[i].folder, folder))
-            return 1;
-    return 0;
+    size_t length = strlen(stem), number;
+    if (strncasecmp(folder, stem, length) != 0)
+        return count;
+    if (!folder[length])
+        return 0;
+    return folder[length] == '-' && folder[length + 1] != '0' && text_to_size(folder + length + 1, &number) &&
+                   number < count
+               ? number
+               : count;
 }
 
+/* The first number that is not taken: 0, 2, 3, ... */
 int experiment_choose_folder(struct experiment_named *list, size_t at)
 {
-    for (size_t number = 0;; number += number ? 1 : 2) {
-        mem_free(list[at].folder);
-        list[at].folder = folder_name(list[at].name, number);
-        if (!list[at].folder)
-            return SPH_EMEMORY;
-        if (!folder_is_taken(list, at, list[at].folder))
-            return 0;
+    char taken[EXPERIMENT_MOST_LISTED + 2] = {0}, *stem = folder_name(list[at].name, 0);
+    size_t number = 0, count = at + 2;
+    if (!stem)
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < at; i++) {
+        size_t used = folder_number(list[i].folder, stem, count);
+        if (used < count)
+            taken[used] = 1;
     }
+    while (taken[number])
+        number += number ? 1 : 2;
+    mem_free(list[at].folder);
+    list[at].folder = folder_name(list[at].name, number);
+    mem_free(stem);
+    return list[at].folder ? 0 : SPH_EMEMORY;
+}
+
+int experiment_check_listed(struct node list, const char *key)
+{
+    return node_count(list) <= EXPERIMENT_MOST_LISTED
+               ? 0
+               : node_fail(list, key, "found a list of %zu, expected at most %d", node_count(list),
+                           EXPERIMENT_MOST_LISTED);
 }
 
 static int read_method_name(struct experiment_named *method, struct node node)
@@ -102,6 +124,8 @@ int experiment_read_methods(struct sph_experiment *e, struct node list)
         return err;
     if (!count)
         return node_fail(list, "methods", "found an empty list, expected at least one method");
+    if ((err = experiment_check_listed(list, "methods")) < 0)
+        return err;
     struct experiment_named *methods = mem_get(count, sizeof *methods);
     if (!methods)
         return SPH_EMEMORY;
@@ -250,6 +274,8 @@ int experiment_read_axis(struct sph_experiment *e, struct node key, struct node 
     if (!node_is_list(list) || !count)
         return node_fail(list, "grid", "%s: found %s, expected a list of values", node_text(key),
                          node_is_list(list) ? "an empty list" : node_shape(list));
+    if ((err = experiment_check_listed(list, "grid")) < 0)
+        return err;
     struct experiment_axis axis = {.id = (enum option_id)id, .line = node_line(key)};
     axis.values = mem_get(count, sizeof *axis.values);
     err = axis.values ? 0 : SPH_EMEMORY;

@@ -31,7 +31,7 @@ void experiment_papers_free(struct sph_experiment *e)
     }
     mem_free(e->papers);
     e->papers = NULL;
-    e->paper_count = 0;
+    e->paper_count = e->paper_capacity = 0;
 }
 
 static int same_set(const char *a, const char *b)
@@ -51,12 +51,11 @@ static int add_paper(struct sph_experiment *e, struct node metric, const char *s
             !strcmp(e->papers[i].method, node_text(method)))
             return node_fail(method, "papers", "%s of '%s' stands twice", node_text(metric),
                              node_text(method));
-    struct experiment_paper *papers =
-        mem_resize(e->papers, e->paper_count, e->paper_count + 1, sizeof *papers);
-    if (!papers)
+    if (e->paper_count == EXPERIMENT_MOST_PAPERS)
+        return node_fail(method, "papers", "expected at most %d values", EXPERIMENT_MOST_PAPERS);
+    if (!mem_reserve((void **)&e->papers, &e->paper_capacity, e->paper_count + 1, sizeof *e->papers))
         return SPH_EMEMORY;
-    e->papers = papers;
-    struct experiment_paper *paper = &papers[e->paper_count++];
+    struct experiment_paper *paper = &e->papers[e->paper_count++];
     *paper = (struct experiment_paper){.line = node_line(method)};
     if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))) ||
         (set && !(paper->set = mem_text(set))))

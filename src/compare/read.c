@@ -208,7 +208,7 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
     }
 }
 
-int experiment_read(struct sph_experiment *e, yaml_document_t *document)
+int experiment_read(struct sph_experiment *e, struct node_tree *document)
 {
     struct node root = node_root(e->path, document);
     size_t seen[KEY_COUNT] = {0};

@@ -3,6 +3,7 @@
  * What the jobs of an experiment left: results.json, written and read. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -193,8 +194,31 @@ static int find_point(const struct sph_experiment *e, const json_t *grid, size_t
     return 1;
 }
 
+/* The seeds in order, each with its place: an experiment may have a million of them. */
+struct seed_place {
+    uint64_t seed;
+    size_t place;
+};
+
+static int by_seed(const void *a, const void *b)
+{
+    const struct seed_place *x = a, *y = b;
+    return (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+static struct seed_place *sort_seeds(const struct sph_experiment *e)
+{
+    struct seed_place *seeds = mem_get(e->seed_count, sizeof *seeds);
+    for (size_t i = 0; seeds && i < e->seed_count; i++)
+        seeds[i] = (struct seed_place){e->seeds[i], i};
+    if (seeds)
+        qsort(seeds, e->seed_count, sizeof *seeds, by_seed);
+    return seeds;
+}
+
 /* 1; 0: it is none of the experiment's; or a failure. */
-static int read_job(struct experiment_job *out, const struct sph_experiment *e, const json_t *job)
+static int read_job(struct experiment_job *out, const struct sph_experiment *e,
+                    const struct seed_place *seeds, const json_t *job)
 {
     const char *method = json_string_value(json_object_get(job, "method"));
     const char *set = json_string_value(json_object_get(job, "set"));
@@ -206,11 +230,12 @@ static int read_job(struct experiment_job *out, const struct sph_experiment *e, 
         out->set++;
     while (out->method < e->method_count && strcmp(e->methods[out->method].name, method) != 0)
         out->method++;
-    while (out->seed < e->seed_count && e->seeds[out->seed] != (uint64_t)json_integer_value(seed))
-        out->seed++;
-    if ((e->set_count && out->set == e->set_count) || out->method == e->method_count ||
-        out->seed == e->seed_count || !find_point(e, json_object_get(job, "grid"), &out->point))
+    const struct seed_place wanted = {.seed = (uint64_t)json_integer_value(seed)},
+                            *found = bsearch(&wanted, seeds, e->seed_count, sizeof *seeds, by_seed);
+    if ((e->set_count && out->set == e->set_count) || out->method == e->method_count || !found ||
+        !find_point(e, json_object_get(job, "grid"), &out->point))
         return 0;
+    out->seed = found->place;
     out->fold = json_is_integer(fold)                         ? (int)json_integer_value(fold)
                 : json_is_true(json_object_get(job, "refit")) ? FOLD_REFIT
                                                               : FOLD_NONE;
@@ -227,7 +252,8 @@ static int read_failure(struct experiment_outcome *out, const json_t *job)
     return out->reason ? 0 : SPH_EMEMORY;
 }
 
-static int read_jobs(struct results *out, const char *path, const json_t *jobs)
+static int read_each_job(struct results *out, const char *path, const json_t *jobs,
+                         const struct seed_place *seeds)
 {
     const struct sph_experiment *e = out->experiment;
     size_t lines = experiment_lines(e), reports = experiment_reports(e);
@@ -240,7 +266,7 @@ static int read_jobs(struct results *out, const char *path, const json_t *jobs)
         out->final[i] = SIZE_MAX;
     for (size_t i = 0; i < json_array_size(jobs); i++) {
         json_t *job = json_array_get(jobs, i);
-        int err = read_job(&out->jobs[i], e, job);
+        int err = read_job(&out->jobs[i], e, seeds, job);
         if (err <= 0)
             return err ? err
                        : sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "job %zu is none of the experiment's", i);
@@ -259,6 +285,14 @@ static int read_jobs(struct results *out, const char *path, const json_t *jobs)
             return sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "no job of method '%s' is reported",
                                e->methods[i / e->seed_count / lines % e->method_count].name);
     return 0;
+}
+
+static int read_jobs(struct results *out, const char *path, const json_t *jobs)
+{
+    struct seed_place *seeds = sort_seeds(out->experiment);
+    int err = seeds ? read_each_job(out, path, jobs, seeds) : SPH_EMEMORY;
+    mem_free(seeds);
+    return err;
 }
 
 /* What is there of older versions' results: nothing. */

@@ -163,8 +163,11 @@ static int read_list(struct sph_experiment *e, struct node list)
     size_t count = node_count(list);
     if (!count)
         return node_fail(list, "data", "found an empty list, expected at least one set");
+    int err = experiment_check_listed(list, "data");
+    if (err < 0)
+        return err;
     struct experiment_named *sets = mem_get(count, sizeof *sets);
-    int err = sets ? 0 : SPH_EMEMORY;
+    err = sets ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++)
         err = read_item(e, sets, i, node_item(list, i));
     if (err < 0) {

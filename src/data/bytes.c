@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -46,11 +47,10 @@ static int fail_unpack(struct archive *archive, const char *path, const struct p
     return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: not %s", packing->name);
 }
 
-static int unpack(struct data_bytes *out, struct archive *archive, const struct data_bytes *packed,
-                  const char *path, const struct packing *packing)
+static int begin(struct archive *archive, const struct data_bytes *packed, const char *path,
+                 const struct packing *packing)
 {
     struct archive_entry *entry;
-    size_t capacity = 0;
     /* ARCHIVE_WARN: libarchive would start a program for it */
     int supported = packing->support(archive);
     if (supported == ARCHIVE_WARN)
@@ -64,22 +64,72 @@ static int unpack(struct data_bytes *out, struct archive *archive, const struct 
     /* raw takes bytes that no filter knows as they are */
     if (archive_filter_code(archive, 0) != packing->code)
         return sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: its %s header is broken", packing->name);
+    return 0;
+}
+
+/* Unpacks into bytes, which has room for so many; all that is beyond is counted and thrown away. *length <- all of them. */
+static int pass(struct archive *archive, const char *path, const struct packing *packing,
+                unsigned char *bytes, size_t room, size_t *length)
+{
+    unsigned char beyond[1 << 14];
+    *length = 0;
     for (;;) {
-        if (!mem_reserve((void **)&out->own, &capacity, out->length + (1 << 16), 1))
-            return SPH_EMEMORY;
-        la_ssize_t got = archive_read_data(archive, out->own + out->length, capacity - out->length);
+        int fits = *length < room;
+        la_ssize_t got = fits ? archive_read_data(archive, bytes + *length, room - *length)
+                              : archive_read_data(archive, beyond, sizeof beyond);
         if (got < 0)
             return fail_unpack(archive, path, packing);
         if (!got)
-            break;
-        out->length += (size_t)got;
-        if (out->length > most_bytes)
+            return 0;
+        *length += (size_t)got;
+        if (*length > most_bytes)
             return sph_fail_at(SPH_EFORMAT, path,
                                "unpacks to more than %zu bytes; unpack it with %s if that is meant",
                                most_bytes, packing->program);
+        if (!fits && !mem_allows(*length)) /* no need to see how far it goes */
+            return sph_fail_move(SPH_EMEMORY, path, 0, 0);
     }
-    out->data = out->own;
-    return 0;
+}
+
+/* How many bytes there will be, as gzip's last four say; 0: they say nothing that could be. */
+static size_t promised(const struct data_bytes *packed, const struct packing *packing)
+{
+    enum { GZIP_END = 4, GZIP_MOST = 1032 }; /* no byte of deflate makes more */
+    if (packing->code != ARCHIVE_FILTER_GZIP || packed->length < GZIP_END)
+        return 0;
+    struct cursor in = cursor_over(packed->data + packed->length - GZIP_END, GZIP_END);
+    size_t bytes = (size_t)cursor_little(&in, GZIP_END);
+    return bytes / GZIP_MOST > packed->length || bytes > most_bytes ? 0 : bytes;
+}
+
+/* Memory is asked for once, for as many bytes as there are: a growing array would take three times as many while it grows. Where
+ * the file does not say how many, or says so wrongly, a first pass counts them. */
+static int unpack(struct data_bytes *out, const struct data_bytes *packed, const char *path,
+                  const struct packing *packing)
+{
+    size_t room = promised(packed, packing);
+    for (int again = 0;; again = 1) {
+        struct archive *archive = archive_read_new();
+        int err = archive ? begin(archive, packed, path, packing)
+                          : sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
+        if (!err && (room || again) && !(out->own = mem_get_large(room, 1)))
+            err = sph_fail_move(SPH_EMEMORY, path, 0, 0);
+        if (!err)
+            err = pass(archive, path, packing, out->own, room, &out->length);
+        if (archive)
+            archive_read_free(archive);
+        if (err < 0)
+            return err;
+        if (out->own && out->length <= room) {
+            out->data = out->own;
+            return 0;
+        }
+        mem_free(out->own);
+        out->own = NULL;
+        room = out->length;
+        if (again)
+            return sph_fail_at(SPH_EIO, path, "changed while it was read");
+    }
 }
 
 static int fail_name(const struct packing *packing, const char *path)
@@ -128,14 +178,7 @@ static int read_bytes(struct data_bytes *out, const char *path, int stream)
         *out = packed;
         return 0;
     }
-    struct archive *archive = packing ? archive_read_new() : NULL;
-    if (!packing)
-        err = fail_name(named, path);
-    else
-        err = archive ? unpack(out, archive, &packed, path, packing)
-                      : sph_fail(SPH_EMEMORY, "out of memory: opening %s", path);
-    if (archive)
-        archive_read_free(archive);
+    err = packing ? unpack(out, &packed, path, packing) : fail_name(named, path);
     data_bytes_free(&packed);
     if (err < 0)
         data_bytes_free(out);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/build.h"
 #include "data/date.h"
-#include "data/levels.h"
+#include "base/levels.h"
 
 /* ---------------------------------------------------------------- roles */
 

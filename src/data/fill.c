@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "data/build.h"
 #include "data/date.h"
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/plain.h"
 
 struct filling {

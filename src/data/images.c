@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/folder.h"
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/pack.h"
 #include "data/picture.h"
 #include "data/pictures.h"

@@ -92,8 +92,9 @@ static size_t count_scans(struct cursor in)
     return count;
 }
 
-/* What the markers before the first scan say; those that make no sense are the decoder's business. Until a frame says
- * otherwise, all coefficients are held. */
+/* What the markers before the first scan say; those that make no sense are the decoder's business. A length below 2, its own
+ * bytes, is none that a marker can have: the decoder takes a comment of such a length for an empty one and goes on, and so
+ * does this. Until a frame says otherwise, all coefficients are held. */
 static void read_notes(struct notes *out, const void *bytes, size_t length)
 {
     struct cursor in = cursor_over(bytes, length);
@@ -103,10 +104,11 @@ static void read_notes(struct notes *out, const void *bytes, size_t length)
         if (marker == START || marker == TEMPORARY || (marker >= RESTART_FIRST && marker <= RESTART_LAST))
             continue;
         size_t size = (size_t)cursor_big(&in, 2);
-        const unsigned char *body = size >= 2 ? cursor_take(&in, size - 2) : NULL;
+        size_t inside = size >= 2 ? size - 2 : 0;
+        const unsigned char *body = cursor_take(&in, inside);
         if (!body || marker == END)
             return;
-        struct cursor part = cursor_over(body, size - 2);
+        struct cursor part = cursor_over(body, inside);
         if (marker == EXIF && out->orientation == 1) {
             out->orientation = exif_orientation(part);
         } else if (marker == ADOBE) {

@@ -46,10 +46,14 @@ static int read_member(unsigned char **out, size_t *length, struct archive *zip,
         /* one byte too many shows that there are more */
         if (header.too_big || !size_plus(&whole, header.start, header.bytes) || !size_plus(&whole, whole, 1))
             err = sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
-        else if (whole > used && !(grown = mem_resize(bytes, used, whole, 1)))
+        else if (whole > used &&
+                 !(grown = mem_get_large(whole, 1))) /* pages that no byte comes for cost nothing */
             err = SPH_EMEMORY;
-        else if (whole > used)
+        else if (whole > used) {
+            memcpy(grown, bytes, used);
+            mem_free(bytes);
             err = unpack(zip, where, bytes = grown, &used, whole);
+        }
         if (!err && used >= whole)
             err =
                 sph_fail_at(SPH_EFORMAT, where, "more bytes of numbers than the %zu expected", header.bytes);

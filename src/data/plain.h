@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/sheet.h"
 
 /* ---------------------------------------------------------------- cells as one number each

@@ -13,7 +13,7 @@
 #include "base/words.h"
 #include "data/build.h"
 #include "data/images.h"
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/registry.h"
 
 static const sph_word_row roles[] = {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/registry.h"
 
 int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)

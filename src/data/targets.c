@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/build.h"
-#include "data/levels.h"
+#include "base/levels.h"
 
 const char *targets_list(char *const *texts, size_t count, char *buffer, size_t size)
 {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/csv.h"
-#include "data/levels.h"
+#include "base/levels.h"
 #include "data/plain.h"
 
 /* ---------------------------------------------------------------- the first pass */

@@ -3,7 +3,7 @@
  * JSON by jansson, with the library's failures: typed members whose error names file and key, numbers that
  * come back the same. `where` is what messages begin with: a path, or "path: metadata".
  *
- * jansson has its own allocator; where it runs out of memory the functions here return SPH_EMEMORY. */
+ * jansson has its own allocator (one for the whole process, which may have other users, so it is left alone); where it runs out of memory the functions here return SPH_EMEMORY. */
 #ifndef SPH_FILE_JSON_H
 #define SPH_FILE_JSON_H
 
@@ -16,6 +16,10 @@
  * digits or not at all. Caller frees with json_decref. */
 int json_parse(json_t **out, const char *where, const char *bytes, size_t length);
 int json_read(json_t **out, const char *path);
+
+/* How much memory a document may take once it is parsed; json_parse asks whether it is allowed. Who keeps a document counts it
+ * (mem_count). */
+size_t json_footprint(const char *bytes, size_t length);
 
 /* Appends value as text: 17 significant digits; indent 0 is one line without blanks, JSON_LINE one with them.
  * No newline at the end. */

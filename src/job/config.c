@@ -109,7 +109,6 @@ static int join_list(struct text *out, struct node list, enum option_id id)
 int config_value(struct sph_job *job, struct node node, enum option_id id)
 {
     const char *key = option_key(id), *argument = option_row(id)->argument;
-    int plain = node.at->type == YAML_SCALAR_NODE && node.at->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     struct text joined = {0};
     int err;
 
@@ -122,7 +121,7 @@ int config_value(struct sph_job *job, struct node node, enum option_id id)
         text_free(&joined);
     } else if ((err = node_check_text(node, key, argument ? argument : "true or false")) < 0) {
         return err;
-    } else if (option_is_number(id) && !plain) {
+    } else if (option_is_number(id) && !node_is_plain(node)) {
         return node_fail(node, key, "found the text \"%s\", expected %s without quotes", node_text(node),
                          argument ? "a number" : "true or false");
     } else {
@@ -202,7 +201,7 @@ int config_apply(struct sph_job *job, struct node mapping, const char *section, 
                        ? node_fail(key, NULL, "'name' and 'file' are one key, and it is already in line %zu",
                                    seen[id])
                        : node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key), seen[id]);
-        seen[id] = key.at->start_mark.line + 1;
+        seen[id] = key.at->line;
         if (lines)
             lines[id] = node_line(key);
         err = config_value(job, node_value(mapping, i), (enum option_id)id);
@@ -210,7 +209,7 @@ int config_apply(struct sph_job *job, struct node mapping, const char *section, 
     return err;
 }
 
-int config_load(yaml_document_t *out, const char *path)
+int config_load(struct node_tree *out, const char *path)
 {
     char *bytes = NULL;
     size_t length;
@@ -239,7 +238,7 @@ static int read_entry(struct sph_job *job, struct node key, struct node value)
 
 int config_read(struct sph_job *job, const char *path)
 {
-    yaml_document_t document;
+    struct node_tree document;
     int err = config_load(&document, path);
     if (err < 0)
         return err;
@@ -254,7 +253,7 @@ int config_read(struct sph_job *job, const char *path)
                 err = node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key),
                                 node_line(node_key(root, k)));
     }
-    yaml_document_delete(&document);
+    node_tree_free(&document);
     if (!err && !job->given[OPTION_DECODE]) /* a run of 0.2.0 or before, if it has pictures */
         options_set_word(job, OPTION_DECODE, SPH_DECODE_SCALED);
     return err;

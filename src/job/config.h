@@ -53,7 +53,7 @@ void config_write_options(struct yaml_out *out, const struct sph_job *job,
 void config_write_value(struct yaml_out *out, const struct sph_job *job, enum option_id id);
 int config_end(struct yaml_out *out, struct text *text, char **whole);
 
-/* Loads the one document of a YAML file; caller frees with yaml_document_delete. The root is never NULL. */
-int config_load(yaml_document_t *out, const char *path);
+/* Loads the one document of a YAML file; caller frees with node_tree_free. */
+int config_load(struct node_tree *out, const char *path);
 
 #endif

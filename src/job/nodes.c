@@ -4,77 +4,85 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "base/error.h"
+#include "base/levels.h"
 #include "base/memory.h"
 #include "base/text.h"
 
-struct node node_root(const char *path, yaml_document_t *document)
+struct node node_numbered(const char *path, const struct node_tree *tree, size_t number)
 {
-    return (struct node){path, document, yaml_document_get_root_node(document), 0};
+    return (struct node){path, tree, &tree->nodes[number], 0};
+}
+
+struct node node_root(const char *path, const struct node_tree *tree)
+{
+    return node_numbered(path, tree, 0);
 }
 
 /* ---------------------------------------------------------------- parts */
 
-static struct node part(struct node node, int number)
+static struct node part(struct node node, size_t i)
 {
-    node.at = yaml_document_get_node(node.document, number);
+    node.at = &node.tree->nodes[node.tree->parts[node.at->start + i]];
     return node;
 }
 
 size_t node_count(struct node node)
 {
-    if (node_is_map(node))
-        return (size_t)(node.at->data.mapping.pairs.top - node.at->data.mapping.pairs.start);
-    return node_is_list(node)
-               ? (size_t)(node.at->data.sequence.items.top - node.at->data.sequence.items.start)
-               : 0;
+    return node.at->kind == TREE_TEXT ? 0 : node.at->count;
 }
 
 struct node node_key(struct node mapping, size_t i)
 {
-    return part(mapping, mapping.at->data.mapping.pairs.start[i].key);
+    return part(mapping, 2 * i);
 }
 
 struct node node_value(struct node mapping, size_t i)
 {
-    return part(mapping, mapping.at->data.mapping.pairs.start[i].value);
+    return part(mapping, 2 * i + 1);
 }
 
 struct node node_item(struct node list, size_t i)
 {
-    return part(list, list.at->data.sequence.items.start[i]);
+    return part(list, i);
 }
 
 size_t node_line(struct node node)
 {
-    return node.alone ? 0 : node.at->start_mark.line + 1;
+    return node.alone ? 0 : node.at->line;
 }
 
 const char *node_text(struct node node)
 {
-    return (const char *)node.at->data.scalar.value;
+    return node.tree->chars + node.at->start;
 }
 
 int node_is_map(struct node node)
 {
-    return node.at->type == YAML_MAPPING_NODE;
+    return node.at->kind == TREE_MAP;
 }
 
 int node_is_list(struct node node)
 {
-    return node.at->type == YAML_SEQUENCE_NODE;
+    return node.at->kind == TREE_LIST;
 }
 
 int node_is_text(struct node node)
 {
-    return node.at->type == YAML_SCALAR_NODE && strlen(node_text(node)) == node.at->data.scalar.length;
+    return node.at->kind == TREE_TEXT && strlen(node_text(node)) == node.at->count;
+}
+
+int node_is_plain(struct node node)
+{
+    return node.at->kind == TREE_TEXT && node.at->plain;
 }
 
 int node_is_null(struct node node)
 {
     static const char *const words[] = {"", "~", "null", "Null", "NULL"};
-    return node.at->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && text_find(node_text(node), words, 5) >= 0;
+    return node_is_plain(node) && text_find(node_text(node), words, 5) >= 0;
 }
 
 const char *node_shape(struct node node)
@@ -84,9 +92,9 @@ const char *node_shape(struct node node)
 
 const char *node_kind(struct node node)
 {
-    if (node.at->type != YAML_SCALAR_NODE)
+    if (node.at->kind != TREE_TEXT)
         return node_shape(node);
-    return node.at->data.scalar.length ? "text with a NUL in it" : "nothing";
+    return node.at->count ? "text with a NUL in it" : "nothing";
 }
 
 /* ---------------------------------------------------------------- failures */
@@ -175,61 +183,225 @@ static int parser_failed(const yaml_parser_t *parser, const char *path)
     return sph_fail_line(SPH_EFORMAT, path, parser->problem_mark.line + 1, "not YAML: %s", parser->problem);
 }
 
-enum { DEPTH_MOST = 32 }; /* of lists and mappings in one another */
+/* A tree in the making. */
+struct parse {
+    struct node_tree *tree;
+    const char *path;
+    size_t open[NODES_DEEPEST], first[NODES_DEEPEST],
+        depth; /* lists and mappings at work, and where their parts begin */
+    size_t *waiting, waiting_count, waiting_room; /* parts of these */
+    struct levels anchors;
+    size_t *anchored, anchor_room; /* (anchors.count) */
+    size_t repeated;
+    int documents;
+};
 
-/* libyaml has no limit, and its time grows with the square of the depth. */
-static int check_depth(const char *path, const char *bytes, size_t length)
+static int add_text(struct node_tree *tree, const char *text, size_t length, size_t *start)
+{
+    if (!mem_reserve((void **)&tree->chars, &tree->char_room, tree->length + length + 1, 1))
+        return SPH_EMEMORY;
+    *start = tree->length;
+    memcpy(tree->chars + tree->length, text, length);
+    tree->chars[tree->length + length] = '\0';
+    tree->length += length + 1;
+    return 0;
+}
+
+static int add_node(struct node_tree *tree, struct tree_node node, size_t *number)
+{
+    if (!mem_reserve((void **)&tree->nodes, &tree->node_room, tree->count + 1, sizeof *tree->nodes))
+        return SPH_EMEMORY;
+    *number = tree->count;
+    tree->nodes[tree->count++] = node;
+    return 0;
+}
+
+int node_add_text(struct node_tree *tree, const char *text, size_t *number)
+{
+    struct tree_node node = {.count = strlen(text), .whole = 1, .kind = TREE_TEXT, .plain = 1};
+    int err = add_text(tree, text, node.count, &node.start);
+    return err ? err : add_node(tree, node, number);
+}
+
+/* The node becomes a part of the list or mapping at work. */
+static int add_part(struct parse *parse, size_t number)
+{
+    if (!parse->depth)
+        return 0;
+    if (!mem_reserve((void **)&parse->waiting, &parse->waiting_room, parse->waiting_count + 1,
+                     sizeof *parse->waiting))
+        return SPH_EMEMORY;
+    parse->waiting[parse->waiting_count++] = number;
+    return 0;
+}
+
+static int set_anchor(struct parse *parse, const yaml_event_t *event, const yaml_char_t *anchor,
+                      size_t number)
+{
+    size_t before = parse->anchors.count, index;
+    if (!anchor)
+        return 0;
+    if (levels_place(&parse->anchors, (const char *)anchor, &index) < 0 ||
+        !mem_reserve((void **)&parse->anchored, &parse->anchor_room, parse->anchors.count,
+                     sizeof *parse->anchored))
+        return SPH_EMEMORY;
+    if (index < before)
+        return sph_fail_line(SPH_EFORMAT, parse->path, event->start_mark.line + 1,
+                             "not YAML: a second anchor &%.80s", (const char *)anchor);
+    parse->anchored[index] = number;
+    return 0;
+}
+
+static int add_alias(struct parse *parse, const yaml_event_t *event)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+    size_t index = levels_seen(&parse->anchors, name), line = event->start_mark.line + 1;
+    if (index == SIZE_MAX)
+        return sph_fail_line(SPH_EFORMAT, parse->path, line,
+                             "not YAML: no anchor &%.80s before the alias *%.80s", name, name);
+    size_t number = parse->anchored[index], whole = parse->tree->nodes[number].whole;
+    if (!whole)
+        return sph_fail_line(SPH_EFORMAT, parse->path, line,
+                             "the alias *%.80s stands for a value that it is part of", name);
+    if (whole > NODES_MOST_REPEATED - parse->repeated)
+        return sph_fail_line(SPH_EFORMAT, parse->path, line, "aliases repeat more than %d values",
+                             NODES_MOST_REPEATED);
+    parse->repeated += whole;
+    return add_part(parse, number);
+}
+
+static int begin_list(struct parse *parse, const yaml_event_t *event, int kind, const yaml_char_t *anchor)
+{
+    size_t number, line = event->start_mark.line + 1;
+    if (parse->depth == NODES_DEEPEST)
+        return sph_fail_line(SPH_EFORMAT, parse->path, line,
+                             "lists or mappings more than %d deep in one another", NODES_DEEPEST);
+    int err = add_node(parse->tree, (struct tree_node){.line = (uint32_t)line, .kind = (unsigned char)kind},
+                       &number);
+    if (err || (err = add_part(parse, number)) < 0 || (err = set_anchor(parse, event, anchor, number)) < 0)
+        return err;
+    parse->open[parse->depth] = number;
+    parse->first[parse->depth++] = parse->waiting_count;
+    return 0;
+}
+
+static int end_list(struct parse *parse)
+{
+    struct node_tree *tree = parse->tree;
+    size_t first = parse->first[--parse->depth], count = parse->waiting_count - first;
+    struct tree_node *node = &tree->nodes[parse->open[parse->depth]];
+    if (!mem_reserve((void **)&tree->parts, &tree->part_room, tree->part_count + count, sizeof *tree->parts))
+        return SPH_EMEMORY;
+    node->start = tree->part_count;
+    node->count = node->kind == TREE_MAP ? count / 2 : count;
+    node->whole = 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = parse->waiting[first + i];
+        tree->parts[tree->part_count++] = number;
+        node->whole += tree->nodes[number].whole;
+    }
+    parse->waiting_count = first;
+    return 0;
+}
+
+static int add_scalar(struct parse *parse, const yaml_event_t *event)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    struct tree_node node = {.count = event->data.scalar.length,
+                             .whole = 1,
+                             .line = (uint32_t)event->start_mark.line + 1,
+                             .kind = TREE_TEXT,
+                             .plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE};
+    size_t number;
+    int err = add_text(parse->tree, text, node.count, &node.start);
+    if (err || (err = add_node(parse->tree, node, &number)) < 0 || (err = add_part(parse, number)) < 0)
+        return err;
+    return set_anchor(parse, event, event->data.scalar.anchor, number);
+}
+
+static int take_event(struct parse *parse, const yaml_event_t *event)
+{
+    if (parse->documents == 2 && event->type != YAML_DOCUMENT_START_EVENT)
+        return sph_fail_line(SPH_EFORMAT, parse->path, event->start_mark.line + 1,
+                             "found a second document, expected one");
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        parse->documents++;
+        return 0;
+    case YAML_SCALAR_EVENT:
+        return add_scalar(parse, event);
+    case YAML_ALIAS_EVENT:
+        return add_alias(parse, event);
+    case YAML_SEQUENCE_START_EVENT:
+        return begin_list(parse, event, TREE_LIST, event->data.sequence_start.anchor);
+    case YAML_MAPPING_START_EVENT:
+        return begin_list(parse, event, TREE_MAP, event->data.mapping_start.anchor);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return end_list(parse);
+    default:
+        return 0;
+    }
+}
+
+static int take_events(struct parse *parse, yaml_parser_t *parser)
+{
+    for (int err = 0, done = 0; !done;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event))
+            return parser_failed(parser, parse->path);
+        err = take_event(parse, &event);
+        done = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+        if (err)
+            return err;
+    }
+    return parse->tree->count ? 0 : sph_fail_at(SPH_EFORMAT, parse->path, "found nothing, expected options");
+}
+
+enum {
+    DIRECTIVES_MOST = 100, /* libyaml compares each with all before it                      */
+    LIBYAML_GROWTH = 4     /* what libyaml holds of one value, at most, for each byte of it */
+};
+
+static int check_directives(const char *path, const char *bytes, size_t length)
+{
+    static const char word[] = "%TAG";
+    size_t count = 0;
+    for (const char *end = bytes + length; (bytes = memmem(bytes, (size_t)(end - bytes), word, strlen(word)));
+         bytes++)
+        if (++count > DIRECTIVES_MOST)
+            return sph_fail_at(SPH_EFORMAT, path, "more than %d %s directives", DIRECTIVES_MOST, word);
+    return 0;
+}
+
+int node_parse(struct node_tree *out, const char *path, const char *bytes, size_t length)
 {
     yaml_parser_t parser;
-    int err = 0, depth = 0, done = 0;
+    struct parse parse = {.tree = out, .path = path};
+    *out = (struct node_tree){0};
+    int err = check_directives(path, bytes, length);
+    if (err < 0)
+        return err;
+    if (!mem_allows(length > SIZE_MAX / LIBYAML_GROWTH ? SIZE_MAX : length * LIBYAML_GROWTH))
+        return sph_fail_move(SPH_EMEMORY, path, 0, 0);
     if (!yaml_parser_initialize(&parser))
         return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
-    while (!done && !err) {
-        yaml_event_t event;
-        if (!yaml_parser_parse(&parser, &event)) {
-            err = parser_failed(&parser, path);
-            break;
-        }
-        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
-        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
-        done = event.type == YAML_STREAM_END_EVENT;
-        if (depth > DEPTH_MOST)
-            err = sph_fail_line(SPH_EFORMAT, path, event.start_mark.line + 1,
-                                "lists or mappings more than %d deep in one another", DEPTH_MOST);
-        yaml_event_delete(&event);
-    }
+    if ((err = take_events(&parse, &parser)) < 0)
+        node_tree_free(out);
     yaml_parser_delete(&parser);
+    levels_free(&parse.anchors);
+    mem_free(parse.anchored);
+    mem_free(parse.waiting);
     return err;
 }
 
-int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length)
+void node_tree_free(struct node_tree *tree)
 {
-    yaml_parser_t parser;
-    yaml_document_t second;
-    int err = check_depth(path, bytes, length);
-
-    if (err < 0)
-        return err;
-    if (!yaml_parser_initialize(&parser))
-        return sph_fail(SPH_EMEMORY, "out of memory reading %s", path);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
-    if (!yaml_parser_load(&parser, out)) {
-        err = parser_failed(&parser, path);
-        goto out;
-    }
-    if (!yaml_document_get_root_node(out)) {
-        err = sph_fail_at(SPH_EFORMAT, path, "found nothing, expected options");
-    } else if (!yaml_parser_load(&parser, &second)) {
-        err = parser_failed(&parser, path);
-    } else {
-        if (yaml_document_get_root_node(&second))
-            err = node_fail(node_root(path, &second), "", "found a second document, expected one");
-        yaml_document_delete(&second);
-    }
-    if (err)
-        yaml_document_delete(out);
-out:
-    yaml_parser_delete(&parser);
-    return err;
+    mem_free(tree->nodes);
+    mem_free(tree->chars);
+    mem_free(tree->parts);
+    *tree = (struct node_tree){0};
 }

@@ -1,23 +1,56 @@
 /* SPDX-License-Identifier: MIT
  *
  * YAML read by libyaml: a node of a document that knows the file it stands in, so that what is wrong with it can
- * be told with path, line and key. Nodes are small and passed by value. */
+ * be told with path, line and key. Nodes are small and passed by value.
+ *
+ * libyaml gives events, the tree is ours: libyaml's own composer searches all anchors for each, and allocates past
+ * --max-memory. */
 #ifndef SPH_JOB_NODES_H
 #define SPH_JOB_NODES_H
 
 #include <stddef.h>
-#include <yaml.h>
+#include <stdint.h>
+
+enum {
+    NODES_DEEPEST = 32,          /* lists and mappings in one another                   */
+    NODES_MOST_REPEATED = 100000 /* values that aliases stand for, over all of them      */
+};
+
+enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAP };
+
+struct tree_node {
+    size_t start; /* text: in chars; list: in parts; mapping: in parts, keys and values in turn */
+    size_t count; /* bytes of the text, without its NUL; items; entries                          */
+    size_t whole; /* nodes in it and itself, those that aliases repeat included; 0: not at its end yet */
+    uint32_t line;
+    unsigned char kind, plain; /* plain: a text without quotes */
+};
+
+/* A document. Empty: {0}. */
+struct node_tree {
+    struct tree_node *nodes; /* (count) the first is the root */
+    size_t count, node_room;
+    char *chars; /* all texts, each with a NUL */
+    size_t length, char_room;
+    size_t *parts; /* numbers of nodes */
+    size_t part_count, part_room;
+};
 
 struct node {
     const char *path; /* for messages, borrowed */
-    yaml_document_t *document;
-    const yaml_node_t *at;
+    const struct node_tree *tree;
+    const struct tree_node *at;
     int alone; /* it is no part of a file, and lines mean nothing */
 };
 
-/* Parses the one document of length bytes. Caller frees with yaml_document_delete. */
-int node_parse(yaml_document_t *out, const char *path, const char *bytes, size_t length);
-struct node node_root(const char *path, yaml_document_t *document);
+/* Parses the one document of length bytes of UTF-8. Caller frees with node_tree_free, also after a failure. */
+int node_parse(struct node_tree *out, const char *path, const char *bytes, size_t length);
+void node_tree_free(struct node_tree *tree); /* of zeroes is fine */
+struct node node_root(const char *path, const struct node_tree *tree);
+
+/* A text of its own beside the document; *number is its number. Nodes that were looked up before may have moved. */
+int node_add_text(struct node_tree *tree, const char *text, size_t *number);
+struct node node_numbered(const char *path, const struct node_tree *tree, size_t number);
 
 /* The parts of a mapping or a list; of one value there are none. */
 size_t node_count(struct node node);
@@ -30,6 +63,7 @@ const char *node_text(struct node node); /* of one value */
 int node_is_map(struct node node);
 int node_is_list(struct node node);
 int node_is_text(struct node node);      /* a value whose bytes are one C text               */
+int node_is_plain(struct node node);     /* a value without quotes                           */
 int node_is_null(struct node node);      /* a value that says nothing: empty, ~ or null      */
 const char *node_kind(struct node node); /* "a mapping", "a list", ..., for what is not text */
 

@@ -37,6 +37,8 @@ void sph_net_free(sph_net *net)
     if (!net)
         return;
     mem_free(net->nodes);
+    levels_free(&net->paths);
+    levels_free(&net->names);
     mem_free(net->layers);
     mem_free(net->tensors);
     mem_free(net->params);
@@ -48,19 +50,28 @@ void sph_net_free(sph_net *net)
 
 /* ---------------------------------------------------------------- nodes */
 
-static int add_node(sph_net *net, struct net_node node)
+/* 0: the node fits, and add_node will not fail. */
+static int make_room(sph_net *net, const struct net_node *node)
 {
     size_t numbers;
     if (net->ready)
         return sph_fail(SPH_EARG, "the net is ready: no node can be added");
-    if (!size_product(&numbers, (size_t[]){node.channels, node.height, node.width}, 3) ||
+    if (net->node_count == NET_MOST_NODES)
+        return sph_fail_key(SPH_EARG, "net", "a net has at most %d nodes", NET_MOST_NODES);
+    if (!size_product(&numbers, (size_t[]){node->channels, node->height, node->width}, 3) ||
         numbers > NET_MOST_NUMBERS)
         return sph_fail_key(SPH_EARG, "net", "%zu x %zu x %zu numbers are more than this machine can address",
-                            node.channels, node.height, node.width);
-    if (!mem_reserve((void **)&net->nodes, &net->node_capacity, net->node_count + 1, sizeof *net->nodes))
-        return SPH_EMEMORY;
-    net->nodes[net->node_count] = node;
-    return (int)net->node_count++;
+                            node->channels, node->height, node->width);
+    void **nodes = (void **)&net->nodes;
+    return mem_reserve(nodes, &net->node_capacity, net->node_count + 1, sizeof *net->nodes) ? 0 : SPH_EMEMORY;
+}
+
+static int add_node(sph_net *net, struct net_node node)
+{
+    int err = make_room(net, &node);
+    if (!err)
+        net->nodes[net->node_count] = node;
+    return err ? err : (int)net->node_count++;
 }
 
 static int check_node(const sph_net *net, int node, const char *what)
@@ -154,9 +165,8 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     if (spec->path && strlen(spec->path) >= sizeof layer.path)
         return sph_fail_key(SPH_EARG, layer.path, "a layer's name has at most %zu bytes",
                             sizeof layer.path - 1);
-    for (size_t l = 0; l < net->layer_count; l++)
-        if (!strcmp(net->layers[l].path, layer.path))
-            return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
+    if (levels_seen(&net->paths, layer.path) != SIZE_MAX)
+        return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
     size_t groups = layer_groups(&layer), inputs;
     if (!size_times(&inputs, net->nodes[node.in[0]].channels / groups, window_area) ||
@@ -187,9 +197,9 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
     node.layer = net->layer_count;
+    if ((err = make_room(net, &node)) < 0 || (err = levels_add(&net->paths, layer.path)) < 0)
+        return err;
     layer.node = add_node(net, node);
-    if (layer.node < 0)
-        return layer.node;
     net->layers[net->layer_count++] = layer;
     return layer.node;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/levels.h"
 #include "compute/kernels.h"
 #include "layer/act.h"
 #include "layer/norm.h"
@@ -43,6 +44,7 @@ static inline size_t node_features(const struct net_node *node)
  * asks for more, a file perhaps, is refused while the net is built. */
 #define NET_MOST_NUMBERS (SIZE_MAX / 1024)
 #define NET_MOST_WINDOW  ((size_t)1 << 24)
+enum { NET_MOST_NODES = 5000 }; /* a plan compares buffers with each other */
 
 /* Where a layer's numbers lie: offsets in elements, NET_NOWHERE where it has none. */
 struct net_layer {
@@ -95,13 +97,15 @@ struct sph_net {
     size_t node_count, node_capacity;
     struct net_layer *layers;
     size_t layer_count, layer_capacity;
+    struct levels paths; /* of the layers */
     int output;
     int ready;
     sph_conv conv; /* how plans compute convolutions */
 
     struct net_tensor *tensors;
     size_t tensor_count, tensor_capacity;
-    void *params; /* (learned) */
+    struct levels names; /* of the tensors, in their order */
+    void *params;        /* (learned) */
     size_t learned;
     size_t group_at[SPH_GROUP_COUNT + 1]; /* group g is [group_at[g], group_at[g+1]) */
     void *state;                          /* (state_len) signs, running statistics */

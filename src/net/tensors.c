@@ -26,7 +26,7 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
     if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1,
                      sizeof *net->tensors))
         return SPH_EMEMORY;
-    struct net_tensor *tensor = &net->tensors[net->tensor_count++];
+    struct net_tensor *tensor = &net->tensors[net->tensor_count];
     *tensor = (struct net_tensor){
         .at = *length, .layer = layer, .units = units, .per_unit = per_unit ? per_unit : 1};
     tensor->view = (sph_tensor){.shape = {units, per_unit},
@@ -35,6 +35,12 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
                                 .learned = learned,
                                 .group = group};
     snprintf(tensor->view.name, sizeof tensor->view.name, "%s.%s", net->layers[layer].path, name);
+    size_t place;
+    if (levels_place(&net->names, tensor->view.name, &place) < 0)
+        return SPH_EMEMORY;
+    if (place != net->tensor_count)
+        return sph_fail_key(SPH_EARG, tensor->view.name, "two tensors of one name");
+    net->tensor_count++;
     *at = *length;
     *length += count;
     return 0;
@@ -118,6 +124,8 @@ static int lay_out_state(sph_net *net, size_t l)
 int net_lay_out(sph_net *net)
 {
     int err = 0;
+    levels_free(&net->names);
+    net->tensor_count = net->learned = net->state_len = 0;
     for (size_t l = 0; l < net->layer_count; l++)
         for (size_t t = 0; t < PARAM_TENSORS; t++)
             net->layers[l].raw[t] = NET_NOWHERE;
@@ -161,10 +169,8 @@ int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out)
 
 const struct net_tensor *net_find_tensor(const sph_net *net, const char *name)
 {
-    for (size_t i = 0; i < net->tensor_count; i++)
-        if (!strcmp(net->tensors[i].view.name, name))
-            return &net->tensors[i];
-    return NULL;
+    size_t place = levels_seen(&net->names, name);
+    return place == SIZE_MAX ? NULL : &net->tensors[place];
 }
 
 static void *tensor_at(const sph_net *net, const struct net_tensor *tensor)

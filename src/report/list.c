@@ -2,6 +2,7 @@
  *
  * The runs and experiments below a folder, a row each. */
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -13,7 +14,7 @@
 #include "report/table.h"
 #include "store/runfolder.h"
 
-enum { DEPTH_MOST = 8 };
+enum { DEPTH_MOST = 8, NAMES_MOST = 1000000 };
 enum {
     LIST_RUN,
     LIST_DATA,
@@ -31,6 +32,11 @@ struct found {
     char **paths;
     size_t count, capacity;
     struct failure lost; /* the first file that is there and was not read; code 0: none */
+    struct place {
+        dev_t device;
+        ino_t number;
+    } above[DEPTH_MOST + 1]; /* the folders that the one at work lies in, itself the last */
+    size_t names;            /* that were looked at */
 };
 
 /* 1: it is there; 0: it is not. */
@@ -51,18 +57,38 @@ static int add(struct found *found, const char *path)
     return 0;
 }
 
-/* A run has no runs below it, and those of an experiment are its own affair. Links are not followed further than
- * the depth allows. */
+/* 1: a link leads back to a folder that it lies in, which is listed without it. */
+static int comes_back(struct found *found, const char *dir, size_t depth)
+{
+    struct stat info;
+    if (stat(dir, &info) != 0)
+        return 0;
+    found->above[depth] = (struct place){info.st_dev, info.st_ino};
+    for (size_t i = 0; i < depth; i++)
+        if (found->above[i].device == info.st_dev && found->above[i].number == info.st_ino)
+            return 1;
+    return 0;
+}
+
+/* A run has no runs below it, and those of an experiment are its own affair. Links that lead elsewhere are followed: side by
+ * side they can lead to the same folders 2^n times, so all names are counted. */
 static int look(struct found *found, const char *dir, size_t depth)
 {
     char **names = NULL;
     size_t count = 0;
+    if (comes_back(found, dir, depth))
+        return 0;
     int err = has(dir, RUNFOLDER_CONFIG);
     if (!err)
         err = has(dir, RUNFOLDER_EXPERIMENT);
     if (err || depth == DEPTH_MOST)
         return err > 0 ? add(found, dir) : err;
     err = file_list(&names, &count, dir);
+    if (!err && (found->names += count) > NAMES_MOST)
+        err = sph_fail_at(SPH_EFORMAT, dir,
+                          "more than %d files and folders up to here, those behind links included; "
+                          "choose a folder below it",
+                          NAMES_MOST);
     for (size_t i = 0; i < count && !err; i++) {
         char *path = *names[i] == '.' ? NULL : file_join(dir, names[i]);
         if (*names[i] != '.' && !path)

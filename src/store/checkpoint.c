@@ -121,8 +121,9 @@ static int check_scalars(const struct st_tensor *scalars)
     return 0;
 }
 
-static int check_spans(const struct safetensors *file, const sph_net *net, const struct trainer_span *spans,
-                       size_t count)
+/* known (the file's tensors) <- 1 for each that is a span. */
+static int find_spans(const struct safetensors *file, const sph_net *net, const struct trainer_span *spans,
+                      size_t count, char *known)
 {
     for (size_t i = 0; i < count; i++) {
         const struct st_tensor *found = safetensors_find(file, spans[i].name);
@@ -138,18 +139,24 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
                                spans[i].count, st_dtype_name(dtype));
         if (spans[i].is_f64 && spans[i].count == TRAINER_SCALAR_COUNT && (err = check_scalars(found)) < 0)
             return err;
+        known[found - file->tensor] = 1;
     }
-    for (size_t t = 0; t < file->count; t++) {
-        size_t i = 0;
-        while (i < count && strcmp(spans[i].name, file->tensor[t].name) != 0)
-            i++;
-        if (i == count)
-            return sph_fail_of(
+    return 0;
+}
+
+static int check_spans(const struct safetensors *file, const sph_net *net, const struct trainer_span *spans,
+                       size_t count)
+{
+    char *known = mem_get(file->count, 1);
+    int err = known ? find_spans(file, net, spans, count, known) : SPH_EMEMORY;
+    for (size_t t = 0; t < file->count && !err; t++)
+        if (!known[t])
+            err = sph_fail_of(
                 SPH_EFORMAT, file->path, 0, file->tensor[t].name,
                 "%.120s belongs to no part of this training: other options than the checkpoint's?",
                 file->tensor[t].name);
-    }
-    return 0;
+    mem_free(known);
+    return err;
 }
 
 /* net: NULL, or what it must be a checkpoint of. */

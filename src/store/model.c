@@ -14,7 +14,7 @@
 #include "store/tensors.h"
 #include "store/torchvision.h"
 
-enum { MEMBER_NAME = 40 };
+enum { MEMBER_NAME = 40, MODEL_MOST_NODES = 1000000 /* of all members */ };
 
 /* ---------------------------------------------------------------- standardisation */
 
@@ -256,11 +256,11 @@ static int build_member(sph_net **out, const struct safetensors *file, const jso
                         const char *where, size_t member, size_t members)
 {
     char before[MEMBER_NAME];
+    const struct tensor_names names = {.before = before};
     const json_t *architecture = NULL, *scaling;
     sph_net *net = NULL;
     int output = 0, err;
     name_member(before, member, members);
-    const struct tensor_names names = {.before = before};
     if ((err = json_member_object(object, where, "architecture", &architecture)) < 0 ||
         (err = architecture_build(&net, &output, architecture, where)) < 0 ||
         (err = tensors_check_weights(file, net, before)) < 0 || (err = net_finish(net, output)) < 0 ||
@@ -319,22 +319,23 @@ static int open_described(sph_net ***nets, size_t *count, json_t **data, const s
     if ((err = json_parse(&object, where, text, strlen(text))) < 0 ||
         (err = json_member_size(object, where, "format", &format)) < 0)
         goto out;
-    if (format != MODEL_FORMAT) {
+    if (format != MODEL_FORMAT)
         err = sph_fail_at(SPH_EFORMAT, where, "format %zu, this version reads %d", format, MODEL_FORMAT);
-        goto out;
-    }
-    if (json_object_get(object, "checkpoint")) {
+    else if (json_object_get(object, "checkpoint"))
         err = sph_fail_at(SPH_EFORMAT, file->path, "a checkpoint, expected a model");
-        goto out;
-    }
-    if ((err = count_members(file, object, where, count)) < 0)
+    else
+        err = count_members(file, object, where, count);
+    if (err < 0)
         goto out;
     if (!(*nets = mem_get(*count, sizeof(sph_net *)))) {
         err = SPH_EMEMORY;
         goto out;
     }
     for (size_t k = 0; k < *count && !err; k++)
-        err = build_member(&(*nets)[k], file, object, where, k, *count);
+        if (!(err = build_member(&(*nets)[k], file, object, where, k, *count)) &&
+            (*nets)[0]->node_count > MODEL_MOST_NODES / *count)
+            err = sph_fail_of(SPH_EFORMAT, where, 0, MEMBERS,
+                              "%zu nets, expected at most %d nodes in all of them", *count, MODEL_MOST_NODES);
     if (!err && *count > 1)
         err = check_members(file, (*nets)[0]->tensor_count, *count);
     if (!err && data && json_object_get(object, "data") &&

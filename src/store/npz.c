@@ -10,12 +10,17 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/levels.h"
 #include "file/file.h"
 #include "base/memory.h"
 #include "data/npy.h"
 #include "store/npz_names.h"
 
 _Static_assert((int)NPZ_DIMS == (int)NPY_DIMS, "every shape that is read can be told");
+
+/* Entries of the directory that may be gone by, over all reads: arrays that are asked for in another order than they have in the
+ * file make the zip be opened again. 500 arrays can be had in any order. */
+enum { WALKED_MOST = 500000, MEMBERS_MOST = 10000 };
 
 enum {
     HEADER_MOST = 1 << 17, /* bytes of a member that are searched for its NPY header       */
@@ -35,6 +40,11 @@ struct npz {
     struct file_map map;
     struct member *member;
     size_t count, capacity;
+    struct levels names; /* of the members, in their order */
+    size_t entries;      /* of the zip: members, and what is no array */
+    struct archive *zip;
+    struct npz_names locale;
+    size_t next, walked; /* the entry that zip comes to next */
 };
 
 /* ---------------------------------------------------------------- the zip */
@@ -48,19 +58,30 @@ static int fail_zip(const struct npz *npz, const char *name, struct archive *zip
                        reason ? reason : "cannot be unpacked");
 }
 
+static void close_zip(struct npz *npz)
+{
+    if (npz->zip)
+        archive_read_free(npz->zip);
+    npz->zip = NULL;
+    npz->next = 0;
+}
+
 /* By its directory, which stands at the end: without it the members of a file that was cut short would look
  * whole. */
-static int open_zip(struct archive **out, const struct npz *npz)
+static int open_zip(struct npz *npz)
 {
-    struct archive *zip = *out = archive_read_new();
+    struct archive *zip = archive_read_new();
+    close_zip(npz);
     if (!zip)
         return sph_fail(SPH_EMEMORY, "out of memory: opening %s", npz->path);
     if (archive_read_support_format_zip_seekable(zip) == ARCHIVE_OK &&
-        archive_read_open_memory2(zip, npz->map.data, npz->map.length, PIECE) == ARCHIVE_OK)
+        archive_read_open_memory2(zip, npz->map.data, npz->map.length, PIECE) == ARCHIVE_OK) {
+        npz->zip = zip;
+        npz->walked += npz->entries;
         return 0;
+    }
     int memory = archive_errno(zip) == ENOMEM;
     archive_read_free(zip);
-    *out = NULL;
     if (memory)
         return sph_fail(SPH_EMEMORY, "out of memory: opening %s", npz->path);
     int is_zip = npz->map.length >= 4 && !memcmp(npz->map.data, "PK\3\4", 4);
@@ -71,14 +92,24 @@ static int open_zip(struct archive **out, const struct npz *npz)
                                   : "not an npz file: it is no zip");
 }
 
-static int next_entry(const struct npz *npz, struct archive *zip, struct archive_entry **entry)
+/* Entries come in the order of their places. One that begins before the place up to which the one before it was read would be
+ * read again: a few bytes for each entry could ask for any amount of work. */
+static int next_entry(struct npz *npz, struct archive_entry **entry)
 {
-    struct npz_names names = npz_names_begin();
-    int status = archive_read_next_header(zip, entry);
-    npz_names_end(names);
+    npz_names_begin(&npz->locale);
+    la_int64_t before = archive_filter_bytes(npz->zip, -1);
+    int status = archive_read_next_header(npz->zip, entry);
+    npz_names_end(&npz->locale);
+    npz->next++;
+    npz->walked++;
     if (status == ARCHIVE_EOF)
         return 0;
-    return status == ARCHIVE_OK || status == ARCHIVE_WARN ? 1 : fail_zip(npz, "", zip);
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
+        return fail_zip(npz, "", npz->zip);
+    if (npz->next > 1 && archive_filter_bytes(npz->zip, -1) < before)
+        return sph_fail_at(SPH_EFORMAT, npz->path, "entry %zu of the zip lies inside of the one before it",
+                           npz->next);
+    return 1;
 }
 
 /* ---------------------------------------------------------------- headers */
@@ -99,35 +130,22 @@ static int check_header(const struct npz *npz, const struct member *member)
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int add_name(struct npz *npz, const char *name)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Sorted, not each with each: a zip may have a million members. */
-static int check_names(const struct npz *npz)
-{
-    int err = 0;
-    const char **name = mem_get(npz->count, sizeof *name);
-    if (!name)
+    size_t place;
+    if (levels_place(&npz->names, name, &place) < 0)
         return SPH_EMEMORY;
-    for (size_t i = 0; i < npz->count; i++)
-        name[i] = npz->member[i].name;
-    qsort(name, npz->count, sizeof *name, by_name);
-    for (size_t i = 1; i < npz->count && !err; i++)
-        if (!strcmp(name[i - 1], name[i]))
-            err = sph_fail_of(SPH_EFORMAT, npz->path, 0, name[i], "%s: two arrays of this name", name[i]);
-    mem_free(name);
-    return err;
+    return place + 1 == npz->count
+               ? 0
+               : sph_fail_of(SPH_EFORMAT, npz->path, 0, name, "%s: two arrays of this name", name);
 }
 
-static int read_header(const struct npz *npz, struct member *member, struct archive *zip,
-                       unsigned char *bytes)
+static int read_header(const struct npz *npz, struct member *member, unsigned char *bytes)
 {
     size_t length = 0;
     for (la_ssize_t got = 1; got && length < HEADER_MOST; length += (size_t)got)
-        if ((got = archive_read_data(zip, bytes + length, HEADER_MOST - length)) < 0)
-            return fail_zip(npz, member->name, zip);
+        if ((got = archive_read_data(npz->zip, bytes + length, HEADER_MOST - length)) < 0)
+            return fail_zip(npz, member->name, npz->zip);
     char *where = mem_format("%s: %s", npz->path, member->name);
     if (!where)
         return SPH_EMEMORY;
@@ -137,44 +155,45 @@ static int read_header(const struct npz *npz, struct member *member, struct arch
 }
 
 /* Members that are no arrays are passed over. */
-static int add_member(struct npz *npz, size_t place, struct archive *zip, struct archive_entry *entry,
-                      unsigned char *bytes)
+static int add_member(struct npz *npz, struct archive_entry *entry, unsigned char *bytes)
 {
-    struct npz_names names = npz_names_begin();
+    npz_names_begin(&npz->locale);
     const char *path = archive_entry_pathname(entry);
-    npz_names_end(names);
+    npz_names_end(&npz->locale);
     size_t n = path ? strlen(path) : 0;
     if (n < 4 || strcmp(path + n - 4, ".npy") != 0)
         return 0;
+    if (npz->count == MEMBERS_MOST)
+        return sph_fail_at(SPH_EFORMAT, npz->path, "more than %d arrays", MEMBERS_MOST);
     if (!mem_reserve((void **)&npz->member, &npz->capacity, npz->count + 1, sizeof *npz->member))
         return SPH_EMEMORY;
     struct member *member = &npz->member[npz->count];
-    *member = (struct member){.name = mem_text_of(path, n - 4), .entry = place};
+    *member = (struct member){.name = mem_text_of(path, n - 4), .entry = npz->next - 1};
     if (!member->name)
         return SPH_EMEMORY;
     npz->count++;
-    return read_header(npz, member, zip, bytes);
+    int err = add_name(npz, member->name);
+    return err ? err : read_header(npz, member, bytes);
 }
 
 int npz_open(struct npz **out, const char *path)
 {
     struct npz *npz = *out = mem_get(1, sizeof *npz);
     unsigned char *bytes = mem_get(HEADER_MOST, 1);
-    struct archive *zip = NULL;
     struct archive_entry *entry;
     int err = SPH_EMEMORY, more = 0;
     if (!npz || !bytes || !(npz->path = mem_text(path)) || (err = file_map(&npz->map, path)) < 0 ||
-        (err = open_zip(&zip, npz)) < 0)
+        (err = open_zip(npz)) < 0)
         goto out;
-    for (size_t place = 0; !err && (more = next_entry(npz, zip, &entry)) > 0; place++)
-        err = add_member(npz, place, zip, entry, bytes);
+    for (; !err && (more = next_entry(npz, &entry)) > 0; npz->entries++)
+        err = add_member(npz, entry, bytes);
     if (more < 0)
         err = more;
-    if (!err)
-        err = check_names(npz);
 out:
-    if (zip)
-        archive_read_free(zip);
+    if (npz) {
+        close_zip(npz);
+        npz->walked = 0;
+    }
     mem_free(bytes);
     if (err) {
         npz_free(npz);
@@ -187,11 +206,14 @@ void npz_free(struct npz *npz)
 {
     if (!npz)
         return;
+    close_zip(npz);
     for (size_t i = 0; i < npz->count; i++) {
         mem_free(npz->member[i].name);
         mem_free(npz->member[i].own);
     }
     mem_free(npz->member);
+    levels_free(&npz->names);
+    npz_names_free(&npz->locale);
     mem_free(npz->path);
     file_unmap(&npz->map);
     mem_free(npz);
@@ -199,10 +221,8 @@ void npz_free(struct npz *npz)
 
 static struct member *find(const struct npz *npz, const char *name)
 {
-    for (size_t i = 0; i < npz->count; i++)
-        if (!strcmp(npz->member[i].name, name))
-            return &npz->member[i];
-    return NULL;
+    size_t place = levels_seen(&npz->names, name);
+    return place == SIZE_MAX ? NULL : &npz->member[place];
 }
 
 const char *npz_name(const struct npz *npz, size_t i)
@@ -231,14 +251,22 @@ struct bytes {
     size_t used, capacity;
 };
 
-static int add_piece(const struct npz *npz, struct bytes *bytes, const void *piece, size_t length)
+/* whole: of how many; where deflate can make so many of the file, memory is asked for once. */
+static int add_piece(const struct npz *npz, struct bytes *bytes, const void *piece, size_t length,
+                     size_t whole)
 {
+    enum { DEFLATE_MOST = 1032 };
     uintptr_t file = (uintptr_t)npz->map.data, at = (uintptr_t)piece;
     int in_file = at >= file && at - file <= npz->map.length && length <= npz->map.length - (at - file);
     if (!bytes->own && in_file && (!bytes->used || piece == bytes->first + bytes->used)) {
         bytes->first = bytes->used ? bytes->first : piece;
     } else {
         int begins = !bytes->own;
+        if (begins && whole / DEFLATE_MOST <= npz->map.length) {
+            if (!(bytes->own = mem_get_large(whole, 1)))
+                return SPH_EMEMORY;
+            bytes->capacity = whole;
+        }
         if (!mem_reserve((void **)&bytes->own, &bytes->capacity, bytes->used + length, 1))
             return SPH_EMEMORY;
         if (begins && bytes->used)
@@ -250,8 +278,7 @@ static int add_piece(const struct npz *npz, struct bytes *bytes, const void *pie
 }
 
 /* Every byte goes by, so that the zip's sum is checked. */
-static int read_pieces(const struct npz *npz, const struct member *member, struct archive *zip,
-                       struct bytes *bytes)
+static int read_pieces(const struct npz *npz, const struct member *member, struct bytes *bytes)
 {
     const struct npy_header *header = &member->header;
     size_t whole;
@@ -262,16 +289,16 @@ static int read_pieces(const struct npz *npz, const struct member *member, struc
         const void *piece;
         size_t length;
         la_int64_t offset;
-        int err, status = archive_read_data_block(zip, &piece, &length, &offset);
+        int err, status = archive_read_data_block(npz->zip, &piece, &length, &offset);
         if (status == ARCHIVE_EOF)
             break;
         if (status != ARCHIVE_OK)
-            return fail_zip(npz, member->name, zip);
+            return fail_zip(npz, member->name, npz->zip);
         if (length > whole - bytes->used)
             return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
                                "%s: more bytes of numbers than the %zu expected", member->name,
                                header->bytes);
-        if (length && (err = add_piece(npz, bytes, piece, length)) < 0)
+        if (length && (err = add_piece(npz, bytes, piece, length, whole)) < 0)
             return err;
     }
     if (bytes->used != whole)
@@ -280,19 +307,20 @@ static int read_pieces(const struct npz *npz, const struct member *member, struc
     return 0;
 }
 
-static int load(const struct npz *npz, struct member *member)
+static int load(struct npz *npz, struct member *member)
 {
-    struct archive *zip;
     struct archive_entry *entry;
     struct bytes bytes = {0};
-    int err = open_zip(&zip, npz), more = 1;
-    if (err < 0)
-        return err;
-    for (size_t place = 0; more > 0 && place <= member->entry; place++)
-        more = next_entry(npz, zip, &entry);
-    err = more < 0 ? more : read_pieces(npz, member, zip, &bytes);
-    archive_read_free(zip);
+    int err = npz->zip && npz->next <= member->entry ? 0 : open_zip(npz), more = 1;
+    while (!err && more > 0 && npz->next <= member->entry)
+        more = next_entry(npz, &entry);
+    if (!err && npz->walked > WALKED_MOST)
+        err = sph_fail_at(SPH_EFORMAT, npz->path, "too many arrays (%zu) for the order that they stand in",
+                          npz->count);
+    if (!err)
+        err = more < 0 ? more : read_pieces(npz, member, &bytes);
     if (err) {
+        close_zip(npz);
         mem_free(bytes.own);
         return err;
     }

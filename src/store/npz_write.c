@@ -21,6 +21,7 @@ struct npz_writer {
     struct file_replace file;
     char *path;
     struct archive *zip;
+    struct npz_names locale;
     int failed;    /* what writing the file gave */
     uint64_t left; /* bytes still to come of the present array */
 };
@@ -134,9 +135,9 @@ int npz_writer_array(struct npz_writer **writer, const struct npz_array *array)
     archive_entry_set_perm(entry, 0644);
     archive_entry_set_size(entry, (la_int64_t)(length + bytes));
     /* No time: the zip then says 1980, the same bytes whenever and wherever they are written. */
-    struct npz_names names = npz_names_begin();
+    npz_names_begin(&w->locale);
     int status = archive_write_header(w->zip, entry);
-    npz_names_end(names);
+    npz_names_end(&w->locale);
     archive_entry_free(entry);
     w->left = length + bytes;
     return status == ARCHIVE_OK ? npz_writer_data(writer, header, length) : fail(writer);
@@ -173,6 +174,7 @@ void npz_writer_abort(struct npz_writer **writer)
     if (w->zip)
         archive_write_free(w->zip);
     file_replace_abort(&w->file);
+    npz_names_free(&w->locale);
     mem_free(w->path);
     mem_free(w);
     *writer = NULL;

@@ -61,6 +61,7 @@ static void import_free(struct import *import)
     mem_free(import->step);
     mem_free(import->value);
     levels_free(&import->names);
+    levels_free(&import->paths);
     onnx_close(&import->file);
 }
 

@@ -5,7 +5,7 @@
 #ifndef SPH_STORE_ONNX_IMPORT_H
 #define SPH_STORE_ONNX_IMPORT_H
 
-#include "data/levels.h"
+#include "base/levels.h"
 #include "net/net.h"
 #include "store/onnx_read.h"
 
@@ -49,7 +49,9 @@ struct import {
     size_t values, value_capacity;
     struct step *step;
     size_t steps, step_capacity;
-    int is_double; /* some constant is */
+    int is_double;       /* some constant is */
+    struct levels paths; /* of layers */
+    size_t numbers;      /* that were read so far */
     size_t dropped;
     const Onnx__Node *first_dropped;
 };

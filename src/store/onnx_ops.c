@@ -3,6 +3,7 @@
  * The table of operators, and those that take no doing: shapes, what nothing happens in, what comes behind the last layer. */
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/memory.h"
 #include "store/onnx_build.h"
 #include "store/onnx_ops.h"
@@ -110,6 +111,40 @@ static int behind_head(struct import *import, const Onnx__Node *node)
     return step;
 }
 
+/* Numbers that reading a value may go through: those of a constant, or of the step that it changes. */
+static size_t numbers_of(const struct import *import, const struct value *value)
+{
+    const Onnx__Tensor *tensor = value->kind == VALUE_CONSTANT ? value->tensor : NULL;
+    if (tensor &&
+        tensor->data_location == 1) { /* in another file; a shape that wraps is refused by its reader */
+        size_t count = 1;
+        for (size_t i = 0; i < tensor->n_dims; i++)
+            if (tensor->dims[i] < 0 || !size_times(&count, count, (size_t)tensor->dims[i]))
+                return 0;
+        return count;
+    }
+    if (tensor)
+        return tensor->raw_data.len / sizeof(float) + tensor->n_float_data + tensor->n_double_data +
+               tensor->n_int64_data;
+    if (value->kind != VALUE_STEP)
+        return 0;
+    const struct step *step = &import->step[value->step];
+    return step->kind == STEP_INPUT ? step_features(step) : step->channels * (step->n + 1);
+}
+
+static int count_numbers(struct import *import, const Onnx__Node *node)
+{
+    for (size_t i = 0; i < node->n_input; i++) {
+        const struct value *value = has_input(node, i) ? import_value(import, node->input[i]) : NULL;
+        size_t numbers = value ? numbers_of(import, value) : 0;
+        if (numbers > ONNX_MOST_NUMBERS - import->numbers)
+            return onnx_refuse(&import->file, node, "the nodes read more than %zu numbers in all",
+                               ONNX_MOST_NUMBERS);
+        import->numbers += numbers;
+    }
+    return 0;
+}
+
 int import_node(struct import *import, const Onnx__Node *node)
 {
     static const struct {
@@ -148,6 +183,9 @@ int import_node(struct import *import, const Onnx__Node *node)
         {"Greater", head},
         {"Neg", head},
     };
+    int err = count_numbers(import, node);
+    if (err < 0)
+        return err;
     const char *domain = onnx_word(node->domain);
     int known = !*domain || !strcmp(domain, "ai.onnx") || !strcmp(domain, "ai.onnx.ml"),
         step = behind_head(import, node);

@@ -47,6 +47,17 @@ static void give(void *self, void *memory)
 
 static ProtobufCAllocator budget = {.alloc = take, .free = give};
 
+/* Seven bits a byte, the least first. */
+static uint64_t varint(struct cursor *in)
+{
+    uint64_t value = 0, byte = 0x80;
+    for (unsigned shift = 0; byte & 0x80 && shift < 64 && !in->spent; shift += 7) {
+        byte = cursor_little(in, 1);
+        value |= (byte & 0x7f) << shift;
+    }
+    return value;
+}
+
 static int check_opsets(const struct onnx_file *file)
 {
     const Onnx__Model *model = file->model;
@@ -64,6 +75,48 @@ static int check_opsets(const struct onnx_file *file)
     return 0;
 }
 
+/* A message that a field may hold once is merged where it stands twice, and protobuf-c copies all of it for each time. No writer
+ * makes such a file. What is no message at all is left to the parser. */
+static int check_once(const char *path, const ProtobufCMessageDescriptor *message, struct cursor in)
+{
+    uint64_t seen = 0; /* a bit for each field; no message here has 64 */
+    while (cursor_left(&in)) {
+        uint64_t tag = varint(&in);
+        size_t length = 0;
+        switch (tag & 7) {
+        case PROTOBUF_C_WIRE_TYPE_VARINT:
+            varint(&in);
+            break;
+        case PROTOBUF_C_WIRE_TYPE_64BIT:
+        case PROTOBUF_C_WIRE_TYPE_32BIT:
+            length = (tag & 7) == PROTOBUF_C_WIRE_TYPE_64BIT ? 8 : 4;
+            break;
+        case PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED:
+            length = (size_t)varint(&in);
+            break;
+        default:
+            return 0;
+        }
+        const unsigned char *body = cursor_take(&in, length);
+        if (!body || tag >> 3 > UINT32_MAX)
+            return 0;
+        const ProtobufCFieldDescriptor *field =
+            protobuf_c_message_descriptor_get_field(message, (unsigned)(tag >> 3));
+        if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE ||
+            (tag & 7) != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+            continue;
+        uint64_t bit = UINT64_C(1) << (field - message->fields);
+        if (field->label != PROTOBUF_C_LABEL_REPEATED && seen & bit)
+            return sph_fail_of(SPH_EFORMAT, path, 0, field->name, "a second '%s' in one %s, expected one",
+                               field->name, message->short_name);
+        seen |= bit;
+        int err = check_once(path, field->descriptor, cursor_over(body, length));
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
 int onnx_open(struct onnx_file *out, const char *path)
 {
     struct file_map map;
@@ -71,9 +124,12 @@ int onnx_open(struct onnx_file *out, const char *path)
     int err = file_map(&map, path);
     if (err < 0)
         return err;
-    if (!mem_allows(map.length)) { /* weights are copied once */
+    err = check_once(path, &onnx__model__descriptor, cursor_over(map.data, map.length));
+    if (!err && !mem_allows(map.length)) /* weights are copied once */
+        err = SPH_EMEMORY;
+    if (err < 0) {
         file_unmap(&map);
-        return SPH_EMEMORY;
+        return err;
     }
     sph_fail_at(SPH_EFORMAT, path, "not an ONNX file, or cut short: its messages do not fit together");
     out->model = onnx__model__unpack(&budget, map.length, map.data);

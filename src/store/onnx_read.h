@@ -12,6 +12,9 @@
 
 enum { ONNX_READ_LEAST = 9, ONNX_READ_MOST = 24, ONNX_MOST_DIMS = 8, ONNX_MOST_NODES = 20000 };
 
+/* Numbers that nodes read, over all nodes: each may read the same constant, or change the same layer. */
+#define ONNX_MOST_NUMBERS ((size_t)1 << 30)
+
 struct onnx_file {
     const char *path; /* borrowed */
     Onnx__Model *model;

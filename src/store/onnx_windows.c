@@ -41,13 +41,11 @@ static void name_layer(const Onnx__Node *node, struct step *step)
 }
 
 /* Two layers of one name are called by their number. */
-static void keep_unique(const struct import *import, struct step *step)
+static int keep_unique(struct import *import, struct step *step)
 {
-    for (const struct step *other = import->step; other < step; other++)
-        if (other->kind == STEP_LAYER && !strcmp(other->path, step->path))
-            *step->path = '\0';
-    if (!strncmp(step->path, "layers.", 7))
+    if (!strncmp(step->path, "layers.", 7) || levels_seen(&import->paths, step->path) != SIZE_MAX)
         *step->path = '\0';
+    return *step->path ? levels_add(&import->paths, step->path) : 0;
 }
 
 /* A layer of m units that reads step `from`; the window is set by the caller, w changes hands. */
@@ -66,8 +64,7 @@ static struct step *new_layer(struct import *import, const Onnx__Node *node, int
     layer->flat = 1;
     layer->act = SPH_ACT_IDENTITY;
     name_layer(node, layer);
-    keep_unique(import, layer);
-    return (layer->b = mem_get(m, sizeof *layer->b)) ? layer : NULL;
+    return !keep_unique(import, layer) && (layer->b = mem_get(m, sizeof *layer->b)) ? layer : NULL;
 }
 
 static int add_bias(struct import *import, const Onnx__Node *node, size_t input, double factor)

@@ -218,6 +218,8 @@ static int read_header(struct safetensors *file, const unsigned char **data, siz
     int err = json_parse(&file->header, "header", (const char *)header, (size_t)claimed);
     if (err)
         return sph_fail_move(err, file->path, 0, 1);
+    file->header_bytes = json_footprint((const char *)header, (size_t)claimed);
+    mem_count(file->header_bytes, 0);
     *length = cursor_left(&in);
     *data = cursor_take(&in, *length);
     return 0;
@@ -286,19 +288,41 @@ void safetensors_close(struct safetensors *file)
     mem_free(file->tensor);
     mem_free(file->by_name);
     json_decref(file->header);
+    mem_count(0, file->header_bytes);
     if (!file->borrowed)
         file_unmap(&file->map);
     *file = (struct safetensors){0};
 }
 
+/* The first place in by_name whose name, as far as length bytes of it, is not before the text (after: is behind it). */
+static size_t find_place(const struct safetensors *file, const char *text, size_t length, int after)
+{
+    size_t low = 0, high = file->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strncmp(file->by_name[middle]->name, text, length) < after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t safetensors_begin_with(const struct safetensors *file, const char *text, size_t *first)
+{
+    *first = find_place(file, text, strlen(text), 0);
+    return find_place(file, text, strlen(text), 1) - *first;
+}
+
+size_t safetensors_place(const struct safetensors *file, const struct st_tensor *tensor)
+{
+    return find_place(file, tensor->name, strlen(tensor->name) + 1, 0);
+}
+
 const struct st_tensor *safetensors_find(const struct safetensors *file, const char *name)
 {
-    const struct st_tensor wanted = {.name = name}, *key = &wanted;
-    if (!file->count)
-        return NULL;
-    struct st_tensor **found =
-        bsearch(&key, file->by_name, file->count, sizeof *file->by_name, compare_names);
-    return found ? *found : NULL;
+    size_t place = find_place(file, name, strlen(name) + 1, 0);
+    return place < file->count && !strcmp(file->by_name[place]->name, name) ? file->by_name[place] : NULL;
 }
 
 const char *safetensors_metadata(const struct safetensors *file, const char *key)

@@ -59,9 +59,10 @@ struct safetensors {
     char *path;
     struct st_tensor *tensor; /* (count) in the order of the data */
     size_t count;
+    struct st_tensor **by_name; /* (count) */
     /* the rest is the reader's own */
-    struct st_tensor **by_name;
     struct json_t *header; /* owns the names and the metadata */
+    size_t header_bytes;   /* that the header counts as memory */
     struct file_map map;   /* owns the data, unless */
     int borrowed;          /* these are the caller's bytes */
 };
@@ -75,7 +76,10 @@ int safetensors_of_bytes(struct safetensors *out, const void *bytes, size_t leng
 void safetensors_close(struct safetensors *file);
 
 const struct st_tensor *safetensors_find(const struct safetensors *file, const char *name); /* or NULL */
-const char *safetensors_metadata(const struct safetensors *file, const char *key);          /* or NULL */
+/* How many names begin with this text: by_name from *first on. Where a tensor stands in by_name. */
+size_t safetensors_begin_with(const struct safetensors *file, const char *text, size_t *first);
+size_t safetensors_place(const struct safetensors *file, const struct st_tensor *tensor);
+const char *safetensors_metadata(const struct safetensors *file, const char *key); /* or NULL */
 
 /* out (count) <- the elements, exactly: an integer that no double equals is refused. */
 int safetensors_to_double(const struct st_tensor *tensor, double *out);

@@ -100,23 +100,27 @@ static int belongs_to(const char *name, const sph_net *net, int but)
     return length && !strncmp(name, net->layers[but].path, length) && name[length] == '.';
 }
 
+/* Only the names that begin with names->before are gone through: a file may hold as many members as tensors. */
 static int check_strangers(const struct safetensors *file, const sph_net *net,
                            const struct tensor_names *names, int but, const struct st_tensor *const *found)
 {
-    char *known = mem_get(file->count, 1);
+    size_t first, count = safetensors_begin_with(file, names->before ? names->before : "", &first);
+    char *known = mem_get(count, 1);
     if (!known)
         return SPH_EMEMORY;
-    for (size_t i = 0; i < net->tensor_count; i++)
-        if (found[i])
-            known[found[i] - file->tensor] = 1;
+    for (size_t i = 0; i < net->tensor_count; i++) {
+        size_t place = found[i] ? safetensors_place(file, found[i]) : SIZE_MAX;
+        if (place >= first && place - first < count)
+            known[place - first] = 1;
+    }
     int err = 0;
-    for (size_t i = 0; i < file->count && !err; i++)
-        if (!known[i] &&
-            (!names->before || !strncmp(file->tensor[i].name, names->before, strlen(names->before))) &&
-            !belongs_to(file->tensor[i].name, net, but) &&
-            !(names->ignores && names->ignores(file, &file->tensor[i])))
-            err = sph_fail_of(SPH_EFORMAT, file->path, 0, file->tensor[i].name,
-                              "the net has no tensor %.120s", file->tensor[i].name);
+    for (size_t i = 0; i < count && !err; i++) {
+        const struct st_tensor *tensor = file->by_name[first + i];
+        if (!known[i] && !belongs_to(tensor->name, net, but) &&
+            !(names->ignores && names->ignores(file, tensor)))
+            err = sph_fail_of(SPH_EFORMAT, file->path, 0, tensor->name, "the net has no tensor %.120s",
+                              tensor->name);
+    }
     mem_free(known);
     return err;
 }

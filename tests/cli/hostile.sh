@@ -118,6 +118,14 @@ run 1 eval deep --data ok.csv
 says "deep/config.yaml:1: lists or mappings more than 32 deep in one another"
 check "$((SECONDS - begun)) seconds for four files of less than 3 MB" [ $((SECONDS - begun)) -lt 30 ]
 
+# ---- links of a folder to itself, and to others that lead back: each run is listed once
+mkdir -p loop/inner
+cp -r run loop/mine
+for i in $(seq 12); do ln -s . loop/self$i; done
+ln -s .. loop/inner/back
+run 0 list loop
+check "a run is listed $(grep -c 'loop/' out) times" [ "$(grep -c 'loop/' out)" -eq 1 ]
+
 # ---- more memory than is allowed
 refuses() { # TEXT COMMAND...: exit 1, TEXT, and no gigabytes on the way
     local text=$1

@@ -53,6 +53,7 @@ save("ok-constant-node", model([h.make_node("Constant", [], ["w"], value=w), gem
 
 save("empty", b"", "not an ONNX file: it has no graph")
 save("not-protobuf", b"a text, and no messages\n", "not an ONNX file, or cut short")
+save("graph-twice", fine.SerializeToString() * 2, "a second 'graph' in one Model")
 save("truncated", fine.SerializeToString()[:-9], "not an ONNX file, or cut short")
 save("opset-too-new", model([gemm], [w, b], opset=99), "opset 99, this version reads 9 to 24")
 save("opset-too-old", model([gemm], [w, b], opset=6), "opset 6, this version reads 9 to 24")

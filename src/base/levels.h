@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The different texts of a column, counted. */
-#ifndef SPH_DATA_LEVELS_H
-#define SPH_DATA_LEVELS_H
+ * A set of texts, in the order in which they were added. The key of its hash is drawn once per process, so a file cannot hold
+ * texts that were chosen to collide; nothing that the set returns depends on the key. */
+#ifndef SPH_BASE_LEVELS_H
+#define SPH_BASE_LEVELS_H
 
 #include <stddef.h>
 

@@ -1,22 +1,77 @@
 /* SPDX-License-Identifier: MIT
  *
  * A small hash set of texts. */
-#include "data/levels.h"
+#include "base/levels.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 
+/* ---------------------------------------------------------------- SipHash-1-3 (Aumasson and Bernstein, 2012) */
+
+static uint64_t key[2];
+
+static void draw_key(void)
+{
+    if (getentropy(key, sizeof key) == 0)
+        return;
+    double now = clock_seconds(); /* a kernel without the call: what the writer of a file does not see */
+    memcpy(&key[0], &now, sizeof now);
+    key[1] = (uint64_t)(uintptr_t)&now * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t turn(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static void mix(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = turn(v[1], 13) ^ v[0];
+    v[3] = turn(v[3], 16) ^ v[2];
+    v[0] = turn(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = turn(v[1], 17) ^ v[2];
+    v[3] = turn(v[3], 21) ^ v[0];
+    v[2] = turn(v[2], 32);
+}
+
 static size_t hash(const char *text)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return (size_t)(h ^ h >> 32);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, draw_key);
+    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
+                     key[1] ^ 0x7465646279746573u};
+    size_t length = strlen(text);
+    for (size_t at = 0, last = 0; !last; at += sizeof(uint64_t)) {
+        size_t left = length - at;
+        uint64_t word = 0;
+        last = left < sizeof word;
+        memcpy(&word, text + at, last ? left : sizeof word);
+        word |= last ? (uint64_t)length << 56 : 0;
+        v[3] ^= word;
+        mix(v);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    for (int i = 0; i < 3; i++)
+        mix(v);
+    return (size_t)(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
+
+/* ---------------------------------------------------------------- the set */
 
 static size_t find_slot(const struct levels *levels, const char *text)
 {
