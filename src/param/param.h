@@ -53,6 +53,7 @@ struct param_step {
     void *b;    /* (m), NULL without bias */
     void *s;    /* (m) */
     int scaled; /* to_weight: some s is not 1, or learned */
+    int lifted; /* to_weight: the square of some unit's v leaves the range of numbers (wn) */
 
     const void *dw; /* (n, m) leading dimension ldw */
     const void *db; /* (m) */
