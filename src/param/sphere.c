@@ -71,7 +71,7 @@ static void sphere_to_unit(size_t n, const double *const unit[PARAM_TENSORS], co
 
 const struct param_ops param_SPHERE = {
     .name = "sphere",
-    .tensor = {{"u", SPH_GROUP_THETA, .extent = PARAM_WEIGHTS},
+    .tensor = {{"u", SPH_GROUP_THETA, .extent = PARAM_WEIGHTS, .is_unit = 1},
                {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},
                {"r", SPH_GROUP_R, PARAM_ONE, .is_length = 1, .decays = 1}},
     .tensors = 3,
