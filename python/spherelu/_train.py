@@ -171,17 +171,18 @@ def train_arrays(
     *,
     weights: Array | None = None,
     classes: int = 0,
+    class_weights: Array | None = None,
     moments: tuple[int, Array] | None = None,
     keep_moments: bool = False,
 ) -> Run:
-    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) likewise. start: the nets
-    it begins with, moments: what their optimizer remembers, a count of steps and numbers."""
+    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) and class_weights
+    (classes) likewise. start: the nets it begins with, moments: what their optimizer remembers, a count of steps and numbers."""
     stop = Stop()
     watch = Watch(callbacks, stop)
     result, left = _abi.sph_result(), _abi.sph_moments()
     if options.get("ensemble") is None and (start or watch.trackers):
         options = {**options, "ensemble": len(start) or 1}  # a tracker looks at one net
-    with Job(options) as job, Data(x, y, task, weights, classes) as data:
+    with Job(options) as job, Data(x, y, task, weights, classes, class_weights) as data:
         job.settle(data.handle)
         list_of, count = watch.observers()
         members = int(job.get("ensemble") or 1)

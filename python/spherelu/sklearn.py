@@ -11,7 +11,7 @@ from typing import Any
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
     from sklearn.utils import check_array, check_consistent_length, check_random_state
-    from sklearn.utils.class_weight import compute_sample_weight
+    from sklearn.utils.class_weight import compute_class_weight
     from sklearn.utils.multiclass import check_classification_targets, unique_labels
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
@@ -211,7 +211,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _options(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in _defaults() if name not in _EXTRA}
         if isinstance(given["class_weight"], dict):
-            given["class_weight"] = None  # they are weights of rows
+            given["class_weight"] = None  # they go with the data
         given["test"] = 0
         if not self.early_stopping:
             given["val"] = given["patience"] = 0
@@ -226,11 +226,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         given = self._options()
         if weights is not None:
             weights = _check_sample_weight(weights, x, dtype=np.float64, ensure_non_negative=True)
+        class_weights = None
         if isinstance(self.class_weight, dict):
-            own = compute_sample_weight(self.class_weight, labels)
-            if not (np.isfinite(own).all() and (own >= 0).all()):
-                raise ArgumentError(f"class_weight: {self.class_weight}, expected numbers from 0 on", key="class_weight")
-            weights = own if weights is None else weights * own
+            if labels is None:
+                raise ArgumentError("class_weight: the task is regression, which has no classes", key="class_weight")
+            class_weights = np.ascontiguousarray(compute_class_weight(self.class_weight, classes=self.classes_, y=labels), dtype=np.float64)
         if weights is not None:
             counts = weights > 0  # rows that count nothing are none
             if not counts.any():
@@ -256,6 +256,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             start=start,
             weights=weights,
             classes=len(self.classes_) if task == "classes" else 0,
+            class_weights=class_weights,
             moments=getattr(self, "_moments", None) if piece and start else None,
             keep_moments=piece,
         )
