@@ -580,3 +580,20 @@ def test_directions_of_sphere_have_length_one(table):
     data[at : at + 4] = np.array([np.nan], dtype="<f4").tobytes()
     with pytest.raises(Exception, match="finite"):
         spherelu.Net.from_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("dtype, sizes", [("f32", (1e20, 1e25, 1e-23, 1e-30)), ("f64", (1e160, 1e200, 1e-170, 1e-300))])
+def test_weights_whose_squares_are_no_numbers_convert_and_come_back(table, dtype, sizes):
+    x, y = table
+    first = spherelu.train(x, y, param="sp", hidden=5, epochs=3, dtype=dtype, standardize="off").net
+    for size in sizes:
+        net = first.copy()
+        for name, factor in ("layers.0.weight", size), ("layers.0.bias", size), ("layers.1.weight", 1 / size):
+            net.set(name, first.tensors[name] * factor)
+        expected, [plane, *_] = net(x), net.boundaries()
+        for to in "wn", "gmp", "sphere":
+            other = net.convert(to)
+            for found in other, other.convert("sp"):
+                assert np.abs(found(x) - expected).max() <= (2e-6 if dtype == "f32" else 1e-14) * np.abs(expected).max()
+            assert np.allclose(other.boundaries()[0].direction, plane.direction, rtol=0, atol=1e-6)
+            assert np.allclose(other.boundaries()[0].offset, plane.offset, rtol=1e-5, atol=1e-7)
