@@ -114,7 +114,19 @@ static json_t *describe_unit(const sph_boundary *b, size_t j, int vectors)
     return unit;
 }
 
-static int print_json(const struct command *command, const sph_boundaries *all, int vectors)
+/* The names of a net's inputs, in the order of phi and direction. */
+static json_t *feature_names(const sph_data *data)
+{
+    json_t *list = json_array();
+    char name[512];
+    for (size_t i = 0; i < sph_data_features(data); i++)
+        json_array_append_new(list,
+                              sph_data_feature(data, i, name, sizeof name) ? json_null() : json_string(name));
+    return list;
+}
+
+static int print_json(const struct command *command, const sph_boundaries *all, const sph_data *columns,
+                      int vectors)
 {
     json_t *object = json_object(), *layers = json_array();
     for (size_t i = 0; i < all->count; i++) {
@@ -126,6 +138,8 @@ static int print_json(const struct command *command, const sph_boundaries *all, 
                             json_string(sph_word(SPH_WORDS_BOUNDARY_KIND, (int)b->kind)->word));
         json_object_set_new(layer, "raw", json_boolean(b->raw));
         json_object_set_new(layer, "inputs", json_integer((json_int_t)b->n));
+        if (vectors && b->raw && sph_data_features(columns) == b->n)
+            json_object_set_new(layer, "features", feature_names(columns));
         json_object_set_new(layer, "points", json_integer((json_int_t)b->points));
         for (size_t j = 0; b->kind != SPH_BOUNDARY_NONE && j < b->m; j++)
             json_array_append_new(units, describe_unit(b, j, vectors));
@@ -178,10 +192,26 @@ static int find_boundaries(const struct args *args, sph_run *run, size_t layer, 
     return sph_boundaries_new(out, sph_run_net(run), layer, 1, NULL, NULL, 0);
 }
 
+/* The numbers of phi_1, phi_2, ... are those of the net's inputs, which need not be in the order of the table. */
+static void tell_order(const struct args *args, const sph_boundaries *all, const sph_data *columns)
+{
+    char first[256], last[256];
+    size_t n = sph_data_features(columns);
+    if (args_on(args, "quiet") || !all->layer[0].raw || sph_data_order(columns) != SPH_COLUMNS_REVERSED ||
+        sph_data_feature(columns, 0, first, sizeof first) ||
+        sph_data_feature(columns, n - 1, last, sizeof last))
+        return;
+    fprintf(stderr,
+            "the run was trained with --columns reversed: phi_1 and direction_1 belong to '%s', phi_%zu and "
+            "direction_%zu to '%s' (--json lists all names)\n",
+            first, n, n, last);
+}
+
 static int run_boundaries(const struct args *args)
 {
     sph_run *run = NULL;
     sph_boundaries *found = NULL;
+    sph_data *columns = NULL;
     size_t layer = SPH_EVERY_LAYER, rows = 0;
     int code = args_check_common(args), err;
     if (code || (code = args_size(args, "rows", 1, &rows)) ||
@@ -189,12 +219,18 @@ static int run_boundaries(const struct args *args)
         return code;
     if (!(code = cli_take_one(args, run)) && !(code = find_layer(args, sph_run_net(run), &layer))) {
         int vectors = layer != SPH_EVERY_LAYER;
-        if ((err = find_boundaries(args, run, layer, rows, &found)) < 0)
+        if ((err = find_boundaries(args, run, layer, rows, &found)) < 0 ||
+            (err = sph_data_of_note(&columns, sph_net_note(sph_run_net(run)))) < 0)
             code = cli_fail_with(args->command, err);
-        else
-            code =
-                args_on(args, "json") ? print_json(args->command, found, vectors) : print_csv(found, vectors);
+        else if (args_on(args, "json"))
+            code = print_json(args->command, found, columns, vectors);
+        else {
+            if (vectors)
+                tell_order(args, found, columns);
+            code = print_csv(found, vectors);
+        }
     }
+    sph_data_free(columns);
     sph_boundaries_free(found);
     sph_run_free(run);
     return code;
@@ -226,7 +262,9 @@ const struct command command_boundaries = {
         "for "
         "this layer, is the point nearest to the data's mean in standardised distance, in the same units: "
         "the "
-        "phi that the network learns and figures draw. active_share is the share of the data points (of a "
+        "phi that the network learns and figures draw. phi_1, phi_2, ... number the features as the network "
+        "takes them, from the last column to the first under --columns reversed; --json gives their names. "
+        "active_share is the share of the data points (of a "
         "convolution: rows "
         "and pixels) on the active side, state says both, dead or always_on, nearest is the distance of the "
         "nearest data point, pole is how near a gmp unit is to a pole of its coordinates (smallest |sin "

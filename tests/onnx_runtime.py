@@ -8,6 +8,7 @@
 # Needs onnx, onnxruntime and numpy; OpenCV (cv2) is optional. Outputs may differ by 1e-5 of the largest.
 import csv
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -73,18 +74,25 @@ def check_nets(folder):
     return bool(wrong)
 
 
+def documented_encode():
+    """encode() as docs/exchange.md has it, tried on the example in the text there."""
+    page = pathlib.Path(__file__).parent.parent.joinpath("docs", "exchange.md").read_text()
+    block = next(b for b in page.split("```python\n")[1:] if "def encode(" in b).split("```")[0]
+    names = {}
+    exec(compile(block, "docs/exchange.md", "exec"), names)
+    data = {"columns": [{"name": "sold", "kind": "date", "role": "feature", "first": 19723}]}
+    features = ["sold.days", "sold.weekday", "sold.month", "sold.year", "sold.hour"]
+    x = names["encode"]({"data": json.dumps(data), "features": json.dumps(features)}, [{"sold": "2024-03-05"}, {"sold": ""}])
+    assert x[0].tolist() == [64, 1, 3, 2024, 0] and np.isnan(x[1]).all()
+    return names["encode"]
+
+
 def check_run(path, table, predictions):
     model, run = session(path)
     features = json.loads({p.key: p.value for p in model.metadata_props}["features"])
     rows = list(csv.DictReader(open(table)))
-
-    def value(row, feature):
-        if feature in row:
-            return float(row[feature]) if row[feature] else np.nan
-        column, level = feature.split("=", 1)
-        return float(row[column] == level)
-
-    x = np.array([[value(r, f) for f in features] for r in rows], dtype="f4")
+    x = documented_encode()(run.get_modelmeta().custom_metadata_map, rows)
+    assert x.shape == (len(rows), len(features))
     expected = list(csv.DictReader(open(predictions)))
     for row in expected:  # of an ensemble: the graph gives the mean alone
         for column in [c for c in row if c.startswith("spread")]:

@@ -424,6 +424,18 @@ static void reversed_columns_stay_so_in_the_schema(void **state)
     json_t *schema;
     assert_int_equal(data_schema(data, &schema), 0);
     assert_true(json_is_true(json_object_get(schema, "reversed")));
+    char *note = json_dumps(schema, 0);
+    sph_data *columns = NULL;
+    assert_int_equal(sph_data_of_note(&columns, note), 0);
+    assert_int_equal(sph_data_rows(columns), 0);
+    assert_int_equal(sph_data_features(columns), 4);
+    assert_int_equal(sph_data_order(columns), SPH_COLUMNS_REVERSED);
+    assert_feature(columns, 0, "b");
+    assert_feature(columns, 2, "word=yes");
+    assert_feature(columns, 3, "a");
+    sph_data_free(columns);
+    free(note);
+    assert_fails(sph_data_of_note(&columns, "{}"), SPH_EFORMAT, .key = "named");
     json_decref(schema);
     sph_data_free(data);
 }

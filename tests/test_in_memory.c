@@ -300,6 +300,45 @@ static void rows_that_count_twice_are_as_if_there_twice(void **state)
     sph_data_free(data);
 }
 
+/* scikit-learn's "balanced": what all rows count over the number of classes times what those of the class do. Bit by
+ * bit the same as such weights, with a validation part and rows that have weights too. */
+static void balanced_classes_are_those_weights_of_classes(void **state)
+{
+    (void)state;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        sph_data *data = some_data(SPH_TASK_BINARY);
+        double rows[ROWS], count[2] = {0}, a[ROWS], b[ROWS];
+        for (size_t i = 0; i < ROWS; i++) {
+            rows[i] = weighted ? (double)(1 + i % 3) : 1;
+            count[(size_t)sph_data_y(data)[i]] += rows[i];
+        }
+        assert_int_equal(sph_data_set_weights(data, rows), 0);
+        sph_job *job = JOB("hidden", "5", "epochs", "20", "val", "0.3", "test", "0");
+        sph_job *balanced =
+            JOB("hidden", "5", "epochs", "20", "val", "0.3", "test", "0", "class-weight", "balanced");
+        sph_net *one = trained(balanced, data, NULL, NULL);
+        const double weights[2] = {(count[0] + count[1]) / (2 * count[0]),
+                                   (count[0] + count[1]) / (2 * count[1])};
+        assert_int_equal(sph_data_set_class_weights(data, weights), 0);
+        sph_net *two = trained(job, data, NULL, NULL);
+        outputs_of(one, data, a);
+        outputs_of(two, data, b);
+        assert_memory_equal(a, b, sizeof a);
+        sph_net *none = NULL;
+        assert_fails(sph_job_train(&none, NULL, balanced, data, NULL, NULL, 0, NULL), SPH_EARG,
+                     .key = "class_weight");
+        assert_fails(sph_data_set_class_weights(data, (double[]){1, -1}), SPH_EARG, .key = "class_weight");
+        sph_net_free(one);
+        sph_net_free(two);
+        sph_job_free(job);
+        sph_job_free(balanced);
+        sph_data_free(data);
+    }
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    assert_fails(sph_data_set_class_weights(data, (double[]){1, 1}), SPH_EARG, .key = "class_weight");
+    sph_data_free(data);
+}
+
 /* Class 1 counts nearly nothing: what is best for the rows that validate, too, is class 0. */
 static void the_rows_that_choose_the_epoch_count_as_in_training(void **state)
 {
@@ -516,6 +555,7 @@ int main(void)
         cmocka_unit_test(an_ensemble_in_memory_is_that_of_its_seeds),
         cmocka_unit_test(rows_have_weights_and_classes_a_number),
         cmocka_unit_test(rows_that_count_twice_are_as_if_there_twice),
+        cmocka_unit_test(balanced_classes_are_those_weights_of_classes),
         cmocka_unit_test(the_rows_that_choose_the_epoch_count_as_in_training),
         cmocka_unit_test(a_job_that_chooses_by_the_data_says_how_many_nets_it_trains),
         cmocka_unit_test(options_of_files_are_refused_by_name),

@@ -260,9 +260,78 @@ static void a_file_of_weights_alone_is_a_relu_net(void **state)
     open_refuses("layers.0.weight");
 }
 
+/* Directions of sphere have length 1, up to the rounding of the file's numbers; nothing is NaN or infinite. Two units of
+ * three inputs. u (2, 3) of f32 or, with bits 16, bf16. */
+static void write_sphere(const float u[6], int bits, float r)
+{
+    const float offset[2] = {0.5f, 1}, radius[2] = {1, r};
+    const size_t u_shape[] = {2, 3}, shape[] = {2};
+    uint16_t halves[6];
+    for (size_t i = 0; i < 6; i++) {
+        uint32_t whole;
+        memcpy(&whole, &u[i], sizeof whole);
+        halves[i] = (uint16_t)(whole >> 16); /* towards 0: one bit more than rounding loses */
+    }
+    const struct st_item items[] = {
+        {"layers.0.u", bits == 16 ? ST_BF16 : ST_F32, u_shape, 2, bits == 16 ? (const void *)halves : u},
+        {"layers.0.lambda", ST_F32, shape, 1, offset},
+        {"layers.0.r", ST_F32, shape, 1, radius},
+    };
+    write_file("{\"format\":1,\"architecture\":{\"dtype\":\"f32\",\"output\":1,\"nodes\":["
+               "{\"kind\":\"input\",\"features\":3},"
+               "{\"kind\":\"dense\",\"from\":0,\"path\":\"layers.0\",\"units\":2,\"param\":\"sphere\","
+               "\"norm\":\"none\",\"act\":\"relu\",\"signs\":false}]}}",
+               items, 3);
+}
+
+static void directions_that_are_none_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        float u[6], r;
+        int bits;
+        const char *key; /* NULL: it is taken */
+    } cases[] = {
+        {{0.6f, 0.8f, 0, 1, 0, 0}, 2, 32, NULL},
+        {{0.6f, 0.8f, 0, 0.48f, 0.6f, 0.64f}, 0, 16, NULL}, /* r = 0: a unit that is 0 */
+        {{0.6f, 0.8f, 0, 0.6f, 0.80001f, 0}, 2, 32, "layers.0.u"},
+        {{0.6f, 0.8f, 0, 2, 0, 0}, 2, 32, "layers.0.u"},
+        {{0.6f, 0.8f, 0, 2, 0, 0}, 2, 16, "layers.0.u"},
+        {{0.6f, 0.8f, 0, 0, 0, 0}, 2, 32, "layers.0.u"},
+        {{0.6f, 0.8f, 0, 1e30f, 0, 0}, 2, 32, "layers.0.u"},
+        {{0.6f, 0.8f, 0, 1, NAN, 0}, 2, 32, "layers.0.u"},
+        {{0.6f, 0.8f, 0, 1, 0, 0}, INFINITY, 32, "layers.0.r"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sph_net *net = NULL;
+        write_sphere(cases[i].u, cases[i].bits, cases[i].r);
+        if (cases[i].key)
+            open_refuses(cases[i].key);
+        else
+            assert_int_equal(sph_net_open(&net, path), 0);
+        sph_net_free(net);
+    }
+    /* first values from a file: none of them is taken */
+    sph_net *net = NULL;
+    double u[6], before[6], far[6];
+    write_sphere(cases[0].u, 32, 2);
+    assert_int_equal(sph_net_open(&net, path), 0);
+    assert_int_equal(sph_net_get(net, "layers.0.u", before, 6), 0);
+    write_sphere(cases[3].u, 32, 2);
+    assert_fails(sph_net_load_tensors(net, path), SPH_EFORMAT, .key = "layers.0.u", .path = path);
+    assert_non_null(strstr(sph_error(), "unit 1"));
+    for (size_t i = 0; i < 6; i++)
+        far[i] = 2 * before[i];
+    assert_fails(sph_net_set(net, "layers.0.u", far, 6), SPH_EARG, .key = "layers.0.u");
+    assert_int_equal(sph_net_get(net, "layers.0.u", u, 6), 0);
+    assert_memory_equal(u, before, sizeof u);
+    sph_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(directions_that_are_none_are_named),
         cmocka_unit_test(broken_metadata_is_named),
         cmocka_unit_test(wrong_tensors_are_named),
         cmocka_unit_test(broken_members_are_named),

@@ -442,7 +442,7 @@ static void sphere_is_back_on_the_sphere_after_a_step(void **state)
         double *r = get_all(net, "layers.0.r", M);
         for (size_t i = 0; i < N * M; i++)
             before[i] += between(&rng, -2, 2);
-        assert_int_equal(sph_net_set(net, "layers.0.u", before, N * M), 0);
+        net_write_tensor(net, net_find_tensor(net, "layers.0.u"), before);
         weights_after_step(weights);
         double *after = get_all(net, "layers.0.u", N * M), *r2 = get_all(net, "layers.0.r", M);
         for (size_t j = 0; j < M; j++) {
@@ -478,6 +478,120 @@ static void zero_directions_give_numbers_never_nan(void **state)
         probe_close(&p);
         sph_net_free(net);
     }
+}
+
+/* w, dg and dv of one wn unit by the formulas, with lengths by hypot: (n), 1 and (n) numbers into out. */
+static void wn_by_formula(size_t n, const double *v, double g, const double *dw, double *out)
+{
+    double length = norm_of(n, v), along = 0;
+    for (size_t i = 0; i < n; i++)
+        along += v[i] / length * dw[i];
+    for (size_t i = 0; i < n; i++) {
+        out[i] = g * (v[i] / length);
+        out[n + 1 + i] = g * (dw[i] - along * (v[i] / length)) / length;
+    }
+    out[n] = along;
+}
+
+/* The same from the library: out (m, 2 n + 1). */
+static void wn_by_library(sph_net *net, size_t n, size_t m, const double *dw, double *out)
+{
+    struct weights *weights = NULL;
+    assert_int_equal(weights_new(&weights, net, net->k, 1), 0);
+    weights_materialize(weights);
+    weights_clear(weights);
+    const struct layer_weights *layer = &weights->layer[0];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            out[j * (2 * n + 1) + i] = get_number(net->k, layer->w, i * layer->ldw + j);
+            set_number(net->k, weights->grads[0].dw, i * layer->ldw + j, dw[j * n + i]);
+        }
+    weights_pull(weights);
+    size_t v_at = net->layers[0].raw[0], g_at = net->layers[0].raw[1];
+    for (size_t j = 0; j < m; j++) {
+        out[j * (2 * n + 1) + n] = get_number(net->k, weights->learned_grad, g_at + j);
+        for (size_t i = 0; i < n; i++)
+            out[j * (2 * n + 1) + n + 1 + i] = get_number(net->k, weights->learned_grad, v_at + i * m + j);
+    }
+    weights_free(weights);
+}
+
+/* Every other unit has a v whose square is no number of the dtype; its neighbours keep every bit. */
+static void wn_directions_of_any_length_have_a_weight_and_a_gradient(void **state)
+{
+    (void)state;
+    enum { N = 31, M = 21, ALL = 2 * N + 1 };
+    static const double sizes[SPH_DTYPE_COUNT][4] = {[SPH_F32] = {1e20, 1e37, 1e-23, 1e-34},
+                                                     [SPH_F64] = {1e160, 1e300, 1e-170, 1e-300}};
+    static const enum kernel_choice choices[] = {KERNELS_PLAIN, KERNELS_BASE, KERNELS_FASTEST};
+    double v[N * M], g[M], dw[N * M], before[M * ALL], found[M * ALL], expected[ALL];
+    for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
+        for (size_t c = 0; c < sizeof choices / sizeof *choices; c++)
+            for (int s = 0; s < 4; s++) {
+                struct rng rng = rng_stream(9, RNG_NOISE, (uint32_t)s);
+                sph_net *net = open_net((sph_dtype)dtype, choices[c]);
+                ready(net,
+                      sph_net_dense(net, sph_net_input(net, N),
+                                    &(sph_layer){.units = M, .param = SPH_PARAM_WN, .act = SPH_ACT_RELU}),
+                      1);
+                for (size_t i = 0; i < N * M; i++) {
+                    v[i] = (double)(float)rng_normal(&rng);
+                    dw[i] = (double)(float)rng_normal(&rng);
+                }
+                for (size_t j = 0; j < M; j++)
+                    g[j] = (double)(float)between(&rng, 0.5, 2);
+                assert_int_equal(sph_net_set(net, "layers.0.v", v, N * M), 0);
+                assert_int_equal(sph_net_set(net, "layers.0.g", g, M), 0);
+                wn_by_library(net, N, M, dw, before);
+                for (size_t i = 0; i < N * M; i++)
+                    if (i / N % 2)
+                        v[i] *= sizes[dtype][s];
+                assert_int_equal(sph_net_set(net, "layers.0.v", v, N * M), 0);
+                assert_int_equal(sph_net_get(net, "layers.0.v", v, N * M), 0); /* as rounded */
+                wn_by_library(net, N, M, dw, found);
+                for (size_t j = 0; j < M; j++) {
+                    const double *here = found + j * ALL;
+                    if (j % 2 == 0) {
+                        assert_memory_equal(here, before + j * ALL, ALL * sizeof *here);
+                        continue;
+                    }
+                    wn_by_formula(N, v + j * N, g[j], dw + j * N, expected);
+                    double eps = dtype == SPH_F32 ? 2e-6 : 5e-15; /* sums of 31 terms */
+                    double step = fabs(expected[N + 1]);
+                    for (size_t i = 0; i < N; i++)
+                        step = fmax(step, fabs(expected[N + 1 + i]));
+                    for (size_t i = 0; i <= N; i++)
+                        assert_true(fabs(here[i] - expected[i]) <= eps * fmax(1, fabs(expected[N])));
+                    for (size_t i = N + 1; i < ALL && step > (dtype == SPH_F32 ? 1e-36 : 1e-306); i++)
+                        assert_true(fabs(here[i] - expected[i]) <= eps * step);
+                }
+                sph_net_free(net);
+            }
+}
+
+/* A step that goes too far to square its place. */
+static void sphere_comes_back_from_any_distance(void **state)
+{
+    (void)state;
+    enum { N = 31, M = 7 };
+    for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
+        for (int far = 0; far < 2; far++) {
+            sph_net *net =
+                one_layer((sph_dtype)dtype, SPH_PARAM_SPHERE, SPH_INIT_GLOROT, SPH_ACT_RELU, N, M, 1);
+            double *u = get_all(net, "layers.0.u", N * M), *there = numbers(N * M);
+            for (size_t i = 0; i < N * M; i++)
+                there[i] = u[i] * (dtype == SPH_F32 ? (far ? 1e25 : 1e-25) : (far ? 1e200 : 1e-200));
+            net_write_tensor(net, net_find_tensor(net, "layers.0.u"), there);
+            struct weights *weights = NULL;
+            assert_int_equal(weights_new(&weights, net, net->k, 1), 0);
+            weights_after_step(weights);
+            double *after = get_all(net, "layers.0.u", N * M);
+            for (size_t i = 0; i < N * M; i++)
+                assert_true(fabs(after[i] - u[i]) < (dtype == SPH_F64 ? 1e-15 : 3e-7));
+            weights_free(weights);
+            sph_net_free(net);
+            free(u), free(there), free(after);
+        }
 }
 
 /* ---------------------------------------------------------------- what f32 loses */
@@ -554,6 +668,8 @@ int main(void)
         cmocka_unit_test(paper_init_is_refused_without_a_radius),
         cmocka_unit_test(sphere_is_back_on_the_sphere_after_a_step),
         cmocka_unit_test(zero_directions_give_numbers_never_nan),
+        cmocka_unit_test(wn_directions_of_any_length_have_a_weight_and_a_gradient),
+        cmocka_unit_test(sphere_comes_back_from_any_distance),
         cmocka_unit_test(f32_is_enough_at_4608_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

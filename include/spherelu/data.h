@@ -47,6 +47,10 @@ SPH_API void sph_data_defaults(sph_data_opts *out);
  * images in proportion. */
 SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
 
+/* The data that a net was trained on, without rows: sph_data_features and sph_data_feature give the names of
+ * the net's inputs, in the order in which it takes them. note: that of the net (sph_net_note). */
+SPH_API int sph_data_of_note(sph_data **out, const char *note);
+
 /* What was packed. */
 typedef struct sph_packed {
     size_t train_images, test_images, classes;

@@ -18,8 +18,14 @@ typedef struct sph_data sph_data;
 SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
                                  size_t features, size_t targets, sph_task task);
 
-/* What each row counts in training (rows, copied): numbers from 0 on, relative to one another. Scores do not heed them. */
+/* What each row counts in training (rows, copied): numbers from 0 on, relative to one another. A row of weight 2 counts as
+ * two rows, in the loss, the validation loss, and the means and standard deviations of the standardisation. Scores
+ * do not use weights. */
 SPH_API int sph_data_set_weights(sph_data *data, const double *weights);
+
+/* What the rows of each class count (classes, copied), times the weights of the rows: numbers from 0 on. They weigh the
+ * loss and the validation loss, and never the standardisation. */
+SPH_API int sph_data_set_class_weights(sph_data *data, const double *weights);
 
 /* Of a task of classes: there are so many, though the rows at hand may not hold the last of them. */
 SPH_API int sph_data_set_classes(sph_data *data, size_t classes);
@@ -41,6 +47,9 @@ SPH_API const double *sph_data_y(const sph_data *data); /* (rows, targets); clas
 
 /* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
 SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
+
+/* The order of the features against that of the source's columns. */
+SPH_API sph_column_order sph_data_order(const sph_data *data);
 
 /* The label of a class, borrowed; NULL past the last. */
 SPH_API const char *sph_data_class(const sph_data *data, size_t number);
@@ -85,7 +94,7 @@ typedef struct sph_train_opts {
     double warmup;        /* epochs                                                       */
     size_t patience;      /* epochs without a better monitored value; 0: never stop early */
     const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
-    sph_class_weight class_weight; /* beside the weights of the data's rows, where they have them */
+    sph_class_weight class_weight; /* times the weights of the data's rows, where they have them; loss only */
     int train_scores;     /* after each epoch the metrics of the training part too: train_accuracy, ... */
     double norm_momentum; /* share of the batch in running statistics                     */
     sph_variance norm_variance; /* of the batch, in that of bn                            */

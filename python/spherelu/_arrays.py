@@ -67,9 +67,11 @@ TASKS = {"regression": "SPH_TASK_REGRESSION", "binary": "SPH_TASK_BINARY", "clas
 
 class Data:
     """sph_data of arrays: y holds numbers, or class numbers from 0; weights what each row counts in training; classes how many
-    there are, if that is more than y tells."""
+    there are, if that is more than y tells; class_weights what the rows of each count in the loss."""
 
-    def __init__(self, x: Array, y: Array, task: str, weights: Array | None = None, classes: int = 0) -> None:
+    def __init__(
+        self, x: Array, y: Array, task: str, weights: Array | None = None, classes: int = 0, class_weights: Array | None = None
+    ) -> None:
         self.handle = ctypes.c_void_p()
         if task not in TASKS:
             raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
@@ -85,6 +87,8 @@ class Data:
                 check(lib().sph_data_set_weights(self.handle, doubles(weights)))
             if classes:
                 check(lib().sph_data_set_classes(self.handle, classes))
+            if class_weights is not None:
+                check(lib().sph_data_set_class_weights(self.handle, doubles(class_weights)))
         except BaseException:
             self.close()
             raise

@@ -181,6 +181,23 @@ class Net(Predictor):
             check(lib().sph_net_set_note(handle, c_text(value, "note")))
 
     @property
+    def features(self) -> list[str]:
+        """The names of the inputs, in the order in which calls take them: a text column is one input for each level,
+        `column=level`, a date one for each part, `column.year`. Empty if the net has no note about the columns of its data."""
+        if not self.note:
+            return []
+        data, name = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        check(lib().sph_data_of_note(ctypes.byref(data), c_text(self.note, "note")))
+        out = []
+        try:
+            for i in range(lib().sph_data_features(data)):
+                check(lib().sph_data_feature(data, i, name, len(name)))
+                out.append(text(name.value))
+        finally:
+            lib().sph_data_free(data)
+        return out
+
+    @property
     def layers(self) -> list[Layer]:
         """Its weight layers."""
         out = []

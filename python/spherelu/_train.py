@@ -207,19 +207,21 @@ def train_arrays(
     *,
     weights: Array | None = None,
     classes: int = 0,
+    class_weights: Array | None = None,
     columns: Columns | None = None,
     labels: npt.NDArray[Any] | None = None,
     moments: tuple[int, Array] | None = None,
     keep_moments: bool = False,
 ) -> Run:
-    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) likewise. start: the nets
+    """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) and class_weights
+    (classes) likewise. start: the nets
     it begins with, moments: what their optimizer remembers, a count of steps and numbers. columns, labels: what the nets keep of
     the table and the classes."""
     stop = Stop()
     watch = Watch(callbacks, stop)
     if options.get("ensemble") is None and start:
         options = {**options, "ensemble": len(start)}
-    with Data(x, y, task, weights, classes) as data:
+    with Data(x, y, task, weights, classes, class_weights) as data:
         if watch.trackers:
             options = _one_net(options, data)
         run = _train_in_memory(options, data, watch, stop, start, moments, keep_moments)

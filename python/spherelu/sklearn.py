@@ -10,7 +10,7 @@ from typing import Any
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
     from sklearn.utils import check_array, check_consistent_length, check_random_state
-    from sklearn.utils.class_weight import compute_sample_weight
+    from sklearn.utils.class_weight import compute_class_weight
     from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 except ImportError as error:
@@ -120,7 +120,7 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
     def _options(self) -> dict[str, Any]:
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in _EXTRA}
         if isinstance(given["class_weight"], Mapping):
-            given["class_weight"] = None  # they are weights of rows
+            given["class_weight"] = None  # they go with the data
         given["test"] = 0
         if not self.early_stopping:
             given["val"] = given["patience"] = 0
@@ -137,11 +137,11 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             weights = _check_sample_weight(weights, x, dtype=np.float64)
             if (weights < 0).any():
                 raise ValueError("Negative values in data passed to `sample_weight`")
+        class_weights = None
         if isinstance(self.class_weight, Mapping):
-            own = compute_sample_weight(self.class_weight, labels)
-            if not (np.isfinite(own).all() and (own >= 0).all()):
-                raise ArgumentError(f"class_weight: {self.class_weight}, expected numbers from 0 on", key="class_weight")
-            weights = own if weights is None else weights * own
+            if labels is None:
+                raise ArgumentError("class_weight: the task is regression, which has no classes", key="class_weight")
+            class_weights = np.ascontiguousarray(compute_class_weight(dict(self.class_weight), classes=self.classes_, y=labels), dtype=np.float64)
         if weights is not None:
             counts = weights > 0  # rows that count nothing are none
             if not counts.any():
@@ -169,6 +169,7 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             start=start,
             weights=weights,
             classes=len(self.classes_) if task == "classes" else 0,
+            class_weights=class_weights,
             moments=getattr(self, "_moments", None) if piece and start else None,
             keep_moments=piece,
             columns=self._columns or self._named_columns(),

@@ -165,6 +165,16 @@ def angles(w: Tensor) -> tuple[Tensor, Tensor]:
     return theta.to(w), length.to(w)
 
 
+def _near_one(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """rows (m, n) times a power of two each, such that squares neither overflow nor vanish, and these factors (m, 1)."""
+    most = rows.detach().abs().amax(dim=1, keepdim=True)
+    wide = most.to(torch.promote_types(most.dtype, torch.float32))
+    factor = torch.where(wide > 0, torch.frexp(wide).mantissa / wide, torch.ones_like(wide))
+    info = torch.finfo(rows.dtype)
+    factor = factor.clamp(2 * info.tiny, 0.5 / info.tiny).to(rows.dtype)
+    return rows * factor, factor
+
+
 # ---------------------------------------------------------------- parametrizations
 
 
@@ -194,16 +204,17 @@ class Sphere(GmP):
     names = ("u", "r")
 
     def forward(self, u: Tensor, r: Tensor) -> Tensor:
-        length = torch.linalg.vector_norm(u.flatten(1), dim=1)
-        return self._column(r) * (u / self._column(length.clamp_min(torch.finfo(u.dtype).tiny)))
+        rows, _ = _near_one(u.flatten(1))
+        length = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+        return self._column(r) * (rows / length.clamp_min(torch.finfo(u.dtype).tiny)).reshape(self.shape)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        rows = weight.detach().reshape(weight.shape[0], -1)
-        length = torch.linalg.vector_norm(rows, dim=1)
+        rows, factor = _near_one(weight.detach().reshape(weight.shape[0], -1))
+        length = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
         first = torch.zeros_like(rows)
         first[:, 0] = 1
-        u = torch.where(length[:, None] > 0, rows / length.clamp_min(torch.finfo(rows.dtype).tiny)[:, None], first)
-        return u.reshape(self.shape), length
+        u = torch.where(length > 0, rows / length.clamp_min(torch.finfo(rows.dtype).tiny), first)
+        return u.reshape(self.shape), (length / factor)[:, 0]
 
 
 class Offset(nn.Module):
@@ -337,7 +348,9 @@ def renormalize(module: nn.Module) -> None:
         kind = _kind(layer)
         if isinstance(kind, Sphere):
             u = layer.parametrizations["weight"].original0  # type: ignore[index]
-            u /= kind._column(torch.linalg.vector_norm(u.flatten(1), dim=1).clamp_min(torch.finfo(u.dtype).tiny))
+            rows, _ = _near_one(u.flatten(1))
+            length = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+            u.copy_((rows / length.clamp_min(torch.finfo(u.dtype).tiny)).reshape(u.shape))
 
 
 def group_lr(module: nn.Module, lr: float, *, theta: float = 1, offset: float = 1, r: float = 1, weight_decay: float = 0) -> list[dict[str, Any]]:

@@ -555,3 +555,53 @@ x = np.eye(20)
 print(spherelu.train(x, np.arange(20.0), epochs=2, hidden=3).epochs)
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "2"
+
+
+def test_features_are_in_the_order_in_which_a_net_takes_them(tmp_path):
+    draw = np.random.default_rng(0)
+    a, b = draw.normal(size=(2, 80))
+    town = draw.choice(["Oslo", "Rome"], 80)
+    table = tmp_path / "table.csv"
+    table.write_text("a,town,b,y\n" + "".join(f"{p},{t},{q},{2 * p - q + len(t)}\n" for p, t, q in zip(a, town, b)))
+    columns = {"a": a, "b": b, "town=Oslo": town == "Oslo", "town=Rome": town == "Rome"}
+    for order, names in ("as-is", ["a", "town=Oslo", "town=Rome", "b"]), ("reversed", ["b", "town=Oslo", "town=Rome", "a"]):
+        folder = tmp_path / order
+        run = spherelu.train(str(table), columns=order, hidden=20, epochs=60, out=folder, dtype="f64")
+        assert run.net.features == names and spherelu.load(folder / "model.safetensors").features == names
+        y = run.net(np.column_stack([columns[name] for name in run.net.features]))[:, 0]
+        assert np.abs(y - (2 * a - b + [len(t) for t in town])).mean() < 0.3
+    arrays = spherelu.train(np.column_stack([a, b]), a, hidden=3, epochs=2).net
+    assert arrays.features == ["0", "1"]
+
+
+def test_directions_of_sphere_have_length_one(table):
+    net = spherelu.train(*table, param="sphere", hidden=6, epochs=2).net
+    u = net.tensors["layers.0.u"]
+    with pytest.raises(ValueError, match="layers.0.u"):
+        net.set("layers.0.u", 2 * u)
+    net.set("layers.0.u", u / np.linalg.norm(u, axis=1, keepdims=True))
+    data = bytearray(net.to_bytes())
+    at = data.index(np.ascontiguousarray(net.tensors["layers.0.u"], dtype="<f4").tobytes())
+    data[at : at + 4 * u.size] = np.ascontiguousarray(2 * u, dtype="<f4").tobytes()
+    with pytest.raises(Exception, match="layers.0.u: unit 0 has length 2"):
+        spherelu.Net.from_bytes(bytes(data))
+    data[at : at + 4] = np.array([np.nan], dtype="<f4").tobytes()
+    with pytest.raises(Exception, match="finite"):
+        spherelu.Net.from_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("dtype, sizes", [("f32", (1e20, 1e25, 1e-23, 1e-30)), ("f64", (1e160, 1e200, 1e-170, 1e-300))])
+def test_weights_whose_squares_are_no_numbers_convert_and_come_back(table, dtype, sizes):
+    x, y = table
+    first = spherelu.train(x, y, param="sp", hidden=5, epochs=3, dtype=dtype, standardize="off").net
+    for size in sizes:
+        net = first.copy()
+        for name, factor in ("layers.0.weight", size), ("layers.0.bias", size), ("layers.1.weight", 1 / size):
+            net.set(name, first.tensors[name] * factor)
+        expected, [plane, *_] = net(x), net.boundaries()
+        for to in "wn", "gmp", "sphere":
+            other = net.convert(to)
+            for found in other, other.convert("sp"):
+                assert np.abs(found(x) - expected).max() <= (2e-6 if dtype == "f32" else 1e-14) * np.abs(expected).max()
+            assert np.allclose(other.boundaries()[0].direction, plane.direction, rtol=0, atol=1e-6)
+            assert np.allclose(other.boundaries()[0].offset, plane.offset, rtol=1e-5, atol=1e-7)

@@ -18,6 +18,7 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spherelu
@@ -136,12 +137,50 @@ def test_balanced_classes_find_the_rare_one():
     assert found["balanced"] > found[None] + 0.2
     dictionary = spherelu.Classifier(class_weight={0: 1, 1: 19}, random_state=0, **quick).fit(x, y)
     assert dictionary.predict(x)[380:].mean() > found[None] + 0.2
-    by_rows = spherelu.Classifier(random_state=0, **quick).fit(x, y, sample_weight=np.where(y == 1, 19, 1))
-    assert np.array_equal(dictionary.decision_function(x), by_rows.decision_function(x))
+    balanced = spherelu.Classifier(class_weight="balanced", random_state=0, **quick).fit(x, y)
+    assert np.allclose(dictionary.decision_function(x), balanced.decision_function(x), rtol=0, atol=1e-4), "weights are relative"
     with pytest.raises(ValueError):
         spherelu.Classifier(class_weight={0: 1, 1: -5}, **quick).fit(x, y)
     few = spherelu.Classifier(class_weight="balanced").fit(x[374:381], y[374:381])  # in one fold the rare row validates alone
     assert len(few.nets_) == 5
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], ["a", "b", "c"]])
+@pytest.mark.parametrize("more", [{}, {"hidden": 8, "epochs": 20}, {"hidden": 8, "epochs": 20, "early_stopping": False}])
+def test_balanced_is_the_dictionary_that_scikit_learn_computes(labels, more):
+    draw = np.random.default_rng(2)
+    y = draw.choice(labels, 300, p=np.arange(1, len(labels) + 1) ** 2 / np.sum(np.arange(1, len(labels) + 1) ** 2))
+    x = draw.normal(size=(300, 3)) + 2 * (y == labels[0])[:, None]
+    weight = draw.integers(1, 4, 300).astype(float)
+    for sample_weight in (None, weight):
+        counts = np.array([np.sum((weight if sample_weight is not None else np.ones(300))[y == label]) for label in labels])
+        dictionary = dict(zip(labels, counts.sum() / (len(labels) * counts)))
+        if sample_weight is None:
+            assert list(dictionary.values()) == compute_class_weight("balanced", classes=np.array(labels), y=y).tolist()
+        one, two = (spherelu.Classifier(class_weight=w, random_state=0, **more).fit(x, y, sample_weight) for w in ("balanced", dictionary))
+        assert np.array_equal(one.decision_function(x), two.decision_function(x))
+
+
+def test_class_weights_weigh_the_loss_and_not_the_standardisation():
+    """The second of two full steps of gradient descent, by NumPy from the first one's weights."""
+    draw = np.random.default_rng(3)
+    y = (draw.random(200) < 0.1).astype(int)
+    x = draw.normal(size=(200, 3)) * [1, 10, 0.1] + 5.0 * y[:, None]
+    plain = {"param": "sp", "hidden": 6, "optimizer": "sgd", "momentum": 0, "lr": 0.5, "batch": "full", "schedule": "none"}
+    for weights in ("balanced", {0: 1.0, 1: 7.0}):
+        how = {**plain, "class_weight": weights, "dtype": "f64", "early_stopping": False, "random_state": 0}
+        (w1, b1, _), (w2, b2, _) = (spherelu.Classifier(epochs=1, **how).fit(x, y).net_.weight(k) for k in range(2))
+        inputs = (x - x.mean(0)) / x.std(0)
+        count = compute_class_weight(weights, classes=np.array([0, 1]), y=y)[y]
+        hidden = np.maximum(inputs @ w1.T + b1, 0)
+        dz = (count / count.sum() * (1 / (1 + np.exp(-(hidden @ w2.T + b2)[:, 0])) - y))[:, None]
+        dh = dz @ w2 * (hidden > 0)
+        expected = [w1 - 0.5 * dh.T @ inputs, b1 - 0.5 * dh.sum(0), w2 - 0.5 * dz.T @ hidden, b2 - 0.5 * dz.sum(0)]
+        after = spherelu.Classifier(epochs=2, **how).fit(x, y)
+        found = [array for k in range(2) for array in after.net_.weight(k)[:2]]
+        assert all(np.allclose(a, b, rtol=0, atol=1e-12) for a, b in zip(found, expected))
+        by_rows = spherelu.Classifier(epochs=2, **{**how, "class_weight": None}).fit(x, y, sample_weight=count)
+        assert not np.allclose(by_rows.decision_function(x), after.decision_function(x), atol=1e-3), "weights of rows weigh the means too"
 
 
 def test_rows_count_what_their_weight_says(table):

@@ -175,6 +175,29 @@ def test_first_values(init):
     assert (model.state_dict()["0.lambda"] == 0).all()
 
 
+@pytest.mark.parametrize("kind", ["gmp", "sphere"])
+@pytest.mark.parametrize("size", [1e25, 1e-25])
+def test_weights_whose_squares_are_no_numbers(kind, size):
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(5, 7, bias=False)
+    weight = layer.weight.detach().double() * size
+    with torch.no_grad():
+        layer.weight.copy_(weight)
+    st.parametrize(layer, kind)
+    found = layer.weight.detach().double()
+    assert torch.linalg.vector_norm((found - weight) / size) < 1e-5
+    (layer.weight / size).sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in layer.parameters())
+    if kind == "sphere":  # a step that goes too far to square
+        u = layer.parametrizations["weight"].original0
+        before = u.detach().clone()
+        with torch.no_grad():
+            u *= size
+            assert torch.allclose(layer.weight.double() / size, found / size, rtol=1e-6, atol=0)
+            st.renormalize(layer)
+        assert torch.allclose(u, before, rtol=1e-6, atol=0)
+
+
 def test_group_lr_sorts_parameters():
     model = st.parametrize(mlp(3, 4, 5, 1))
     groups = {g["name"]: g for g in st.group_lr(model, 0.1, theta=0.5, r=2, weight_decay=0.01)}

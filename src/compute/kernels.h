@@ -220,6 +220,9 @@ struct kernels {
     void (*radius_grad)(size_t m, int fold, const void *r, const void *lambda, const void *radial,
                         const void *db, const void *ds, void *dr, void *dlambda);
     void (*negative_product)(size_t m, const void *a, const void *b, void *y); /* y = -a b */
+    /* vv = v . v of the columns of v (n, m). Where that overflowed or vanished, lift (m) is a power of two and vv the
+     * square of lift v; elsewhere lift is 1. Returns 0 if no column is lifted; then lift is not written. */
+    int (*lift)(size_t n, size_t m, const void *v, void *vv, void *lift);
     /* scale = g / |v| from vv = v . v, 0 where v is 0; g NULL is 1 */
     void (*length)(size_t m, const void *g, const void *vv, void *scale);
     /* vdw = v . dw; dg = vdw / |v|, across = -g vdw / |v|^3: dv = scale dw + across v; 0 where v is 0 */

@@ -63,6 +63,7 @@ const struct kernels KERNELS_TABLE = {
     .radius = plain_radius,
     .radius_grad = plain_radius_grad,
     .negative_product = plain_negative_product,
+    .lift = plain_lift,
     .length = plain_length,
     .length_grad = plain_length_grad,
     .moves = PICK(moves),

@@ -28,8 +28,8 @@ int useless_drop(sph_data *data, const struct sheet *sheet);
  * in data. */
 int columns_keep(sph_data *data, const struct sheet *sheet, const char *list);
 
-/* Gives every feature its place in x; sets features. */
-int columns_place(sph_data *data, const struct sheet *sheet);
+/* Gives every feature its place in x; sets features. path is for the message. */
+int columns_place(sph_data *data, const char *path);
 
 /* fill.c: reads all rows into x and y. from (column_count): the table's column of each of data's, SIZE_MAX:
  * absent. with_targets 0: targets are not read. With data->labels set, class numbers are looked up; else y

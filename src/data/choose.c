@@ -144,6 +144,7 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
     data->rows = count;
     data->columns = NULL;
     data->labels = NULL;
+    data->class_weights = NULL; /* of data in memory alone, which nothing is chosen of */
     data->x = data->y = NULL;
     data->pixels = NULL;
     data->pictures = NULL;

@@ -466,7 +466,7 @@ int columns_keep(sph_data *data, const struct sheet *sheet, const char *list)
     return err;
 }
 
-int columns_place(sph_data *data, const struct sheet *sheet)
+int columns_place(sph_data *data, const char *path)
 {
     data->features = 0;
     for (size_t i = 0; i < data->column_count; i++) {
@@ -478,9 +478,8 @@ int columns_place(sph_data *data, const struct sheet *sheet)
     }
     if (data->features)
         return 0;
-    return sph_fail_at(SPH_EFORMAT, sheet->path,
-                       "%zu column%s, none of them a feature: nothing to predict from", sheet->columns,
-                       sheet->columns == 1 ? "" : "s");
+    return sph_fail_at(SPH_EFORMAT, path, "%zu column%s, none of them a feature: nothing to predict from",
+                       data->column_count, data->column_count == 1 ? "" : "s");
 }
 
 int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts)
@@ -501,5 +500,5 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
         err = settle_kinds(&unusable, opts->task);
     int refused = fail_unusable(&unusable);
     err = err < 0 ? err : refused;
-    return err < 0 ? err : columns_place(data, sheet);
+    return err < 0 ? err : columns_place(data, sheet->path);
 }

@@ -28,6 +28,9 @@
  * true (only if so)}, "classes": [label...]}. A new reference; the caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
 
+/* The columns of a schema without rows: what its features are called, and in which order a net takes them. */
+int data_of_schema(sph_data **out, const json_t *schema);
+
 /* Lines on how the table was taken: what its columns were taken for; cells that were filled, rows left out and why, words
  * that training did not see. Caller frees *out; NULL: nothing to tell. */
 int data_notes(const sph_data *data, char **out);

@@ -430,7 +430,7 @@ static int read_sheet(sph_data *data, const struct sheet *sheet, int with_target
     int err = data->named && sheet->named ? match_names(data, sheet, from, with_targets)
                                           : match_positions(data, sheet, from, with_targets);
     if (!err)
-        err = columns_place(data, sheet);
+        err = columns_place(data, sheet->path);
     if (!err)
         err = fill_rows(data, sheet, from, with_targets);
     if (!err && keep)
@@ -463,6 +463,35 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
         sheet_free(&sheet);
     }
     mem_free(expected);
+    return err;
+}
+
+int data_of_schema(sph_data **out, const json_t *schema)
+{
+    *out = NULL;
+    sph_data *data = mem_get(1, sizeof *data);
+    if (!data)
+        return SPH_EMEMORY;
+    int err =
+        json_object_get(schema, "images") ? read_images_schema(data, schema) : read_schema(data, schema);
+    if (!err && !data_is_images(data))
+        err = columns_place(data, where);
+    if (err < 0) {
+        sph_data_free(data);
+        return err;
+    }
+    *out = data;
+    return 0;
+}
+
+int sph_data_of_note(sph_data **out, const char *note)
+{
+    json_t *schema = NULL;
+    *out = NULL;
+    int err = json_parse(&schema, where, note, strlen(note));
+    if (!err)
+        err = data_of_schema(out, schema);
+    json_decref(schema);
     return err;
 }
 

@@ -354,6 +354,7 @@ static int begin_record(struct job_run *run, const json_t *kept)
         .dir = run->folder.dir,
         .moments = &run->job->options.record,
         .net = run->nets[0],
+        .data = run->data,
         .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
         .batch_rows = trainer_rows(fit->trainer),
         .opts = &fit->opts,

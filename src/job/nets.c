@@ -131,37 +131,23 @@ int sph_nets_predict(sph_net *const *nets, size_t count, sph_loss loss, const do
 
 /* ---------------------------------------------------------------- graphs */
 
-/* The columns of X, as data_feature_name has them: a text column is one for each of its levels, a date one for
- * each of its parts. */
+/* The columns of X, in the order in which the net takes them; images have no names. */
 static int feature_names(const json_t *schema, json_t **out)
 {
+    sph_data *data = NULL;
     json_t *names = *out = json_array();
-    const json_t *column, *level;
-    size_t i, j;
-    int bad = !names;
-    json_array_foreach(json_object_get(schema, "columns"), i, column)
-    {
-        const char *name = json_string_value(json_object_get(column, "name"));
-        const char *role = json_string_value(json_object_get(column, "role"));
-        const json_t *levels = json_object_get(column, "levels");
-        if (!name || !role || strcmp(role, "feature"))
-            continue;
-        const char *kind = json_string_value(json_object_get(column, "kind"));
-        int dates = kind && !strcmp(kind, "date");
-        size_t parts = DATE_WIDTH + (json_is_true(json_object_get(column, "times")) != 0);
-        for (j = 0; dates && j < parts; j++)
-            bad |= json_array_append_new(names, json_sprintf("%s.%s", name, data_date_part(j)));
-        if (!levels && !dates)
-            bad |= json_array_append_new(names, json_string(name));
-        json_array_foreach(levels, j, level)
-        {
-            if (!json_is_string(level))
-                return sph_fail_of(SPH_EFORMAT, "data schema", 0, "levels",
-                                   "\"levels\" of '%.80s' holds something that is not a string", name);
-            bad |= json_array_append_new(names, json_sprintf("%s=%s", name, json_string_value(level)));
-        }
+    if (!names)
+        return sph_fail(SPH_EMEMORY, "out of memory: the names of the features");
+    if (!json_object_get(schema, "columns"))
+        return 0;
+    int err = data_of_schema(&data, schema), bad = 0;
+    for (size_t i = 0; !err && !data_is_images(data) && i < data->features; i++) {
+        char *name = data_feature_name(data, i);
+        bad |= !name || json_array_append_new(names, json_string(name));
+        mem_free(name);
     }
-    return bad ? sph_fail(SPH_EMEMORY, "out of memory: the names of the features") : 0;
+    sph_data_free(data);
+    return bad ? sph_fail(SPH_EMEMORY, "out of memory: the names of the features") : err;
 }
 
 /* The classes' names, borrowed from the schema; the array is the caller's. */

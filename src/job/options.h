@@ -183,7 +183,7 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
       OPTION_WORDS(SPH_CLASS_WEIGHTS),                                                                       \
       "balanced: in the losses of training and validation the classes weigh the same, however rare some "    \
-      "are; none if not given")                                                                              \
+      "are; the standardisation does not change; none if not given")                                         \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
       "label_smoothing", "X", "share of a class target spread over all classes")                             \
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \

@@ -36,7 +36,9 @@ struct record {
     sph_tracker *tracker;               /* of moves and frames, or NULL */
     struct recorder of[RECORD_COUNT];
     uint64_t kept[RECORD_COUNT]; /* rows when it began */
-    int done;                    /* the npz is whole and the files are gone */
+    char *names;                 /* (features, name_bytes) filled up with 0, or NULL */
+    size_t name_bytes;
+    int done; /* the npz is whole and the files are gone */
 };
 
 /* ---------------------------------------------------------------- moves and frames */
@@ -162,14 +164,39 @@ static int open_one(struct record *record, const struct record_setup *setup, int
     }
 }
 
+/* The names of the inputs, in the order of phi: of a table whose columns were reversed not that of the table. Twice
+ * through them, as arrays have rows of one length. */
+static int name_features(struct record *record, const sph_data *data)
+{
+    for (int filling = 0; filling < 2 && !data_is_images(data); filling++) {
+        if (filling && !(record->names = mem_get(data->features, record->name_bytes)))
+            return SPH_EMEMORY;
+        for (size_t i = 0; i < data->features; i++) {
+            char *name = data_feature_name(data, i);
+            if (!name)
+                return SPH_EMEMORY;
+            size_t length = strlen(name);
+            if (filling)
+                memcpy(record->names + i * record->name_bytes, name, length);
+            else if (length > record->name_bytes)
+                record->name_bytes = length;
+            mem_free(name);
+        }
+    }
+    return 0;
+}
+
 int record_new(struct record **out, const struct record_setup *setup)
 {
     struct record *record = mem_get(1, sizeof *record);
     if (!record)
         return SPH_EMEMORY;
     record->net = setup->net;
+    record->name_bytes = 1;
     record->moments = setup->moments;
     int err = name_files(record, setup->dir);
+    if (!err)
+        err = name_features(record, setup->data);
     if (!err)
         err = read_kept(record, setup->kept);
     record->done = !err && setup->kept && setup->finished && is_done(record);
@@ -201,6 +228,7 @@ void record_free(struct record *record)
     for (int i = 0; i < RECORD_COUNT; i++)
         mem_free(record->path[i]);
     sph_tracker_free(record->tracker);
+    mem_free(record->names);
     mem_free(record->npz);
     mem_free(record);
 }
@@ -275,15 +303,21 @@ int record_sync(struct record *record, json_t **rows)
     return 0;
 }
 
-/* Arrays that are no series: the standardisation, and what patterns need. */
+/* Arrays that are no series: the names of the features, the standardisation, and what patterns need. */
 static int gather_constants(const struct record *record, struct npz_array **out, size_t *count)
 {
     const struct scaling *scaling = &record->net->scaling;
     const struct recorder *patterns = &record->of[RECORD_PATTERNS];
-    struct npz_array *all = mem_get(2 + patterns->constant_count, sizeof *all);
+    struct npz_array *all = mem_get(3 + patterns->constant_count, sizeof *all);
     if (!all)
         return SPH_EMEMORY;
     *count = 0;
+    if (record->names)
+        all[(*count)++] = (struct npz_array){.name = "features",
+                                             .type = "|u1",
+                                             .shape = {sph_net_inputs(record->net), record->name_bytes},
+                                             .ndim = 2,
+                                             .bytes = record->names};
     if (scaling->x_mean && scaling->x_scale) {
         all[(*count)++] = (struct npz_array){.name = "x_mean",
                                              .type = "<f8",

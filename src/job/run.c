@@ -20,6 +20,17 @@
 
 enum { PIECE = 1 << 16, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
 
+/* A net of a run knows the columns of its data, as one that sph_net_open reads from the same file does. */
+static int keep_notes(sph_run *run)
+{
+    struct text text = {0};
+    int err = json_print(&text, run->schema, 0);
+    for (size_t k = 0; k < run->members && !err; k++)
+        err = sph_net_set_note(run->nets[k], text.chars);
+    text_free(&text);
+    return err;
+}
+
 int sph_run_open(sph_run **out, const char *dir)
 {
     NEED(out, dir);
@@ -47,6 +58,8 @@ int sph_run_open(sph_run **out, const char *dir)
     else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
              !(err = model_open_members(&run->nets, &run->members, &run->schema, model)) && !run->schema)
         err = sph_fail_at(SPH_EFORMAT, model, "says nothing about the columns of its data");
+    else if (!err)
+        err = keep_notes(run);
     mem_free(config);
     mem_free(model);
     mem_free(experiment);

@@ -196,6 +196,11 @@ const struct net_tensor *net_find_tensor(const struct sph_net *net, const char *
 void net_read_tensor(const struct sph_net *net, const struct net_tensor *tensor, double *values);
 void net_write_tensor(struct sph_net *net, const struct net_tensor *tensor, const double *values);
 
+/* Whether values, in a file's order, are directions on the sphere where the tensor holds such: each unit's length is 1,
+ * but for numbers that are wrong by `rounding` of themselves. file and name: what the message calls them. */
+int net_check_units(const struct sph_net *net, const struct net_tensor *tensor, const double *values,
+                    double rounding, const char *file, const char *name);
+
 /* One layer's numbers in f64, in a file's order; memory in one piece at out->raw[0]..., free with
  * net_values_free. */
 int net_layer_values(const struct sph_net *net, size_t layer, struct param_values *out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Named tensors: where each lies in the arenas, and its numbers in a file's order. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,6 +198,33 @@ void net_write_tensor(sph_net *net, const struct net_tensor *tensor, const doubl
                                 to + (i * tensor->units + j) * net->k->size);
 }
 
+static int is_on_sphere(const sph_net *net, const struct net_tensor *tensor)
+{
+    const struct net_layer *layer = &net->layers[tensor->layer];
+    for (size_t t = 0; t < layer->ops->tensors; t++)
+        if (tensor->view.learned && layer->raw[t] == tensor->at)
+            return layer->ops->tensor[t].is_unit;
+    return 0;
+}
+
+int net_check_units(const sph_net *net, const struct net_tensor *tensor, const double *values,
+                    double rounding, const char *file, const char *name)
+{
+    size_t n = tensor->per_unit;
+    /* Lengths are made 1 by sums of n terms in f32, also of those that an f64 net keeps (frozen ones, say). */
+    double slack = 8 * rounding + (double)n * FLT_EPSILON;
+    for (size_t j = 0; j < tensor->units && is_on_sphere(net, tensor); j++) {
+        double length = param_length(n, values + j * n);
+        if (fabs(length - 1) > slack)
+            return sph_fail_of(
+                *file ? SPH_EFORMAT : SPH_EARG, file, 0, name,
+                "%s: unit %zu has length %.9g, expected 1; divide its u and lambda by this length and "
+                "multiply its r by it",
+                name, j, length);
+    }
+    return 0;
+}
+
 static int find_for(const sph_net *net, const char *name, size_t count, const struct net_tensor **out)
 {
     *out = net_find_tensor(net, name);
@@ -222,6 +251,8 @@ int sph_net_set(sph_net *net, const char *name, const double *values, size_t cou
     NEED(net, name, values);
     const struct net_tensor *tensor;
     int err = find_for(net, name, count, &tensor);
+    if (!err)
+        err = net_check_units(net, tensor, values, FLT_EPSILON, "", name);
     if (!err)
         net_write_tensor(net, tensor, values);
     return err;

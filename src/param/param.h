@@ -37,6 +37,7 @@ struct param_tensor {
     int is_bias;   /* absent when the shape has no bias                    */
     int is_length; /* the weight's length grows with it: first values may be scaled by it */
     int decays;    /* weight decay touches it, unless a group says otherwise */
+    int is_unit;   /* the numbers of a unit are a vector of length 1 */
 };
 
 /* One layer's numbers in a step, in the dtype of the kernel table. */
@@ -53,6 +54,7 @@ struct param_step {
     void *b;    /* (m), NULL without bias */
     void *s;    /* (m) */
     int scaled; /* to_weight: some s is not 1, or learned */
+    int lifted; /* to_weight: the square of some unit's v leaves the range of numbers (wn) */
 
     const void *dw; /* (n, m) leading dimension ldw */
     const void *db; /* (m) */

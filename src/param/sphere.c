@@ -44,6 +44,8 @@ static void sphere_after_step(struct param_step *step)
     size_t n = step->shape.n, m = step->shape.m;
     void *scale = step->scratch, *square = param_at(k, step->scratch, 2 * m);
     k->column_dots(n, m, step->raw[U], m, step->raw[U], m, square);
+    if (k->lift(n, m, step->raw[U], square, scale)) /* a step went far */
+        k->column_combine(n, m, scale, step->raw[U], m, NULL, NULL, 0, step->raw[U], m);
     k->length(m, NULL, square, scale);
     k->column_combine(n, m, scale, step->raw[U], m, NULL, NULL, 0, step->raw[U], m);
 }
@@ -69,7 +71,7 @@ static void sphere_to_unit(size_t n, const double *const unit[PARAM_TENSORS], co
 
 const struct param_ops param_SPHERE = {
     .name = "sphere",
-    .tensor = {{"u", SPH_GROUP_THETA, .extent = PARAM_WEIGHTS},
+    .tensor = {{"u", SPH_GROUP_THETA, .extent = PARAM_WEIGHTS, .is_unit = 1},
                {"lambda", SPH_GROUP_LAMBDA, PARAM_ONE, .is_bias = 1},
                {"r", SPH_GROUP_R, PARAM_ONE, .is_length = 1, .decays = 1}},
     .tensors = 3,

@@ -8,10 +8,10 @@
 
 enum { V, G, BIAS };
 
-/* scratch: (m) v.v, (m) g/|v|, (m) v.dw, (m) across */
+/* scratch: (m) v.v, (m) g/|v|, (m) v.dw, (m) across, (m) lift; of lifted units v is lift v in the first four */
 static size_t wn_scratch_len(const struct param_shape *shape)
 {
-    return 4 * shape->m;
+    return 5 * shape->m;
 }
 
 static void wn_to_weight(struct param_step *step)
@@ -19,9 +19,15 @@ static void wn_to_weight(struct param_step *step)
     const struct kernels *k = step->k;
     size_t n = step->shape.n, m = step->shape.m;
     void *square = step->scratch, *scale = param_at(k, step->scratch, m);
+    void *lift = param_at(k, step->scratch, 4 * m);
     k->column_dots(n, m, step->raw[V], m, step->raw[V], m, square);
+    step->lifted = k->lift(n, m, step->raw[V], square, lift);
     k->length(m, step->raw[G], square, scale);
-    k->column_combine(n, m, scale, step->raw[V], m, NULL, NULL, 0, step->w, step->ldw);
+    if (step->lifted) {
+        k->column_combine(n, m, lift, step->raw[V], m, NULL, NULL, 0, step->w, step->ldw);
+        k->column_combine(n, m, scale, step->w, step->ldw, NULL, NULL, 0, step->w, step->ldw);
+    } else
+        k->column_combine(n, m, scale, step->raw[V], m, NULL, NULL, 0, step->w, step->ldw);
     param_plain_bias(step, step->raw[BIAS]);
 }
 
@@ -31,9 +37,16 @@ static void wn_pull_grad(struct param_step *step)
     size_t n = step->shape.n, m = step->shape.m;
     void *square = step->scratch, *scale = param_at(k, step->scratch, m);
     void *along = param_at(k, step->scratch, 2 * m), *across = param_at(k, step->scratch, 3 * m);
-    k->column_dots(n, m, step->raw[V], m, step->dw, step->ldw, along);
+    void *lift = param_at(k, step->scratch, 4 * m), *v = step->raw[V];
+    if (step->lifted) {
+        v = step->draw[V];
+        k->column_combine(n, m, lift, step->raw[V], m, NULL, NULL, 0, v, m);
+    }
+    k->column_dots(n, m, v, m, step->dw, step->ldw, along);
     k->length_grad(m, step->raw[G], square, along, step->draw[G], across);
-    k->column_combine(n, m, scale, step->dw, step->ldw, across, step->raw[V], m, step->draw[V], m);
+    k->column_combine(n, m, scale, step->dw, step->ldw, across, v, m, step->draw[V], m);
+    if (step->lifted) /* the gradient of v is that of lift v, times lift */
+        k->column_combine(n, m, lift, step->draw[V], m, NULL, NULL, 0, step->draw[V], m);
     if (step->raw[BIAS])
         memcpy(step->draw[BIAS], step->db, m * k->size);
 }

@@ -191,6 +191,8 @@ static void add_options(struct text *out, const struct sph_job *job)
     text_add(out, "data        %s", job->options.data ? job->options.data : "");
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
         add_option(out, job, data[i]);
+    if (job->options.columns == SPH_COLUMNS_REVERSED)
+        add_option(out, job, OPTION_COLUMNS);
     text_add(out, "\nnet         ");
     show_network(out, job);
     text_add(out, ", ");
@@ -301,7 +303,9 @@ static void add_columns(struct text *out, const json_t *data)
                                                   : json_string_value(json_object_get(column, "name"));
         text_add(out, "%s%s", i ? ", " : "", name ? name : "?");
     }
-    text_add(out, "\n");
+    text_add(out, "%s\n",
+             json_is_true(json_object_get(data, "reversed")) ? " (the network takes the last one first)"
+                                                             : "");
 }
 
 static int show_model(const char *path, int json, const sph_sink *sink)

@@ -25,6 +25,7 @@ void sph_data_free(sph_data *data)
     for (int i = 0; i < COLUMN_USES; i++)
         mem_free(data->side[i]);
     text_free(&data->notes);
+    mem_free(data->class_weights);
     mem_free(data->x);
     mem_free(data->y);
     mem_free(data->pixels);
@@ -137,20 +138,33 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
     return 0;
 }
 
+/* *out <- a copy of the weights, of rows or of classes. */
+static int set_weights(double **out, const double *weights, size_t count, const char *key, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(weights[i] >= 0 && isfinite(weights[i])))
+            return sph_fail_key(SPH_EARG, key, "%s %zu has %g, expected a number from 0 on", what, i,
+                                weights[i]);
+    double *copy = mem_copy(weights, count, sizeof *copy);
+    if (!copy)
+        return SPH_EMEMORY;
+    mem_free(*out);
+    *out = copy;
+    return 0;
+}
+
 int sph_data_set_weights(sph_data *data, const double *weights)
 {
     NEED(data, weights);
-    for (size_t i = 0; i < data->rows; i++)
-        if (!(weights[i] >= 0 && isfinite(weights[i])))
-            return sph_fail_key(SPH_EARG, "weights", "row %zu has %g, expected a number from 0 on", i,
-                                weights[i]);
-    double *copy = mem_get(data->rows, sizeof *copy);
-    if (!copy)
-        return SPH_EMEMORY;
-    memcpy(copy, weights, data->rows * sizeof *copy);
-    mem_free(data->side[COLUMN_WEIGHT]);
-    data->side[COLUMN_WEIGHT] = copy;
-    return 0;
+    return set_weights(&data->side[COLUMN_WEIGHT], weights, data->rows, "weights", "row");
+}
+
+int sph_data_set_class_weights(sph_data *data, const double *weights)
+{
+    NEED(data, weights);
+    if (data->task == SPH_TASK_REGRESSION)
+        return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
+    return set_weights(&data->class_weights, weights, data->classes, "class_weight", "class");
 }
 
 int sph_data_set_classes(sph_data *data, size_t classes)
@@ -161,6 +175,8 @@ int sph_data_set_classes(sph_data *data, size_t classes)
         return sph_fail_key(SPH_EARG, "classes", "%zu, expected %zu to %zu", classes, data->classes,
                             data->task == SPH_TASK_REGRESSION ? 0 : most);
     mem_free_texts(data->labels, data->classes);
+    mem_free(data->class_weights);
+    data->class_weights = NULL;
     data->classes = 0;
     return data_number_labels(data, classes);
 }
@@ -261,6 +277,11 @@ int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t si
     snprintf(name, size, "%s", whole);
     mem_free(whole);
     return 0;
+}
+
+sph_column_order sph_data_order(const sph_data *data)
+{
+    return data && data->reversed ? SPH_COLUMNS_REVERSED : SPH_COLUMNS_AS_IS;
 }
 
 const char *sph_data_class(const sph_data *data, size_t number)

@@ -69,7 +69,8 @@ struct sph_data {
     int made;  /* by the seed, not read */
     int known; /* a set that has a name, and its task is known */
 
-    char **labels; /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
+    double *class_weights; /* (classes) what each counts in the loss, or NULL */
+    char **labels;         /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
     size_t classes;
 
     struct column *columns; /* (column_count) in the source's order */

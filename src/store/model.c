@@ -334,7 +334,7 @@ static int open_described(sph_net ***nets, size_t *count, json_t **data, const s
     for (size_t k = 0; k < *count && !err; k++)
         if (!(err = build_member(&(*nets)[k], file, object, where, k, *count)) &&
             (*nets)[0]->node_count > MODEL_MOST_NODES / *count)
-            err = sph_fail_of(SPH_EFORMAT, where, 0, MEMBERS,
+            err = sph_fail_of(SPH_EFORMAT, where, 0, MODEL_MEMBERS,
                               "%zu nets, expected at most %d nodes in all of them", *count, MODEL_MOST_NODES);
     if (!err && *count > 1)
         err = check_members(file, (*nets)[0]->tensor_count, *count);
@@ -442,6 +442,22 @@ int model_open(sph_net **out, json_t **data, const char *path)
         *data = NULL;
     int err = safetensors_open(&file, path);
     return err < 0 ? err : open_one(out, data, &file, path);
+}
+
+int model_read_data(json_t **data, const char *path)
+{
+    struct safetensors file;
+    json_t *object = NULL;
+    *data = NULL;
+    int err = safetensors_open(&file, path);
+    if (err < 0)
+        return err;
+    const char *text = safetensors_metadata(&file, MODEL_METADATA);
+    if (text && !(err = json_parse(&object, path, text, strlen(text))))
+        *data = json_incref(json_object_get(object, "data"));
+    json_decref(object);
+    safetensors_close(&file);
+    return err;
 }
 
 /* ---------------------------------------------------------------- the public doors */

@@ -33,4 +33,7 @@ void model_free_members(sph_net **nets, size_t count);
  * be NULL. Every tensor of the net must be there, and no other. */
 int model_open(sph_net **out, json_t **data, const char *path);
 
+/* What the file says about its data and no more; *data is NULL if it says nothing. A new reference. */
+int model_read_data(json_t **data, const char *path);
+
 #endif

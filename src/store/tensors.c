@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/tensors.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,31 @@ static int check_state(const sph_net *net, const struct st_tensor *const *found,
     return 0;
 }
 
+/* How far a number of the file may be from the one that was meant. */
+static double rounding_of(enum st_dtype dtype)
+{
+    return dtype == ST_BF16 ? 0x1p-8 : dtype == ST_F16 ? 0x1p-11 : FLT_EPSILON;
+}
+
+/* Numbers are finite, directions have length 1. */
+static int check_values(const sph_net *net, const struct st_tensor *const *found, double *values)
+{
+    int err = 0;
+    for (size_t i = 0; i < net->tensor_count && !err; i++) {
+        if (!found[i])
+            continue;
+        err = safetensors_to_double(found[i], values);
+        for (size_t j = 0; j < found[i]->count && !err; j++)
+            if (!isfinite(values[j]))
+                err = sph_fail_of(SPH_EFORMAT, found[i]->file, 0, found[i]->name,
+                                  "%s[%zu] is %g, expected a finite number", found[i]->name, j, values[j]);
+        if (!err)
+            err = net_check_units(net, &net->tensors[i], values, rounding_of(found[i]->dtype), found[i]->file,
+                                  found[i]->name);
+    }
+    return err;
+}
+
 static int take(sph_net *net, const struct st_tensor *const *found, int but, double *values)
 {
     int err = 0;
@@ -184,6 +210,8 @@ static int fit_or_take(const sph_net *net, sph_net *into, const struct safetenso
         err = check_strangers(file, net, names, but, found);
     if (!err)
         err = check_state(net, found, values);
+    if (!err)
+        err = check_values(net, found, values);
     if (!err && into)
         err = take(into, found, but, values);
     mem_free(values);

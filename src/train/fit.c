@@ -104,14 +104,27 @@ static int feed_part(struct feed **out, const struct fit *fit, const sph_data *d
     return count ? feed_new(out, data, rows, count, fit->net) : 0;
 }
 
-/* of_class (classes) <- such that each class of the training part weighs as much as any other: scikit-learn's "balanced". A class
- * that it lacks weighs as if it had one row. */
+/* What rows count for their classes, and in all. */
+static double count_classes(double *of_class, const sph_data *data, const uint32_t *rows, size_t count)
+{
+    const double *column = data->side[COLUMN_WEIGHT];
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        double counts = column ? column[rows[i]] : 1;
+        of_class[(size_t)data->y[rows[i]]] += counts;
+        sum += counts;
+    }
+    return sum;
+}
+
+/* of_class (classes) <- such that each class weighs as much as any other in the rows that training sees, those that
+ * validate included: scikit-learn's "balanced" of the rows of a fit. All folds have the same weights so. */
 static void balance_classes(double *of_class, const sph_data *data, const sph_split *split)
 {
-    for (size_t i = 0; i < split->train_rows; i++)
-        of_class[(size_t)data->y[split->train[i]]]++;
+    double all = count_classes(of_class, data, split->train, split->train_rows);
+    all += count_classes(of_class, data, split->val, split->val_rows);
     for (size_t c = 0; c < data->classes; c++)
-        of_class[c] = (double)split->train_rows / fmax(of_class[c], 1);
+        of_class[c] = of_class[c] > 0 ? all / ((double)data->classes * of_class[c]) : 0;
 }
 
 /* *out <- what these rows count, of mean 1. of_class: NULL, or what each class does. */
@@ -144,9 +157,14 @@ static int weigh_rows(struct fit *fit, const sph_data *data, const sph_split *sp
                             (int)fit->opts.class_weight);
     if (balanced && data->task == SPH_TASK_REGRESSION)
         return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
-    if (!data->side[COLUMN_WEIGHT] && !balanced)
+    if (balanced && data->class_weights)
+        return sph_fail_key(SPH_EARG, "class_weight", "balanced, and the classes have weights already");
+    if (!data->side[COLUMN_WEIGHT] && !data->class_weights && !balanced)
         return 0;
-    if (balanced && !(of_class = mem_get(data->classes, sizeof *of_class)))
+    of_class = balanced              ? mem_get(data->classes, sizeof *of_class)
+               : data->class_weights ? mem_copy(data->class_weights, data->classes, sizeof *of_class)
+                                     : NULL;
+    if ((balanced || data->class_weights) && !of_class)
         return SPH_EMEMORY;
     if (balanced)
         balance_classes(of_class, data, split);

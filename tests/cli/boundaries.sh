@@ -115,4 +115,29 @@ run 2 boundaries r --layer 2; says "--layer: layers.2 has no activation, and so 
 run 1 boundaries r --data nothere.csv; says "nothere.csv"
 cut -d, -f1,2 moved.csv >thin.csv
 run 1 boundaries r --data thin.csv; says "thin.csv" "colour"
+
+# ---- with reversed columns phi_1 belongs to the last one, and that is said; names are in the JSON
+cp moved.csv own.csv
+run 0 train --data own.csv --target y --missing mean --columns reversed --hidden 6,4 --dtype f64 --epochs 20 --out back --quiet --seed 3
+run 0 boundaries back --layer 0 --json
+shows '"features": ["price", "colour=dark blue", "colour=green", "colour=red", "b", "a"]'
+run 0 boundaries back --layer 0
+check "the order is said" grep -q "reversed.*phi_1 .*'price'.*phi_6 .*'a'" err
+run 0 boundaries back --layer 0 --quiet
+check "quiet" [ ! -s err ]
+run 0 boundaries back --layer 1
+check "a deeper layer reads no columns" [ ! -s err ]
+run 0 boundaries r --layer 0
+check "columns as they are" [ ! -s err ]
+run 0 boundaries r --layer 0 --json
+shows '"features": ["a", "b", "colour=dark blue", "colour=green", "colour=red", "price"]'
+run 0 show back; shows "columns reversed"
+run 0 show back/model.safetensors; shows "last one first"
+# another file is read by the names of its columns, whatever their order
+awk 'BEGIN { srand(3); print "a,b,c,y"; for (i = 0; i < 60; i++) { a = rand(); b = rand(); c = rand(); print a "," b "," c "," a + 2 * b - c } }' >abc.csv
+awk -F, '{ print $3 "," $1 "," $4 "," $2 }' abc.csv >cayb.csv
+run 0 train --data abc.csv --target y --columns reversed --hidden 5 --epochs 10 --out abc --quiet
+run 0 predict abc --data abc.csv --out one.csv
+run 0 predict abc --data cayb.csv --out two.csv
+check "the order of the columns of another file" cmp -s one.csv two.csv
 finish

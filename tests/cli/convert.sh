@@ -72,7 +72,7 @@ cp folded.safetensors nan.safetensors
 printf '\0\0\300\177' | dd of=nan.safetensors bs=1 conv=notrunc seek=$(($(wc -c <nan.safetensors) - 4)) 2>dd.log
 for to in sp gmp wn; do
     run 1 convert nan.safetensors o.safetensors --to $to
-    says "not all finite"
+    says "finite"
 done
 absent o.safetensors
 finish

@@ -53,6 +53,27 @@ try price,count --norm bn --ensemble 3
 try rich --ensemble 4
 try size --ensemble 3 --activation elu
 
+# the columns of X are in the order of `features`, also where the table's order is reversed; dates, with times and without
+"$python" - <<'EOF'
+import random
+random.seed(5)
+with open("dates.csv", "w") as file:
+    print("sold,seen,city,age,price", file=file)
+    for i in range(240):
+        month, day, hour, age, city = random.randint(1, 12), random.randint(1, 28), random.randint(0, 23), random.randint(1, 90), random.choice(["Oslo", "Rome", "a=b"])
+        sold = f"2024-{month:02}-{day:02}" if i % 19 else ""
+        seen = f"{2019 + i % 5}-{day:02}-{day:02}T{hour:02}:{i % 60:02}:00{'+02:00' if i % 7 == 0 else ''}".replace(f"-{day:02}-", f"-{month:02}-", 1)
+        print(sold, seen, city, age, round(month + age / 5 + hour / 3 + len(city), 3), sep=",", file=file)
+EOF
+for columns in as-is reversed; do
+    run 0 train --data dates.csv --columns $columns --epochs 20 --hidden 20 --dtype f64 --out "dates-$columns" --quiet
+    run 0 predict "dates-$columns" --data dates.csv --out "dates-$columns.csv"
+    run 0 export "dates-$columns" "dates-$columns.onnx"
+    check "dates, columns $columns: not what predict says" compare run "dates-$columns.onnx" dates.csv "dates-$columns.csv"
+done
+try price --columns reversed
+try size --columns reversed --ensemble 2
+
 # pictures: bytes in, and what predict says of each; also the mean of two nets
 mkdir -p photos/one photos/two
 for i in 1 2 3; do

@@ -19,7 +19,9 @@ import sys
 import numpy as np
 z = dict(np.load(sys.argv[1]))
 def has(*names):
-    assert sorted(z) == sorted(names), sorted(z)
+    assert sorted(set(z) - {"features"}) == sorted(names), sorted(z)
+def features(*names):
+    assert [bytes(name).rstrip(b"\0").decode() for name in z["features"]] == list(names), z["features"]
 def shape(name, dtype, *want):
     assert z[name].dtype == dtype and z[name].shape == want, (name, z[name].dtype, z[name].shape)
 def motion(path, bound):
@@ -55,6 +57,13 @@ assert (z["layers.0.turn"][:, 0] > 0).all() and (z["layers.0.turn"][:, 0] >= z["
 check "config.yaml lacks the record" grep -q '^  record: "boundaries:epoch"' epoch/config.yaml
 
 run 0 train "${short[@]}" --record boundaries:every --dtype f64 --norm bn --param sp --out every
+# phi is in the order of the features: from the last column to the first, if they are reversed
+awk 'BEGIN { srand(3); print "first,town,y"; for (i = 0; i < 40; i++) print rand() "," (i % 2 ? "Oslo" : "Rome") "," rand() }' >towns.csv
+run 0 train --data towns.csv --columns reversed --hidden 3 --epochs 2 --record boundaries --out reversed --quiet
+folder=reversed
+numpy 'features("town=Oslo", "town=Rome", "first")
+assert z["layers.0.phi"].shape[2] == 3 and abs(z["x_mean"][0] + z["x_mean"][1] - 1) < 1e-12'
+
 folder=every
 numpy '
 assert z["frame_step"].tolist() == list(range(25))

@@ -74,4 +74,16 @@ else
     done
     check "gmp holds $(((gmp - sp) * 1024 / 4 / weights)) numbers a weight more than sp" [ $(((gmp - sp) * 1024)) -le $((3 * 4 * weights)) ]
 fi
+
+# weights belong to features: a file whose data have the same ones in another order is refused, other features are not
+awk 'BEGIN { srand(3); print "a,b,c,y"; for (i = 0; i < 60; i++) { a = rand(); b = rand(); c = rand(); print a "," b "," c "," a + 2 * b - c } }' >abc.csv
+awk -F, '{ print $3 "," $1 "," $2 "," $4 }' abc.csv >cab.csv
+sed '1s/.*/d,e,f,y/' abc.csv >def.csv
+run 0 train --data abc.csv --hidden 5 --epochs 2 --out abc --quiet
+init="--hidden 5 --epochs 2 --init abc/model.safetensors --quiet"
+run 1 train --data cab.csv $init --out turned; says "--init" "abc/model.safetensors" "'a'" "'c'"
+run 1 train --data abc.csv --columns reversed $init --out turned; says "--init" "--columns"
+absent turned
+run 0 train --data abc.csv $init --out same
+run 0 train --data def.csv $init --out others
 finish
