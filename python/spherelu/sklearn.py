@@ -278,7 +278,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         """What each net computes."""
         check_is_fitted(self, "net_")
         rows = self._rows(x, reset=False)
-        return [net(rows) for net in self.nets_]
+        each = [net(rows) for net in self.nets_]
+        broken = ~np.isfinite(each).all(axis=(0, 2))
+        if broken.any():
+            raise ValueError(f"X: the prediction of row {int(broken.argmax())} is not a finite number; is a feature of it too large?")
+        return each
 
     # ---- what it knows of its boundaries
 
