@@ -255,7 +255,8 @@ static void scores_that_rounding_alone_parts_are_equal(void **state)
             assert_int_equal(compare_alone(&found, &input), 0);
             const struct comparison_pair *pair = &found.pairs[0];
             assert_true(found.lines[0].summary.mean != found.lines[1].summary.mean);
-            assert_int_equal(pair->reference, reference < 0 ? 0 : reference); /* of equals the first is best */
+            assert_int_equal(pair->reference,
+                             reference < 0 ? 0 : reference); /* of equals the first is best */
             assert_int_equal(pair->equal, CASES);
             assert_int_equal(pair->better + pair->worse, 0);
             assert_true(pair->difference == 0 && pair->interval.low == 0 && pair->interval.high == 0);

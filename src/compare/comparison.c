@@ -191,10 +191,9 @@ static int best_method(const struct comparison *comparison)
     for (size_t m = 0; m < comparison->input->count; m++) {
         const struct summary *s = &comparison->lines[m].summary;
         const struct summary *b = best < 0 ? NULL : &comparison->lines[best].summary;
-        if (s->n &&
-            (!b || s->n > b->n ||
-             (s->n == b->n && !same_number(s->mean, b->mean) &&
-              (comparison->input->larger_is_better ? s->mean > b->mean : s->mean < b->mean))))
+        if (s->n && (!b || s->n > b->n ||
+                     (s->n == b->n && !same_number(s->mean, b->mean) &&
+                      (comparison->input->larger_is_better ? s->mean > b->mean : s->mean < b->mean))))
             best = (int)m;
     }
     return best;

@@ -408,43 +408,6 @@ static int prepare_rows(struct job_run *run)
     return 0;
 }
 
-/* Tells of a column that is taken as constant though its values differ. A scale of 1 is rare enough to look twice. */
-static int note_flat(struct job_run *run, size_t column, int target, const char *name, struct text *notes)
-{
-    const sph_split *split = &run->split;
-    const double *scale = target ? run->nets[0]->scaling.y_scale : run->nets[0]->scaling.x_scale;
-    if (!scale || scale[column] != 1 ||
-        !scaling_flattens(run->data, split->train, split->train_rows, column, target))
-        return 0;
-    text_add(notes,
-             "%scolumn '%s' is taken as constant: its values differ by less than rounding explains; subtract "
-             "a number near their mean from them to use it",
-             notes->length ? "\n" : "", name);
-    return notes->failed ? SPH_EMEMORY : 0;
-}
-
-static int note_constants(struct job_run *run)
-{
-    const sph_data *data = run->data;
-    struct text notes = {0};
-    int err = 0;
-    if (data_is_images(data) || run->fits[0]->opts.standardize == SPH_STANDARDIZE_MEAN)
-        return 0;
-    text_add(&notes, "%s", run->job->notes ? run->job->notes : "");
-    for (size_t i = 0; i < data->column_count && !err; i++) {
-        const struct column *column = &data->columns[i];
-        if (column->kind == COLUMN_NUMBER && column->role != COLUMN_DROPPED)
-            err = note_flat(run, column->at, column->role == COLUMN_TARGET, column->name, &notes);
-    }
-    if (err < 0) {
-        text_free(&notes);
-        return err;
-    }
-    mem_free(run->job->notes);
-    run->job->notes = notes.chars;
-    return 0;
-}
-
 /* The nets, and all that a step needs. */
 static int prepare_nets(struct job_run *run)
 {
@@ -454,7 +417,7 @@ static int prepare_nets(struct job_run *run)
             return err;
     }
     int err = job_make_parts(run);
-    return err ? err : note_constants(run);
+    return err ? err : job_note_constants(run);
 }
 
 /* Tries and chooses, in a folder that is there already. Until the choice is made config.yaml does not name what it is
