@@ -28,15 +28,16 @@ int job_note_constants(struct job_run *run)
     int err = 0;
     if (data_is_images(data) || run->fits[0]->opts.standardize == SPH_STANDARDIZE_MEAN)
         return 0;
-    text_add(&notes, "%s", run->job->notes ? run->job->notes : "");
+    if (run->job->notes)
+        text_add(&notes, "%s", run->job->notes);
     for (size_t i = 0; i < data->column_count && !err; i++) {
         const struct column *column = &data->columns[i];
         if (column->kind == COLUMN_NUMBER && column->role != COLUMN_DROPPED)
             err = note_flat(run, column->at, column->role == COLUMN_TARGET, column->name, &notes);
     }
-    if (err < 0) {
+    if (err < 0 || notes.failed) {
         text_free(&notes);
-        return err;
+        return SPH_EMEMORY;
     }
     mem_free(run->job->notes);
     run->job->notes = notes.chars;
