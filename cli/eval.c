@@ -8,11 +8,12 @@
 #include "cli.h"
 #include "progress.h"
 
-/* "where a class has no row": only such a score is no number in a finished run. */
-static const char *why_undefined(const char *name)
+/* "where a class has no row"; the loss is always a number, but where a prediction is none. */
+static const char *why_undefined(const sph_scores *scores, size_t i)
 {
-    const char *why = sph_metric_about((sph_metric)sph_word_find(SPH_WORDS_METRIC, name))->undefined;
-    return why ? why : "";
+    const char *why =
+        sph_metric_about((sph_metric)sph_word_find(SPH_WORDS_METRIC, scores->name[i]))->undefined;
+    return isnan(scores->value[0]) || !why ? "where a prediction is not a finite number" : why;
 }
 
 /* ---------------------------------------------------------------- the confusion matrix */
@@ -121,7 +122,7 @@ static int print_scores(const struct args *args, const sph_scores *scores, sph_r
     printf("%-*s %zu\n", width, "rows", scores->rows);
     for (size_t i = 0; i < scores->count; i++)
         if (isnan(scores->value[i]))
-            printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores->name[i]));
+            printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores, i));
         else
             printf("%-*s %.6g\n", width, scores->name[i], scores->value[i]);
     cli_print_targets(run, data, "target");

@@ -105,7 +105,7 @@ static void step_text(struct progress *progress, const sph_view *view, double cl
     double rate = recent_rate(progress, view, clock);
     char left[32] = "?", speed[32] = "? steps/s";
     size_t each = view->epochs ? (size_t)(view->steps / view->epochs) : 0;
-    char within[48] = "";
+    char within[48] = "", loss[32] = "";
     if (rate > 0) {
         rate_text(speed, sizeof speed, rate);
         if (view->steps >= view->step)
@@ -115,8 +115,10 @@ static void step_text(struct progress *progress, const sph_view *view, double cl
         snprintf(within, sizeof within, " scoring");
     else if (each > 1)
         snprintf(within, sizeof within, " step %zu/%zu", (size_t)(view->step - view->epoch * each), each);
-    snprintf(text, size, "epoch %zu/%zu%s  %s  %s left  loss %.3g  %s", view->epoch, view->epochs, within,
-             speed, left, view->loss, progress->watched);
+    if (!isnan(view->loss)) /* an ensemble may not have taken a step yet */
+        snprintf(loss, sizeof loss, "  loss %.3g", view->loss);
+    snprintf(text, size, "epoch %zu/%zu%s  %s  %s left%s  %s", view->epoch, view->epochs, within, speed, left,
+             loss, progress->watched);
 }
 
 static void draw_step(struct progress *progress, const sph_view *view, double clock)

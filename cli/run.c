@@ -91,9 +91,9 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
     }
     if (json)
         return cli_print_json(args->command,
-                              json_pack("{s:o, s:f, s:I, s:f, s:f}", "jobs", jobs, "seconds",
+                              json_pack("{s:o, s:f, s:I, s:I, s:I}", "jobs", jobs, "seconds",
                                         sum / (double)workers, "workers", (json_int_t)workers, "peak_bytes",
-                                        most * (double)workers, "disk_bytes", disk),
+                                        (json_int_t)(most * (double)workers), "disk_bytes", (json_int_t)disk),
                               6);
     json_decref(jobs);
     char left[32];

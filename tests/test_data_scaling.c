@@ -117,10 +117,76 @@ static void targets_are_scaled_only_where_they_are_real_numbers(void **state)
     sph_data_free(binary);
 }
 
-static void numbers_too_large_to_square_are_refused(void **state)
+/* Squares of such numbers are 0 or infinite; their spread is a number all the same, and the same as of larger ones. */
+static void numbers_whose_squares_leave_the_range_are_scaled(void **state)
 {
     (void)state;
-    static const double big[] = {1e300, -1e300}, small[] = {1, 2};
+    static const double plain[] = {1, 2, 4, 9.5}, weights[] = {1, 2, 0, 3};
+    static const uint32_t all[] = {0, 1, 2, 3};
+    for (int exponent = -1000; exponent <= 1000; exponent += 250)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            double values[4];
+            struct scaling wide, usual;
+            sph_data *data, *like;
+            for (size_t i = 0; i < 4; i++)
+                values[i] = ldexp(plain[i], exponent);
+            assert_int_equal(sph_data_from_arrays(&data, values, values, 4, 1, 1, SPH_TASK_REGRESSION), 0);
+            assert_int_equal(sph_data_from_arrays(&like, plain, plain, 4, 1, 1, SPH_TASK_REGRESSION), 0);
+            if (weighted) {
+                assert_int_equal(sph_data_set_weights(data, weights), 0);
+                assert_int_equal(sph_data_set_weights(like, weights), 0);
+            }
+            assert_int_equal(scaling_fit(&wide, data, all, 4, SPH_STANDARDIZE_BOTH), 0);
+            assert_int_equal(scaling_fit(&usual, like, all, 4, SPH_STANDARDIZE_BOTH), 0);
+            assert_true(wide.x_scale[0] ==
+                        ldexp(usual.x_scale[0], exponent)); /* a power of two rounds nothing */
+            assert_true(wide.y_scale[0] == ldexp(usual.y_scale[0], exponent));
+            assert_true(weighted || fabs(usual.x_scale[0] - sqrt(10.796875)) < 1e-15);
+            scaling_apply_x(&wide, 1, values + 3, values + 3);
+            assert_true(values[3] == (plain[3] - usual.x_mean[0]) / usual.x_scale[0]);
+            scaling_free(&wide);
+            scaling_free(&usual);
+            sph_data_free(data);
+            sph_data_free(like);
+        }
+    double few[] = {0, 3 * 0x1p-1074}; /* no number is smaller than a third of this */
+    struct scaling scaling;
+    sph_data *data;
+    assert_int_equal(sph_data_from_arrays(&data, few, few, 2, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(scaling_fit(&scaling, data, all, 2, SPH_STANDARDIZE_BOTH), 0);
+    assert_true(scaling.x_scale[0] > 0 && scaling.x_scale[0] <= few[1]);
+    scaling_free(&scaling);
+    sph_data_free(data);
+}
+
+/* As in scikit-learn's StandardScaler; whoever asks is told that the values differ. */
+static void a_spread_that_rounding_explains_is_no_spread(void **state)
+{
+    (void)state;
+    static const double columns[] = {1e9, 1e9 + 1e-7, 1e9, 1e9, 5, 5, 5, 5, 1, -1, 1, -1};
+    static const uint32_t all[] = {0, 1, 2, 3};
+    static const double scale[] = {1, 1, 1};
+    static const int flat[] = {1, 0, 0}; /* the last one's deviation is 1 */
+    double table[12];
+    struct scaling scaling;
+    sph_data *data;
+    for (size_t i = 0; i < 12; i++)
+        table[i % 4 * 3 + i / 4] = columns[i];
+    assert_int_equal(sph_data_from_arrays(&data, table, columns, 4, 3, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(scaling_fit(&scaling, data, all, 4, SPH_STANDARDIZE_BOTH), 0);
+    for (size_t j = 0; j < 3; j++) {
+        assert_true(scaling.x_scale[j] == scale[j]);
+        assert_int_equal(scaling_flattens(data, all, 4, j, 0), flat[j]);
+    }
+    assert_int_equal(scaling_flattens(data, all, 4, 0, 1), 1);
+    scaling_free(&scaling);
+    sph_data_free(data);
+}
+
+static void numbers_too_large_to_add_up_are_refused(void **state)
+{
+    (void)state;
+    static const double big[] = {1.7e308, 1.6e308}, small[] = {1, 2};
     static const uint32_t both[] = {0, 1};
     sph_data *data;
     struct scaling scaling;
@@ -138,7 +204,9 @@ int main(void)
         cmocka_unit_test(scaling_is_fitted_on_the_training_rows_with_population_deviation),
         cmocka_unit_test(without_scaling_missing_cells_still_take_the_training_mean),
         cmocka_unit_test(targets_are_scaled_only_where_they_are_real_numbers),
-        cmocka_unit_test(numbers_too_large_to_square_are_refused),
+        cmocka_unit_test(numbers_whose_squares_leave_the_range_are_scaled),
+        cmocka_unit_test(a_spread_that_rounding_explains_is_no_spread),
+        cmocka_unit_test(numbers_too_large_to_add_up_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,11 @@ static void draw_pairs(const char *kind, uint64_t seed, size_t n, double *x, dou
             x[i] = floor(x[i] * 12) / 4;
             y[i] = floor(y[i] * 12) / 4;
         }
+        if (!strcmp(kind, "counts")) {
+            double rows = (double)(40 + seed % 61);
+            x[i] = (rows - floor(x[i] * 12)) / rows;
+            y[i] = (rows - floor(y[i] * 12)) / rows;
+        }
         if (!strcmp(kind, "zeros") && i % 3 == 0)
             y[i] = x[i];
     }
@@ -97,7 +102,49 @@ static void wilcoxon_is_scipys_with_and_without_ties_and_zeros(void **state)
         cases++;
     }
     fclose(file);
-    assert_int_equal(cases, 102);
+    assert_int_equal(cases, 102 + 39);
+}
+
+/* 0.95 - 0.925 and 0.9 - 0.875 are one row of forty each, and differ in their last bits. */
+static void differences_that_rounding_alone_parts_are_ties(void **state)
+{
+    (void)state;
+    double x[] = {0.95, 0.9, 0.85, 0.8, 0.9}, y[] = {0.925, 0.875, 0.9, 0.775, 0.975};
+    struct wilcoxon found;
+    struct interval interval;
+    struct t_test t;
+    assert_true(x[0] - y[0] != x[1] - y[1]);
+    assert_int_equal(wilcoxon_test(x, y, 5, &found), 0);
+    assert_false(found.exact); /* ranks 2, 2, 4, 2, 5 */
+    assert_true(found.statistic == 6);
+    /* the same scores, summed in another order: nothing differs, and nothing may be made of it */
+    double there[3], back[3];
+    for (size_t i = 0; i < 3; i++) {
+        double part[] = {0.1 * (double)(i + 1), 0.2, 0.3};
+        there[i] = part[0] + part[1] + part[2];
+        back[i] = part[2] + part[1] + part[0];
+    }
+    assert_true(there[0] != back[0]);
+    assert_int_equal(wilcoxon_test(there, back, 3, &found), 0);
+    assert_int_equal(found.n, 0);
+    assert_int_equal(resampled_t(there, back, 3, 0.25, &t), 0);
+    assert_true(isnan(t.t) && t.p == 1);
+    assert_int_equal(bootstrap_difference(there, back, 3, 100, 0.95, 1, &interval), 0);
+    assert_true(interval.low == 0 && interval.high == 0);
+    assert_true(mean_difference(there, back, 3) == 0);
+    assert_true(isnan(mean_difference(there, back, 0)));
+    double rank[2];
+    assert_int_equal(average_ranks((double[]){there[0], back[0]}, 1, 2, 1, rank), 0);
+    assert_true(rank[0] == 1.5 && rank[1] == 1.5);
+    /* one difference in all splits: its t is infinite, not merely large */
+    assert_int_equal(resampled_t((double[]){0.95, 0.9}, (double[]){0.925, 0.875}, 2, 0.25, &t), 0);
+    assert_true(isinf(t.t) && t.p == 0);
+    /* a huge pair makes no others equal */
+    double wide[] = {1e15, 1, 2, 3}, other[] = {3e15, 1.25, 2.5, 3.75};
+    assert_int_equal(wilcoxon_test(wide, other, 4, &found), 0);
+    assert_true(found.n == 4 && found.exact);
+    assert_false(same_number(1, INFINITY) || same_number(NAN, NAN) || same_number(1, 1 + 1e-9));
+    assert_true(same_number(INFINITY, INFINITY) && same_number(1e-300, 1e-300 * (1 + 1e-15)));
 }
 
 /* How many of the 2^n sign patterns have positive ranks adding up to s, each pattern visited: Gray's code
@@ -361,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wilcoxon_is_scipys_with_and_without_ties_and_zeros),
+        cmocka_unit_test(differences_that_rounding_alone_parts_are_ties),
         cmocka_unit_test(exact_p_counts_every_sign_pattern_up_to_25_pairs),
         cmocka_unit_test(wilcoxon_of_nothing_that_differs_is_one),
         cmocka_unit_test(pairs_without_a_number_are_left_out),

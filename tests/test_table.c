@@ -230,6 +230,52 @@ static size_t borders(const char *p)
     return count;
 }
 
+/* Means of the same counts, added in another order: the scores of two methods are equal, whatever their last bits say. */
+static void scores_that_rounding_alone_parts_are_equal(void **state)
+{
+    (void)state;
+    double there[CASES], back[CASES];
+    for (size_t i = 0; i < CASES; i++) {
+        double part[] = {0.1 * (double)(i + 1), 0.2, 0.3};
+        there[i] = part[0] + part[1] + part[2];
+        back[i] = part[2] + part[1] + part[0];
+    }
+    const struct comparison_method two[] = {{.name = "A", .value = there}, {.name = "B", .value = back}};
+    struct comparison_input input = banana;
+    struct comparison found;
+    struct table table = {0};
+    struct text html = {0};
+    input.methods = two;
+    input.count = 2;
+    input.warning = NULL;
+    for (int larger = 0; larger < 2; larger++)
+        for (int reference = COMPARISON_BEST; reference < 2; reference++) {
+            input.larger_is_better = larger;
+            input.reference_method = reference;
+            assert_int_equal(compare_alone(&found, &input), 0);
+            const struct comparison_pair *pair = &found.pairs[0];
+            assert_true(found.lines[0].summary.mean != found.lines[1].summary.mean);
+            assert_int_equal(pair->reference,
+                             reference < 0 ? 0 : reference); /* of equals the first is best */
+            assert_int_equal(pair->equal, CASES);
+            assert_int_equal(pair->better + pair->worse, 0);
+            assert_true(pair->difference == 0 && pair->interval.low == 0 && pair->interval.high == 0);
+            assert_false(pair->significant);
+            assert_null(strstr(pair->verdict.chars, "favours"));
+            assert_true(found.lines[0].rank == 1.5 && found.lines[1].rank == 1.5);
+            comparison_table(&table, &found); /* both lead */
+            assert_int_equal(table_write(&table, TABLE_HTML, &html), 0);
+            const char *first = strstr(html.chars, "class=\"n lead\"");
+            assert_non_null(first);
+            assert_non_null(strstr(first + 1, "class=\"n lead\""));
+            html.length = 0;
+            table_free(&table);
+            table = (struct table){0};
+            comparison_free(&found);
+        }
+    text_free(&html);
+}
+
 static void markdown_rows_have_equal_cells_whatever_the_names(void **state)
 {
     (void)state;
@@ -489,6 +535,7 @@ int main(void)
         cmocka_unit_test(every_format_warns_and_names_failures_and_verdicts),
         cmocka_unit_test(json_comes_back_with_all_digits),
         cmocka_unit_test(csv_comes_back_with_all_digits),
+        cmocka_unit_test(scores_that_rounding_alone_parts_are_equal),
         cmocka_unit_test(markdown_rows_have_equal_cells_whatever_the_names),
         cmocka_unit_test(latex_escapes_everything_special),
         cmocka_unit_test(text_csv_and_json_keep_wild_names_in_place),

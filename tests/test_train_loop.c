@@ -171,6 +171,41 @@ static int observe_mode(void *self, const sph_view *view)
     return 0;
 }
 
+/* At a rate that moves nothing, train_loss is the loss of all samples, however the batches part them. */
+static void the_loss_of_an_epoch_counts_every_sample_once(void **state)
+{
+    (void)state;
+    static const size_t batches[] = {41, 40, 16, 7}, micros[] = {0, 3};
+    double weights[41], whole = 0;
+    for (size_t i = 0; i < 41; i++)
+        weights[i] = (double)(i + 1) / 21; /* of mean 1 */
+    for (int weighted = 0; weighted < 2; weighted++)
+        for (size_t k = 0; k < 8; k++) {
+            sph_net *net = learner(SPH_F64, SPH_PARAM_SP, SPH_NORM_NONE);
+            struct problem problem;
+            problem_open(&problem, net, 41, 0);
+            sph_train_opts opts = few_epochs(2);
+            opts.lr = 1e-30;
+            opts.batch = batches[k / 2];
+            opts.micro = micros[k % 2];
+            struct trainer *trainer = NULL;
+            struct trainer_setup setup = {
+                .net = net, .opts = &opts, .train = &problem.train, .row_weights = weighted ? weights : NULL};
+            assert_int_equal(trainer_new(&trainer, &setup), 0);
+            struct diary diary = {0};
+            sph_observer observer = diary_observer(&diary);
+            assert_int_equal(trainer_run(trainer, &observer, 1), 0);
+            whole = k ? whole : diary.value[0];
+            for (size_t epoch = 0; epoch < 2; epoch++)
+                if (!(fabs(diary.value[epoch] - whole) <= 1e-13 * whole)) /* sums in another order */
+                    fail_msg("batch %zu, micro %zu: %.17g, expected %.17g", opts.batch, opts.micro,
+                             diary.value[epoch], whole);
+            trainer_free(trainer);
+            problem_close(&problem);
+            sph_net_free(net);
+        }
+}
+
 static void means_of_dead_units_end_at_zero(void **state)
 {
     (void)state;
@@ -220,6 +255,7 @@ int main(void)
         cmocka_unit_test(rates_follow_the_schedule_step_by_step),
         cmocka_unit_test(same_seed_same_bits_other_seed_others),
         cmocka_unit_test(micro_batches_train_like_batches),
+        cmocka_unit_test(the_loss_of_an_epoch_counts_every_sample_once),
         cmocka_unit_test(means_of_dead_units_end_at_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "train_problem.h"
 
 #include "train/evaluate.h"
+#include "train/members.h"
 
 static sph_scores score_weighted(sph_net *net, sph_loss loss, double *y_scale, const double *x,
                                  const double *y, const double *row_weights, size_t rows, size_t batch)
@@ -78,24 +79,51 @@ static void top_k_counts_ties_against_the_truth(void **state)
     sph_net_free(net);
 }
 
-/* A score that is no number misses, and drags no other row along. */
-static void a_score_that_is_no_number_misses(void **state)
+/* All scores of net, or of its mean with another, on three rows, of which one overflows in the last place of x. */
+static sph_scores all_scores(sph_net *const *nets, size_t count, sph_loss loss, const double *y)
+{
+    size_t n = sph_net_inputs(nets[0]), targets = loss == SPH_LOSS_CE ? 1 : n;
+    double *x = numbers(3 * n);
+    for (size_t i = 0; i < 3 * n; i++)
+        x[i] = i + 1 == 3 * n ? 1e300 : (double)(i % 3);
+    struct memory_table table = {.k = nets[0]->k, .n = n, .targets = targets, .x = x, .y = y};
+    struct source source = memory_source(&table, 3);
+    sph_train_opts opts = {.loss = loss, .huber_delta = 1};
+    sph_scores scores;
+    assert_int_equal(members_score(nets, count, &opts, &source, NULL, 0, &scores), 0);
+    free(x);
+    return scores;
+}
+
+/* An infinite prediction, which is a class and a sign, and no number all the same. */
+static void a_prediction_that_is_no_number_leaves_every_score_undefined(void **state)
 {
     (void)state;
-    sph_net *net = mirror(SPH_F64, 2);
-    assert_int_equal(sph_net_set(net, "layers.0.bias", (double[]){NAN, 0}, 2), 0);
-    sph_scores s = score(net, SPH_LOSS_CE, NULL, (double[]){5, 1}, (double[]){0}, 1, 1);
-    assert_true(s.value[1] == 0);
-    assert_int_equal(s.count, 2); /* two classes have no top5 */
-    assert_int_equal(sph_net_set(net, "layers.0.bias", (double[]){INFINITY, 0}, 2), 0);
-    s = score(net, SPH_LOSS_CE, NULL, (double[]){5, 1}, (double[]){0}, 1, 1);
-    assert_true(s.value[1] == 0);
-    sph_net_free(net);
-    net = mirror(SPH_F64, 1);
-    assert_int_equal(sph_net_set(net, "layers.0.bias", (double[]){NAN}, 1), 0);
-    s = score(net, SPH_LOSS_BCE, NULL, (double[]){5}, (double[]){1}, 1, 1);
-    assert_true(s.value[1] == 0);
-    sph_net_free(net);
+    static const sph_loss losses[] = {SPH_LOSS_CE, SPH_LOSS_BCE, SPH_LOSS_MSE, SPH_LOSS_MAE,
+                                      SPH_LOSS_POISSON};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        size_t n = losses[i] == SPH_LOSS_CE ? 7 : losses[i] == SPH_LOSS_BCE ? 1 : 2;
+        const double y[6] = {0, 1, 1, 0, 1, 1};
+        sph_net *net[2] = {mirror(SPH_F64, n), mirror(SPH_F64, n)};
+        double *w = numbers(n * n);
+        for (size_t j = 0; j < n; j++)
+            w[j * n + j] = 1e300;
+        for (size_t members = 1; members <= 2; members++) { /* the other one gives numbers */
+            if (losses[i] == SPH_LOSS_MAE)                  /* it is these weights that overflow */
+                assert_true(isfinite(all_scores(net, members, losses[i], y).value[0]));
+            assert_int_equal(sph_net_set(net[0], "layers.0.weight", w, n * n), 0);
+            sph_scores s = all_scores(net, members, losses[i], y);
+            assert_true(s.count > 3);
+            for (size_t k = 0; k < s.count; k++)
+                if (!isnan(s.value[k]))
+                    fail_msg("%s is %g", s.name[k], s.value[k]);
+            sph_net_free(net[0]);
+            net[0] = mirror(SPH_F64, n);
+        }
+        sph_net_free(net[0]);
+        sph_net_free(net[1]);
+        free(w);
+    }
 }
 
 /* Over all rows at once, in f64, in the target's own units; whatever the batch and the net's dtype. */
@@ -167,7 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(top_k_counts_ties_against_the_truth),
-        cmocka_unit_test(a_score_that_is_no_number_misses),
+        cmocka_unit_test(a_prediction_that_is_no_number_leaves_every_score_undefined),
         cmocka_unit_test(errors_are_those_of_all_rows_in_the_targets_units),
         cmocka_unit_test(binary_accuracy_counts_signs_of_the_logit),
         cmocka_unit_test(weights_count_in_the_loss_and_nowhere_else),

@@ -123,7 +123,8 @@ typedef struct sph_view {
     size_t epoch, epochs;        /* epochs finished, epochs in all */
     uint64_t step, steps;        /* steps finished, steps in all if no early stop */
     double lr;
-    double loss;              /* step: of this batch; epoch: mean over the epoch's steps */
+    double loss;              /* step: of this batch; epoch: mean over its samples, as the steps saw them;
+                                 ensembles: mean over the members (NaN: none has taken a step) */
     const char *const *names; /* (values) epoch only: "train_loss", "val_loss", "val_rmse", ... */
     const double *value;      /* (values) */
     size_t values;

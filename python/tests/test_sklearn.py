@@ -576,3 +576,35 @@ def test_the_pages_examples_run(page, heading, tmp_path, monkeypatch, rng):
     monkeypatch.chdir(tmp_path)
     x = rng.normal(size=(200, 5))
     exec(compile(code, page, "exec"), {"x": x, "y": x[:, 0]})
+
+
+@pytest.mark.parametrize("kind", [spherelu.Regressor, spherelu.Classifier])
+@pytest.mark.parametrize("ensemble", [1, 2])
+def test_what_overflows_has_no_prediction_and_no_score(kind, ensemble, rng):
+    x = rng.normal(size=(60, 3))
+    y = (x[:, 0] > 0) * 1.0
+    model = kind(hidden=[32, 32], param="sp", epochs=5, ensemble=ensemble).fit(x, y)
+    large = x.copy()
+    large[7, 1] = 1e39  # more than f32 holds
+    with pytest.raises(ValueError, match="row 7, column 1: 1e\\+39"):
+        model.predict(large)
+    large[7, 1] = 1e38
+    for net in model.nets_:  # whose sums do not hold that
+        net.set("layers.0.weight", 100 * net.tensors["layers.0.weight"])
+    for ask in (model.predict, lambda rows: model.score(rows, y), *([model.predict_proba] if kind is spherelu.Classifier else [])):
+        with pytest.raises(ValueError, match="row 7 "):
+            ask(large)
+    assert kind(hidden=8, epochs=5, dtype="f64").fit(x, y).predict(large).shape == (60,)
+
+
+def test_the_loss_of_an_epoch_counts_every_row_once(rng):
+    x, y = rng.normal(size=(100, 3)), rng.normal(size=100)
+    weights = rng.uniform(0.5, 2, size=100)
+    for given in ({}, {"sample_weight": weights}):
+        losses = [
+            spherelu.Regressor(hidden=8, epochs=1, lr=1e-30, dtype="f64", batch=batch, early_stopping=False)
+            .fit(x, y, **given)
+            .history_["train_loss"][0]
+            for batch in ("full", 64, 7)
+        ]
+        assert np.allclose(losses, losses[0], rtol=1e-12, atol=0)

@@ -133,7 +133,6 @@ static int compare(struct comparison_pair *pair, const struct comparison_input *
 {
     const struct comparison_method *method = &input->methods[pair->method];
     const struct comparison_method *reference = &input->methods[pair->reference];
-    double sum = 0;
     for (size_t c = 0; c < input->cases; c++) {
         double x = method->value[c], y = reference->value[c];
         if (!isfinite(x) || !isfinite(y)) {
@@ -141,15 +140,14 @@ static int compare(struct comparison_pair *pair, const struct comparison_input *
             continue;
         }
         pair->pairs++;
-        sum += x - y;
-        if (x == y)
+        if (same_number(x, y))
             pair->equal++;
         else if ((x < y) == (input->larger_is_better != 0))
             pair->better++;
         else
             pair->worse++;
     }
-    pair->difference = pair->pairs ? sum / (double)pair->pairs : NAN;
+    pair->difference = mean_difference(method->value, reference->value, input->cases);
     pair->interval = (struct interval){NAN, NAN};
     int err = wilcoxon_test(method->value, reference->value, input->cases, &pair->test);
     if (!err && pair->pairs > 1)
@@ -185,16 +183,17 @@ static int rank_methods(struct comparison *comparison)
     return err;
 }
 
-/* The method with the best mean of those with most numbers: leaving out hard cases must not win. -1: none. */
+/* The method with the best mean of those with most numbers, of equals the first: leaving out hard cases must not win.
+ * -1: none. */
 static int best_method(const struct comparison *comparison)
 {
     int best = -1;
     for (size_t m = 0; m < comparison->input->count; m++) {
         const struct summary *s = &comparison->lines[m].summary;
         const struct summary *b = best < 0 ? NULL : &comparison->lines[best].summary;
-        if (s->n &&
-            (!b || s->n > b->n ||
-             (s->n == b->n && (comparison->input->larger_is_better ? s->mean > b->mean : s->mean < b->mean))))
+        if (s->n && (!b || s->n > b->n ||
+                     (s->n == b->n && !same_number(s->mean, b->mean) &&
+                      (comparison->input->larger_is_better ? s->mean > b->mean : s->mean < b->mean))))
             best = (int)m;
     }
     return best;

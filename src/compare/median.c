@@ -17,7 +17,7 @@ static size_t off_middle(const struct results *r, size_t method, size_t line, si
     size_t count = r->experiment->seed_count, less = 0, equal = 0;
     for (size_t s = 0; s < count; s++) {
         double other = score_of(r, method, line, s);
-        if (isnan(own) ? isnan(other) : other == own)
+        if (isnan(own) ? isnan(other) : same_number(other, own))
             equal++;
         else
             less += isnan(own) || other < own;

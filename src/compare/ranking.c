@@ -17,7 +17,7 @@ static double ties_of(const double *score, size_t methods)
     for (size_t a = 0; a < methods; a++) { /* each member of a group adds (t^2 - 1) */
         size_t alike = 0;
         for (size_t b = 0; b < methods; b++)
-            alike += isfinite(score[a]) ? score[a] == score[b] : !isfinite(score[b]);
+            alike += (isfinite(score[a]) ? same_number(score[a], score[b]) : !isfinite(score[b])) ? 1 : 0;
         sum += (double)(alike * alike) - 1;
     }
     return sum;

@@ -327,7 +327,7 @@ static int is_better(const struct experiment_run *run, const struct score *a, co
         return a->loss < b->loss || (isnan(b->loss) && !isnan(a->loss));
     if (isnan(a->value) || isnan(b->value))
         return !isnan(a->value);
-    if (a->value != b->value)
+    if (!same_number(a->value, b->value)) /* folds: means of the same counts, added in another order */
         return run->results.facts.larger_is_better ? a->value > b->value : a->value < b->value;
     return a->loss < b->loss;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare/statistics.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +10,15 @@
 #include "base/random.h"
 #include "compare/distributions.h"
 
+/* Thousands of times the rounding of one operation, and far below what one row changes. */
+static const double rounding = 1e-12;
+
 enum { EXACT_MAX = 50 }; /* its counts add up to 2^50: doubles hold them exactly */
+
+int same_number(double a, double b)
+{
+    return a == b || fabs(a - b) <= rounding * fmin(fmax(fabs(a), fabs(b)), DBL_MAX);
+}
 
 void summarize(const double *values, size_t count, struct summary *out)
 {
@@ -54,22 +63,46 @@ double quantile(const double *sorted, size_t count, double share)
     return sorted[rank < 1 ? 0 : rank > (double)count ? count - 1 : (size_t)rank - 1];
 }
 
-/* x - y of the finite pairs into out (count); returns their number. */
-static size_t differences(const double *x, const double *y, size_t count, double *out)
+/* x - y of a pair, and how far it may be off for the rounding of x and y. */
+struct difference {
+    double value, error;
+};
+
+/* Those of the finite pairs into out (count); returns their number. One that its rounding explains is 0. */
+static size_t differences(const double *x, const double *y, size_t count, struct difference *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if (isfinite(x[i]) && isfinite(y[i]))
-            out[n++] = x[i] - y[i];
+        if (isfinite(x[i]) && isfinite(y[i])) {
+            double value = same_number(x[i], y[i]) ? 0 : x[i] - y[i];
+            out[n++] = (struct difference){value, rounding * fmax(fabs(x[i]), fabs(y[i]))};
+        }
     return n;
+}
+
+double mean_difference(const double *x, const double *y, size_t count)
+{
+    double sum = 0, error = 0, n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(x[i]) && isfinite(y[i])) {
+            sum += x[i] - y[i];
+            error += rounding * fmax(fabs(x[i]), fabs(y[i]));
+            n++;
+        }
+    return n == 0 ? (double)NAN : fabs(sum) <= error ? 0 : sum / n;
 }
 
 /* ---------------------------------------------------------------- Wilcoxon */
 
 static int by_size(const void *a, const void *b)
 {
-    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    double x = fabs(((const struct difference *)a)->value), y = fabs(((const struct difference *)b)->value);
     return (x > y) - (x < y);
+}
+
+static int same_size(const struct difference *a, const struct difference *b)
+{
+    return fabs(fabs(a->value) - fabs(b->value)) <= fmax(a->error, b->error);
 }
 
 /* The two-sided p of rank sums `statistic` and more extreme, n ranks without ties. count[s] = sign patterns
@@ -104,22 +137,22 @@ static double normal_p(size_t count, double statistic, double ties)
 int wilcoxon_test(const double *x, const double *y, size_t count, struct wilcoxon *out)
 {
     *out = (struct wilcoxon){.p = 1};
-    double *d = mem_get(count, sizeof *d);
+    struct difference *d = mem_get(count, sizeof *d);
     if (!d)
         return SPH_EMEMORY;
     size_t pairs = differences(x, y, count, d), n = 0;
     for (size_t i = 0; i < pairs; i++)
-        if (d[i] != 0)
+        if (d[i].value != 0)
             d[n++] = d[i];
     qsort(d, n, sizeof *d, by_size);
     double plus = 0, minus = 0, ties = 0; /* ties: sum of t^3 - t over groups of t equal sizes */
     for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && fabs(d[end]) == fabs(d[i]);)
+        for (end = i + 1; end < n && same_size(&d[end], &d[i]);)
             end++;
         double rank = (double)(i + 1 + end) / 2, t = (double)(end - i);
         ties += t * (t * t - 1);
         for (size_t k = i; k < end; k++)
-            *(d[k] > 0 ? &plus : &minus) += rank;
+            *(d[k].value > 0 ? &plus : &minus) += rank;
     }
     mem_free(d);
     out->n = n;
@@ -142,13 +175,19 @@ double wilcoxon_least_p(size_t n)
 int resampled_t(const double *x, const double *y, size_t count, double ratio, struct t_test *out)
 {
     *out = (struct t_test){.t = (double)NAN, .p = (double)NAN};
-    double *d = mem_get(count, sizeof *d);
+    struct difference *d = mem_get(count, sizeof *d);
+    double *value = mem_get(count, sizeof *value);
     struct summary summary;
-    if (!d)
-        return SPH_EMEMORY;
-    out->n = differences(x, y, count, d);
-    summarize(d, out->n, &summary);
+    int err = d && value ? 0 : SPH_EMEMORY;
+    out->n = err ? 0 : differences(x, y, count, d);
+    for (size_t i = 0; i < out->n; i++) /* one difference, as far as rounding tells */
+        value[i] = fabs(d[i].value - d[0].value) <= fmax(d[i].error, d[0].error) ? d[0].value : d[i].value;
+    if (!err)
+        summarize(value, out->n, &summary);
     mem_free(d);
+    mem_free(value);
+    if (err < 0)
+        return err;
     if (out->n < 2)
         return 0;
     double n = (double)out->n, variance = summary.error * summary.error * n; /* s^2 */
@@ -205,17 +244,21 @@ int bootstrap_difference(const double *x, const double *y, size_t count, size_t 
         return sph_fail_key(SPH_EARG, "bootstrap", "0 resamples, expected 1 or more");
     if (count > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "bootstrap", "%zu pairs, expected fewer than 2^32", count);
-    double *d = mem_get(count, sizeof *d), *mean = mem_get(resamples, sizeof *mean);
+    struct difference *d = mem_get(count, sizeof *d);
+    double *mean = mem_get(resamples, sizeof *mean);
     int err = d && mean ? 0 : SPH_EMEMORY;
     size_t n = err ? 0 : differences(x, y, count, d);
     if (!n)
         goto out;
     struct rng rng = rng_stream(seed, RNG_BOOTSTRAP, 0);
     for (size_t r = 0; r < resamples; r++) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += d[rng_below(&rng, (uint32_t)n)];
-        mean[r] = sum / (double)n;
+        double sum = 0, error = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct difference *drawn = &d[rng_below(&rng, (uint32_t)n)];
+            sum += drawn->value;
+            error += drawn->error;
+        }
+        mean[r] = fabs(sum) <= error ? 0 : sum / (double)n;
     }
     sort_rising(mean, resamples);
     out->low = quantile(mean, resamples, (1 - level) / 2);
@@ -233,6 +276,8 @@ static int beats(double a, double b, int larger_is_better)
 {
     if (!isfinite(a) || !isfinite(b))
         return (isfinite(a) != 0) - (isfinite(b) != 0);
+    if (same_number(a, b))
+        return 0;
     return larger_is_better ? (a > b) - (a < b) : (a < b) - (a > b);
 }
 

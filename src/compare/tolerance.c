@@ -12,15 +12,18 @@ const char *const tolerance_words[TOLERANCE_MEASURES] = {"tolerance", "largest r
 
 /* ---------------------------------------------------------------- one curve */
 
+/* Errors of accuracies are 1 - score, so that theirs is the rounding of numbers near 1, and larger beside the error. */
+static const double rounding = 1e-9;
+
 int tolerance_find(const double *error, size_t count, double percent, struct tolerance_range *out)
 {
     size_t best = count;
     for (size_t i = 0; i < count; i++)
-        if (isfinite(error[i]) && (best == count || error[i] < error[best]))
+        if (isfinite(error[i]) && (best == count || error[i] < error[best] * (1 - rounding)))
             best = i;
     if (best == count)
         return 0;
-    double most = error[best] * (1 + percent / 100);
+    double most = error[best] * (1 + percent / 100) * (1 + rounding);
     *out = (struct tolerance_range){best, best, best};
     while (out->low && error[out->low - 1] <= most) /* not of a NaN */
         out->low--;

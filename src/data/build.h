@@ -32,9 +32,11 @@ int columns_keep(sph_data *data, const struct sheet *sheet, const char *list);
 int columns_place(sph_data *data, const char *path);
 
 /* fill.c: reads all rows into x and y. from (column_count): the table's column of each of data's, SIZE_MAX:
- * absent. with_targets 0: targets are not read. With data->labels set, class numbers are looked up; else y
+ * absent. with_targets 0: targets are not read. refusal: NULL, or a
+ * number that fails where it comes. With data->labels set, class numbers are looked up; else y
  * holds the cells. */
-int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets);
+int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets,
+              const struct data_refusal *refusal);
 
 /* choose.c: a set of rows of another: those of numpy's RandomState(seed).choice(rows, count, replace=False), in
  * that order; of images, training rows and test rows in proportion, each in the set's order. */

@@ -108,7 +108,7 @@ static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts 
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         from[i] = i;
-    err = fill_rows(data, sheet, from, 1);
+    err = fill_rows(data, sheet, from, 1, NULL);
     mem_free(from);
     data->test_from = sheet->test_from;
     data->made = sheet->made;

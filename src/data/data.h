@@ -49,4 +49,17 @@ int data_counts(const sph_data *data, char **out);
 int data_open_like(sph_data **out, const char *source, const json_t *schema, int need_targets,
                    const sph_data_opts *how);
 
+/* A number that turned out to be unusable after its table was read. */
+struct data_refusal {
+    size_t column; /* of x, or of y where target is set */
+    int target;
+    double value;
+    const char *why;
+};
+
+/* Reads the source again, to the first row that has this number there, and fails: "PATH:LINE: column 'NAME' holds VALUE, WHY".
+ * 0: there is no such row, as where standard input was the source. */
+int data_refuse(const char *source, const json_t *schema, int need_targets, const sph_data_opts *how,
+                const struct data_refusal *refusal);
+
 #endif

@@ -17,6 +17,7 @@ struct filling {
     const struct sheet *sheet;
     const size_t *from;
     int with_targets;
+    const struct data_refusal *refusal;
     struct step *steps; /* (step_count) what take_numbers does */
     size_t step_count;
     unsigned char *empty; /* (column_count) missing cells of the row */
@@ -193,6 +194,20 @@ static int fill_target(const struct filling *f, size_t line, const struct column
     return 0;
 }
 
+static int refuse(const struct filling *f, size_t line, const double *x, const double *y)
+{
+    const struct data_refusal *r = f->refusal;
+    if (!(r->target ? y && y[r->column] == r->value : x[r->column] == r->value))
+        return 0;
+    char *name =
+        r->target ? mem_text(data_target_name(f->data, r->column)) : data_feature_name(f->data, r->column);
+    if (!name)
+        return SPH_EMEMORY;
+    int err = sheet_fail(f->sheet, line, name, "column '%s' holds %g, %s", name, r->value, r->why);
+    mem_free(name);
+    return err;
+}
+
 static int fill_row(void *user, size_t line, const struct cell *cells)
 {
     struct filling *f = user;
@@ -222,6 +237,9 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
         }
         f->empty[i] = column->role == COLUMN_FEATURE && cells[f->from[i]].kind == CELL_MISSING;
     }
+    int err = f->refusal ? refuse(f, line, x, y) : 0;
+    if (err < 0)
+        return err;
     for (size_t i = 0; data->filled > filled && i < data->column_count; i++)
         data->columns[i].filled += f->empty[i];
     data->rows++;
@@ -387,9 +405,11 @@ static int asks_text(const struct filling *f)
     return asks;
 }
 
-int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets)
+int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets,
+              const struct data_refusal *refusal)
 {
-    struct filling f = {.data = data, .sheet = sheet, .from = from, .with_targets = with_targets};
+    struct filling f = {
+        .data = data, .sheet = sheet, .from = from, .with_targets = with_targets, .refusal = refusal};
     size_t x_count, y_count;
     if (!size_times(&x_count, sheet->rows, data->features) ||
         !size_times(&y_count, sheet->rows, data->targets))
@@ -409,9 +429,9 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         return SPH_EMEMORY;
     int err = check_commas(&f);
     if (!err)
-        err = asks_text(&f)   ? sheet_scan_text(sheet, fill_row, &f)
-              : sheet->parsed ? fill_parsed(&f)
-                              : sheet_scan(sheet, fill_row, &f);
+        err = asks_text(&f)               ? sheet_scan_text(sheet, fill_row, &f)
+              : sheet->parsed && !refusal ? fill_parsed(&f)
+                                          : sheet_scan(sheet, fill_row, &f);
     levels_free(&f.groups);
     mem_free(f.empty);
     if (err < 0)

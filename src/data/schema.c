@@ -422,7 +422,8 @@ static int expected_names(const sph_data *data, const char ***out, size_t *count
     return 0;
 }
 
-static int read_sheet(sph_data *data, const struct sheet *sheet, int with_targets, const char *keep)
+static int read_sheet(sph_data *data, const struct sheet *sheet, int with_targets, const char *keep,
+                      const struct data_refusal *refusal)
 {
     size_t *from = mem_get(data->column_count, sizeof *from);
     if (!from)
@@ -432,7 +433,7 @@ static int read_sheet(sph_data *data, const struct sheet *sheet, int with_target
     if (!err)
         err = columns_place(data, sheet->path);
     if (!err)
-        err = fill_rows(data, sheet, from, with_targets);
+        err = fill_rows(data, sheet, from, with_targets, refusal);
     if (!err && keep)
         err = columns_keep(data, sheet, keep);
     mem_free(from);
@@ -440,7 +441,7 @@ static int read_sheet(sph_data *data, const struct sheet *sheet, int with_target
 }
 
 static int open_sheet(sph_data *data, const char *source, const json_t *schema, int need_targets,
-                      const sph_data_opts *how)
+                      const sph_data_opts *how, const struct data_refusal *refusal)
 {
     sph_data_opts opts;
     sph_data_defaults(&opts);
@@ -459,7 +460,7 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     if (!err) {
         sheet_keep_test_part(&sheet);
         data->refuse_unseen = how->strict;
-        err = read_sheet(data, &sheet, need_targets, how->keep);
+        err = read_sheet(data, &sheet, need_targets, how->keep, refusal);
         sheet_free(&sheet);
     }
     mem_free(expected);
@@ -508,11 +509,22 @@ int data_open_like(sph_data **out, const char *source, const json_t *schema, int
     if (!data)
         return SPH_EMEMORY;
     int err = json_object_get(schema, "images") ? open_images(data, source, schema, need_targets, how)
-                                                : open_sheet(data, source, schema, need_targets, how);
+                                                : open_sheet(data, source, schema, need_targets, how, NULL);
     if (err < 0) {
         sph_data_free(data);
         return err;
     }
     *out = data;
     return 0;
+}
+
+int data_refuse(const char *source, const json_t *schema, int need_targets, const sph_data_opts *how,
+                const struct data_refusal *refusal)
+{
+    sph_data *data = strcmp(source, DATA_STDIN) != 0 ? mem_get(1, sizeof *data) : NULL;
+    if (!strcmp(source, DATA_STDIN))
+        return 0;
+    int err = data ? open_sheet(data, source, schema, need_targets, how, refusal) : SPH_EMEMORY;
+    sph_data_free(data);
+    return err;
 }

@@ -193,6 +193,8 @@ static int make_fits(struct job_run *run, const sph_split *parts)
                                             run->data, parts, &opts)
                            : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
     }
+    if (err == SPH_EFORMAT && job->options.data && !*sph_failure()->path) /* a number that cannot be used */
+        sph_fail_move(err, job->options.data, 0, 0);
     return err || run->count == 1 ? err
                                   : members_new(&run->members, run->fits, run->count, job->options.threads);
 }
@@ -421,7 +423,8 @@ static int prepare_nets(struct job_run *run)
         if (err < 0)
             return err;
     }
-    return job_make_parts(run);
+    int err = job_make_parts(run);
+    return err ? err : job_note_constants(run);
 }
 
 /* Tries and chooses, in a folder that is there already. Until the choice is made config.yaml does not name what it is

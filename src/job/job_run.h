@@ -50,6 +50,11 @@ int job_make_parts(struct job_run *run);
 int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
 void job_run_free(struct job_run *run);
 
+/* ---------------------------------------------------------------- job_notes.c */
+
+/* Adds to the job's notes which columns are taken as constant though their values differ. */
+int job_note_constants(struct job_run *run);
+
 /* ---------------------------------------------------------------- job_save.c */
 
 int job_save_checkpoint(struct job_run *run);

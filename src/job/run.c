@@ -174,17 +174,65 @@ int run_check_net(const sph_net *net, const sph_data *data, const char *path)
     return 0;
 }
 
-int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
+static sph_data_opts reading_of(const sph_run *run)
 {
-    sph_data *data = NULL;
-    char *model = file_join(run->dir, RUNFOLDER_MODEL);
-    int err = model ? 0 : SPH_EMEMORY;
     sph_data_opts how;
     sph_data_defaults(&how);
     how.workers = run->job->options.workers;
     how.skip_bad = run->job->options.skip_bad > 0;
     how.strict = run->strict;
     how.keep = run->keep;
+    return how;
+}
+
+/* Fails, and names the line of a source, or the row of the run's own data. */
+static int refuse(const sph_run *run, const char *source, const sph_data *data,
+                  const struct data_place *place, const char *why)
+{
+    const double *of =
+        place->target ? data->y + place->row * data->targets : data->x + place->row * data->features;
+    struct data_refusal refusal = {place->column, place->target, of[place->column], why};
+    sph_data_opts how = reading_of(run);
+    int err = source ? data_refuse(source, run->schema, data->y != NULL, &how, &refusal) : 0;
+    return err < 0 ? err : feed_fail_place(data, place, why);
+}
+
+int run_check_outputs(const sph_run *run, const char *source, const sph_data *data, const uint32_t *rows,
+                      size_t count, const double *y)
+{
+    size_t outputs = sph_net_outputs(run->net), n = data->features, bad = 0;
+    struct data_place place = {0};
+    while (bad < count * outputs && isfinite(y[bad]))
+        bad++;
+    if (bad == count * outputs)
+        return 0;
+    place.row = rows ? rows[bad / outputs] : bad / outputs;
+    if (data_is_images(data))
+        return sph_fail(SPH_EFORMAT, "row %zu (counted from 0): the prediction is not a finite number",
+                        place.row);
+    double *scaled = mem_get(n, sizeof *scaled);
+    if (!scaled)
+        return SPH_EMEMORY;
+    memcpy(scaled, data->x + place.row * n, n * sizeof *scaled);
+    scaling_apply_x(&run->net->scaling, 1, scaled, scaled);
+    for (size_t j = 1; j < n; j++)
+        if (fabs(scaled[j]) > fabs(scaled[place.column]))
+            place.column = j;
+    mem_free(scaled);
+    return refuse(run, source, data, &place,
+                  sph_net_dtype(run->net) == SPH_F64
+                      ? "for which the prediction is not a finite number in f64; correct it"
+                      : "for which the prediction is not a finite number in f32; correct it, or train with "
+                        "--dtype f64");
+}
+
+int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
+{
+    sph_data *data = NULL;
+    struct data_place place;
+    char *model = file_join(run->dir, RUNFOLDER_MODEL);
+    int err = model ? 0 : SPH_EMEMORY;
+    sph_data_opts how = reading_of(run);
     *out = NULL;
     if (!err && !source && run->job->options.data && !strcmp(run->job->options.data, DATA_STDIN))
         err = sph_fail_key(SPH_EARG, "data", "%s: the run's own data came by standard input: name data",
@@ -203,6 +251,9 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
         err = runfolder_check_content(run->dir, job_content(data));
     if (!err)
         err = run_check_net(run->net, data, model);
+    for (size_t k = 0; k < run->members && !err; k++)
+        if (feed_find_beyond(data, run->nets[k], &place))
+            err = refuse(run, source, data, &place, feed_beyond_words(run->nets[k]));
     mem_free(model);
     if (err < 0)
         sph_data_free(data);
@@ -397,7 +448,8 @@ int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv)
     if (!y)
         err = SPH_EMEMORY;
     for (size_t k = 0; k < run->members && !err; k++)
-        err = forward(run->nets[k], data, y + k * numbers);
+        if (!(err = forward(run->nets[k], data, y + k * numbers)))
+            err = run_check_outputs(run, source, data, NULL, data->rows, y + k * numbers);
     if (!err && !(err = put_header(&text, data, run->members > 1)))
         err = put_rows(&text, run, data, y, csv);
     text_free(&text);

@@ -22,9 +22,15 @@ struct sph_run {
 };
 
 /* The data of the run itself (source NULL: what it was trained on, all parts), or another source read with
- * the run's columns. Own data that changed since are refused. need_targets 0: y may be NULL. Caller frees
+ * the run's columns. Own data that changed since are refused, and numbers that are too large for the nets' dtype.
+ * need_targets 0: y may be NULL. Caller frees
  * with sph_data_free. */
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out);
+
+/* SPH_EFORMAT where one of y (count, outputs) is no finite number; it names the row's line, where data is from a source, and the
+ * column that is farthest off. rows (count): which of the data's; NULL: the first. */
+int run_check_outputs(const sph_run *run, const char *source, const sph_data *data, const uint32_t *rows,
+                      size_t count, const double *y);
 
 /* The split of its own data, of so many rows; refused where it has no test part. Caller frees it also then. */
 int run_test_part(const sph_run *run, size_t rows, sph_split *split);

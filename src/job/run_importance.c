@@ -41,8 +41,9 @@ static int score(struct scorer *s, double *out)
             *out = scores.value[i];
             if (!isnan(*out))
                 return 0;
+            const char *why = sph_metric_about(s->metric)->undefined;
             return sph_fail_key(SPH_EARG, "metric", "%s has no value in these rows: it is undefined %s", word,
-                                sph_metric_about(s->metric)->undefined);
+                                why ? why : "where a prediction is not a finite number");
         }
     return sph_fail_key(SPH_EARG, "metric", "%s is not a metric of the run's task", word);
 }
@@ -98,7 +99,8 @@ static int try_column(struct scorer *s, size_t number, size_t repeats, uint64_t 
                       struct importance *out)
 {
     const struct column *column = &s->rows.data->columns[number];
-    double sum = 0, squares = 0, value, sign = sph_metric_about(s->metric)->larger_is_better ? 1 : -1;
+    double sum = 0, squares = 0, along = 0, value,
+           sign = sph_metric_about(s->metric)->larger_is_better ? 1 : -1;
     int err = 0;
     for (size_t k = 0; k < repeats && !err; k++) {
         struct rng rng = rng_stream(seed, RNG_SHUFFLE, (uint32_t)(number * repeats + k));
@@ -108,13 +110,15 @@ static int try_column(struct scorer *s, size_t number, size_t repeats, uint64_t 
         shuffle(s, column, s->order);
         if ((err = score(s, &value)) < 0)
             break;
-        double loss = sign * (whole - value);
+        double loss = sign * (whole - value), off = loss - along;
         sum += loss;
-        squares += loss * loss;
+        along += off / (double)(k + 1); /* equal losses have a spread of 0, without rounding */
+        squares += off * (loss - along);
     }
     shuffle(s, column, NULL);
-    double mean = sum / (double)repeats, variance = squares / (double)repeats - mean * mean;
-    *out = (struct importance){.column = column->name, .mean = mean, .spread = sqrt(fmax(0, variance))};
+    *out = (struct importance){.column = column->name,
+                               .mean = sum / (double)repeats,
+                               .spread = sqrt(fmax(0, squares / (double)repeats))};
     return err;
 }
 

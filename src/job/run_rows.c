@@ -12,6 +12,7 @@
 #include "file/file.h"
 #include "train/losses.h"
 #include "train/members.h"
+#include "train/metrics.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -51,6 +52,17 @@ int run_rows_at_hand(const sph_run *run)
     return err == SPH_EMEMORY ? err : !err;
 }
 
+static int predict(struct run_rows *rows, sph_run *run, const char *source)
+{
+    sph_loss loss = (sph_loss)run->job->options.loss;
+    int err = members_forward(run->nets, run->members, loss, rows->x, rows->count, rows->p);
+    if (!err)
+        err = run_check_outputs(run, source, rows->data, rows->row, rows->count, rows->p);
+    for (size_t i = 0; i < rows->count && !err; i++)
+        loss_predict(loss_row(loss)->link, rows->outputs, rows->p + i * rows->outputs);
+    return err;
+}
+
 int run_rows_open(struct run_rows *out, sph_run *run, const char *source)
 {
     *out = (struct run_rows){0};
@@ -76,7 +88,7 @@ int run_rows_open(struct run_rows *out, sph_run *run, const char *source)
         memcpy(out->y + i * out->targets, out->data->y + out->row[i] * out->targets,
                out->targets * sizeof *out->y);
     }
-    return run_rows_predict(out, run);
+    return predict(out, run, source);
 }
 
 void run_rows_free(struct run_rows *rows)
@@ -87,15 +99,6 @@ void run_rows_free(struct run_rows *rows)
     mem_free(rows->y);
     mem_free(rows->p);
     *rows = (struct run_rows){0};
-}
-
-int run_rows_predict(struct run_rows *rows, sph_run *run)
-{
-    sph_loss loss = (sph_loss)run->job->options.loss;
-    int err = members_forward(run->nets, run->members, loss, rows->x, rows->count, rows->p);
-    for (size_t i = 0; i < rows->count && !err; i++)
-        loss_predict(loss_row(loss)->link, rows->outputs, rows->p + i * rows->outputs);
-    return err;
 }
 
 double run_rows_probability(const struct run_rows *rows, size_t i, size_t class_number)
@@ -147,21 +150,48 @@ const char *sph_run_target(const sph_run *run, size_t target)
     return NULL;
 }
 
-static void score_target(const struct run_rows *rows, size_t target, sph_scores *out)
+/* p, t (rows): its predictions and truths, in a unit (a power of two) that leaves their squares in range. */
+static double take_target(const struct run_rows *rows, size_t target, double *p, double *t)
 {
-    double squares = 0, sizes = 0, mean = 0, spread = 0, n = (double)rows->count;
-    for (size_t i = 0; i < rows->count; i++)
-        mean += rows->y[i * rows->targets + target] / n;
+    double most = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        double y = rows->y[i * rows->targets + target], error = y - rows->p[i * rows->outputs + target];
-        squares += error * error;
-        sizes += fabs(error);
-        spread += (y - mean) * (y - mean);
+        p[i] = rows->p[i * rows->outputs + target];
+        t[i] = rows->y[i * rows->targets + target];
+        most = fmax(most, fmax(fabs(p[i]), fabs(t[i])));
     }
-    *out = (sph_scores){.rows = rows->count, .count = 3, .name = {"rmse", "mae", "r2"}};
-    out->value[0] = sqrt(squares / n);
-    out->value[1] = sizes / n;
-    out->value[2] = rows->count < 2 ? (double)NAN : spread > 0 ? 1 - squares / spread : squares > 0 ? 0 : 1;
+    double unit = most > 0 ? ldexp(1, ilogb(most)) : 1;
+    for (size_t i = 0; i < rows->count; i++) {
+        p[i] /= unit;
+        t[i] /= unit;
+    }
+    return unit;
+}
+
+/* The same metrics as of all targets together. */
+static int score_target(const struct run_rows *rows, size_t target, sph_scores *out)
+{
+    static const sph_metric shown[] = {SPH_METRIC_RMSE, SPH_METRIC_MAE, SPH_METRIC_R2};
+    double *p = mem_get(2 * rows->count, sizeof *p), *t = p ? p + rows->count : NULL;
+    if (!p)
+        return SPH_EMEMORY;
+    double unit = take_target(rows, target, p, t);
+    struct metric_part part = {.task = SPH_TASK_REGRESSION,
+                               .rows = rows->count,
+                               .outputs = 1,
+                               .targets = 1,
+                               .scale = &unit,
+                               .first = t};
+    struct metric_tile tile = {.rows = rows->count, .p = p, .t = t};
+    *out = (sph_scores){.rows = rows->count};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const struct metric *metric = metric_row(shown[i]);
+        double sum[METRIC_NUMBERS_OF_ONE] = {0};
+        metric->tally(&part, &tile, sum);
+        out->name[out->count] = sph_word(SPH_WORDS_METRIC, (int)shown[i])->word;
+        out->value[out->count++] = metric->finish(&part, sum);
+    }
+    mem_free(p);
+    return 0;
 }
 
 int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each)
@@ -171,8 +201,8 @@ int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each)
     int err = run_rows_open(&rows, run, source);
     if (!err && rows.data->task != SPH_TASK_REGRESSION)
         err = sph_fail_key(SPH_EARG, "task", "the run tells classes apart, expected a regression");
-    for (size_t t = 0; t < (err ? 0 : rows.targets); t++)
-        score_target(&rows, t, &each[t]);
+    for (size_t t = 0; !err && t < rows.targets; t++)
+        err = score_target(&rows, t, &each[t]);
     run_rows_free(&rows);
     return err;
 }

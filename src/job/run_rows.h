@@ -24,9 +24,6 @@ void run_rows_free(struct run_rows *rows);
  * failure. */
 int run_rows_at_hand(const sph_run *run);
 
-/* p <- what the run predicts of x, which may have changed: of an ensemble the mean. */
-int run_rows_predict(struct run_rows *rows, sph_run *run);
-
 /* What the i-th row costs: the squared error, summed over targets, or -log of the probability of its class. */
 double run_rows_loss(const struct run_rows *rows, size_t i);
 

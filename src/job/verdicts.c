@@ -12,10 +12,14 @@
 
 enum { FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
 
-static void judge(struct verdict *out, const sph_data *data, uint32_t row, size_t outputs, double *y)
+static int judge(struct verdict *out, const sph_data *data, uint32_t row, size_t outputs, double *y)
 {
     size_t given = metric_class(outputs, y);
     double chance;
+    for (size_t j = 0; j < outputs; j++)
+        if (!isfinite(y[j]))
+            return sph_fail(SPH_EFORMAT, "row %u (counted from 0): the prediction is not a finite number",
+                            (unsigned)row);
     if (outputs == 1) {
         chance = 1 / (1 + exp(-fabs(y[0])));
     } else {
@@ -24,6 +28,7 @@ static void judge(struct verdict *out, const sph_data *data, uint32_t row, size_
     }
     *out = (struct verdict){
         .row = row, .truth = (uint32_t)data->y[row], .given = (uint32_t)given, .chance = (float)chance};
+    return 0;
 }
 
 /* x (features) <- a row as the data have it. */
@@ -62,8 +67,8 @@ int verdicts_make(struct verdict *out, sph_net *const *nets, size_t members, con
         if (!err)
             err = members_forward(nets, members, loss, x, some, y);
         for (size_t i = 0; i < some && !err; i++)
-            judge(&out[first + i], data, rows ? rows[first + i] : (uint32_t)(first + i), outputs,
-                  y + i * outputs);
+            err = judge(&out[first + i], data, rows ? rows[first + i] : (uint32_t)(first + i), outputs,
+                        y + i * outputs);
     }
     if (stream)
         stream->release(stream);

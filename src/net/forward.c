@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A net as a function: f64 in, f64 out, evaluation mode, in the user's units. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -36,6 +38,17 @@ void net_arrange(const sph_net *net, const double *x, void *row)
     for (size_t c = 0; c < input->channels; c++)
         for (size_t p = 0; p < pixels; p++)
             net->k->from_double(1, &x[c * pixels + p], (char *)row + (p * ld + c) * size);
+}
+
+size_t net_find_beyond(const sph_net *net, const double *x, size_t count)
+{
+    double most = sph_net_dtype(net) == SPH_F64
+                      ? DBL_MAX
+                      : 0x1.fffffefffffffp127; /* above this f32 rounds to infinity */
+    size_t i = 0;
+    while (i < count && fabs(x[i]) <= most)
+        i++;
+    return i;
 }
 
 struct collect {
@@ -83,6 +96,14 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
         scaling_apply_x(&net->scaling, count, x + row * n, scaled);
         if (!net->scaling.features)
             memcpy(scaled, x + row * n, count * n * sizeof *scaled);
+        size_t bad = net_find_beyond(net, scaled, count * n);
+        if (bad < count * n) {
+            err = sph_fail_key(SPH_EARG, "x", "row %zu, column %zu: %g is not a finite number in %s%s",
+                               row + bad / n, bad % n, x[row * n + bad],
+                               sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word,
+                               net->scaling.features ? " after standardisation" : "");
+            break;
+        }
         for (size_t i = 0; i < count; i++)
             net_arrange(net, scaled + i * n, in + i * ld * net->k->size);
         struct collect collect = {net->k, outputs, y + row * outputs};

@@ -163,6 +163,10 @@ size_t net_rows_at_once(const struct sph_net *net, size_t most);
  * pixels 0. (forward.c) */
 void net_arrange(const struct sph_net *net, const double *x, void *row);
 
+/* The first of count numbers that is not finite in the net's dtype: NaN, infinite, or too large for it; count: there is none.
+ * (forward.c) */
+size_t net_find_beyond(const struct sph_net *net, const double *x, size_t count);
+
 /* Lays out tensors and arenas of a net whose shapes are known; values are 0. (tensors.c) */
 int net_lay_out(struct sph_net *net);
 

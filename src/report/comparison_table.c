@@ -171,7 +171,7 @@ static void mark_best(struct table *out, const struct comparison *comparison)
 {
     double best = comparison_best(comparison);
     for (size_t m = 0; m < comparison->input->count && comparison->input->count > 1; m++)
-        if (comparison->lines[m].summary.mean == best)
+        if (same_number(comparison->lines[m].summary.mean, best))
             table_mark(out, m, SHOWN_MEAN, mark_of(comparison, m));
 }
 

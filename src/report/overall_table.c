@@ -34,7 +34,7 @@ static void fill_set(struct table *out, const struct comparison *comparison, siz
         table_number(out, m, column + SET_MEAN, s->mean);
         table_number(out, m, column + SET_ERROR, s->error);
         table_count(out, m, column + SET_N, s->n);
-        if (comparison->input->count > 1 && s->mean == best)
+        if (comparison->input->count > 1 && same_number(s->mean, best))
             table_mark(out, m, column + SET_SHOWN, MARK_FIRST);
         else if (s->n < comparison->input->cases)
             table_mark(out, m, column + SET_SHOWN, MARK_BAD);

@@ -51,7 +51,7 @@ void matrix_table(struct table *out, const struct results *results, size_t numbe
         for (size_t c = 0; c < across->count; c++) {
             const struct summary *s = &comparison->lines[line + c].summary;
             table_number(out, row, c + 1, s->mean);
-            if (s->n && s->mean == best)
+            if (s->n && same_number(s->mean, best))
                 table_mark(out, row, c + 1, MARK_LEAD);
             else if (s->n < comparison->input->cases)
                 table_mark(out, row, c + 1, MARK_BAD);
@@ -66,7 +66,7 @@ static int is_best(const struct comparison_input *input, size_t line, size_t see
     double own = input->methods[line].value[seed];
     for (size_t m = 0; m < input->count; m++) {
         double other = input->methods[m].value[seed];
-        if (input->larger_is_better ? other > own : other < own)
+        if (!same_number(own, other) && (input->larger_is_better ? other > own : other < own))
             return 0;
     }
     return !isnan(own) && input->count > 1;

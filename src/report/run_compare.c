@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "compare/statistics.h"
 #include "file/file.h"
 #include "job/recorded.h"
 #include "job/run_rows.h"
@@ -21,7 +22,10 @@ enum {
     COMPARE_SCORE,
     COMPARE_ROWS,
     COMPARE_DIFFERENCE,
+    COMPARE_ERROR,
+    COMPARE_SCORES,
     COMPARE_AHEAD,
+    COMPARE_BEHIND,
     COMPARE_NOTE,
     COMPARE_COLUMNS
 };
@@ -48,15 +52,23 @@ static void put_pairs(struct table *table, size_t row, const struct run_rows *fi
     double sum = 0, squares = 0, n = (double)rows->count;
     size_t ahead = 0, behind = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        double d = run_rows_loss(rows, i) - run_rows_loss(first, i);
-        sum += d;
-        squares += d * d;
-        ahead += d < 0;
-        behind += d > 0;
+        double own = run_rows_loss(rows, i), other = run_rows_loss(first, i);
+        sum += own - other;
+        if (!same_number(own, other)) {
+            ahead += own < other;
+            behind += own > other;
+        }
     }
-    double mean = sum / n, variance = n > 1 ? fmax(0, squares - n * mean * mean) / (n - 1) : (double)NAN;
-    table_mean(table, row, COMPARE_DIFFERENCE, mean, sqrt(variance / n));
-    table_text(table, row, COMPARE_AHEAD, "%zu : %zu", ahead, behind);
+    for (size_t i = 0; i < rows->count; i++) {
+        double off = run_rows_loss(rows, i) - run_rows_loss(first, i) - sum / n;
+        squares += off * off;
+    }
+    double error = n > 1 ? sqrt(squares / (n - 1) / n) : (double)NAN;
+    table_mean(table, row, COMPARE_DIFFERENCE, sum / n, error);
+    table_number(table, row, COMPARE_ERROR, error);
+    table_text(table, row, COMPARE_SCORES, "%zu : %zu", ahead, behind);
+    table_count(table, row, COMPARE_AHEAD, ahead);
+    table_count(table, row, COMPARE_BEHIND, behind);
 }
 
 static int put_score(struct table *table, size_t row, const char *dir, sph_task task)
@@ -152,7 +164,10 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
         [COMPARE_SCORE] = {.head = "test", .json = "test", .number = 1, .digits = 5},
         [COMPARE_ROWS] = {.head = "rows", .json = "rows", .number = 1},
         [COMPARE_DIFFERENCE] = {.head = "row by row", .json = "difference", .number = 1, .digits = 4},
-        [COMPARE_AHEAD] = {.head = "ahead : behind", .json = "ahead_behind"},
+        [COMPARE_ERROR] = {.json = "difference_error"},
+        [COMPARE_SCORES] = {.head = "ahead : behind", .json = "ahead_behind"},
+        [COMPARE_AHEAD] = {.json = "ahead"},
+        [COMPARE_BEHIND] = {.json = "behind"},
         [COMPARE_NOTE] = {.head = "", .json = "note"},
     };
     struct table table = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A table for programs: CSV and JSON, all digits. */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -11,7 +12,8 @@
 static void add_value(struct text *out, const struct table *table, size_t row, size_t column)
 {
     const struct cell *cell = table_at(table, row, column);
-    if (cell->kind == CELL_NUMBER)
+    if (cell->kind == CELL_NUMBER || cell->kind == CELL_MEAN || cell->kind == CELL_WITHIN ||
+        (cell->kind == CELL_P && isfinite(cell->a)))
         text_add_exact(out, cell->a);
     else if (cell->kind == CELL_TEXT)
         text_add_csv(out, cell->text);
@@ -55,6 +57,9 @@ static json_t *json_value(const struct cell *cell)
     case CELL_COUNT:
         return json_integer((json_int_t)cell->count);
     case CELL_NUMBER:
+    case CELL_MEAN:
+    case CELL_WITHIN:
+    case CELL_P:
         return json_number(cell->a);
     case CELL_INTERVAL:
         return json_numbers((double[]){cell->a, cell->b}, 2);

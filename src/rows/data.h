@@ -119,4 +119,8 @@ enum { SCALING_PICTURES = 1024 };
 int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                 sph_standardize kind);
 
+/* Whether a column of a table's x, or of y where target is set, counts as constant there though its values differ in these rows: by
+ * no more than rounding explains (1e9 and 1e9 + 1e-7). */
+int scaling_flattens(const sph_data *data, const uint32_t *rows, size_t count, size_t column, int target);
+
 #endif

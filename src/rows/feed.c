@@ -1,10 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 #include "rows/feed.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+
+/* ---------------------------------------------------------------- numbers too large for the dtype */
+
+/* A scaled row, features and then targets, holds one. */
+static int find_in_row(const double *scaled, const sph_data *data, size_t targets, const sph_net *net,
+                       struct data_place *out)
+{
+    size_t n = data->features, at = net_find_beyond(net, scaled, n + targets);
+    if (at == n + targets)
+        return 0;
+    out->target = at >= n;
+    out->column = out->target ? at - n : at;
+    return 1;
+}
+
+int feed_find_beyond(const sph_data *data, const sph_net *net, struct data_place *out)
+{
+    const struct scaling *scaling = &net->scaling;
+    size_t n = data->features, targets = data->y ? data->targets : 0;
+    double most = sph_net_dtype(net) == SPH_F64 ? DBL_MAX : FLT_MAX;
+    for (size_t i = 0; data->x && i < data->rows; i++)
+        for (size_t j = 0; j < n + targets; j++) {
+            int target = j >= n;
+            size_t k = target ? j - n : j;
+            const double *mean = target ? scaling->y_mean : scaling->x_mean;
+            const double *scale = target ? scaling->y_scale : scaling->x_scale;
+            double value = target ? data->y[i * targets + k] : data->x[i * n + k];
+            if (fabs(value - (mean ? mean[k] : 0)) > most * (scale ? scale[k] : 1)) { /* not of a NaN */
+                *out = (struct data_place){i, k, target};
+                return 1;
+            }
+        }
+    return 0;
+}
+
+const char *feed_beyond_words(const sph_net *net)
+{
+    return sph_net_dtype(net) == SPH_F64
+               ? "too large for f64 after standardisation; correct it"
+               : "too large for f32 after standardisation; correct it, or train with --dtype f64";
+}
+
+int feed_fail_place(const sph_data *data, const struct data_place *place, const char *why)
+{
+    char *name = place->target ? mem_text(data_target_name(data, place->column))
+                               : data_feature_name(data, place->column);
+    const double *of =
+        place->target ? data->y + place->row * data->targets : data->x + place->row * data->features;
+    if (!name)
+        return SPH_EMEMORY;
+    int err = sph_fail_of(SPH_EFORMAT, "", 0, name, "row %zu (counted from 0): column '%s' holds %g, %s",
+                          place->row, name, of[place->column], why);
+    mem_free(name);
+    return err;
+}
+
+/* ---------------------------------------------------------------- tables */
 
 struct table_feed {
     struct feed feed;
@@ -45,6 +104,7 @@ static int table_feed_new(struct feed **out, const sph_data *data, const uint32_
            length = net_row_length(net);
     struct table_feed *feed = mem_get(1, sizeof *feed);
     double *row = mem_get(n + targets, sizeof *row);
+    int err = SPH_EMEMORY;
     if (!feed || !row)
         goto fail;
     feed->size = size;
@@ -57,12 +117,17 @@ static int table_feed_new(struct feed **out, const sph_data *data, const uint32_
     if (!feed->x || !feed->y)
         goto fail;
     for (size_t i = 0; i < count; i++) {
-        size_t from = index ? index[i] : i;
+        struct data_place place = {.row = index ? index[i] : i};
+        size_t from = place.row;
         memcpy(row, data->x + from * n, n * sizeof *row);
         scaling_apply_x(&net->scaling, 1, row, row);
         if (targets) {
             memcpy(row + n, data->y + from * targets, targets * sizeof *row);
             scaling_apply_y(&net->scaling, 1, row + n, row + n);
+        }
+        if (find_in_row(row, data, targets, net, &place)) {
+            err = feed_fail_place(data, &place, feed_beyond_words(net));
+            goto fail;
         }
         net_arrange(net, row, feed->x + i * length * size);
         net->k->from_double(targets, row + n, feed->y + i * targets * size);
@@ -74,7 +139,7 @@ fail:
     mem_free(row);
     if (feed)
         table_release(&feed->feed);
-    return SPH_EMEMORY;
+    return err;
 }
 
 int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,

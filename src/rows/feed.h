@@ -9,6 +9,21 @@
 #include "net/net.h"
 #include "rows/source.h"
 
+/* A number of the data: in a column of x, or of y. */
+struct data_place {
+    size_t row, column;
+    int target;
+};
+
+/* The first number that is too large for the net's dtype once it is standardised: 1 and where it is, or 0. Images have none. */
+int feed_find_beyond(const sph_data *data, const sph_net *net, struct data_place *out);
+
+/* "too large for f32 after standardisation; correct it, or train with --dtype f64" */
+const char *feed_beyond_words(const sph_net *net);
+
+/* Fails: names the row, the column and the number, and why. A feed of a row with a number beyond is refused so. */
+int feed_fail_place(const sph_data *data, const struct data_place *place, const char *why);
+
 struct feed {
     struct source source; /* source.self is this feed */
     void (*release)(struct feed *feed);

@@ -15,12 +15,20 @@ struct counted {
     const double *weights;
 };
 
-/* Of the values that are there; two passes, as a one-pass variance cancels. Constant as scikit-learn means
- * it: a variance that rounding alone can explain. */
-static void column_moments(const struct counted *all, size_t column, const uint32_t *rows, size_t count,
-                           double *mean, double *scale)
+/* A power of two near the largest deviation: squares are taken of deviations in this unit, so that they neither underflow
+ * (numbers around 1e-200) nor overflow. It changes no bit of what would not have. */
+static double unit_of(double largest)
 {
-    double sum = 0.0, squares = 0.0, drift = 0.0, n = 0.0, weight = 0.0;
+    int exponent = largest > 0.0 && isfinite(largest) ? ilogb(largest) : 0;
+    return ldexp(1.0, exponent < -1021 ? -1021 : exponent); /* 1 / unit is finite, too */
+}
+
+/* Of the values that are there; two passes, as a one-pass variance cancels. Constant as scikit-learn means
+ * it: a variance that rounding alone can explain. 1: the column is, though its values differ. */
+static int column_moments(const struct counted *all, size_t column, const uint32_t *rows, size_t count,
+                          double *mean, double *scale)
+{
+    double sum = 0.0, squares = 0.0, drift = 0.0, n = 0.0, weight = 0.0, least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         double value = all->values[rows[i] * all->width + column];
         double counts = all->weights ? all->weights[rows[i]] : 1.0;
@@ -29,23 +37,37 @@ static void column_moments(const struct counted *all, size_t column, const uint3
         sum += counts * value;
         weight += counts;
         n += 1.0;
+        least = value < least ? value : least;
+        most = value > most ? value : most;
     }
     *mean = n > 0.0 ? sum / weight : 0.0;
     *scale = 1.0;
+    double unit = unit_of(fmax(most - *mean, *mean - least)), inverse = 1.0 / unit;
     for (size_t i = 0; i < count; i++) {
         double value = all->values[rows[i] * all->width + column];
         double counts = all->weights ? all->weights[rows[i]] : 1.0;
         if (isnan(value) || counts == 0.0)
             continue;
-        squares += counts * (value - *mean) * (value - *mean);
-        drift += counts * (value - *mean);
+        double off = (value - *mean) * inverse;
+        squares += counts * off * off;
+        drift += counts * off;
     }
     if (n == 0.0)
-        return;
+        return 0;
     double variance = (squares - drift * drift / weight) / weight;
-    double rounding = n * *mean * DBL_EPSILON;
-    if (!isfinite(variance) || !(variance <= n * DBL_EPSILON * variance + rounding * rounding))
-        *scale = sqrt(variance);
+    double rounding = n * *mean * DBL_EPSILON * inverse;
+    if (isfinite(variance) && variance <= n * DBL_EPSILON * variance + rounding * rounding)
+        return most > least;
+    *scale = sqrt(variance) * unit;
+    return 0;
+}
+
+int scaling_flattens(const sph_data *data, const uint32_t *rows, size_t count, size_t column, int target)
+{
+    const double *weights = data->side[COLUMN_WEIGHT];
+    struct counted x = {data->x, data->features, weights}, y = {data->y, data->targets, weights};
+    double mean, scale;
+    return column_moments(target ? &y : &x, column, rows, count, &mean, &scale);
 }
 
 static int fit(double *mean, double *scale, const struct counted *all, const uint32_t *rows, size_t count)

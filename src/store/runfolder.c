@@ -38,7 +38,10 @@ int metrics_add(struct metrics *metrics, const sph_view *view)
                              {"lr", json_number(view->lr)});
     int failed = !object;
     for (size_t i = 0; i < view->values; i++)
-        failed |= json_object_set_new(object, view->names[i], json_number(view->value[i]));
+        failed |= json_object_set_new(object, view->names[i],
+                                      strcmp(view->names[i], "members") != 0
+                                          ? json_number(view->value[i])
+                                          : json_count((size_t)view->value[i])); /* of an ensemble */
     failed |= json_object_set_new(object, "seconds", json_number(view->seconds));
 
     int err = failed ? out_of_memory(RUNFOLDER_METRICS) : json_print(&line, object, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/evaluate.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -30,6 +31,7 @@ struct evaluator {
     sph_metric list[SPH_METRICS_MAX];   /* (count) of the task */
     size_t count;
     size_t at[SPH_METRICS_MAX], numbers; /* where a metric's sums begin, and how many all have */
+    size_t broken;                       /* the last of them: predictions that are no finite numbers */
     double *tile_sums;                   /* (tiles, numbers) of one batch */
     double *sums;                        /* (numbers) */
     double *scratch;                     /* (workers + 1, tile rows, outputs + targets) */
@@ -99,6 +101,7 @@ static void describe_part(struct evaluator *e)
         e->at[i] = e->numbers;
         e->numbers += metric->numbers ? metric->numbers(&e->part) : metric->tally && !metric->keeps;
     }
+    e->broken = e->numbers++;
 }
 
 static int make_plans(struct evaluator *e, struct weights *const *members, size_t rows)
@@ -201,6 +204,8 @@ static double score_tile(void *self, const struct tile *tile, const void *y, siz
     struct metric_tile view = view_tile(e, tile, y, ldy, truth);
     double *sums = e->tile_sums + tile->index * e->numbers;
     memset(sums, 0, e->numbers * sizeof *sums);
+    for (size_t i = 0; i < tile->rows * e->part.outputs; i++)
+        sums[e->broken] += !isfinite(view.p[i]);
     for (size_t i = 0; i < e->count; i++)
         if (e->wanted[i] && metric_row(e->list[i])->tally)
             metric_row(e->list[i])->tally(&e->part, &view, sums + e->at[i]);
@@ -244,7 +249,8 @@ static double collect_tile(void *self, const struct tile *tile, const void *y, s
     return 0;
 }
 
-/* mean <- of the members that a row is for; i is its place in the batch. */
+/* mean <- of the members that a row is for; i is its place in the batch. A member that gives no finite number leaves none:
+ * the mean of an infinite logit's probability, which is 1, would hide it. */
 static void join(const struct evaluator *e, size_t i, double *mean)
 {
     size_t outputs = e->part.outputs, stride = e->rows * outputs, first = 0, step = 1;
@@ -255,6 +261,10 @@ static void join(const struct evaluator *e, size_t i, double *mean)
     }
     loss_join(loss_row(e->opts.loss)->link, outputs, (e->members - first + step - 1) / step,
               e->each + first * stride + i * outputs, step * stride, mean);
+    for (size_t m = first; m < e->members; m += step)
+        for (size_t j = 0; j < outputs; j++)
+            if (!isfinite(e->each[m * stride + i * outputs + j]))
+                mean[j] = (double)NAN;
 }
 
 /* Every member's outputs, what they mean, and that scored as if one net had given it. */
@@ -323,7 +333,9 @@ int evaluator_run(struct evaluator *e, const struct source *source, const double
     for (size_t i = 0; i < e->count && !err; i++)
         if (e->wanted[i]) {
             out->name[out->count] = sph_word(SPH_WORDS_METRIC, (int)e->list[i])->word;
-            out->value[out->count++] = metric_row(e->list[i])->finish(&e->part, e->sums + e->at[i]);
+            out->value[out->count++] = e->sums[e->broken] > 0
+                                           ? (double)NAN
+                                           : metric_row(e->list[i])->finish(&e->part, e->sums + e->at[i]);
         }
     return err;
 }

@@ -33,7 +33,8 @@ void evaluator_free(struct evaluator *evaluator);
 
 enum evaluator_which { EVALUATOR_EPOCH, EVALUATOR_ALL };
 
-/* Of the weights as they are materialised: the metrics of the task, all or what an epoch asks for. row_weights: (source's rows)
+/* Of the weights as they are materialised: the metrics of the task, all or what an epoch asks for; all NaN where a prediction is
+ * no finite number. row_weights: (source's rows)
  * factors on their losses, of mean 1; other metrics count all rows alike; NULL: so does the loss. */
 int evaluator_run(struct evaluator *evaluator, const struct source *source, const double *row_weights,
                   enum evaluator_which which, sph_scores *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/members.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ struct member {
     int busy;
     double *waiting; /* (count, width) */
     size_t count, capacity;
-    double until; /* of the slice at work */
+    double until;    /* of the slice at work */
+    double loss, lr; /* of the last step; NaN: none yet */
     int err;
     struct failure failure;
 };
@@ -69,7 +71,8 @@ int members_new(struct members **out, struct fit *const *fits, size_t count, siz
     m->width = WAITS_VALUES + values;
     atomic_flag_clear(&m->lock);
     for (size_t k = 0; k < count; k++)
-        list[k] = (struct member){.all = m, .trainer = fits[k]->trainer};
+        list[k] = (struct member){
+            .all = m, .trainer = fits[k]->trainer, .loss = (double)NAN, .lr = fits[k]->opts.lr};
     *out = m;
     return 0;
 }
@@ -125,8 +128,9 @@ static void give_back(struct members *m, struct member *member)
 
 static int on_step(void *self, const sph_view *view)
 {
-    const struct member *member = self;
-    (void)view;
+    struct member *member = self;
+    member->loss = view->loss;
+    member->lr = view->lr;
     return clock_seconds() >= member->all->until;
 }
 
@@ -205,6 +209,18 @@ static void drop_first(struct member *member)
     memmove(member->waiting, member->waiting + width, --member->count * width * sizeof *member->waiting);
 }
 
+/* The mean of their last steps' losses; NaN: none has taken one. */
+static double last_loss(const struct members *m)
+{
+    double sum = 0, count = 0;
+    for (size_t k = 0; k < m->members; k++)
+        if (!isnan(m->member[k].loss)) {
+            sum += m->member[k].loss;
+            count++;
+        }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
 void members_view(const struct members *m, sph_view *view)
 {
     size_t behind = 0;
@@ -217,6 +233,8 @@ void members_view(const struct members *m, sph_view *view)
                        .epochs = m->epochs,
                        .step = (uint64_t)trainer_scalar(m->member[behind].trainer, TRAINER_STEP),
                        .steps = (uint64_t)m->epochs * m->steps,
+                       .lr = m->member[behind].lr,
+                       .loss = last_loss(m),
                        .names = m->name,
                        .value = m->value,
                        .seconds = clock_seconds() - m->began};

@@ -26,7 +26,7 @@ int members_finished(const struct members *members);
  * those who trained so long; behind them stands how many these are, as `members`. Valid until the next call. */
 int members_epoch(struct members *members, sph_view *view);
 
-/* As seen between two epochs: steps and epochs of the one that has most before it. */
+/* As seen between two epochs: steps and epochs of the one that has most before it, the mean loss of their last steps. */
 void members_view(const struct members *members, sph_view *view);
 
 /* Epochs of a member that members_epoch did not give yet, as rows of numbers, for a checkpoint: between rounds. */

@@ -55,8 +55,6 @@ static double finish_auc(const struct metric_part *part, const double *sum)
             double t = part->task == SPH_TASK_CLASSES ? part->kept_t[i] == (double)c
                                                       : part->kept_t[i * part->targets + c];
             part->order[i] = (struct metric_rank){part->kept[i * part->outputs + c], t > 0.5};
-            if (!isfinite(part->order[i].score))
-                return (double)NAN;
         }
         all += area(part->order, part->rows);
     }

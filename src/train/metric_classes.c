@@ -13,11 +13,9 @@ static double finish_share(const struct metric_part *part, const double *sum)
 
 /* ---------------------------------------------------------------- accuracy, top5 */
 
-/* How many other classes score at least as high as the true one; a score that is no number misses. */
+/* How many other classes score at least as high as the true one. */
 static size_t rank_of(const double *p, size_t classes, size_t truth)
 {
-    if (!isfinite(p[truth]))
-        return classes;
     size_t above = 0;
     for (size_t c = 0; c < classes; c++)
         above += c != truth && !(p[c] < p[truth]);
@@ -29,7 +27,7 @@ static void tally_hits(const struct metric_part *part, const struct metric_tile 
     const double *p = tile->p, *t = tile->t;
     if (part->task == SPH_TASK_BINARY)
         for (size_t i = 0; i < tile->rows * part->outputs; i++)
-            *sum += isfinite(p[i]) && (p[i] > 0) == (t[i] > 0.5);
+            *sum += (p[i] > 0) == (t[i] > 0.5);
     else
         for (size_t i = 0; i < tile->rows; i++)
             *sum += rank_of(p + i * part->outputs, part->outputs, (size_t)t[i]) < k;

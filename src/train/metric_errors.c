@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Errors of real targets, over all rows at once and in the target's own units. */
+#include <assert.h>
 #include <math.h>
 
 #include "train/metrics.h"
@@ -11,6 +12,16 @@ static double error_at(const struct metric_part *part, const struct metric_tile 
     return off * (part->scale ? part->scale[j] : 1);
 }
 
+/* The power of two nearest below the largest scale: squares are summed in it, so that those of targets around 1e-200 or 1e200
+ * are numbers too. It changes no bit of the others. */
+static double unit_of(const struct metric_part *part)
+{
+    double most = 0;
+    for (size_t j = 0; part->scale && j < part->targets; j++)
+        most = fmax(most, part->scale[j]);
+    return most > 0 ? ldexp(1, ilogb(most)) : 1;
+}
+
 static double cells(const struct metric_part *part)
 {
     return (double)part->rows * (double)part->outputs;
@@ -18,9 +29,10 @@ static double cells(const struct metric_part *part)
 
 static void tally_squares(const struct metric_part *part, const struct metric_tile *tile, double *sum)
 {
+    double unit = unit_of(part);
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t j = 0; j < part->outputs; j++) {
-            double error = error_at(part, tile, i, j);
+            double error = error_at(part, tile, i, j) / unit;
             *sum += error * error;
         }
 }
@@ -30,9 +42,15 @@ static double finish_mean(const struct metric_part *part, const double *sum)
     return *sum / cells(part);
 }
 
+static double finish_square(const struct metric_part *part, const double *sum)
+{
+    double unit = unit_of(part);
+    return *sum / cells(part) * unit * unit;
+}
+
 static double finish_root(const struct metric_part *part, const double *sum)
 {
-    return sqrt(*sum / cells(part));
+    return sqrt(*sum / cells(part)) * unit_of(part);
 }
 
 const struct metric metric_RMSE = {
@@ -44,7 +62,7 @@ const struct metric metric_RMSE = {
 const struct metric metric_MSE = {
     .facts = {.tasks = SPH_IN_REGRESSION},
     .tally = tally_squares,
-    .finish = finish_mean,
+    .finish = finish_square,
 };
 
 static void tally_sizes(const struct metric_part *part, const struct metric_tile *tile, double *sum)
@@ -66,6 +84,7 @@ const struct metric metric_MAE = {
  * rows * variance of the mean (squared), so that their difference is right to rows * rounding; and a constant target
  * has moments that are 0 exactly. */
 enum { R2_ERRORS, R2_FIRST, R2_SECOND, R2_NUMBERS };
+static_assert((int)R2_NUMBERS <= (int)METRIC_NUMBERS_OF_ONE, "room for the sums of one target");
 
 static size_t r2_numbers(const struct metric_part *part)
 {

@@ -33,7 +33,10 @@ struct metric_part {
 
 enum { METRIC_KEPT_MOST = 1 << 25 };
 
-/* Some of its rows. Regression: p is what the loss predicts, in units of t. Classes: t is the class number, p a
+/* Numbers that a metric of regression adds up for one target, at most. */
+enum { METRIC_NUMBERS_OF_ONE = 3 };
+
+/* Some of its rows. p is finite: where it is not, no metric is asked. Regression: p is what the loss predicts, in units of t. Classes: t is the class number, p a
  * logit for each; binary: t is 0 or 1, p the logit of 1. */
 struct metric_tile {
     size_t row, rows; /* the first one's number, how many */

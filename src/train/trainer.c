@@ -315,7 +315,8 @@ static int take_step(struct trainer *t, double *loss, double *lr)
                         rows);
     t->scalar[TRAINER_STEP]++;
     t->scalar[TRAINER_BATCH]++;
-    t->scalar[TRAINER_LOSS_SUM] += *loss;
+    t->scalar[TRAINER_LOSS_SUM] +=
+        *loss * ((double)rows / (double)t->batch); /* the last one has other rows */
     return 0;
 }
 
@@ -367,7 +368,7 @@ void trainer_go_on(struct trainer *t)
 static int end_epoch(struct trainer *t, int *improved)
 {
     sph_scores scores;
-    t->value[0] = t->scalar[TRAINER_LOSS_SUM] / (double)t->batches;
+    t->value[0] = t->scalar[TRAINER_LOSS_SUM] / ((double)t->train->rows / (double)t->batch);
     if (t->val) {
         int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
         if (err < 0)
