@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,7 +14,6 @@
 #include "job/recommend.h"
 #include "job/reference.h"
 #include "rows/split.h"
-#include "store/model.h"
 #include "net/net.h"
 #include "net/zoo.h"
 #include "train/losses.h"
@@ -531,60 +529,6 @@ uint64_t job_member_seed(const struct sph_job *job, size_t member)
     return member ? rng_u64(&rng) : seed;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* *out (features, for mem_free_texts) <- names of the features. */
-static int list_features(char ***out, const sph_data *data)
-{
-    if (!(*out = mem_get(data->features, sizeof **out)))
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < data->features; i++)
-        if (!((*out)[i] = data_feature_name(data, i)))
-            return SPH_EMEMORY;
-    return 0;
-}
-
-/* The weights of a file belong to its features: the same ones in another order would take each other's. */
-static int check_order(const char *path, const sph_data *data)
-{
-    json_t *schema = NULL;
-    sph_data *there = NULL;
-    char **names = NULL, **others = NULL, *first = NULL, *other = NULL;
-    size_t n = data->features, at = 0, same = 0;
-    int err = model_read_data(&schema, path);
-    if (!err && json_is_array(json_object_get(schema, "columns")))
-        err = data_of_schema(&there, schema);
-    if (err < 0 || !there || !there->named || !data->named || there->features != n)
-        goto out;
-    if ((err = list_features(&names, data)) < 0 || (err = list_features(&others, there)) < 0)
-        goto out;
-    while (at < n && !strcmp(names[at], others[at]))
-        at++;
-    if (at == n)
-        goto out;
-    first = names[at];
-    other = others[at];
-    qsort(names, n, sizeof *names, by_text);
-    qsort(others, n, sizeof *others, by_text);
-    while (same < n && !strcmp(names[same], others[same]))
-        same++;
-    if (same == n)
-        err = sph_fail_at(
-            SPH_EFORMAT, path,
-            "cannot be used with --init: its feature %zu is '%.80s', that of the data is '%.80s', and all "
-            "features are the same but for their order; see --columns, or reorder the columns",
-            at + 1, other, first);
-out:
-    mem_free_texts(names, names ? n : 0);
-    mem_free_texts(others, others ? n : 0);
-    sph_data_free(there);
-    json_decref(schema);
-    return err;
-}
-
 int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
 {
     return job_make_member(job, data, 0, out);
@@ -610,7 +554,7 @@ int job_make_member(const struct sph_job *job, const sph_data *data, size_t memb
     if (o->init_scale != 1)
         err = scale_net(*out, o->init_scale);
     else if (init < 0 && !data_is_images(data))
-        err = check_order(o->init, data);
+        err = job_check_order(o->init, data);
     if (!err && init < 0)
         err = o->new_head > 0 ? sph_net_load_body(*out, o->init) : sph_net_load_tensors(*out, o->init);
     if (err < 0) {

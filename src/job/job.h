@@ -29,6 +29,9 @@ size_t job_members(const struct sph_job *job); /* of an ensemble; 1 of one net *
 /* Member k of an ensemble; the first is job_make_net's. The seed draws its first values and shuffles its rows. */
 uint64_t job_member_seed(const struct sph_job *job, size_t member);
 int job_make_member(const struct sph_job *job, const sph_data *data, size_t member, sph_net **out);
+
+/* The weights of a file belong to its features: refuses one whose features are those of the data in another order. */
+int job_check_order(const char *path, const sph_data *data);
 sph_train_opts job_train_opts(const struct sph_job *job);
 
 /* How many folds of the rows choose the epochs of an ensemble's members; 0: the validation part does for all. */

@@ -168,7 +168,7 @@ static int open_one(struct record *record, const struct record_setup *setup, int
  * through them, as arrays have rows of one length. */
 static int name_features(struct record *record, const sph_data *data)
 {
-    for (int filling = 0; filling < 2 && !data_is_images(data); filling++) {
+    for (int filling = 0; data && filling < 2 && !data_is_images(data); filling++) {
         if (filling && !(record->names = mem_get(data->features, record->name_bytes)))
             return SPH_EMEMORY;
         for (size_t i = 0; i < data->features; i++) {

@@ -19,7 +19,7 @@ struct record_setup {
     const char *dir;                    /* the run folder                                              */
     const struct moments_list *moments; /* what and when; borrowed                            */
     sph_net *net;                       /* that is trained, with its standardisation; borrowed         */
-    const sph_data *data;               /* whose features have names; borrowed for the call            */
+    const sph_data *data;               /* whose features have names, or NULL; borrowed for the call   */
     const struct source *rows;          /* training rows as they are; borrowed                         */
     size_t batch_rows;                  /* of them as many as a step takes at once, for gradients      */
     const sph_train_opts *opts;         /* their loss                                                  */

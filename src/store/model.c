@@ -444,22 +444,6 @@ int model_open(sph_net **out, json_t **data, const char *path)
     return err < 0 ? err : open_one(out, data, &file, path);
 }
 
-int model_read_data(json_t **data, const char *path)
-{
-    struct safetensors file;
-    json_t *object = NULL;
-    *data = NULL;
-    int err = safetensors_open(&file, path);
-    if (err < 0)
-        return err;
-    const char *text = safetensors_metadata(&file, MODEL_METADATA);
-    if (text && !(err = json_parse(&object, path, text, strlen(text))))
-        *data = json_incref(json_object_get(object, "data"));
-    json_decref(object);
-    safetensors_close(&file);
-    return err;
-}
-
 /* ---------------------------------------------------------------- the public doors */
 
 static int save_with_note(const sph_net *net, const char *path, const sph_sink *sink)
