@@ -11,6 +11,7 @@
 #include "base/words.h"
 #include "data/cache.h"
 #include "job/option_kinds.h"
+#include "job/pictures.h"
 #include "job/recommend.h"
 #include "job/reference.h"
 #include "rows/split.h"
@@ -49,34 +50,11 @@ static int check_kind(const struct sph_job *job, const sph_data *data)
     /* an experiment that was written down names it whatever the net */
     if (job->named[OPTION_STEM] && !kind_of(o)->stems)
         return sph_fail_key(SPH_EARG, "stem", "%s has no stem to choose; the resnets have", word);
-    if (o->augment > SPH_AUGMENT_NONE && !data_is_images(data))
-        return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented", source);
-    if (o->augment > SPH_AUGMENT_FLIP && !data->pictures)
-        return sph_fail_key(SPH_EARG, "augment",
-                            "%s holds images of one size; %s is for folders of pictures, flip for these",
-                            source, sph_word(SPH_WORDS_AUGMENT, o->augment)->word);
-    const struct {
-        enum option_id id;
-        int asks;
-    } of_folders[] = {{OPTION_SIZE, 1},
-                      {OPTION_WORKERS, 1},
-                      {OPTION_SKIP_BAD, o->skip_bad > 0},
-                      {OPTION_DECODE, o->decode != SPH_DECODE_EXACT || job->named[OPTION_DECODE]}};
-    for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; i++)
-        if (!data->pictures && job->given[of_folders[i].id] && of_folders[i].asks)
-            return sph_fail_key(SPH_EARG, option_key(of_folders[i].id), "%s is no folder of pictures",
-                                source);
-    /* an experiment that was written down names it whatever the pictures */
-    if (data->pictures && o->decode != (int)data->decode && job->given[OPTION_DECODE] && of_folders[3].asks)
-        return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; leave this option out",
-                            source, sph_word(SPH_WORDS_DECODE, (int)data->decode)->word);
     static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};
     for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
         if (data_is_images(data) && job->set[of_tables[i]])
             return sph_fail_key(SPH_EARG, option_key(of_tables[i]),
                                 "%s holds images, and only tables have columns", source);
-    if (o->gray > 0 && !data_is_images(data))
-        return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", source);
     const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
     if (job->set[OPTION_GROUPS] && !norm->grouped)
         return sph_fail_key(SPH_EARG, "groups", "norm %s has none", norm->name);
@@ -90,7 +68,7 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
 {
     const struct net_kind *kind = kind_of(&job->options);
     int err = check_kind(job, data);
-    if (err < 0)
+    if (err < 0 || (err = pictures_check(job, data)) < 0)
         return err;
     options_unset(job, kind->make ? OPTION_HIDDEN : OPTION_WIDTH);
     if (kind->stems)
@@ -106,17 +84,7 @@ static int settle_kind(struct sph_job *job, const sph_data *data)
     if (kind->make && !job->settled && !job->given[OPTION_SCHEDULE] &&
         (err = options_put(job, OPTION_SCHEDULE, "cosine")) < 0)
         return err;
-    if (data_is_images(data) && job->options.augment < 0)
-        options_set_word(job, OPTION_AUGMENT, data->pictures ? SPH_AUGMENT_CROP : SPH_AUGMENT_FLIP);
-    if (!data_is_images(data))
-        options_unset(job, OPTION_GRAY);
-    if (data->pictures) {
-        options_set_size(job, OPTION_SIZE, data->height);
-        options_set_word(job, OPTION_DECODE, (int)data->decode);
-    } else {
-        options_unset(job, OPTION_SKIP_BAD);
-        options_unset(job, OPTION_DECODE);
-    }
+    pictures_settle(job, data);
     return 0;
 }
 

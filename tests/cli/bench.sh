@@ -81,8 +81,9 @@ if "$SPHERELU" --version | grep -q "pictures: TurboJPEG, libpng"; then
     for key in images_per_second decode_only_images_per_second images_per_processor_second decode_only_per_processor_second; do
         check "$key is no rate" awk -v x="$(json out $key)" 'BEGIN { exit !(x > 0) }'
     done
-    has images 5; has workers 2; has size 24
-    run 0 bench loader --data photos --size 24; shows "loader  5 pictures, 24x24, 1 worker" "the decoder alone"
+    has images 8; has workers 2; has size 24; has decode '"exact"'
+    run 0 bench loader --data photos --size 24 --decode scaled
+    shows "loader  8 pictures, 24x24, decode scaled, 1 worker" "the decoder alone"
 fi
 run 2 bench loader; says "--data is missing"
 run 2 bench loader --data crescents; says "crescents: no folder of pictures"
