@@ -181,15 +181,15 @@ def train_arrays(
     result, left = _abi.sph_result(), _abi.sph_moments()
     if options.get("ensemble") is None and (start or watch.trackers):
         options = {**options, "ensemble": len(start) or 1}  # a tracker looks at one net
-    with Job(options) as job, Data(x, y, task, weights, classes) as data:
-        job.settle(data.handle)
-        list_of, count = watch.observers()
-        members = int(job.get("ensemble") or 1)
-        if start and len(start) != members:
-            raise ArgumentError(f"start: {len(start)} nets, expected {members}", key="start")
-        out = (ctypes.c_void_p * members)()
 
-        def work() -> None:
+    def work() -> Run:
+        with Job(options) as job, Data(x, y, task, weights, classes) as data:
+            job.settle(data.handle)
+            list_of, count = watch.observers()
+            members = int(job.get("ensemble") or 1)
+            if start and len(start) != members:
+                raise ArgumentError(f"start: {len(start)} nets, expected {members}", key="start")
+            out = (ctypes.c_void_p * members)()
             with all_held(start) as handles:
                 begin = _abi.sph_start((ctypes.c_void_p * len(handles))(*handles))
                 if moments is not None:
@@ -197,19 +197,18 @@ def train_arrays(
                     begin.moments = ctypes.pointer(_abi.sph_moments(step, len(values), doubles(values)))
                 given = ctypes.byref(begin) if handles else None
                 wanted = ctypes.byref(left) if keep_moments else None
-                check(lib().sph_job_train(out, wanted, job.handle, data.handle, given, list_of, count, ctypes.byref(result)))
-
-        try:
-            interruptible(work, stop)
-        finally:  # after Ctrl-C there are nets too
+                code = lib().sph_job_train(out, wanted, job.handle, data.handle, given, list_of, count, ctypes.byref(result))
             nets = [Net(ctypes.c_void_p(handle)) for handle in out if handle]
             steps = int(left.step)
             kept = np.ctypeslib.as_array(left.value, (left.count,)).copy() if left.count else np.empty(0)
             lib().sph_moments_free(ctypes.byref(left))
-        watch.check()
-        run = _finished(nets, result, watch, job.settled())
-        run.moments = (steps, kept) if keep_moments else None
-        return run
+            check(code)
+            watch.check()
+            run = _finished(nets, result, watch, job.settled())
+            run.moments = (steps, kept) if keep_moments else None
+            return run
+
+    return interruptible(work, stop)
 
 
 def _members(folder: str, count: int) -> list[Net]:
@@ -233,17 +232,21 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
     stop = Stop()
     watch = Watch(callbacks, stop)
     result = _abi.sph_result()
-    list_of, count = watch.observers()
     folder = os.fspath(options.get("out") or os.path.join(tempfile.mkdtemp(prefix="spherelu-"), "run"))
     if options.get("ensemble") is None and watch.trackers:
         options = {**options, "ensemble": 1}
-    with Job({**options, "data": data, "out": folder}) as job:
-        job.settle_later()
-        interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
-        watch.check()
-        run = _finished(_members(folder, int(job.get("ensemble") or 1)), result, watch, job.settled())
-    run.folder = folder
-    return run
+
+    def work() -> Run:
+        list_of, count = watch.observers()
+        with Job({**options, "data": data, "out": folder}) as job:
+            job.settle_later()
+            check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result)))
+            watch.check()
+            run = _finished(_members(folder, int(job.get("ensemble") or 1)), result, watch, job.settled())
+        run.folder = folder
+        return run
+
+    return interruptible(work, stop)
 
 
 def encode_classes(y: Any) -> tuple[npt.NDArray[Any], Array]:
