@@ -8,30 +8,36 @@
 static int run_import(const struct args *args)
 {
     char network[256];
-    sph_net *net = NULL;
-    sph_imported result;
+    sph_imported result = {0};
     int code = args_check_common(args), err;
     if (code)
         return code;
-    if ((err = sph_net_import(&net, args->word[0], &result)) < 0 ||
-        (err = sph_net_save(net, args->word[1])) < 0) {
-        sph_net_free(net);
+    if ((err = sph_import(args->word[0], args->word[1], &result)) < 0)
         return cli_fail_with(args->command, err);
-    }
+    sph_net *net = result.net;
     cli_network(network, sizeof network, NULL, net);
+    if (!result.rows && !args_on(args, "quiet"))
+        fprintf(stderr,
+                "%s: the graph is too large to be computed here: the network was not compared with it\n",
+                args->word[0]);
     if (result.dropped && !args_on(args, "quiet"))
         fprintf(stderr, "%s: %zu node%s from %s on left out: the network gives scores\n", args->word[0],
                 result.dropped, cli_plural(result.dropped), result.first);
     if (!args_on(args, "json")) {
-        printf("%s: %s, %zu learned numbers\n", args->word[1], network, sph_net_learned(net));
+        printf("%s: ", args->word[1]);
+        if (result.members > 1)
+            printf("%zu x ", result.members);
+        printf("%s, %zu learned numbers\n", network, result.learned);
     } else {
         json_t *object = json_object();
         json_object_set_new(object, "out", json_string(args->word[1]));
         json_object_set_new(object, "network", json_string(network));
         json_object_set_new(object, "layers", json_integer((json_int_t)sph_net_layers(net)));
-        json_object_set_new(object, "learned", json_integer((json_int_t)sph_net_learned(net)));
+        json_object_set_new(object, "members", json_integer((json_int_t)result.members));
+        json_object_set_new(object, "learned", json_integer((json_int_t)result.learned));
         json_object_set_new(object, "nodes", json_integer((json_int_t)result.nodes));
         json_object_set_new(object, "left_out", json_integer((json_int_t)result.dropped));
+        json_object_set_new(object, "rows_compared", json_integer((json_int_t)result.rows));
         code = cli_print_json(args->command, object, 17);
     }
     sph_net_free(net);

@@ -3,6 +3,7 @@
  * An ONNX file as a net: what goes in, the nodes, what comes out, and the net of the steps. */
 #include "store/onnx_import.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/memory.h"
 #include "store/model.h"
 #include "store/onnx_build.h"
+#include "store/onnx_check.h"
 
 /* ---------------------------------------------------------------- names and steps */
 
@@ -26,6 +28,11 @@ struct value *import_value(struct import *import, const char *name)
     return &import->value[index];
 }
 
+struct value *import_root(struct import *import, struct value *value)
+{
+    return value->root ? &import->value[value->root - 1] : value;
+}
+
 struct step *import_step(struct import *import, enum step_kind kind, int a, int b)
 {
     if (!mem_reserve((void **)&import->step, &import->step_capacity, import->steps + 1, sizeof *import->step))
@@ -35,7 +42,7 @@ struct step *import_step(struct import *import, enum step_kind kind, int a, int 
     return step;
 }
 
-int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step)
+int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step, int flat)
 {
     for (size_t i = 0; i < node->n_output; i++) {
         struct value *value = import_value(import, node->output[i]);
@@ -43,8 +50,11 @@ int import_give(struct import *import, const Onnx__Node *node, enum value_kind k
             return SPH_EMEMORY;
         if (*onnx_word(node->output[i]) && value->kind != VALUE_NONE)
             return onnx_refuse(&import->file, node, "gives '%.80s' a second time", node->output[i]);
-        value->kind = kind;
+        value->kind = i && kind != VALUE_HEAD ? VALUE_SIDE : kind;
         value->step = step;
+        value->flat = flat;
+        if (!i && kind == VALUE_STEP)
+            import->step[step].name = (size_t)(value - import->value);
     }
     return 0;
 }
@@ -66,6 +76,39 @@ static void import_free(struct import *import)
 
 /* ---------------------------------------------------------------- what goes in */
 
+/* 1: its first result is its first input under another name. */
+static int is_alias(const Onnx__Node *node)
+{
+    static const char *const ops[] = {"Identity", "Dropout", "Cast", "Flatten", "Reshape"};
+    for (size_t i = 0; node->n_input && node->n_output && i < sizeof ops / sizeof *ops; i++)
+        if (!strcmp(onnx_word(node->op_type), ops[i]))
+            return 1;
+    return 0;
+}
+
+/* What a node reads counts for the value, whichever of its names the node uses. */
+static int count_reads(struct import *import, const Onnx__Node *node)
+{
+    int alias = is_alias(node);
+    for (size_t k = 0; k < node->n_input; k++) {
+        struct value *value = import_value(import, node->input[k]);
+        if (!value)
+            return SPH_EMEMORY;
+        value = import_root(import, value);
+        if (!alias || k) {
+            value->reads++;
+            continue;
+        }
+        size_t root = (size_t)(value - import->value) + 1;
+        struct value *name = import_value(import, node->output[0]);
+        if (!name)
+            return SPH_EMEMORY;
+        if (name != &import->value[root - 1])
+            name->root = root;
+    }
+    return 0;
+}
+
 static int add_constants(struct import *import)
 {
     const Onnx__Graph *graph = import->file.graph;
@@ -76,23 +119,20 @@ static int add_constants(struct import *import)
         *value = (struct value){.kind = VALUE_CONSTANT, .tensor = graph->initializer[i]};
     }
     for (size_t i = 0; i < graph->n_node; i++)
-        for (size_t k = 0; k < graph->node[i]->n_input; k++) {
-            struct value *value = import_value(import, graph->node[i]->input[k]);
-            if (!value)
-                return SPH_EMEMORY;
-            value->reads++;
-        }
+        if (count_reads(import, graph->node[i]) < 0)
+            return SPH_EMEMORY;
     for (size_t i = 0; i < graph->n_output; i++) {
         struct value *value = import_value(import, graph->output[i]->name);
         if (!value)
             return SPH_EMEMORY;
-        value->reads++;
+        import_root(import, value)->reads++;
     }
     return 0;
 }
 
 /* Dimensions of what goes in but for the first, which counts rows. */
-static int read_input_shape(const struct import *import, const Onnx__Value *input, struct step *step)
+static int read_input_shape(const struct import *import, const Onnx__Value *input, struct step *step,
+                            int *flat)
 {
     const char *path = import->file.path, *name = onnx_word(input->name);
     const Onnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
@@ -121,7 +161,7 @@ static int read_input_shape(const struct import *import, const Onnx__Value *inpu
     step->channels = size[0];
     step->height = size[1];
     step->width = size[2];
-    step->flat = dims == 2;
+    *flat = dims == 2;
     return 0;
 }
 
@@ -149,12 +189,12 @@ static int add_input(struct import *import)
         return SPH_EMEMORY;
     value->kind = VALUE_STEP;
     value->step = 0;
-    return read_input_shape(import, input, step);
+    return read_input_shape(import, input, step, &value->flat);
 }
 
 /* ---------------------------------------------------------------- what comes out */
 
-/* The one step that all outputs come from, also by way of probabilities and labels. */
+/* The one step that all outputs come from, also by way of probabilities and labels; or SEVERAL. */
 static int find_output(struct import *import, int *out)
 {
     const Onnx__Graph *graph = import->file.graph;
@@ -167,13 +207,13 @@ static int find_output(struct import *import, int *out)
         if (value->kind != VALUE_STEP && value->kind != VALUE_HEAD)
             return sph_fail_of(SPH_EFORMAT, import->file.path, 0, name, "output '%.80s' is given by no node",
                                name);
-        if (*out >= 0 && *out != value->step)
+        if (i && *out != value->step)
             return sph_fail_of(
                 SPH_EFORMAT, import->file.path, 0, name,
                 "output '%.80s' comes from another layer than the one before, expected one output", name);
         *out = value->step;
     }
-    if (*out < 0)
+    if (*out == -1)
         return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "output", "the graph has no output");
     if (!*out)
         return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "output", "the graph has no layer");
@@ -182,7 +222,8 @@ static int find_output(struct import *import, int *out)
 
 static void mark_needed(struct import *import, int output)
 {
-    import->step[output].needed = 1;
+    for (int i = 0; i <= output; i++)
+        import->step[i].needed = i == output;
     for (int i = output; i >= 0; i--)
         for (size_t k = 0; import->step[i].needed && k < 2; k++)
             if (import->step[i].in[k] >= 0)
@@ -192,17 +233,28 @@ static void mark_needed(struct import *import, int output)
 /* ---------------------------------------------------------------- the net */
 
 /* As ours are, so that `train --init` takes the result: torch's names in a net with additions, layers.K in a chain. */
-static int has_names(const struct import *import)
+static int has_names(const struct import *import, int output)
 {
     int sums = 0;
-    for (size_t i = 0; i < import->steps; i++)
+    for (size_t i = 0; i <= (size_t)output; i++)
         sums += import->step[i].needed && import->step[i].kind == STEP_SUM;
     return sums > 0;
 }
 
+/* What the layer is called in its own net: export puts members.K. before the names of an ensemble's member. */
+static const char *own_path(const struct step *step)
+{
+    unsigned member;
+    int length = 0;
+    if (sscanf(step->path, "members.%u.%n", &member, &length) < 1)
+        length = 0;
+    return step->path + length;
+}
+
 static int add_step(sph_net *net, struct step *step, const int in[2], int named)
 {
-    sph_layer layer = {.path = named && *step->path ? step->path : NULL,
+    const char *path = own_path(step);
+    sph_layer layer = {.path = named && *path && strncmp(path, "layers.", 7) ? path : NULL,
                        .units = step->channels,
                        .act = step->act,
                        .norm = step->norm[0] ? SPH_NORM_BN : SPH_NORM_NONE,
@@ -253,17 +305,14 @@ static int set_layer(sph_net *net, const struct step *step)
     return err;
 }
 
-/* Arrays change hands. */
-static void set_scaling(sph_net *net, struct step *input)
+static int set_scaling(sph_net *net, const struct step *input)
 {
-    if (!input->mean)
-        return;
-    net->scaling = (struct scaling){.features = sph_net_inputs(net),
+    const struct scaling scaling = {.features = sph_net_inputs(net),
                                     .targets = sph_net_outputs(net),
                                     .x_mean = input->mean,
                                     .x_scale = input->scale,
                                     .x_fill = input->fill};
-    input->mean = input->scale = input->fill = NULL;
+    return input->mean ? scaling_copy(&net->scaling, &scaling) : 0;
 }
 
 /* A file of ours says what its data were. */
@@ -286,10 +335,31 @@ static int keep_data(const struct import *import, sph_net *net)
     return err;
 }
 
-static int build(sph_net **out, struct import *import, int output)
+/* Numbers that f64 has and f32 has not. */
+static int check_range(const sph_net *net)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < net->tensor_count; i++) {
+        const sph_tensor *view = &net->tensors[i].view;
+        double *values = mem_get(view->count, sizeof *values);
+        if (!values)
+            return SPH_EMEMORY;
+        net_read_tensor(net, &net->tensors[i], values);
+        for (size_t k = 0; !err && k < view->count; k++)
+            if (!isfinite(values[k]))
+                err = sph_fail_key(SPH_EFORMAT, view->name,
+                                   "%s overflows once constants of the graph are multiplied into it",
+                                   view->name);
+        mem_free(values);
+    }
+    return err;
+}
+
+static int build(sph_net **out, struct import *import, int output, sph_dtype dtype)
 {
     sph_net *net = NULL;
-    int err = sph_net_new(&net, import->is_double ? SPH_F64 : SPH_F32), named = has_names(import);
+    mark_needed(import, output);
+    int err = sph_net_new(&net, dtype), named = has_names(import, output);
     for (size_t i = 0; !err && i <= (size_t)output; i++) {
         struct step *step = &import->step[i];
         int in[2] = {-1, -1};
@@ -306,10 +376,8 @@ static int build(sph_net **out, struct import *import, int output)
     for (size_t i = 0; !err && i <= (size_t)output; i++)
         if (import->step[i].needed && import->step[i].kind == STEP_LAYER)
             err = set_layer(net, &import->step[i]);
-    if (!err) {
-        set_scaling(net, &import->step[0]);
+    if (!err && !(err = check_range(net)) && !(err = set_scaling(net, &import->step[0])))
         err = keep_data(import, net);
-    }
     if (err < 0) {
         err = err == SPH_EARG ? SPH_EFORMAT : err; /* what the file asks for */
         sph_net_free(net);
@@ -319,9 +387,115 @@ static int build(sph_net **out, struct import *import, int output)
     return 0;
 }
 
-int sph_net_import(sph_net **out, const char *path, sph_imported *result)
+/* ---------------------------------------------------------------- members of an ensemble */
+
+/* 1: a file of ours whose output is the sum of nets that it calls members.0, members.1, ... */
+static int is_mean(const struct import *import, int output)
+{
+    if (strcmp(onnx_word(import->file.model->producer_name), "spherelu") ||
+        import->step[output].kind != STEP_SUM)
+        return 0;
+    unsigned expected = 0, member;
+    for (int i = 0; i < output; i++)
+        if (import->step[i].leaf &&
+            (sscanf(import->step[i].path, "members.%u.", &member) < 1 || member != expected++))
+            return 0;
+    return 1;
+}
+
+/* *out (count) <- the steps that the nets end with: one, or those whose mean the graph gives. Caller frees. */
+static int find_members(struct import *import, int output, int **out, size_t *count)
+{
+    size_t leaves = output >= 0 && import->step[output].kind == STEP_SUM ? import_leaves(import, output) : 0;
+    int mean = leaves > 1 && is_mean(import, output);
+    *count = 0;
+    if (!(*out = mem_get(import->steps, sizeof **out)))
+        return SPH_EMEMORY;
+    for (size_t i = 0; i < import->steps; i++) {
+        struct step *step = &import->step[i];
+        if (output == SEVERAL ? step->scored : mean ? step->leaf : (int)i == output)
+            (*out)[(*count)++] = (int)i;
+        for (size_t j = 0; mean && step->leaf && j < step->channels; j++)
+            import_scale_layer(step, j, (double)leaves);
+    }
+    return 0;
+}
+
+/* How the graph's outputs follow from what the nets give. */
+static enum loss_link find_link(const struct import *import, int output)
+{
+    return output != SEVERAL  ? LOSS_AS_IT_IS
+           : import->softmax  ? LOSS_SOFTMAX
+           : import->logistic ? LOSS_LOGISTIC
+                              : LOSS_EXP;
+}
+
+/* For each output of the graph the value that has to be what the nets give. */
+static int compare(struct import *import, sph_net *const *nets, size_t count, int output, size_t *rows)
+{
+    const Onnx__Graph *graph = import->file.graph;
+    struct onnx_claim claim = {.nets = nets,
+                               .count = count,
+                               .link = find_link(import, output),
+                               .predicts = output == SEVERAL,
+                               .outputs = graph->n_output};
+    const char **values = mem_get(graph->n_output, sizeof *values);
+    for (size_t i = 0; values && i < graph->n_output; i++) {
+        const struct value *value = import_value(import, graph->output[i]->name);
+        values[i] = onnx_word(graph->output[i]->name);
+        if (value && value->kind == VALUE_HEAD && value->step >= 0)
+            values[i] = import->names.text[import->step[value->step].name];
+    }
+    claim.value = values;
+    int err = values ? onnx_check(&import->file, &claim, rows) : SPH_EMEMORY;
+    mem_free(values);
+    return err;
+}
+
+static int build_all(struct import *import, const int *member, size_t count, sph_dtype dtype, sph_net **nets)
+{
+    int err = 0;
+    for (size_t k = 0; k < count && !err; k++)
+        err = build(&nets[k], import, member[k], dtype);
+    return err;
+}
+
+static void free_all(sph_net **nets, size_t count)
+{
+    for (size_t k = 0; nets && k < count; k++) {
+        sph_net_free(nets[k]);
+        nets[k] = NULL;
+    }
+}
+
+/* The nets in f64 are compared with the graph; where all its constants are f32, so are the nets then. */
+static int build_checked(struct import *import, int output, sph_net ***out, size_t *count, size_t *rows)
+{
+    int *member = NULL;
+    sph_net **nets = NULL;
+    int err = find_members(import, output, &member, count);
+    if (!err && !(nets = mem_get(*count, sizeof(sph_net *))))
+        err = SPH_EMEMORY;
+    if (!err && !(err = build_all(import, member, *count, SPH_F64, nets)) &&
+        !(err = compare(import, nets, *count, output, rows)) && !import->is_double) {
+        free_all(nets, *count);
+        err = build_all(import, member, *count, SPH_F32, nets);
+    }
+    mem_free(member);
+    if (err < 0) {
+        free_all(nets, *count);
+        mem_free(nets);
+        return err;
+    }
+    *out = nets;
+    return 0;
+}
+
+/* Caller frees with model_free_members. */
+static int import_members(sph_net ***out, const char *path, sph_imported *result)
 {
     struct import import = {0};
+    size_t members = 0, rows = 0;
     int output = -1, err;
     if ((err = onnx_open(&import.file, path)) < 0 || (err = add_constants(&import)) < 0 ||
         (err = add_input(&import)) < 0)
@@ -331,19 +505,64 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
                           import.file.graph->n_node, ONNX_MOST_NODES);
     for (size_t i = 0; !err && i < import.file.graph->n_node; i++)
         err = import_node(&import, import.file.graph->node[i]);
-    if (err < 0 || (err = find_output(&import, &output)) < 0)
+    if (err < 0 || (err = find_output(&import, &output)) < 0 ||
+        (err = build_checked(&import, output, out, &members, &rows)) < 0)
         goto out;
-    mark_needed(&import, output);
-    err = build(out, &import, output);
-    if (!err && result) {
-        const Onnx__Node *first = import.first_dropped;
-        *result = (sph_imported){.nodes = import.file.graph->n_node, .dropped = import.dropped};
-        if (first)
-            snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
-                     onnx_word(first->op_type));
-        sph_plain(result->first, strlen(result->first));
-    }
+    const Onnx__Node *first = import.first_dropped;
+    *result = (sph_imported){.nodes = import.file.graph->n_node,
+                             .dropped = members > 1 ? 0 : import.dropped,
+                             .members = members,
+                             .rows = rows};
+    if (first && members == 1)
+        snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
+                 onnx_word(first->op_type));
+    sph_plain(result->first, strlen(result->first));
 out:
     import_free(&import);
+    return err;
+}
+
+int sph_net_import(sph_net **out, const char *path, sph_imported *result)
+{
+    sph_imported ignored;
+    sph_net **nets = NULL;
+    result = result ? result : &ignored;
+    int err = import_members(&nets, path, result);
+    if (err < 0)
+        return err;
+    if (result->members > 1) {
+        model_free_members(nets, result->members);
+        return sph_fail_at(
+            SPH_EFORMAT, path,
+            "an ensemble of %zu nets, expected one net; spherelu import and sph_import read it",
+            result->members);
+    }
+    *out = nets[0];
+    mem_free(nets);
+    return 0;
+}
+
+int sph_import(const char *in, const char *out, sph_imported *result)
+{
+    sph_imported ignored = {0};
+    sph_net **nets = NULL;
+    json_t *data = NULL;
+    sph_imported *here = result ? result : &ignored;
+    int err = import_members(&nets, in, here);
+    if (err < 0)
+        return err;
+    const char *note = sph_net_note(nets[0]);
+    if (*note)
+        err = json_parse(&data, in, note, strlen(note));
+    if (!err)
+        err = model_save_members(out, nets, here->members, data);
+    json_decref(data);
+    here->learned = here->members * sph_net_learned(nets[0]);
+    here->net = NULL;
+    if (!err && result) {
+        result->net = nets[0];
+        nets[0] = NULL;
+    }
+    model_free_members(nets, here->members);
     return err;
 }
