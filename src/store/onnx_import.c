@@ -421,6 +421,42 @@ static int find_members(struct import *import, int output, int **out, size_t *co
     return 0;
 }
 
+/* layer (steps) <- the layers of the net that ends there, in their order. Returns how many. */
+static size_t list_layers(struct import *import, int output, int *layer)
+{
+    size_t count = 0;
+    mark_needed(import, output);
+    for (int i = 0; i <= output; i++)
+        if (import->step[i].needed && import->step[i].kind == STEP_LAYER)
+            layer[count++] = i;
+    return count;
+}
+
+/* A member whose factors behind an activation are all positive has no Mul there, and is of one shape with the others. */
+static int even_signs(struct import *import, const int *member, size_t count)
+{
+    int *first = mem_get(import->steps, sizeof *first), *other = mem_get(import->steps, sizeof *other),
+        err = first && other ? 0 : SPH_EMEMORY;
+    for (size_t k = 1; k < 2 * count && !err;
+         k++) { /* the second time around from a first that has them all */
+        size_t layers = list_layers(import, member[0], first);
+        if (list_layers(import, member[k % count], other) != layers)
+            break;
+        for (size_t l = 0; l < layers && !err; l++) {
+            struct step *a = &import->step[first[l]], *b = &import->step[other[l]], *bare = !a->sign ? a : b;
+            if (!a->sign == !b->sign || a->channels != b->channels)
+                continue;
+            if (!(bare->sign = mem_get(bare->channels, sizeof *bare->sign)))
+                err = SPH_EMEMORY;
+            for (size_t j = 0; !err && j < bare->channels; j++)
+                bare->sign[j] = 1;
+        }
+    }
+    mem_free(first);
+    mem_free(other);
+    return err;
+}
+
 /* How the graph's outputs follow from what the nets give. */
 static enum loss_link find_link(const struct import *import, int output)
 {
@@ -476,8 +512,14 @@ static int build_checked(struct import *import, int output, sph_net ***out, size
     int err = find_members(import, output, &member, count);
     if (!err && !(nets = mem_get(*count, sizeof(sph_net *))))
         err = SPH_EMEMORY;
-    if (!err && !(err = build_all(import, member, *count, SPH_F64, nets)) &&
-        !(err = compare(import, nets, *count, output, rows)) && !import->is_double) {
+    if (!err && *count > 1)
+        err = even_signs(import, member, *count);
+    if (!err)
+        err = build_all(import, member, *count, SPH_F64, nets);
+    for (size_t k = 1; k < *count && !err; k++)
+        if ((err = model_check_member(import->file.path, nets[0], nets[k], k)) == SPH_EARG)
+            err = sph_fail_move(SPH_EFORMAT, import->file.path, 0, 0);
+    if (!err && !(err = compare(import, nets, *count, output, rows)) && !import->is_double) {
         free_all(nets, *count);
         err = build_all(import, member, *count, SPH_F32, nets);
     }
