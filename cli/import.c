@@ -46,7 +46,7 @@ static int run_import(const struct args *args)
 
 static const sph_option options[] = {
     {"threads", "N", "1", "common", "taken by every command; one thread does it here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"seed", "S", "", "common", "taken by every command; the rows for the comparison are always the same"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
      "taken by every command; the graph's own precision holds here"},
 };
@@ -61,8 +61,9 @@ const struct command command_import = {
              "them. A node of another "
              "kind is refused by its name. Numbers before the first layer become standardisation; softmax, "
              "labels and what else comes "
-             "behind the last layer are left out. OUT is a model file: `convert`, `export` and `train "
-             "--init` take it.",
+             "behind the last layer are left out. A graph that `export` made of an ensemble becomes a file with "
+             "all members. Before OUT is written, the network is compared with the graph on random rows. OUT "
+             "is a model file: `convert`, `export` and `train --init` take it.",
     .examples = "  spherelu import resnet18.onnx resnet18.safetensors\n",
     .options = options,
     .count = sizeof options / sizeof *options,
