@@ -55,15 +55,16 @@ const struct command command_import = {
     .name = "import",
     .summary = "read a network from ONNX",
     .usage = "MODEL.onnx OUT.safetensors",
-    .about = "Reads graphs such as torch and skl2onnx write: Gemm, MatMul, Conv, BatchNormalization, Relu, "
-             "LeakyRelu, Elu, "
-             "MaxPool, AveragePool, GlobalAveragePool, Add, Flatten, Reshape, and constants that fold into "
-             "them. A node of another "
-             "kind is refused by its name. Numbers before the first layer become standardisation; softmax, "
-             "labels and what else comes "
-             "behind the last layer are left out. A graph that `export` made of an ensemble becomes a file with "
-             "all members. Before OUT is written, the network is compared with the graph on random rows. OUT "
-             "is a model file: `convert`, `export` and `train --init` take it.",
+    .about =
+        "Reads graphs such as torch and skl2onnx write: Gemm, MatMul, Conv, BatchNormalization, Relu, "
+        "LeakyRelu, Elu, "
+        "MaxPool, AveragePool, GlobalAveragePool, Add, Flatten, Reshape, and constants that fold into "
+        "them. A node of another "
+        "kind is refused by its name. Numbers before the first layer become standardisation; softmax, "
+        "labels and what else comes "
+        "behind the last layer are left out. A graph that `export` made of an ensemble becomes a file with "
+        "all members. Before OUT is written, the network is compared with the graph on random rows. OUT "
+        "is a model file: `convert`, `export` and `train --init` take it.",
     .examples = "  spherelu import resnet18.onnx resnet18.safetensors\n",
     .options = options,
     .count = sizeof options / sizeof *options,

@@ -168,7 +168,9 @@ class _Work:
                     self.bell.acquire(timeout=1.0)
                 except BaseException as error:
                     self.stop.set()
-                    raised, error.__context__ = error, error.__context__ or raised
+                    if error.__context__ is None and raised is not error:
+                        error.__context__ = raised
+                    raised = error
         finally:
             if not self.ended and again:  # raised in the clause above
                 self.wait(again - 1)
