@@ -141,7 +141,7 @@ static int check_batch(const struct onnx_file *file, const struct onnx_claim *cl
         err = sph_fail_at(SPH_EFORMAT, file->path,
                           "combines several networks, and none of its outputs is a tensor of floats");
     if (!err)
-        err = onnx_run(file, x, rows, names, wanted, onnx_check_most * (double)rows, work, values);
+        err = onnx_run(file, x, rows, names, wanted, onnx_check_most, work, values);
     if (err == SPH_EFORMAT && wanted && rows > 1)
         err = ONE_BY_ONE;
     if (!err)
@@ -161,38 +161,44 @@ static int check_batch(const struct onnx_file *file, const struct onnx_claim *cl
 
 /* ---------------------------------------------------------------- all of it */
 
-/* How many rows the graph takes at once; 0: as many as there are. */
-static size_t fixed_rows(const struct onnx_file *file)
+/* *out <- how many rows the graph takes at once; 0: as many as there are. */
+static int fixed_rows(const struct onnx_file *file, size_t *out)
 {
-    const Onnx__Value *input = onnx_run_input(file);
-    const Onnx__Dimension *first = input ? input->type->tensor_type->shape->dim[0] : NULL;
-    return first && first->has_dim_value && first->dim_value > 0 ? (size_t)first->dim_value : 0;
+    const Onnx__Value *input;
+    int err = onnx_run_input(file, &input);
+    const Onnx__Shape *shape = err < 0 ? NULL : input->type->tensor_type->shape;
+    *out = shape && shape->n_dim && shape->dim[0]->has_dim_value && shape->dim[0]->dim_value > 0
+               ? (size_t)shape->dim[0]->dim_value
+               : 0;
+    return err;
 }
 
 int onnx_check(const struct onnx_file *file, const struct onnx_claim *claim, size_t *rows)
 {
     struct rng rng = rng_stream(1, RNG_NOISE, 6);
-    size_t batch = fixed_rows(file), compared = 0, n = sph_net_inputs(claim->nets[0]);
-    double work = 0, one;
+    size_t batch, compared = 0, first = 1, together;
+    double work = 0;
     *rows = 0;
-    if (batch > MOST_ROWS && (double)batch * (double)n > onnx_check_most)
+    int err = fixed_rows(file, &batch);
+    if (err < 0)
+        return err;
+    if (batch > MOST_ROWS && (double)batch * (double)sph_net_inputs(claim->nets[0]) > onnx_check_most)
         return 0;
-    int err = check_batch(file, claim, &rng, 0, batch ? batch : 1, &work, &compared);
+    err = check_batch(file, claim, &rng, 0, batch ? batch : 1, &work, &compared);
     if (err)
         return err == ONNX_TOO_MUCH ? 0 : err < 0 ? err : SPH_EFORMAT;
-    one = work / (double)(batch ? batch : 1);
-    size_t more = work + MOST_ROWS * one < ENOUGH ? MOST_ROWS : (size_t)fmax(0, (ENOUGH - work) / one);
-    if (!batch && more)
-        err = check_batch(file, claim, &rng, 1, more, &work, &compared);
-    for (size_t r = 0, alone = err == ONE_BY_ONE && !batch; alone && r < more;
-         r++) /* shapes hold for N = 1 only */
-        if ((err = check_batch(file, claim, &rng, 1 + r, 1, &work, &compared)))
-            break;
-    for (size_t first = batch; batch && !err && first < batch + more; first += batch)
-        err = check_batch(file, claim, &rng, first, batch, &work, &compared);
+    double left = (fmin(ENOUGH, onnx_check_most) - work) / work * (double)(batch ? batch : 1);
+    size_t more = left < 1 ? 0 : left < MOST_ROWS ? (size_t)left : MOST_ROWS;
+    for (together = batch ? batch : more; first <= more && !err; first += together) {
+        err = check_batch(file, claim, &rng, first, together, &work, &compared);
+        if (err == ONE_BY_ONE && !batch) { /* shapes hold for N = 1 only */
+            together = 1;
+            err = check_batch(file, claim, &rng, first, together, &work, &compared);
+        }
+    }
     if (!err && !compared)
         err = sph_fail_at(SPH_EFORMAT, file->path,
                           "gives infinite numbers or NaN for random rows: nothing can be compared");
     *rows = err < 0 ? 0 : compared;
-    return err;
+    return err < 0 ? err : 0;
 }

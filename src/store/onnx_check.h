@@ -17,8 +17,8 @@ struct onnx_claim {
     size_t outputs;
 };
 
-/* SPH_EFORMAT names the first output that differs. *rows: how many were compared; 0: a row takes more than
- * onnx_check_most multiplications, and nothing was compared. */
+/* SPH_EFORMAT names the first output that differs. *rows: how many were compared; 0: a row (or the graph's own
+ * number of them) takes more than onnx_check_most multiplications, and nothing was compared. */
 int onnx_check(const struct onnx_file *file, const struct onnx_claim *claim, size_t *rows);
 
 extern double onnx_check_most;

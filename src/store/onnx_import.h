@@ -90,4 +90,8 @@ void import_scale_layer(struct step *layer, size_t unit, double factor);
 /* The node's first result is this; of VALUE_HEAD all its results. (onnx_import.c) */
 int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step, int flat);
 
+/* *out (count), as model_free_members frees them, <- the nets that step `output` ends, or SEVERAL, compared with the graph in f64;
+ * where all constants are f32, so are the nets then. rows: as onnx_check has it. (onnx_net.c) */
+int import_nets(struct import *import, int output, sph_net ***out, size_t *count, size_t *rows);
+
 #endif

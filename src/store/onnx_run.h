@@ -14,7 +14,7 @@ enum { ONNX_TOO_MUCH = 1 };
 int onnx_run(const struct onnx_file *file, const double *x, size_t rows, const char *const *names,
              size_t count, double most, double *work, struct onnx_numbers *out);
 
-/* The graph's only input that is no constant, or NULL. */
-const Onnx__Value *onnx_run_input(const struct onnx_file *file);
+/* The graph's first input that is no constant; it has a shape. */
+int onnx_run_input(const struct onnx_file *file, const Onnx__Value **out);
 
 #endif
