@@ -84,6 +84,7 @@ test-long: all
 	$(test)
 	$(MAKE) test SAN=address,undefined
 	$(MAKE) test SAN=thread
+	scripts/check-python-asan
 	$(MAKE) core SAN=memory
 	@scripts/install-deps valgrind
 	scripts/valgrind $(BUILD)

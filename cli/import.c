@@ -8,30 +8,36 @@
 static int run_import(const struct args *args)
 {
     char network[256];
-    sph_net *net = NULL;
-    sph_imported result;
+    sph_imported result = {0};
     int code = args_check_common(args), err;
     if (code)
         return code;
-    if ((err = sph_net_import(&net, args->word[0], &result)) < 0 ||
-        (err = sph_net_save(net, args->word[1])) < 0) {
-        sph_net_free(net);
+    if ((err = sph_import(args->word[0], args->word[1], &result)) < 0)
         return cli_fail_with(args->command, err);
-    }
+    sph_net *net = result.net;
     cli_network(network, sizeof network, NULL, net);
+    if (!result.rows && !args_on(args, "quiet"))
+        fprintf(stderr,
+                "%s: the graph is too large to be computed here: the network was not compared with it\n",
+                args->word[0]);
     if (result.dropped && !args_on(args, "quiet"))
         fprintf(stderr, "%s: %zu node%s from %s on left out: the network gives scores\n", args->word[0],
                 result.dropped, cli_plural(result.dropped), result.first);
     if (!args_on(args, "json")) {
-        printf("%s: %s, %zu learned numbers\n", args->word[1], network, sph_net_learned(net));
+        printf("%s: ", args->word[1]);
+        if (result.members > 1)
+            printf("%zu x ", result.members);
+        printf("%s, %zu learned numbers\n", network, result.learned);
     } else {
         json_t *object = json_object();
         json_object_set_new(object, "out", json_string(args->word[1]));
         json_object_set_new(object, "network", json_string(network));
         json_object_set_new(object, "layers", json_integer((json_int_t)sph_net_layers(net)));
-        json_object_set_new(object, "learned", json_integer((json_int_t)sph_net_learned(net)));
+        json_object_set_new(object, "members", json_integer((json_int_t)result.members));
+        json_object_set_new(object, "learned", json_integer((json_int_t)result.learned));
         json_object_set_new(object, "nodes", json_integer((json_int_t)result.nodes));
         json_object_set_new(object, "left_out", json_integer((json_int_t)result.dropped));
+        json_object_set_new(object, "rows_compared", json_integer((json_int_t)result.rows));
         code = cli_print_json(args->command, object, 17);
     }
     sph_net_free(net);
@@ -40,7 +46,7 @@ static int run_import(const struct args *args)
 
 static const sph_option options[] = {
     {"threads", "N", "1", "common", "taken by every command; one thread does it here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
+    {"seed", "S", "", "common", "taken by every command; the rows for the comparison are always the same"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
      "taken by every command; the graph's own precision holds here"},
 };
@@ -49,14 +55,16 @@ const struct command command_import = {
     .name = "import",
     .summary = "read a network from ONNX",
     .usage = "MODEL.onnx OUT.safetensors",
-    .about = "Reads graphs such as torch and skl2onnx write: Gemm, MatMul, Conv, BatchNormalization, Relu, "
-             "LeakyRelu, Elu, "
-             "MaxPool, AveragePool, GlobalAveragePool, Add, Flatten, Reshape, and constants that fold into "
-             "them. A node of another "
-             "kind is refused by its name. Numbers before the first layer become standardisation; softmax, "
-             "labels and what else comes "
-             "behind the last layer are left out. OUT is a model file: `convert`, `export` and `train "
-             "--init` take it.",
+    .about =
+        "Reads graphs such as torch and skl2onnx write: Gemm, MatMul, Conv, BatchNormalization, Relu, "
+        "LeakyRelu, Elu, "
+        "MaxPool, AveragePool, GlobalAveragePool, Add, Flatten, Reshape, and constants that fold into "
+        "them. A node of another "
+        "kind is refused by its name. Numbers before the first layer become standardisation; softmax, "
+        "labels and what else comes "
+        "behind the last layer are left out. A graph that `export` made of an ensemble becomes a file with "
+        "all members. Before OUT is written, the network is compared with the graph on random rows. OUT "
+        "is a model file: `convert`, `export` and `train --init` take it.",
     .examples = "  spherelu import resnet18.onnx resnet18.safetensors\n",
     .options = options,
     .count = sizeof options / sizeof *options,

@@ -71,13 +71,22 @@ SPH_API int sph_net_export(const sph_net *net, const char *path, const sph_expor
 
 /* A net from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and
  * skl2onnx write them; another node is refused by its name. Numbers before the first layer become standardisation. What comes
- * behind the last (softmax, labels) is left out: the net gives scores. result may be NULL. */
+ * behind the last (softmax, labels) is left out: the net gives scores. The graph is then computed on random rows, operator by
+ * operator; SPH_EFORMAT: the net gives something else. result may be NULL. */
 typedef struct sph_imported {
     size_t nodes, dropped; /* of the graph; those of them that were left out */
     char first[128];       /* the first of these, "name (op)"; "": none      */
+    size_t members;        /* nets: 1, or those of an ensemble */
+    size_t rows;           /* random rows that were compared; 0: the graph is too large for that */
+    size_t learned;        /* sph_import: numbers of all nets */
+    sph_net *net;          /* sph_import: what was written, caller frees; of an ensemble its first member */
 } sph_imported;
 
 SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
+
+/* From ONNX to a model file. A graph that gives the mean of several nets, as sph_run_export makes it of an ensemble, becomes a file
+ * with all of them; sph_net_import refuses it. */
+SPH_API int sph_import(const char *in, const char *out, sph_imported *result);
 
 /* Removes the temporary files of calls that are under way. For the signal handler of a program that is about to end: it
  * only calls unlink. Such calls then fail. */

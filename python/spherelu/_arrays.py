@@ -94,8 +94,8 @@ class Data:
             raise
 
     def close(self) -> None:
-        lib().sph_data_free(self.handle)
-        self.handle = ctypes.c_void_p()
+        handle, self.handle = self.handle, ctypes.c_void_p()
+        lib().sph_data_free(handle)
 
     def __enter__(self) -> Data:
         return self

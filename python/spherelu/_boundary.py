@@ -244,48 +244,46 @@ def regions(
     >>> bool(np.isclose(found.area.sum(), 4))
     True
     """
-    opts = _abi.sph_regions_opts()
-    lib().sph_regions_defaults(ctypes.byref(opts))
-    stop = Stop()
-    opts.progress = progress = stop.progress()
     if task not in TASKS:
         raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
-    opts.task = getattr(_abi, TASKS[task])
     most = None if most is None else operator.index(most)
     if most is not None and most < 1:
         raise ArgumentError(f"most: found {most}, expected 1 or more", key="most")
-    if most is not None:
-        opts.most = most
-    kept = []
-    if plane is not None:
-        points = matrix(plane, "plane", net.inputs)
-        if len(points) != 3:
-            raise ArgumentError(f"plane: {len(points)} points, expected 3", key="plane")
+    points = None if plane is None else matrix(plane, "plane", net.inputs)
+    if points is not None and len(points) != 3:
+        raise ArgumentError(f"plane: {len(points)} points, expected 3", key="plane")
+    sides = None if window is None else [float(side) for side in window]
+    if sides is not None and len(sides) == 2:
+        sides += [0.0, 1.0]
+    if sides is not None and len(sides) != 4:
+        raise ArgumentError(f"window: {len(sides)} numbers, expected 4", key="window")
+    stop = Stop()
+
+    def work() -> Regions:
+        opts = _abi.sph_regions_opts()
+        lib().sph_regions_defaults(ctypes.byref(opts))
+        opts.progress = stop.progress()
+        opts.task = getattr(_abi, TASKS[task])
+        if most is not None:
+            opts.most = most
         kept = [np.empty(net.inputs) for _ in range(3)]
-        box = np.empty(4)
-        with net._held() as handle:
-            check(lib().sph_plane_through(handle, *(doubles(p) for p in points), *(doubles(k) for k in kept), doubles(box)))
-        opts.origin, opts.first, opts.second = (doubles(k) for k in kept)
-        opts.window[:] = box
-    if window is not None:
-        sides = [float(side) for side in window]
-        if len(sides) == 2:
-            sides += [0.0, 1.0]
-        if len(sides) != 4:
-            raise ArgumentError(f"window: {len(sides)} numbers, expected 4", key="window")
-        opts.window[:] = sides
-    out = ctypes.c_void_p()
+        if points is not None:
+            box = np.empty(4)
+            with net._held() as handle:
+                check(lib().sph_plane_through(handle, *(doubles(p) for p in points), *(doubles(k) for k in kept), doubles(box)))
+            opts.origin, opts.first, opts.second = (doubles(k) for k in kept)
+            opts.window[:] = box
+        if sides is not None:
+            opts.window[:] = sides
+        out = ctypes.c_void_p()
+        try:
+            with net._held() as handle:
+                check(lib().sph_regions_new(ctypes.byref(out), handle, ctypes.byref(opts)))
+            return _regions(out, tuple(opts.window), net.outputs)
+        finally:
+            lib().sph_regions_free(out)
 
-    def work() -> None:
-        with net._held() as handle:
-            check(lib().sph_regions_new(ctypes.byref(out), handle, ctypes.byref(opts)))
-
-    try:
-        interruptible(work, stop)
-        return _regions(out, tuple(opts.window), net.outputs)
-    finally:
-        lib().sph_regions_free(out)
-        del kept, progress
+    return interruptible(work, stop)
 
 
 def _regions(handle: Any, window: Any, outputs: int) -> Regions:

@@ -55,35 +55,38 @@ def _json(value: Any) -> Any:
 
 def run(path: Path, out: Path | None = None, *, resume: bool = False, set: Mapping[str, Any] | None = None) -> Experiment:
     """Runs an experiment file in this process; set: keys to change, as `spherelu run --set KEY=VALUE` does."""
-    experiment = ctypes.c_void_p()
-    check(lib().sph_experiment_open(ctypes.byref(experiment), c_text(path, "path")))
-    try:
-        for key, value in (set or {}).items():
-            try:
-                written = str(value) if isinstance(value, str) else json.dumps(_json(value))
-            except TypeError as error:
-                raise ArgumentError(f"set: {key}: {error}", key=str(key)) from None
-            check(lib().sph_experiment_set(experiment, c_text(key, key), c_text(written, key)))
-        name = text(lib().sph_experiment_name(experiment))
-        folder = os.fspath(out) if out is not None else os.path.join(tempfile.mkdtemp(prefix="spherelu-"), name)
-        pieces: list[bytes] = []
-        stop = Stop()
+    stop = Stop()
+    pieces: list[bytes] = []
+    result = _abi.sph_experiment_result()
 
-        def write(_self: Any, data: int, length: int) -> int:
-            pieces.append(ctypes.string_at(data, length))
-            return 0
+    def write(_self: Any, data: int, length: int) -> int:
+        pieces.append(ctypes.string_at(data, length))
+        return 0
 
-        sink = _abi.sph_sink()
-        sink.write = type(sink.write)(write)
-        opts = _abi.sph_experiment_opts()
-        opts.out, opts.resume, opts.workers = c_text(folder, "out"), int(resume), 0
-        opts.progress = progress = stop.progress()
-        opts.table = ctypes.pointer(sink)
-        result = _abi.sph_experiment_result()
-        interruptible(lambda: check(lib().sph_experiment_run(experiment, ctypes.byref(opts), ctypes.byref(result))), stop)
-        del progress
-    finally:
-        lib().sph_experiment_free(experiment)
+    def work() -> tuple[str, str]:
+        experiment = ctypes.c_void_p()
+        check(lib().sph_experiment_open(ctypes.byref(experiment), c_text(path, "path")))
+        try:
+            for key, value in (set or {}).items():
+                try:
+                    written = str(value) if isinstance(value, str) else json.dumps(_json(value))
+                except TypeError as error:
+                    raise ArgumentError(f"set: {key}: {error}", key=str(key)) from None
+                check(lib().sph_experiment_set(experiment, c_text(key, key), c_text(written, key)))
+            name = text(lib().sph_experiment_name(experiment))
+            folder = os.fspath(out) if out is not None else os.path.join(tempfile.mkdtemp(prefix="spherelu-"), name)
+            sink = _abi.sph_sink()
+            sink.write = type(sink.write)(write)
+            opts = _abi.sph_experiment_opts()
+            opts.out, opts.resume, opts.workers = c_text(folder, "out"), int(resume), 0
+            opts.progress = stop.progress()
+            opts.table = ctypes.pointer(sink)
+            check(lib().sph_experiment_run(experiment, ctypes.byref(opts), ctypes.byref(result)))
+            return name, folder
+        finally:
+            lib().sph_experiment_free(experiment)
+
+    name, folder = interruptible(work, stop)
     with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
         results = json.load(file)
     return Experiment(name, folder, b"".join(pieces).decode("utf-8", "replace"), results, result.jobs, result.diverged, result.failed)

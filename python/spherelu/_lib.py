@@ -8,10 +8,13 @@ the length of every call.
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import ctypes
 import os
 import re
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -143,36 +146,84 @@ class Stop:
         return _abi.sph_progress_call(lambda _self, _progress: self.flag.value)
 
 
-def interruptible(work: Callable[[], T], stop: Stop) -> T:
-    """work() so that Ctrl-C ends it. Python hears of signals in its main thread only, and not while that is in C: there
-    work has a thread of its own, and the main thread waits for it where it can be woken."""
-    if threading.current_thread() is not threading.main_thread():
-        return work()
-    values: list[T] = []
-    failures: list[BaseException] = []
-    done = threading.Event()
+class _Work:
+    """A call in a thread of its own. Locks and lists of C only: `Thread.start` and `Event.wait` are Python, and a signal
+    handler that raises inside of them leaves them broken."""
 
-    def run() -> None:
+    def __init__(self, call: Callable[[], Any], stop: Stop) -> None:
+        self.call, self.stop = call, stop
+        self.claim, self.bell = _thread.allocate_lock(), _thread.allocate_lock()
+        self.bell.acquire()
+        self.values: list[Any] = []
+        self.failures: list[BaseException] = []
+        self.ended: list[bool] = []
+
+    def run(self) -> None:
+        if not self.claim.acquire(False):
+            return
+        _running.add(self)
         try:
-            values.append(work())
+            self.values.append(self.call())
         except BaseException as error:
-            failures.append(error)
+            self.failures.append(error)
         finally:
-            done.set()
+            self.ended.append(True)
+            _running.discard(self)
+            self.bell.release()
 
-    threading.Thread(target=run, name="spherelu", daemon=True).start()
-    asked: KeyboardInterrupt | None = None
-    while not done.is_set():
+    def wait(self, again: int = 100) -> None:
+        """Until it has ended, whatever is raised meanwhile, which is raised then."""
+        raised: BaseException | None = None
         try:
-            done.wait(1.0)
-        except KeyboardInterrupt as error:
-            stop.set()
-            asked = error
-    if asked is not None:
-        raise asked
-    if failures:
-        raise failures[0]
-    return values[0]
+            while not self.ended:
+                try:
+                    self.bell.acquire(timeout=1.0)
+                except BaseException as error:
+                    self.stop.set()
+                    if error.__context__ is None and raised is not error:
+                        error.__context__ = raised
+                    raised = error
+        finally:
+            if not self.ended and again:  # raised in the clause above
+                self.wait(again - 1)
+        if raised is not None:
+            raise raised
+
+
+_running: set[_Work] = set()
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    """The interpreter is not torn down below callbacks of a thread that is still at work."""
+    for work in tuple(_running):
+        work.stop.set()
+        work.wait()
+
+
+def interruptible(call: Callable[[], T], stop: Stop | None = None) -> T:
+    """call() so that signals are handled meanwhile: Ctrl-C, and handlers that raise anything else (a timeout).
+
+    Python runs signal handlers in its main thread only, between two of its instructions, and not while that thread is in C.
+    So the call gets a thread, and the main thread waits where it can be woken. Any exception asks the call to stop, waits
+    until it has ended, and is raised then. A handler may raise at any instruction, several times, so no `except` here is
+    certain to see it: the call has to create and to free everything it hands to C by itself.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    work = _Work(call, stop or Stop())
+    try:
+        _thread.start_new_thread(work.run, ())
+        work.wait()
+    finally:
+        work.stop.set()
+        if work.claim.acquire(False):
+            work.ended.append(True)  # the exception came before the call began, and now it never will
+        work.wait()
+    if work.failures:
+        raise work.failures[0]
+    value: T = work.values[0]
+    return value
 
 
 # ---------------------------------------------------------------- threads
@@ -191,11 +242,15 @@ def processors() -> int:
 
 _threads_used = False
 _after_fork = False
+lock_owners: weakref.WeakSet[Any] = weakref.WeakSet()  # each has an RLock, `_lock`
 
 
 def _forked() -> None:
     global _after_fork
     _after_fork = _threads_used
+    _running.clear()
+    for owner in lock_owners:  # the thread that holds the lock is not in the child, and would never let go
+        owner._lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_forked)

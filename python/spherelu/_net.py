@@ -19,7 +19,7 @@ import numpy as np
 from . import _abi
 from ._arrays import TASKS, Array, dense, doubles
 from ._errors import ArgumentError
-from ._lib import c_text, check, lib, text
+from ._lib import c_text, check, interruptible, lib, lock_owners, text
 from ._model import Path, Predictor, kind_of_labels
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Net(Predictor):
     def __init__(self, handle: ctypes.c_void_p) -> None:
         self._handle = handle
         self._lock = threading.RLock()
+        lock_owners.add(self)
 
     # ---- life
 
@@ -97,11 +98,15 @@ class Net(Predictor):
             pieces.append(ctypes.string_at(data, length))
             return 0
 
-        sink = _abi.sph_sink()
-        sink.write = type(sink.write)(write)
-        with self._held() as handle:
-            check(lib().sph_net_write(handle, ctypes.byref(sink)))
-        return b"".join(pieces)
+        def work() -> bytes:
+            sink = _abi.sph_sink()
+            sink.write = type(sink.write)(write)
+            with self._held() as handle:
+                check(lib().sph_net_write(handle, ctypes.byref(sink)))
+            return b"".join(pieces)
+
+        # In the main thread a signal handler could raise inside of `write`, where ctypes would lose the exception and the piece.
+        return interruptible(work)
 
     @property
     def nets(self) -> tuple[Net, ...]:

@@ -139,8 +139,8 @@ class Job:
         return {o.name: value for o in _table() if (value := self.get(o.name))}
 
     def close(self) -> None:
-        lib().sph_job_free(self.handle)
-        self.handle = ctypes.c_void_p()
+        handle, self.handle = self.handle, ctypes.c_void_p()
+        lib().sph_job_free(handle)
 
     def __enter__(self) -> Job:
         return self

@@ -214,17 +214,21 @@ def train_arrays(
     keep_moments: bool = False,
 ) -> Run:
     """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) and class_weights
-    (classes) likewise. start: the nets
-    it begins with, moments: what their optimizer remembers, a count of steps and numbers. columns, labels: what the nets keep of
-    the table and the classes."""
+    (classes) likewise. start: the nets it begins with, moments: what their optimizer remembers, a count of steps and numbers.
+    columns, labels: what the nets keep of the table and the classes."""
     stop = Stop()
     watch = Watch(callbacks, stop)
     if options.get("ensemble") is None and start:
         options = {**options, "ensemble": len(start)}
-    with Data(x, y, task, weights, classes, class_weights) as data:
-        if watch.trackers:
-            options = _one_net(options, data)
-        run = _train_in_memory(options, data, watch, stop, start, moments, keep_moments)
+
+    def work() -> tuple[Run, bool]:
+        with Data(x, y, task, weights, classes, class_weights) as data:
+            given, replaced = _one_net(options, data) if watch.trackers else (options, False)
+            return _train_in_memory(given, data, watch, start, moments, keep_moments), replaced
+
+    run, replaced = interruptible(work, stop)
+    if replaced:
+        _warn_of_tracker()
     run.classes = labels
     if columns is not None or labels is not None:
         note = note_of(run.net.note, columns=columns, classes=labels)
@@ -233,16 +237,14 @@ def train_arrays(
     return run
 
 
-def _one_net(options: dict[str, Any], data: Data) -> dict[str, Any]:
-    """The options with one network where an ensemble would be chosen: a Tracker follows one."""
+def _one_net(options: dict[str, Any], data: Data) -> tuple[dict[str, Any], bool]:
+    """The options with one network, because a Tracker follows one, and whether that replaces an ensemble."""
     if options.get("ensemble") is not None:
-        return options
+        return options, False
     with Job(options) as job:
         job.settle(data.handle)
         members = int(job.get("ensemble") or 1)
-    if members > 1:
-        _warn_of_tracker()
-    return {**options, "ensemble": 1}
+    return {**options, "ensemble": 1}, members > 1
 
 
 def _warn_of_tracker() -> None:
@@ -253,7 +255,6 @@ def _train_in_memory(
     options: dict[str, Any],
     data: Data,
     watch: Watch,
-    stop: Stop,
     start: Sequence[Net],
     moments: tuple[int, Array] | None,
     keep_moments: bool,
@@ -266,24 +267,19 @@ def _train_in_memory(
         if start and len(start) != members:
             raise ArgumentError(f"start: {len(start)} nets, expected {members}", key="start")
         out = (ctypes.c_void_p * members)()
-
-        def work() -> None:
-            with all_held(start) as handles:
-                begin = _abi.sph_start((ctypes.c_void_p * len(handles))(*handles))
-                if moments is not None:
-                    step, values = moments
-                    begin.moments = ctypes.pointer(_abi.sph_moments(step, len(values), doubles(values)))
-                given = ctypes.byref(begin) if handles else None
-                wanted = ctypes.byref(left) if keep_moments else None
-                check(lib().sph_job_train(out, wanted, job.handle, data.handle, given, list_of, count, ctypes.byref(result)))
-
-        try:
-            interruptible(work, stop)
-        finally:  # after Ctrl-C there are nets too
-            nets = [Net(ctypes.c_void_p(handle)) for handle in out if handle]
-            steps = int(left.step)
-            kept = np.ctypeslib.as_array(left.value, (left.count,)).copy() if left.count else np.empty(0)
-            lib().sph_moments_free(ctypes.byref(left))
+        with all_held(start) as handles:
+            begin = _abi.sph_start((ctypes.c_void_p * len(handles))(*handles))
+            if moments is not None:
+                step, values = moments
+                begin.moments = ctypes.pointer(_abi.sph_moments(step, len(values), doubles(values)))
+            given = ctypes.byref(begin) if handles else None
+            wanted = ctypes.byref(left) if keep_moments else None
+            code = lib().sph_job_train(out, wanted, job.handle, data.handle, given, list_of, count, ctypes.byref(result))
+        nets = [Net(ctypes.c_void_p(handle)) for handle in out if handle]
+        steps = int(left.step)
+        kept = np.ctypeslib.as_array(left.value, (left.count,)).copy() if left.count else np.empty(0)
+        lib().sph_moments_free(ctypes.byref(left))
+        check(code)
         watch.check()
         run = _finished(nets, result, watch, job.settled())
         run.moments = (steps, kept) if keep_moments else None
@@ -294,21 +290,25 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
     stop = Stop()
     watch = Watch(callbacks, stop)
     result = _abi.sph_result()
-    list_of, count = watch.observers()
     folder = os.fspath(options.get("out") or os.path.join(tempfile.mkdtemp(prefix="spherelu-"), "run"))
     if options.get("ensemble") is None and watch.trackers:
         if not any(options.get(o.name) is not None for o in all_options() if o.section in ("net", "training")):
             _warn_of_tracker()
         options = {**options, "ensemble": 1}
-    with Job({**options, "data": data, "out": folder}) as job:
-        job.settle_later()
-        interruptible(lambda: check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result))), stop)
-        watch.check()
-        model = load(folder)
-        run = _finished(model.nets, result, watch, job.settled())
-        run.notes = tuple(in_python(line) for line in text(lib().sph_job_notes(job.handle)).splitlines())
-    run.folder, run.classes = folder, model.classes
-    return run
+
+    def work() -> Run:
+        list_of, count = watch.observers()
+        with Job({**options, "data": data, "out": folder}) as job:
+            job.settle_later()
+            check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result)))
+            watch.check()
+            model = load(folder)
+            run = _finished(model.nets, result, watch, job.settled())
+            run.notes = tuple(in_python(line) for line in text(lib().sph_job_notes(job.handle)).splitlines())
+        run.folder, run.classes = folder, model.classes
+        return run
+
+    return interruptible(work, stop)
 
 
 WHOLE_MOST = 20  # different whole numbers that may be classes, as in a file

@@ -191,7 +191,7 @@ static int write_tensors(struct st_writer *writer, const sph_net *net, double *v
 }
 
 /* One description serves all. */
-static int check_same(const char *path, const sph_net *first, const sph_net *other, size_t member)
+int model_check_member(const char *path, const sph_net *first, const sph_net *other, size_t member)
 {
     json_t *one = NULL, *two = NULL;
     char difference[256];
@@ -210,7 +210,7 @@ static int save(const char *path, const sph_sink *sink, sph_net *const *nets, si
                 const json_t *data)
 {
     for (size_t k = 1; k < count; k++) {
-        int differs = check_same(path, nets[0], nets[k], k);
+        int differs = model_check_member(path, nets[0], nets[k], k);
         if (differs < 0)
             return differs;
     }

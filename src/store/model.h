@@ -25,6 +25,9 @@ enum { MODEL_FORMAT = 1 };
  * them, or NULL. Replaces the file whole. */
 int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data);
 
+/* SPH_EARG: the two are not of one shape. */
+int model_check_member(const char *path, const sph_net *first, const sph_net *other, size_t member);
+
 /* Caller frees with model_free_members. A file of one net is an ensemble of one. */
 int model_open_members(sph_net ***nets, size_t *count, json_t **data, const char *path);
 void model_free_members(sph_net **nets, size_t count);

@@ -66,43 +66,93 @@ static int scale_behind(struct import *import, const Onnx__Node *node, struct st
     return 0;
 }
 
-/* The value times factor plus shift; either may be NULL. */
-static int affine(struct import *import, const Onnx__Node *node, int at, size_t reads, const double *factor,
-                  const double *shift)
+static int is_plain(const struct step *step)
 {
-    struct step *step = &import->step[at];
-    int plain = step->kind == STEP_LAYER && act_ops(step->act)->identity && !step->sign, err = 0;
-    if (reads != 1)
+    return step->kind == STEP_LAYER && act_ops(step->act)->identity && !step->sign;
+}
+
+size_t import_leaves(struct import *import, int sum)
+{
+    size_t leaves = 0;
+    for (int i = 0; i <= sum; i++)
+        import->step[i].leaf = i == sum;
+    for (int i = sum; i >= 0; i--) {
+        struct step *step = &import->step[i];
+        if (!step->leaf)
+            continue;
+        if (i != sum && import_root(import, &import->value[step->name])->reads != 1)
+            return 0;
+        if (step->kind != STEP_SUM) {
+            if (!is_plain(step))
+                return 0;
+            leaves++;
+            continue;
+        }
+        step->leaf = 0;
+        for (size_t k = 0; k < 2; k++)
+            import->step[step->in[k]].leaf = 1;
+    }
+    return leaves;
+}
+
+void import_scale_layer(struct step *layer, size_t unit, double factor)
+{
+    scale_layer(layer, unit, factor, 0);
+}
+
+/* A factor goes to each layer that is added up, a shift in equal parts. */
+static int scale_sum(struct import *import, const Onnx__Node *node, int sum, const double *factor,
+                     const double *shift)
+{
+    size_t leaves = import_leaves(import, sum);
+    if (!leaves)
+        return onnx_refuse(&import->file, node,
+                           "a constant behind an addition, expected one of layers without activation that "
+                           "nothing else reads");
+    for (int i = 0; i < sum; i++)
+        for (size_t j = 0; import->step[i].leaf && j < import->step[i].channels; j++)
+            scale_layer(&import->step[i], j, factor ? factor[j] : 1, shift ? shift[j] / (double)leaves : 0);
+    return 0;
+}
+
+/* The value times factor plus shift; either may be NULL. */
+static int affine(struct import *import, const Onnx__Node *node, const struct value *value,
+                  const double *factor, const double *shift)
+{
+    struct step *step = &import->step[value->step];
+    int err = 0;
+    if (value->reads != 1)
         return onnx_refuse(&import->file, node, "a constant beside a value that others read too");
     if (step->kind == STEP_INPUT)
         err = scale_input(import, node, factor, shift);
-    else if (plain)
+    else if (is_plain(step))
         for (size_t j = 0; j < step->channels; j++)
             scale_layer(step, j, factor ? factor[j] : 1, shift ? shift[j] : 0);
     else if (step->kind == STEP_LAYER && factor && !shift)
         err = scale_behind(import, node, step, factor);
+    else if (step->kind == STEP_SUM)
+        err = scale_sum(import, node, value->step, factor, shift);
     else
         return onnx_refuse(&import->file, node, "a constant behind %s, expected a layer without activation",
-                           step->kind == STEP_LAYER ? "an activation"
-                                                    : "an addition, an activation or a pool");
-    return err < 0 ? err : import_give(import, node, VALUE_STEP, at);
+                           step->kind == STEP_LAYER ? "an activation" : "an activation or a pool");
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, value->step, value->flat);
 }
 
 /* Add, Sub, Mul and Div: of two values, or of one and a constant. */
 int take_arithmetic(struct import *import, const Onnx__Node *node)
 {
     char op = node->op_type[0];
-    int swapped = reads_constant(import, node, 0), commutes = op == 'A' || op == 'M', at, err;
-    size_t reads = 0;
+    int swapped = reads_constant(import, node, 0), commutes = op == 'A' || op == 'M', err;
+    struct value value;
     double *numbers = NULL;
-    if ((err = read_step(import, node, swapped ? 1 : 0, &at, &reads)) < 0)
+    if ((err = read_step(import, node, swapped ? 1 : 0, &value)) < 0)
         return err;
     if (swapped && !commutes)
         return onnx_refuse(&import->file, node, "a constant is its first input, expected it as the second");
-    if ((err = read_spread(import, node, swapped ? 0 : 1, at, &numbers)) < 0)
+    if ((err = read_spread(import, node, swapped ? 0 : 1, &value, &numbers)) < 0)
         return err;
-    size_t count =
-        import->step[at].kind == STEP_INPUT ? step_features(&import->step[at]) : import->step[at].channels;
+    const struct step *step = &import->step[value.step];
+    size_t count = step->kind == STEP_INPUT ? step_features(step) : step->channels;
     for (size_t i = 0; i < count; i++)
         if (op == 'D' && numbers[i] == 0) {
             mem_free(numbers);
@@ -111,8 +161,28 @@ int take_arithmetic(struct import *import, const Onnx__Node *node)
             numbers[i] = op == 'D' ? 1 / numbers[i] : -numbers[i];
         }
     int adds = op == 'A' || op == 'S';
-    err = affine(import, node, at, reads, adds ? NULL : numbers, adds ? numbers : NULL);
+    err = affine(import, node, &value, adds ? NULL : numbers, adds ? numbers : NULL);
     mem_free(numbers);
+    return err;
+}
+
+/* A factor of -1 where it can be one: scores that others read too stay, and the node is left out. */
+int take_negative(struct import *import, const Onnx__Node *node)
+{
+    struct value value;
+    int err = read_step(import, node, 0, &value);
+    if (err < 0)
+        return err;
+    size_t count = import->step[value.step].channels;
+    if (value.reads != 1 || !is_plain(&import->step[value.step]))
+        return take_head(import, node);
+    double *factor = mem_get(count, sizeof *factor);
+    if (!factor)
+        return SPH_EMEMORY;
+    for (size_t j = 0; j < count; j++)
+        factor[j] = -1;
+    err = affine(import, node, &value, factor, NULL);
+    mem_free(factor);
     return err;
 }
 
@@ -120,13 +190,16 @@ int take_sum(struct import *import, const Onnx__Node *node)
 {
     if (reads_constant(import, node, 0) || reads_constant(import, node, 1))
         return take_arithmetic(import, node);
-    int a, b, err;
-    if ((err = read_step(import, node, 0, &a, NULL)) < 0 || (err = read_step(import, node, 1, &b, NULL)) < 0)
+    struct value a, b;
+    int err;
+    if ((err = read_step(import, node, 0, &a)) < 0 || (err = read_step(import, node, 1, &b)) < 0)
         return err;
-    struct step *step = import_step(import, STEP_SUM, a, b);
+    if (a.flat != b.flat)
+        return onnx_refuse(&import->file, node, "adds a vector and an image, expected equal shapes");
+    struct step *step = import_step(import, STEP_SUM, a.step, b.step);
     if (!step)
         return SPH_EMEMORY;
-    const struct step *left = &import->step[a], *right = &import->step[b];
+    const struct step *left = &import->step[a.step], *right = &import->step[b.step];
     if (left->channels != right->channels || left->height != right->height || left->width != right->width)
         return onnx_refuse(&import->file, node,
                            "adds %zu x %zu x %zu and %zu x %zu x %zu, expected equal shapes", left->channels,
@@ -134,22 +207,21 @@ int take_sum(struct import *import, const Onnx__Node *node)
     step->channels = left->channels;
     step->height = left->height;
     step->width = left->width;
-    step->flat = left->flat;
-    return import_give(import, node, VALUE_STEP, (int)import->steps - 1);
+    return import_give(import, node, VALUE_STEP, (int)import->steps - 1, a.flat);
 }
 
 /* skl2onnx's (x - offset) * scale */
 int take_scaler(struct import *import, const Onnx__Node *node)
 {
     const char *const names[] = {"offset", "scale"};
-    size_t reads = 0;
-    int at, err = read_step(import, node, 0, &at, &reads);
-    if (!err && reads != 1)
+    struct value value;
+    int err = read_step(import, node, 0, &value);
+    if (!err && value.reads != 1)
         return onnx_refuse(&import->file, node, "scales a value that others read too");
     for (size_t k = 0; !err && k < 2; k++) {
         const Onnx__Attribute *attribute = onnx_attribute(node, names[k]);
         size_t count = step_features(&import->step[0]), given = attribute ? attribute->n_floats : 0;
-        if (at || (given != 1 && given != count))
+        if (value.step || (given != 1 && given != count))
             return onnx_refuse(&import->file, node, "'%s' has %zu numbers, expected 1 or %zu at the input",
                                names[k], given, count);
         double *numbers = mem_get(count, sizeof *numbers);
@@ -160,37 +232,39 @@ int take_scaler(struct import *import, const Onnx__Node *node)
         err = scale_input(import, node, k ? numbers : NULL, k ? NULL : numbers);
         mem_free(numbers);
     }
-    return err < 0 ? err : import_give(import, node, VALUE_STEP, 0);
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, 0, value.flat);
 }
 
 /* IsNaN(X), then Where(that, fill, X): what stands for a missing feature. */
 int take_missing(struct import *import, const Onnx__Node *node)
 {
-    int at, err = read_step(import, node, 0, &at, NULL);
+    struct value value;
+    int err = read_step(import, node, 0, &value);
     if (err < 0)
         return err;
-    if (at || import->step[0].mean)
+    if (value.step || import->step[0].mean)
         return onnx_refuse(&import->file, node, "expected at the input only");
-    struct value *value = import_value(import, node->input[0]);
-    value->reads--;
-    return import_give(import, node, VALUE_MISSING, 0);
+    import_root(import, import_value(import, node->input[0]))->reads--;
+    return import_give(import, node, VALUE_MISSING, 0, value.flat);
 }
 
 int take_choice(struct import *import, const Onnx__Node *node)
 {
-    struct value which;
-    int at, err = read_value(import, node, 0, &which);
+    struct value which, value;
+    int err = read_value(import, node, 0, &which);
     if (err < 0)
         return err;
     if (which.kind != VALUE_MISSING)
         return onnx_refuse(&import->file, node, "is not one of the operators that a net is made of");
-    if ((err = read_step(import, node, 2, &at, NULL)) < 0)
+    if ((err = read_step(import, node, 2, &value)) < 0)
         return err;
     struct step *input = &import->step[0];
-    if (at || input->fill)
+    if (value.step || input->fill || input->mean || which.flat != value.flat)
         return onnx_refuse(&import->file, node, "expected at the input only");
-    if ((err = read_spread(import, node, 1, 0, &input->fill)) < 0 ||
+    if (value.reads != 1)
+        return onnx_refuse(&import->file, node, "fills a value that others read too");
+    if ((err = read_spread(import, node, 1, &value, &input->fill)) < 0 ||
         (err = scale_input(import, node, NULL, NULL)) < 0)
         return err;
-    return import_give(import, node, VALUE_STEP, 0);
+    return import_give(import, node, VALUE_STEP, 0, value.flat);
 }

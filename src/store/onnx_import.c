@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An ONNX file as a net: what goes in, the nodes, what comes out, and the net of the steps. */
+ * An ONNX file as a net, or several: what goes in, the nodes, what comes out. */
 #include "store/onnx_import.h"
 
 #include <stdio.h>
@@ -26,6 +26,11 @@ struct value *import_value(struct import *import, const char *name)
     return &import->value[index];
 }
 
+struct value *import_root(struct import *import, struct value *value)
+{
+    return value->root ? &import->value[value->root - 1] : value;
+}
+
 struct step *import_step(struct import *import, enum step_kind kind, int a, int b)
 {
     if (!mem_reserve((void **)&import->step, &import->step_capacity, import->steps + 1, sizeof *import->step))
@@ -35,7 +40,7 @@ struct step *import_step(struct import *import, enum step_kind kind, int a, int 
     return step;
 }
 
-int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step)
+int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step, int flat)
 {
     for (size_t i = 0; i < node->n_output; i++) {
         struct value *value = import_value(import, node->output[i]);
@@ -43,8 +48,11 @@ int import_give(struct import *import, const Onnx__Node *node, enum value_kind k
             return SPH_EMEMORY;
         if (*onnx_word(node->output[i]) && value->kind != VALUE_NONE)
             return onnx_refuse(&import->file, node, "gives '%.80s' a second time", node->output[i]);
-        value->kind = kind;
+        value->kind = i && kind != VALUE_HEAD ? VALUE_SIDE : kind;
         value->step = step;
+        value->flat = flat;
+        if (!i && kind == VALUE_STEP)
+            import->step[step].name = (size_t)(value - import->value);
     }
     return 0;
 }
@@ -67,6 +75,39 @@ static void import_free(struct import *import)
 
 /* ---------------------------------------------------------------- what goes in */
 
+/* 1: its first result is its first input under another name. */
+static int is_alias(const Onnx__Node *node)
+{
+    static const char *const ops[] = {"Identity", "Dropout", "Cast", "Flatten", "Reshape"};
+    for (size_t i = 0; node->n_input && node->n_output && i < sizeof ops / sizeof *ops; i++)
+        if (!strcmp(onnx_word(node->op_type), ops[i]))
+            return 1;
+    return 0;
+}
+
+/* What a node reads counts for the value, whichever of its names the node uses. */
+static int count_reads(struct import *import, const Onnx__Node *node)
+{
+    int alias = is_alias(node);
+    for (size_t k = 0; k < node->n_input; k++) {
+        struct value *value = import_value(import, node->input[k]);
+        if (!value)
+            return SPH_EMEMORY;
+        value = import_root(import, value);
+        if (!alias || k) {
+            value->reads++;
+            continue;
+        }
+        size_t root = (size_t)(value - import->value) + 1;
+        struct value *name = import_value(import, node->output[0]);
+        if (!name)
+            return SPH_EMEMORY;
+        if (name != &import->value[root - 1])
+            name->root = root;
+    }
+    return 0;
+}
+
 static int add_constants(struct import *import)
 {
     const Onnx__Graph *graph = import->file.graph;
@@ -77,23 +118,20 @@ static int add_constants(struct import *import)
         *value = (struct value){.kind = VALUE_CONSTANT, .tensor = graph->initializer[i]};
     }
     for (size_t i = 0; i < graph->n_node; i++)
-        for (size_t k = 0; k < graph->node[i]->n_input; k++) {
-            struct value *value = import_value(import, graph->node[i]->input[k]);
-            if (!value)
-                return SPH_EMEMORY;
-            value->reads++;
-        }
+        if (count_reads(import, graph->node[i]) < 0)
+            return SPH_EMEMORY;
     for (size_t i = 0; i < graph->n_output; i++) {
         struct value *value = import_value(import, graph->output[i]->name);
         if (!value)
             return SPH_EMEMORY;
-        value->reads++;
+        import_root(import, value)->reads++;
     }
     return 0;
 }
 
 /* Dimensions of what goes in but for the first, which counts rows. */
-static int read_input_shape(const struct import *import, const Onnx__Value *input, struct step *step)
+static int read_input_shape(const struct import *import, const Onnx__Value *input, struct step *step,
+                            int *flat)
 {
     const char *path = import->file.path, *name = onnx_word(input->name);
     const Onnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
@@ -122,7 +160,7 @@ static int read_input_shape(const struct import *import, const Onnx__Value *inpu
     step->channels = size[0];
     step->height = size[1];
     step->width = size[2];
-    step->flat = dims == 2;
+    *flat = dims == 2;
     return 0;
 }
 
@@ -150,12 +188,12 @@ static int add_input(struct import *import)
         return SPH_EMEMORY;
     value->kind = VALUE_STEP;
     value->step = 0;
-    return read_input_shape(import, input, step);
+    return read_input_shape(import, input, step, &value->flat);
 }
 
 /* ---------------------------------------------------------------- what comes out */
 
-/* The one step that all outputs come from, also by way of probabilities and labels. */
+/* The one step that all outputs come from, also by way of probabilities and labels; or SEVERAL. */
 static int find_output(struct import *import, int *out)
 {
     const Onnx__Graph *graph = import->file.graph;
@@ -168,162 +206,27 @@ static int find_output(struct import *import, int *out)
         if (value->kind != VALUE_STEP && value->kind != VALUE_HEAD)
             return sph_fail_of(SPH_EFORMAT, import->file.path, 0, name, "output '%.80s' is given by no node",
                                name);
-        if (*out >= 0 && *out != value->step)
+        if (i && *out != value->step)
             return sph_fail_of(
                 SPH_EFORMAT, import->file.path, 0, name,
                 "output '%.80s' comes from another layer than the one before, expected one output", name);
         *out = value->step;
     }
-    if (*out < 0)
+    if (*out == -1)
         return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "output", "the graph has no output");
     if (!*out)
         return sph_fail_of(SPH_EFORMAT, import->file.path, 0, "output", "the graph has no layer");
     return 0;
 }
 
-static void mark_needed(struct import *import, int output)
-{
-    import->step[output].needed = 1;
-    for (int i = output; i >= 0; i--)
-        for (size_t k = 0; import->step[i].needed && k < 2; k++)
-            if (import->step[i].in[k] >= 0)
-                import->step[import->step[i].in[k]].needed = 1;
-}
+/* ---------------------------------------------------------------- the file */
 
-/* ---------------------------------------------------------------- the net */
-
-/* As ours are, so that `train --init` takes the result: torch's names in a net with additions, layers.K in a chain. */
-static int has_names(const struct import *import)
-{
-    int sums = 0;
-    for (size_t i = 0; i < import->steps; i++)
-        sums += import->step[i].needed && import->step[i].kind == STEP_SUM;
-    return sums > 0;
-}
-
-static int add_step(sph_net *net, struct step *step, const int in[2], int named)
-{
-    sph_layer layer = {.path = named && *step->path ? step->path : NULL,
-                       .units = step->channels,
-                       .act = step->act,
-                       .norm = step->norm[0] ? SPH_NORM_BN : SPH_NORM_NONE,
-                       .signs = step->sign != NULL,
-                       .details = {.norm_epsilon = step->epsilon}};
-    switch (step->kind) {
-    case STEP_INPUT:
-        return sph_net_image(net, step->channels, step->height, step->width);
-    case STEP_SUM:
-        return sph_net_add(net, in[0], in[1]);
-    case STEP_ACT:
-        return sph_net_act(net, in[0], step->act);
-    case STEP_POOL:
-        return step->whole ? sph_net_global_pool(net, in[0])
-               : step->pool == NODE_MAX_POOL
-                   ? sph_net_max_pool(net, in[0], step->kernel, step->stride, step->pad)
-                   : sph_net_avg_pool(net, in[0], step->kernel, step->stride, step->pad);
-    case STEP_LAYER:
-        if (!step->conv)
-            return sph_net_dense(net, in[0], &layer);
-        layer.kernel = step->kernel;
-        layer.stride = step->stride;
-        layer.pad = step->pad;
-        layer.groups = step->groups > 1 ? step->groups : 0;
-        return sph_net_conv(net, in[0], &layer);
-    }
-    return SPH_EARG;
-}
-
-static int set_tensor(sph_net *net, const char *layer, const char *what, const double *values, size_t count)
-{
-    char name[128];
-    snprintf(name, sizeof name, "%s.%s", layer, what);
-    return sph_net_set(net, name, values, count);
-}
-
-static int set_layer(sph_net *net, const struct step *step)
-{
-    static const char *const names[STEP_NORM] = {"norm.scale", "norm.shift", "norm.mean", "norm.var"};
-    const char *path = net->layers[net->nodes[step->node].layer].path;
-    int err = set_tensor(net, path, "weight", step->w, step->channels * step->n);
-    for (size_t t = 0; !err && step->norm[0] && t < STEP_NORM; t++)
-        err = set_tensor(net, path, names[t], step->norm[t], step->channels);
-    if (!err && !step->norm[0])
-        err = set_tensor(net, path, "bias", step->b, step->channels);
-    if (!err && step->sign)
-        err = set_tensor(net, path, "r", step->sign, step->channels);
-    return err;
-}
-
-/* Arrays change hands. */
-static void set_scaling(sph_net *net, struct step *input)
-{
-    if (!input->mean)
-        return;
-    net->scaling = (struct scaling){.features = sph_net_inputs(net),
-                                    .targets = sph_net_outputs(net),
-                                    .x_mean = input->mean,
-                                    .x_scale = input->scale,
-                                    .x_fill = input->fill};
-    input->mean = input->scale = input->fill = NULL;
-}
-
-/* A file of ours says what its data were. */
-static int keep_data(const struct import *import, sph_net *net)
-{
-    const Onnx__Model *model = import->file.model;
-    json_t *data = NULL;
-    int err = 0;
-    if (strcmp(onnx_word(model->producer_name), "spherelu"))
-        return 0;
-    for (size_t i = 0; !err && i < model->n_metadata_props; i++) {
-        const char *text = onnx_word(model->metadata_props[i]->value);
-        if (strcmp(onnx_word(model->metadata_props[i]->key), "data"))
-            continue;
-        err = json_parse(&data, import->file.path, text, strlen(text));
-        if (!err && json_is_object(data))
-            err = sph_net_set_note(net, text);
-        json_decref(data);
-    }
-    return err;
-}
-
-static int build(sph_net **out, struct import *import, int output)
-{
-    sph_net *net = NULL;
-    int err = sph_net_new(&net, import->is_double ? SPH_F64 : SPH_F32), named = has_names(import);
-    for (size_t i = 0; !err && i <= (size_t)output; i++) {
-        struct step *step = &import->step[i];
-        int in[2] = {-1, -1};
-        for (size_t k = 0; k < 2; k++)
-            if (step->in[k] >= 0)
-                in[k] = import->step[step->in[k]].node;
-        if (!step->needed)
-            continue;
-        step->node = add_step(net, step, in, named);
-        err = step->node < 0 ? step->node : 0;
-    }
-    if (!err)
-        err = net_finish(net, import->step[output].node);
-    for (size_t i = 0; !err && i <= (size_t)output; i++)
-        if (import->step[i].needed && import->step[i].kind == STEP_LAYER)
-            err = set_layer(net, &import->step[i]);
-    if (!err) {
-        set_scaling(net, &import->step[0]);
-        err = keep_data(import, net);
-    }
-    if (err < 0) {
-        err = err == SPH_EARG ? SPH_EFORMAT : err; /* what the file asks for */
-        sph_net_free(net);
-        return sph_fail_move(err, import->file.path, 0, 0);
-    }
-    *out = net;
-    return 0;
-}
-
-int sph_net_import(sph_net **out, const char *path, sph_imported *result)
+/* Caller frees with model_free_members. */
+static int import_members(sph_net ***out, const char *path, sph_imported *result)
 {
     NEED(out, path);
     struct import import = {0};
+    size_t members = 0, rows = 0;
     int output = -1, err;
     if ((err = onnx_open(&import.file, path)) < 0 || (err = add_constants(&import)) < 0 ||
         (err = add_input(&import)) < 0)
@@ -333,19 +236,64 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
                           import.file.graph->n_node, ONNX_MOST_NODES);
     for (size_t i = 0; !err && i < import.file.graph->n_node; i++)
         err = import_node(&import, import.file.graph->node[i]);
-    if (err < 0 || (err = find_output(&import, &output)) < 0)
+    if (err < 0 || (err = find_output(&import, &output)) < 0 ||
+        (err = import_nets(&import, output, out, &members, &rows)) < 0)
         goto out;
-    mark_needed(&import, output);
-    err = build(out, &import, output);
-    if (!err && result) {
-        const Onnx__Node *first = import.first_dropped;
-        *result = (sph_imported){.nodes = import.file.graph->n_node, .dropped = import.dropped};
-        if (first)
-            snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
-                     onnx_word(first->op_type));
-        sph_plain(result->first, strlen(result->first));
-    }
+    const Onnx__Node *first = import.first_dropped;
+    *result = (sph_imported){.nodes = import.file.graph->n_node,
+                             .dropped = members > 1 ? 0 : import.dropped,
+                             .members = members,
+                             .rows = rows};
+    if (first && members == 1)
+        snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
+                 onnx_word(first->op_type));
+    sph_plain(result->first, strlen(result->first));
 out:
     import_free(&import);
+    return err;
+}
+
+int sph_net_import(sph_net **out, const char *path, sph_imported *result)
+{
+    sph_imported ignored;
+    sph_net **nets = NULL;
+    result = result ? result : &ignored;
+    int err = import_members(&nets, path, result);
+    if (err < 0)
+        return err;
+    if (result->members > 1) {
+        model_free_members(nets, result->members);
+        return sph_fail_at(
+            SPH_EFORMAT, path,
+            "an ensemble of %zu nets, expected one net; spherelu import and sph_import read it",
+            result->members);
+    }
+    *out = nets[0];
+    mem_free(nets);
+    return 0;
+}
+
+int sph_import(const char *in, const char *out, sph_imported *result)
+{
+    sph_imported ignored = {0};
+    sph_net **nets = NULL;
+    json_t *data = NULL;
+    sph_imported *here = result ? result : &ignored;
+    int err = import_members(&nets, in, here);
+    if (err < 0)
+        return err;
+    const char *note = sph_net_note(nets[0]);
+    if (*note)
+        err = json_parse(&data, in, note, strlen(note));
+    if (!err)
+        err = model_save_members(out, nets, here->members, data);
+    json_decref(data);
+    here->learned = here->members * sph_net_learned(nets[0]);
+    here->net = NULL;
+    if (!err && result) {
+        result->net = nets[0];
+        nets[0] = NULL;
+    }
+    model_free_members(nets, here->members);
     return err;
 }

@@ -30,6 +30,9 @@ int read_value(struct import *import, const Onnx__Node *node, size_t i, struct v
             &import->file, node,
             "reads '%.80s', which nothing before it gives: the graph is out of order or goes round in a loop",
             node->input[i]);
+    if (value->kind == VALUE_SIDE)
+        return onnx_refuse(&import->file, node, "reads '%.80s', which is not the first result of its node",
+                           node->input[i]);
     *out = *value;
     return 0;
 }
@@ -57,23 +60,19 @@ int read_constant(struct import *import, const Onnx__Node *node, size_t i, struc
     return err;
 }
 
-/* The step that the node's i-th input is; reads: how often the value is read in all. */
-int read_step(struct import *import, const Onnx__Node *node, size_t i, int *out, size_t *reads)
+int read_step(struct import *import, const Onnx__Node *node, size_t i, struct value *out)
 {
-    struct value value = {0};
-    int err = read_value(import, node, i, &value);
+    int err = read_value(import, node, i, out);
     if (err < 0)
         return err;
-    if (value.kind == VALUE_HEAD)
+    if (out->kind == VALUE_HEAD)
         return onnx_refuse(&import->file, node,
                            "reads '%.80s', which lies behind probabilities or labels: expected the end there",
                            read_name(node, i));
-    if (value.kind != VALUE_STEP)
+    if (out->kind != VALUE_STEP)
         return onnx_refuse(&import->file, node, "reads the constant '%.80s', expected what a layer gives",
                            read_name(node, i));
-    *out = value.step;
-    if (reads)
-        *reads = value.reads;
+    out->reads = import_root(import, out)->reads;
     return 0;
 }
 
@@ -84,17 +83,18 @@ int reads_constant(struct import *import, const Onnx__Node *node, size_t i)
 }
 
 /* ---------------------------------------------------------------- constants beside values
- * out (channels, or of the input features) <- the numbers as they broadcast over what the step gives. */
+ * out (channels, or of the input features) <- the numbers as they broadcast over the value. */
 
 static int spread(struct import *import, const Onnx__Node *node, const struct onnx_numbers *from,
-                  const struct step *step, double **out)
+                  const struct value *beside, double **out)
 {
-    size_t rank = step->flat ? 2 : 4, size[] = {1, step->channels, step->height, step->width},
+    const struct step *step = &import->step[beside->step];
+    size_t rank = beside->flat ? 2 : 4, size[] = {1, step->channels, step->height, step->width},
            stride[4] = {0}, length = 1;
     int whole = step->kind == STEP_INPUT, fits = from->dims <= rank,
         pixels_in_row =
-            step->flat && !whole && step_features(step) != step->channels; /* have one number at most */
-    if (step->flat && whole)
+            beside->flat && !whole && step_features(step) != step->channels; /* have one number at most */
+    if (beside->flat && whole)
         size[1] = step_features(step);
     for (size_t k = from->dims; fits && k-- > 0;) {
         size_t axis = rank - from->dims + k;
@@ -107,7 +107,7 @@ static int spread(struct import *import, const Onnx__Node *node, const struct on
         return onnx_refuse(&import->file, node,
                            "its constant does not fit: expected a number, or one for each of %zu channels",
                            size[1]);
-    size_t pixels = whole && !step->flat ? step->height * step->width : 1, count = size[1] * pixels;
+    size_t pixels = whole && !beside->flat ? step->height * step->width : 1, count = size[1] * pixels;
     if (!(*out = mem_get(count, sizeof **out)))
         return SPH_EMEMORY;
     for (size_t i = 0; i < count; i++) {
@@ -117,13 +117,14 @@ static int spread(struct import *import, const Onnx__Node *node, const struct on
     return 0;
 }
 
-int read_spread(struct import *import, const Onnx__Node *node, size_t i, int step, double **out)
+int read_spread(struct import *import, const Onnx__Node *node, size_t i, const struct value *beside,
+                double **out)
 {
     struct onnx_numbers numbers;
     int err = read_constant(import, node, i, &numbers);
     if (err < 0)
         return err;
-    err = spread(import, node, &numbers, &import->step[step], out);
+    err = spread(import, node, &numbers, beside, out);
     mem_free(numbers.values);
     return err;
 }

@@ -29,6 +29,13 @@ int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *
     return refuse(path);
 }
 
+int sph_import(const char *in, const char *out, sph_imported *result)
+{
+    (void)out;
+    (void)result;
+    return refuse(in);
+}
+
 int sph_net_import(sph_net **out, const char *path, sph_imported *result)
 {
     NEED(out, path);

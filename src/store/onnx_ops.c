@@ -9,43 +9,32 @@
 #include "store/onnx_ops.h"
 
 /* The same numbers, in a row. */
-static int flatten(struct import *import, const Onnx__Node *node, int at)
-{
-    size_t reads = import_value(import, node->input[0])->reads;
-    struct step *step = &import->step[at];
-    if (!step->flat && reads != 1 && step->height * step->width > 1)
-        return onnx_refuse(&import->file, node, "flattens an image that others read too");
-    step->flat = 1;
-    return import_give(import, node, VALUE_STEP, at);
-}
-
 static int flat(struct import *import, const Onnx__Node *node)
 {
-    int at, err = read_step(import, node, 0, &at, NULL);
+    struct value value;
+    int err = read_step(import, node, 0, &value);
     if (!err && onnx_int(node, "axis", 1) != 1)
         return onnx_refuse(&import->file, node, "axis %lld, expected 1",
                            (long long)onnx_int(node, "axis", 1));
-    return err < 0 ? err : flatten(import, node, at);
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, value.step, 1);
 }
 
 static int reshape(struct import *import, const Onnx__Node *node)
 {
     struct onnx_numbers shape;
-    int at, err;
-    if ((err = read_step(import, node, 0, &at, NULL)) < 0 ||
-        (err = read_constant(import, node, 1, &shape)) < 0)
+    struct value value;
+    int err;
+    if ((err = read_step(import, node, 0, &value)) < 0 || (err = read_constant(import, node, 1, &shape)) < 0)
         return err;
-    double features = (double)step_features(&import->step[at]), channels = (double)import->step[at].channels;
+    const struct step *step = &import->step[value.step];
+    double features = (double)step_features(step), channels = (double)step->channels;
     const double *to = shape.values;
     int vector = shape.count == 2 && (to[1] == -1 || to[1] == features) && (to[0] != -1 || to[1] != -1);
     int pixel = shape.count == 4 && to[1] == channels && to[2] == 1 && to[3] == 1 && features == channels;
     mem_free(shape.values);
-    if (vector)
-        return flatten(import, node, at);
-    if (!pixel)
+    if (!vector && !pixel)
         return onnx_refuse(&import->file, node, "expected (N, %.0f), a flat vector", features);
-    import->step[at].flat = 0;
-    return import_give(import, node, VALUE_STEP, at);
+    return import_give(import, node, VALUE_STEP, value.step, vector);
 }
 
 /* Nothing happens in evaluation. */
@@ -59,7 +48,14 @@ static int pass(struct import *import, const Onnx__Node *node)
     if (to != ONNX_FLOAT && to != ONNX_DOUBLE)
         return onnx_refuse(&import->file, node, "casts to type %lld, expected f32 (1) or f64 (11)",
                            (long long)to);
-    if (node->n_output && (err = import_give(import, node, value.kind, value.step)) == 0)
+    if (node->op_type[0] == 'D' && has_input(node, 2)) {
+        struct value training;
+        if ((err = read_value(import, node, 2, &training)) < 0)
+            return err;
+        if (training.kind != VALUE_CONSTANT || onnx_is_true(training.tensor))
+            return onnx_refuse(&import->file, node, "in training mode");
+    }
+    if (node->n_output && (err = import_give(import, node, value.kind, value.step, value.flat)) == 0)
         import_value(import, node->output[0])->tensor = value.tensor;
     return err;
 }
@@ -69,7 +65,7 @@ static int constant(struct import *import, const Onnx__Node *node)
     const Onnx__Attribute *attribute = onnx_attribute(node, "value");
     if (!attribute || !attribute->t || !node->n_output)
         return onnx_refuse(&import->file, node, "expected its numbers as a tensor");
-    int err = import_give(import, node, VALUE_CONSTANT, 0);
+    int err = import_give(import, node, VALUE_CONSTANT, 0, 0);
     if (!err)
         import_value(import, node->output[0])->tensor = attribute->t;
     return err;
@@ -79,18 +75,26 @@ static int constant(struct import *import, const Onnx__Node *node)
 
 static int drop(struct import *import, const Onnx__Node *node, int step)
 {
+    const char *op = onnx_word(node->op_type);
     if (!import->dropped++)
         import->first_dropped = node;
-    return import_give(import, node, VALUE_HEAD, step);
+    import->softmax |= !strcmp(op, "Softmax");
+    import->logistic |= !strcmp(op, "Sigmoid");
+    import->exponent |= !strcmp(op, "Exp");
+    return import_give(import, node, VALUE_HEAD, step, 0);
 }
 
-static int head(struct import *import, const Onnx__Node *node)
+int take_head(struct import *import, const Onnx__Node *node)
 {
-    int at, err = read_step(import, node, 0, &at, NULL);
-    return err < 0 ? err : drop(import, node, at);
+    struct value value;
+    int err = read_step(import, node, 0, &value);
+    if (err < 0)
+        return err;
+    import->step[value.step].scored = 1;
+    return drop(import, node, value.step);
 }
 
-/* What is made of probabilities: the step behind which the node lies, or -1. */
+/* What is made of probabilities: the step behind which the node lies, SEVERAL, or -1. */
 static int behind_head(struct import *import, const Onnx__Node *node)
 {
     static const char *const may[] = {"ArgMax",   "Sub",        "Concat",    "Cast",
@@ -100,14 +104,22 @@ static int behind_head(struct import *import, const Onnx__Node *node)
                                       "Flatten",  "Normalizer", "Binarizer", "LabelEncoder",
                                       "Less",     "Add",        "Div"};
     size_t known = 0, count = sizeof may / sizeof *may;
-    int step = -1;
+    int step = -1, heads = 0;
     while (known < count && strcmp(may[known], onnx_word(node->op_type)))
         known++;
-    for (size_t i = 0; known < count && i < node->n_input; i++) {
-        const struct value *value = has_input(node, i) ? import_value(import, node->input[i]) : NULL;
-        if (value && value->kind == VALUE_HEAD)
-            step = value->step;
-    }
+    for (size_t pass = 0; known < count && pass < 2 && heads == (int)pass; pass++)
+        for (size_t i = 0; i < node->n_input; i++) {
+            const struct value *value = has_input(node, i) ? import_value(import, node->input[i]) : NULL;
+            if (!value || (value->kind != VALUE_HEAD && value->kind != VALUE_STEP))
+                continue;
+            if (!pass) {
+                heads |= value->kind == VALUE_HEAD;
+                continue;
+            }
+            if (value->kind == VALUE_STEP)
+                import->step[value->step].scored = 1;
+            step = step == -1 || step == value->step ? value->step : SEVERAL;
+        }
     return step;
 }
 
@@ -175,13 +187,13 @@ int import_node(struct import *import, const Onnx__Node *node)
         {"Dropout", pass},
         {"Cast", pass},
         {"Constant", constant},
-        {"Softmax", head},
-        {"LogSoftmax", head},
-        {"Sigmoid", head},
-        {"Exp", head},
-        {"ArgMax", head},
-        {"Greater", head},
-        {"Neg", head},
+        {"Softmax", take_head},
+        {"LogSoftmax", take_head},
+        {"Sigmoid", take_head},
+        {"Exp", take_head},
+        {"ArgMax", take_head},
+        {"Greater", take_head},
+        {"Neg", take_negative},
     };
     int err = count_numbers(import, node);
     if (err < 0)
@@ -189,7 +201,7 @@ int import_node(struct import *import, const Onnx__Node *node)
     const char *domain = onnx_word(node->domain);
     int known = !*domain || !strcmp(domain, "ai.onnx") || !strcmp(domain, "ai.onnx.ml"),
         step = behind_head(import, node);
-    if (known && step >= 0)
+    if (known && step != -1)
         return drop(import, node, step);
     for (size_t i = 0; known && i < sizeof table / sizeof *table; i++)
         if (!strcmp(onnx_word(node->op_type), table[i].op))

@@ -58,7 +58,7 @@ static uint64_t varint(struct cursor *in)
     return value;
 }
 
-static int check_opsets(const struct onnx_file *file)
+static int check_opsets(struct onnx_file *file)
 {
     const Onnx__Model *model = file->model;
     int64_t version = 1; /* what a file means that says nothing */
@@ -72,6 +72,7 @@ static int check_opsets(const struct onnx_file *file)
             SPH_EFORMAT, file->path, 0, "opset",
             "opset %lld, this version reads %d to %d; onnx.version_converter makes another of it",
             (long long)version, ONNX_READ_LEAST, ONNX_READ_MOST);
+    file->opset = version;
     return 0;
 }
 
@@ -173,6 +174,12 @@ double onnx_float(const Onnx__Node *node, const char *name, double otherwise)
 }
 
 /* ---------------------------------------------------------------- tensors */
+
+int onnx_is_true(const Onnx__Tensor *tensor)
+{
+    return (tensor->raw_data.len && tensor->raw_data.data[0]) ||
+           (tensor->n_int32_data && tensor->int32_data[0]);
+}
 
 static const char *entry(const Onnx__Tensor *tensor, const char *key)
 {

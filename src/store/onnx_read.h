@@ -19,6 +19,7 @@ struct onnx_file {
     const char *path; /* borrowed */
     Onnx__Model *model;
     const Onnx__Graph *graph; /* never NULL once open */
+    int64_t opset;
 };
 
 /* Refuses what is no model, or of an opset that is not known. onnx_close is fine after a failed open. */
@@ -42,6 +43,9 @@ int onnx_refuse(const struct onnx_file *file, const Onnx__Node *node, const char
 const Onnx__Attribute *onnx_attribute(const Onnx__Node *node, const char *name); /* or NULL */
 int64_t onnx_int(const Onnx__Node *node, const char *name, int64_t otherwise);
 double onnx_float(const Onnx__Node *node, const char *name, double otherwise);
+
+/* Of a tensor of type bool: its first element. */
+int onnx_is_true(const Onnx__Tensor *tensor);
 
 /* Text that may be NULL in a message. */
 const char *onnx_word(const char *text);

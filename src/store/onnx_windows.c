@@ -61,7 +61,6 @@ static struct step *new_layer(struct import *import, const Onnx__Node *node, int
     layer->channels = m;
     layer->n = n;
     layer->height = layer->width = 1;
-    layer->flat = 1;
     layer->act = SPH_ACT_IDENTITY;
     name_layer(node, layer);
     return !keep_unique(import, layer) && (layer->b = mem_get(m, sizeof *layer->b)) ? layer : NULL;
@@ -70,32 +69,32 @@ static struct step *new_layer(struct import *import, const Onnx__Node *node, int
 static int add_bias(struct import *import, const Onnx__Node *node, size_t input, double factor)
 {
     double *shift = NULL;
-    int at = (int)import->steps - 1,
-        err = has_input(node, input) ? read_spread(import, node, input, at, &shift) : 0;
-    struct step *layer = &import->step[at];
+    const struct value out = {.kind = VALUE_STEP, .step = (int)import->steps - 1, .flat = 1};
+    int err = has_input(node, input) ? read_spread(import, node, input, &out, &shift) : 0;
+    struct step *layer = &import->step[out.step];
     for (size_t j = 0; !err && shift && j < layer->channels; j++)
         layer->b[j] += factor * shift[j];
     mem_free(shift);
-    return err < 0 ? err : import_give(import, node, VALUE_STEP, at);
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, out.step, 1);
 }
 
 /* Gemm, and MatMul, which has neither bias nor factors. A layer that reads an image whole is a convolution. */
 int take_dense(struct import *import, const Onnx__Node *node)
 {
-    int is_gemm = node->op_type[0] == 'G', from, err;
+    struct value from;
+    int is_gemm = node->op_type[0] == 'G', err;
     int turned = is_gemm && onnx_int(node, "transB", 0);
     double alpha = is_gemm ? onnx_float(node, "alpha", 1) : 1,
            beta = is_gemm ? onnx_float(node, "beta", 1) : 0;
     struct onnx_numbers weight;
-    if ((err = read_step(import, node, 0, &from, NULL)) < 0 ||
-        (err = read_constant(import, node, 1, &weight)) < 0)
+    if ((err = read_step(import, node, 0, &from)) < 0 || (err = read_constant(import, node, 1, &weight)) < 0)
         return err;
-    const struct step *before = &import->step[from];
+    const struct step *before = &import->step[from.step];
     size_t n = step_features(before), m = weight.dims == 2 ? weight.shape[turned ? 0 : 1] : 0;
-    if (!m || weight.shape[turned ? 1 : 0] != n || !before->flat || onnx_int(node, "transA", 0)) {
+    if (!m || weight.shape[turned ? 1 : 0] != n || !from.flat || onnx_int(node, "transA", 0)) {
         mem_free(weight.values);
         return onnx_refuse(&import->file, node, "its weight does not fit: %zu features come in%s", n,
-                           before->flat ? "" : ", as an image");
+                           from.flat ? "" : ", as an image");
     }
     double *w = mem_get(weight.count, sizeof *w);
     for (size_t j = 0; w && j < m; j++)
@@ -103,7 +102,7 @@ int take_dense(struct import *import, const Onnx__Node *node)
             w[j * n + i] = alpha * weight.values[turned ? j * n + i : i * m + j];
     mem_free(weight.values);
     size_t height = before->height, width = before->width;
-    struct step *layer = w ? new_layer(import, node, from, m, n, w) : NULL;
+    struct step *layer = w ? new_layer(import, node, from.step, m, n, w) : NULL;
     if (!layer)
         return SPH_EMEMORY;
     if (height != width)
@@ -161,14 +160,15 @@ static int read_window(const struct import *import, const Onnx__Node *node, size
 }
 
 /* What the window leaves of an image. */
-static int slide(const struct import *import, const Onnx__Node *node, const struct step *before,
+static int slide(const struct import *import, const Onnx__Node *node, const struct value *from,
                  const struct sliding *window, struct step *step)
 {
+    const struct step *before = &import->step[from->step];
     size_t height = before->height, width = before->width, all;
     if (!size_plus(&height, height, 2 * window->pad) || !size_plus(&width, width, 2 * window->pad))
         return onnx_refuse(&import->file, node, "%zu x %zu pixels, padded by %zu, are larger than memory",
                            before->height, before->width, window->pad);
-    if (before->flat || height < window->kernel || width < window->kernel)
+    if (from->flat || height < window->kernel || width < window->kernel)
         return onnx_refuse(&import->file, node, "a window of %zu over %zu x %zu pixels", window->kernel,
                            before->height, before->width);
     step->kernel = window->kernel;
@@ -176,7 +176,6 @@ static int slide(const struct import *import, const Onnx__Node *node, const stru
     step->pad = window->pad;
     step->height = (height - window->kernel) / window->stride + 1;
     step->width = (width - window->kernel) / window->stride + 1;
-    step->flat = 0;
     if (!size_product(&all, (size_t[]){step->channels, step->height, step->width}, 3) ||
         all > NET_MOST_NUMBERS)
         return onnx_refuse(&import->file, node, "gives %zu x %zu x %zu numbers, larger than memory",
@@ -189,11 +188,11 @@ int take_conv(struct import *import, const Onnx__Node *node)
     struct onnx_numbers weight;
     struct sliding window;
     int64_t groups = onnx_int(node, "group", 1);
-    int from, err;
-    if ((err = read_step(import, node, 0, &from, NULL)) < 0 ||
-        (err = read_constant(import, node, 1, &weight)) < 0)
+    struct value from;
+    int err;
+    if ((err = read_step(import, node, 0, &from)) < 0 || (err = read_constant(import, node, 1, &weight)) < 0)
         return err;
-    const struct step *before = &import->step[from];
+    const struct step *before = &import->step[from.step];
     size_t m = weight.shape[0], n = weight.dims == 4 && m ? weight.count / m : 0, product;
     if (!n || groups < 1 || weight.shape[2] != weight.shape[3] || m % (size_t)groups ||
         !size_times(&product, weight.shape[1], (size_t)groups) || product != before->channels)
@@ -207,12 +206,12 @@ int take_conv(struct import *import, const Onnx__Node *node)
         mem_free(weight.values);
         return err;
     }
-    struct step *layer = new_layer(import, node, from, m, n, weight.values);
+    struct step *layer = new_layer(import, node, from.step, m, n, weight.values);
     if (!layer)
         return SPH_EMEMORY;
     layer->conv = 1;
     layer->groups = (size_t)groups;
-    if ((err = slide(import, node, &import->step[from], &window, layer)) < 0)
+    if ((err = slide(import, node, &from, &window, layer)) < 0)
         return err;
     /* a bias is (m), one for each unit wherever they stand */
     struct onnx_numbers bias = {0};
@@ -223,20 +222,20 @@ int take_conv(struct import *import, const Onnx__Node *node)
     for (size_t j = 0; !err && has_input(node, 2) && j < m; j++)
         layer->b[j] = bias.values[j];
     mem_free(bias.values);
-    return err < 0 ? err : import_give(import, node, VALUE_STEP, (int)import->steps - 1);
+    return err < 0 ? err : import_give(import, node, VALUE_STEP, (int)import->steps - 1, 0);
 }
 
 /* A bias before it moves its mean. */
 int take_batch_norm(struct import *import, const Onnx__Node *node)
 {
-    int at, err;
-    size_t reads;
+    struct value value;
+    int err;
     double epsilon = onnx_float(node, "epsilon", 1e-5);
-    if ((err = read_step(import, node, 0, &at, &reads)) < 0)
+    if ((err = read_step(import, node, 0, &value)) < 0)
         return err;
-    struct step *layer = &import->step[at];
+    struct step *layer = &import->step[value.step];
     if (layer->kind != STEP_LAYER || !act_ops(layer->act)->identity || layer->norm[0] || layer->sign ||
-        reads != 1)
+        value.reads != 1 || (value.flat && layer->height * layer->width > 1))
         return onnx_refuse(&import->file, node, "expected behind a layer that nothing else reads");
     if (onnx_int(node, "training_mode", 0) || !(epsilon > 0) || !isfinite(epsilon))
         return onnx_refuse(&import->file, node, "in training mode, or with an epsilon of %g", epsilon);
@@ -255,7 +254,7 @@ int take_batch_norm(struct import *import, const Onnx__Node *node)
         if (layer->norm[3][j] < 0)
             return onnx_refuse(&import->file, node, "the variance of unit %zu is %g", j, layer->norm[3][j]);
     }
-    return import_give(import, node, VALUE_STEP, at);
+    return import_give(import, node, VALUE_STEP, value.step, value.flat);
 }
 
 /* ---------------------------------------------------------------- activations and pools */
@@ -268,55 +267,56 @@ int take_activation(struct import *import, const Onnx__Node *node)
         double alpha;
     } kinds[] = {
         {"Relu", SPH_ACT_RELU, 0}, {"LeakyRelu", SPH_ACT_LEAKY_RELU, LEAKY_SLOPE}, {"Elu", SPH_ACT_ELU, 1}};
-    size_t kind = 0, reads;
-    int at, err = read_step(import, node, 0, &at, &reads);
+    struct value value;
+    size_t kind = 0;
+    int err = read_step(import, node, 0, &value);
     if (err < 0)
         return err;
     while (strcmp(kinds[kind].op, node->op_type))
         kind++;
     double alpha = onnx_float(node, "alpha", kinds[kind].alpha);
-    if (fabs(alpha - kinds[kind].alpha) > 1e-6)
+    if (fabs(alpha - kinds[kind].alpha) > 1e-9) /* f32 has no 0.01 */
         return onnx_refuse(&import->file, node, "alpha is %g, expected %g", alpha, kinds[kind].alpha);
-    struct step *step = &import->step[at];
-    if (step->kind == STEP_LAYER && act_ops(step->act)->identity && !step->sign && reads == 1) {
+    struct step *step = &import->step[value.step];
+    if (step->kind == STEP_LAYER && act_ops(step->act)->identity && !step->sign && value.reads == 1) {
         step->act = kinds[kind].act;
-        return import_give(import, node, VALUE_STEP, at);
+        return import_give(import, node, VALUE_STEP, value.step, value.flat);
     }
-    struct step *own = import_step(import, STEP_ACT, at, -1);
+    struct step *own = import_step(import, STEP_ACT, value.step, -1);
     if (!own)
         return SPH_EMEMORY;
-    step = &import->step[at];
+    step = &import->step[value.step];
     own->act = kinds[kind].act;
     own->channels = step->channels;
     own->height = step->height;
     own->width = step->width;
-    own->flat = step->flat;
-    return import_give(import, node, VALUE_STEP, (int)import->steps - 1);
+    return import_give(import, node, VALUE_STEP, (int)import->steps - 1, value.flat);
 }
 
 int take_pool(struct import *import, const Onnx__Node *node)
 {
     struct sliding window = {0};
     int largest = !strcmp(node->op_type, "MaxPool"),
-        whole = node->op_type[0] == 'G' || node->op_type[0] == 'R', from, err;
-    if ((err = read_step(import, node, 0, &from, NULL)) < 0 ||
+        whole = node->op_type[0] == 'G' || node->op_type[0] == 'R', err;
+    int vector = node->op_type[0] == 'R' && !onnx_int(node, "keepdims", 1);
+    struct value from;
+    if ((err = read_step(import, node, 0, &from)) < 0 ||
         (!whole && (err = read_window(import, node, 0, &window)) < 0))
         return err;
     if (!whole && !largest && window.pad && !onnx_int(node, "count_include_pad", 0))
         return onnx_refuse(&import->file, node, "count_include_pad is 0, expected 1 where there are pads");
-    struct step *step = import_step(import, STEP_POOL, from, -1);
+    struct step *step = import_step(import, STEP_POOL, from.step, -1);
     if (!step)
         return SPH_EMEMORY;
-    const struct step *before = &import->step[from];
-    step->channels = before->channels;
+    step->channels = import->step[from.step].channels;
     step->height = step->width = 1;
     step->pool = largest ? NODE_MAX_POOL : NODE_AVG_POOL;
     step->whole = whole;
-    if (whole && before->flat)
+    if (whole && from.flat)
         return onnx_refuse(&import->file, node, "pools a vector, expected an image");
-    if (!whole && (err = slide(import, node, before, &window, step)) < 0)
+    if (!whole && (err = slide(import, node, &from, &window, step)) < 0)
         return err;
-    return import_give(import, node, VALUE_STEP, (int)import->steps - 1);
+    return import_give(import, node, VALUE_STEP, (int)import->steps - 1, vector);
 }
 
 /* ReduceMean over the pixels; older ones have the axes as an attribute. */
@@ -338,8 +338,5 @@ int take_mean(struct import *import, const Onnx__Node *node)
         axes[i] += axes[i] < 0 ? 4 : 0;
     if (axes[0] + axes[1] != 5 || (axes[0] != 2 && axes[0] != 3))
         return onnx_refuse(&import->file, node, "expected a mean over the axes 2 and 3, all pixels");
-    err = take_pool(import, node);
-    if (!err && !onnx_int(node, "keepdims", 1))
-        import->step[import->steps - 1].flat = 1;
-    return err;
+    return take_pool(import, node);
 }

@@ -40,7 +40,16 @@ try() {
     run 0 predict "$name" --data table.csv --out "$name.csv"
     run 0 export "$name" "$name.onnx"
     check "$name: not what predict says" compare run "$name.onnx" table.csv "$name.csv"
+    # as it comes back, in the run's place: all members
+    if ! "$SPHERELU" import "$name.onnx" "$name/model.safetensors" --quiet >out 2>err; then
+        check "$name is refused by a node's name" grep -q "node '" err
+        return
+    fi
+    came_back=$((came_back + 1))
+    run 0 predict "$name" --data table.csv --out "$name.csv"
+    check "$name: other predictions after the import" compare run "$name.onnx" table.csv "$name.csv"
 }
+came_back=0
 try price --norm ln
 try count --loss poisson --param sp
 try price,count --param wn --norm gn
@@ -52,6 +61,7 @@ try count --loss poisson --param sp --ensemble 2
 try price,count --norm bn --ensemble 3
 try rich --ensemble 4
 try size --ensemble 3 --activation elu
+check "runs that came back: $came_back" test "$came_back" -ge 6
 
 # the columns of X are in the order of `features`, also where the table's order is reversed; dates, with times and without
 "$python" - <<'EOF'
@@ -87,7 +97,27 @@ for members in 1 2; do
     run 0 predict "pictures$members" --data packed --out pictures.csv
     run 0 export "pictures$members" pictures.onnx
     check "pictures, $members nets: not what predict says" compare images pictures.onnx packed/train_images.npy pictures.csv
+    run 0 import pictures.onnx "pictures$members/model.safetensors" --quiet
+    run 0 predict "pictures$members" --data packed --out pictures.csv
+    check "pictures, $members nets: other predictions after the import" compare images pictures.onnx packed/train_images.npy pictures.csv
 done
+
+# ---- the interpreter that imports are compared with, and what import makes of its graphs
+mkdir graphs
+graphs() { "$python" "$SOURCE_DIR/tests/onnx_interpreter.py" "$@"; }
+check "graphs are made" sh -c '"$0" "$1" make graphs >graphs.txt' "$python" "$SOURCE_DIR/tests/onnx_interpreter.py"
+check "the interpreter computes all of them" sh -c '"$ONNX_INTERPRET" <graphs.txt'
+check "the interpreter disagrees with onnxruntime" graphs check graphs
+while read -r path rows; do
+    [[ $path == *mixed* ]] || continue
+    name=${path%.onnx}
+    if "$SPHERELU" import "$path" "$name.safetensors" --quiet >out 2>err; then
+        run 0 export "$name.safetensors" "$name.back.onnx"
+    else
+        check "$path is refused by a node's name" grep -q "node '" err
+    fi
+done <graphs.txt
+check "other results after the import" graphs imported graphs
 
 # ---- what others export
 mkdir others
