@@ -254,8 +254,8 @@ int config_read(struct sph_job *job, const char *path)
                                 node_line(node_key(root, k)));
     }
     node_tree_free(&document);
-    if (!err && !job->given[OPTION_DECODE]) /* a run of 0.2.0 or before, if it has pictures */
-        options_set_word(job, OPTION_DECODE, SPH_DECODE_SCALED);
+    if (!err && !job->given[OPTION_DECODE]) /* no pictures, or a run of 0.2.0 or before: job_open_data */
+        options_unset(job, OPTION_DECODE);
     return err;
 }
 

@@ -332,7 +332,8 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
     opts.size = o->size;
-    opts.decode = o->decode < 0 ? SPH_DECODE_EXACT : (sph_decode)o->decode;
+    /* unset by a run of 0.2.0 or before (config_read), which decoded so */
+    opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
     opts.workers = o->workers;
     opts.skip_bad = o->skip_bad > 0;
     int err =

@@ -134,6 +134,9 @@ Y
 run 0 run decode.yaml --quiet --out experiment
 check "an experiment's jobs decode otherwise" grep -q "decode: scaled$" experiment/jobs/SP/seed-*/config.yaml
 check "an experiment does not keep it" grep -q "decode: scaled$" experiment/experiment.yaml
+sed 's/, decode: scaled//' decode.yaml >plain.yaml
+run 0 run plain.yaml --quiet --out plain
+check "exact is not an experiment's default" grep -q "decode: exact$" plain/jobs/SP/seed-*/config.yaml
 
 # ---- the same bits for any number of workers, and after stops in the middle of an epoch
 for workers in 1 2 4; do
