@@ -30,8 +30,8 @@ class TrainOptions(TypedDict, total=False):
     group: str | None
     """column, not learnt from, whose equal rows stay together: no group is in two of training, validation and test"""
     time: str | None
-    """column of dates or numbers, not learnt from, by which rows are split: the last are the test part, those before
-    them validation"""
+    """column of dates or numbers, not used as a feature, by which samples are split: the latest are the test part,
+    those before them validation; samples of the same time stay in the same part"""
     delimiter: str | None
     """what separates cells: a character, tab or blank; detected if not given"""
     missing: Literal["error", "mean", "drop"] | str | None
@@ -67,6 +67,10 @@ class TrainOptions(TypedDict, total=False):
     """folders of pictures: height and width that each is brought to; 224 if not given"""
     gray: Switch | None
     """images in one channel, the luma of their red, green and blue"""
+    decode: Literal["exact", "scaled"] | str | None
+    """folders of pictures: decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 if enough pixels
+    are left, which is faster for large photographs and changes pixels slightly; stored with the run for eval and
+    predict"""
     workers: Whole | None
     """folders of pictures: threads that decode them ahead of the training; one less than there are processors if not
     given; the same results whatever N"""
@@ -121,8 +125,8 @@ class TrainOptions(TypedDict, total=False):
     loss: Literal["mae", "mse", "huber", "poisson", "bce", "ce"] | str | None
     """what is minimised; chosen by the task if not given"""
     class_weight: Literal["none", "balanced"] | str | None
-    """balanced: in the losses of training and validation the classes weigh the same, however rare some are; none if not
-    given"""
+    """balanced: in the losses of training and validation the classes weigh the same, however rare some are; the
+    standardisation does not change; none if not given"""
     label_smoothing: Real | None
     """share of a class target spread over all classes"""
     huber_delta: Real | None
@@ -250,6 +254,7 @@ class Keywords:
         standardize: Literal["auto", "off", "features", "both", "mean"] | str | None = None,
         val: Real | None = None,
         split: Literal["random", "stratified", "sklearn"] | str | None = None,
+        decode: Literal["exact", "scaled"] | str | None = None,
         net: Literal["mlp", "vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"] | str | None = None,
         hidden: Whole | Sequence[Whole] | npt.NDArray[np.integer[Any]] | None = None,
         width: Real | None = None,
@@ -324,6 +329,10 @@ class Keywords:
             share of the remaining rows kept for validation, which chooses the epoch
         split : random|stratified|sklearn, default None
             how rows are split: uniform, each class in proportion, or as scikit-learn does
+        decode : exact|scaled, default None
+            folders of pictures: decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 if enough
+            pixels are left, which is faster for large photographs and changes pixels slightly; stored with the run for
+            eval and predict
         net : mlp|vgg6|resnet18|resnet50|mobile|wrn28-2, default None
             kind of network: dense layers (images as one long row), or a network for images
         hidden : N,...|none, default None
@@ -373,8 +382,8 @@ class Keywords:
         loss : mae|mse|huber|poisson|bce|ce, default None
             what is minimised; chosen by the task if not given
         class_weight : none|balanced, default None
-            balanced: in the losses of training and validation the classes weigh the same, however rare some are; none
-            if not given
+            balanced: in the losses of training and validation the classes weigh the same, however rare some are; the
+            standardisation does not change; none if not given
         label_smoothing : X, default None
             share of a class target spread over all classes
         huber_delta : X, default None
@@ -483,6 +492,7 @@ class Keywords:
         self.standardize = standardize
         self.val = val
         self.split = split
+        self.decode = decode
         self.net = net
         self.hidden = hidden
         self.width = width

@@ -115,6 +115,12 @@ int sph_nets_predict(sph_net *const *nets, size_t count, sph_loss loss, const do
         err = SPH_EMEMORY;
     for (size_t k = 0; k < count && !err; k++)
         err = sph_net_forward(nets[k], x, rows, y + k * numbers);
+    for (size_t i = 0; i < all && !err; i++) /* before the link, which makes 1 of infinity */
+        if (!isfinite(y[i]))
+            err = sph_fail_key(
+                SPH_EARG, "x",
+                "the prediction of row %zu is not a finite number; is one of its features too large?",
+                i % numbers / outputs);
     struct joined row = {count, outputs, one, one + count * outputs, one + (count + 1) * outputs};
     for (size_t i = 0; i < rows && !err; i++) {
         for (size_t k = 0; k < count; k++)

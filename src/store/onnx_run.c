@@ -6,7 +6,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/levels.h"
+#include "base/levels.h"
 #include "store/onnx_run_ops.h"
 
 struct slot {

@@ -215,7 +215,7 @@ pack("float-labels", "/train_labels.npy: 1 columns of type f8, expected a column
 pack("label-2", "/train_labels.npy: image 1: label 2, expected 0 to 1", train_labels=labels(0, 2, 1))
 pack("label-below", ": image 1: label -1, expected 0 to 65535", classes=None, train_labels=labels(0, -1, 1))
 pack("one-class", ": one class, '0': nothing to learn", classes=None, train_labels=labels(0, 0, 0))
-pack("no-classes", "/classes.txt: no names of classes, expected a line each", classes=b"")
+pack("no-classes", "/classes.txt: no class names, expected one per line", classes=b"")
 pack("no-name", "/classes.txt:2: a class without a name", classes=b"a\n\nb\n")
 pack("latin", "/classes.txt:2: the name of a class is not UTF-8", classes=b"a\n\xe9t\xe9\n")
 pack("few-files", "/train_files.txt: 2 names for 3 images", train_files=b"1.jpg\n2.jpg\n")
