@@ -100,8 +100,10 @@ class Job:
 
     threads_said: bool
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, given: Mapping[str, Any], most: int | None = None) -> None:
+        """most: processors() of the thread that called, where another one trains: OpenMP's limits are those of a thread."""
         self.handle = ctypes.c_void_p()
+        self.most = processors() if most is None else most
         self.threads_said = given.get("threads") is not None
         check(lib().sph_job_new(ctypes.byref(self.handle)))
         try:
@@ -119,14 +121,14 @@ class Job:
     def settle(self, data: Any) -> None:
         """Chooses by data in memory what was not said. data: a handle."""
         check(lib().sph_job_settle(self.handle, data))
-        if not self.threads_said:  # it trains in another thread, whose limits of OpenMP are not this one's
-            threads = min(int(self.get("threads") or 1), processors())
+        if not self.threads_said:
+            threads = min(int(self.get("threads") or 1), self.most)
             check(lib().sph_job_set(self.handle, b"threads", str(threads).encode()))
         claim_threads(int(self.get("threads") or 1))
 
     def settle_later(self) -> None:
         """The same where the data are a file, and sph_job_run chooses: there may be threads."""
-        if not self.threads_said and processors() == 1:
+        if not self.threads_said and self.most == 1:
             self.threads_said = True
             check(lib().sph_job_set(self.handle, b"threads", b"1"))
         claim_threads(int(self.get("threads") or 1) if self.threads_said or forked_from_threads() else 2)

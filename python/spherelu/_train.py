@@ -19,7 +19,7 @@ from . import _abi
 from ._arrays import TASKS, Array, Data, dense, doubles, matrix, row_weights
 from ._boundary import Tracker
 from ._errors import ArgumentError
-from ._lib import Stop, check, in_python, interruptible, lib, text
+from ._lib import Stop, check, in_python, interruptible, lib, processors, text
 from ._model import Path, note_of
 from ._net import Net, all_held, as_one, load
 from ._options import Job
@@ -220,11 +220,12 @@ def train_arrays(
     watch = Watch(callbacks, stop)
     if options.get("ensemble") is None and start:
         options = {**options, "ensemble": len(start)}
+    most = processors()
 
     def work() -> tuple[Run, bool]:
         with Data(x, y, task, weights, classes, class_weights) as data:
             given, replaced = _one_net(options, data) if watch.trackers else (options, False)
-            return _train_in_memory(given, data, watch, start, moments, keep_moments), replaced
+            return _train_in_memory(given, most, data, watch, start, moments, keep_moments), replaced
 
     run, replaced = interruptible(work, stop)
     if replaced:
@@ -253,6 +254,7 @@ def _warn_of_tracker() -> None:
 
 def _train_in_memory(
     options: dict[str, Any],
+    most: int,
     data: Data,
     watch: Watch,
     start: Sequence[Net],
@@ -260,7 +262,7 @@ def _train_in_memory(
     keep_moments: bool,
 ) -> Run:
     result, left = _abi.sph_result(), _abi.sph_moments()
-    with Job(options) as job:
+    with Job(options, most) as job:
         job.settle(data.handle)
         list_of, count = watch.observers()
         members = int(job.get("ensemble") or 1)
@@ -295,10 +297,11 @@ def _train_file(data: str, options: dict[str, Any], callbacks: Iterable[Callback
         if not any(options.get(o.name) is not None for o in all_options() if o.section in ("net", "training")):
             _warn_of_tracker()
         options = {**options, "ensemble": 1}
+    most = processors()
 
     def work() -> Run:
         list_of, count = watch.observers()
-        with Job({**options, "data": data, "out": folder}) as job:
+        with Job({**options, "data": data, "out": folder}, most) as job:
             job.settle_later()
             check(lib().sph_job_run(job.handle, 0, list_of, count, ctypes.byref(result)))
             watch.check()

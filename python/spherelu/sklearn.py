@@ -364,6 +364,9 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         rows = self._numbers(X)
         if len(self.nets_) == 1:
             z = self.nets_[0](rows)
+            broken = ~np.isfinite(z).all(axis=1)
+            if broken.any():
+                raise ValueError(f"X: the prediction of row {int(broken.argmax())} is not a finite number; is one of its features too large?")
             return z[:, 0] if z.shape[1] == 1 else z
         log = np.log(np.maximum(self._probabilities(rows), np.finfo(np.float64).tiny))
         return log[:, 1] - log[:, 0] if log.shape[1] == 2 else log

@@ -487,6 +487,7 @@ int data_of_schema(sph_data **out, const json_t *schema)
 
 int sph_data_of_note(sph_data **out, const char *note)
 {
+    NEED(out, note);
     json_t *schema = NULL;
     *out = NULL;
     int err = json_parse(&schema, where, note, strlen(note));

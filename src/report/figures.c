@@ -498,7 +498,6 @@ static int draw_run(const char *dir, const unsigned char *wanted, const uint64_t
 
 static int draw_in(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
 {
-    NEED(dir);
     static const sph_figures_opts none;
     unsigned char wanted[FIGURE_COUNT] = {0}, *named = opts && opts->count ? wanted : NULL;
     sph_experiment *e = NULL;
@@ -520,6 +519,7 @@ static int draw_in(const char *dir, const sph_figures_opts *opts, void *self, sp
 
 int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
 {
+    NEED(dir);
     int err = file_enter(dir);
     if (!err) {
         err = draw_in(dir, opts, self, made);

@@ -220,8 +220,6 @@ static int fill(struct table *table, struct found *found)
 
 static int list(const char *dir, int json, const sph_sink *sink)
 {
-    NEED(dir, sink);
-    NEED_CALL(sink->write);
     struct found found = {0};
     struct table table = {0};
     int err = file_is_directory(dir) ? look(&found, dir, 0) : sph_fail_at(SPH_EIO, dir, "no such folder");
@@ -240,6 +238,8 @@ static int list(const char *dir, int json, const sph_sink *sink)
 
 int sph_list(const char *dir, int json, const sph_sink *sink)
 {
+    NEED(dir, sink);
+    NEED_CALL(sink->write);
     int err = file_enter(dir);
     if (!err) {
         err = list(dir, json, sink);

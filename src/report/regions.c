@@ -164,7 +164,6 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
 
 static int save_in(const sph_regions *regions, const char *dir)
 {
-    NEED(regions, dir);
     struct file_replace file = {0};
     int err = file_make_directory(dir);
     if (err < 0)
@@ -182,6 +181,7 @@ static int save_in(const sph_regions *regions, const char *dir)
 
 int sph_regions_save(const sph_regions *regions, const char *dir)
 {
+    NEED(regions, dir);
     int err = file_enter(dir);
     if (!err) {
         err = save_in(regions, dir);

@@ -176,7 +176,6 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
 
 static int write_page(const char *dir)
 {
-    NEED(dir);
     struct sph_job *job = NULL;
     struct report *report = NULL;
     json_t *result = NULL;
@@ -208,6 +207,7 @@ static int write_page(const char *dir)
 
 int sph_run_page(const char *dir)
 {
+    NEED(dir);
     int err = file_enter(dir);
     if (!err) {
         err = write_page(dir);

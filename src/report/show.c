@@ -329,8 +329,6 @@ static int show_model(const char *path, int json, const sph_sink *sink)
 
 static int show(const char *path, int json, const sph_sink *sink)
 {
-    NEED(path, sink);
-    NEED_CALL(sink->write);
     char *config = file_join(path, RUNFOLDER_CONFIG), *experiment = file_join(path, RUNFOLDER_EXPERIMENT);
     int err = SPH_EMEMORY;
     if (!config || !experiment)
@@ -353,6 +351,8 @@ static int show(const char *path, int json, const sph_sink *sink)
 
 int sph_show(const char *path, int json, const sph_sink *sink)
 {
+    NEED(path, sink);
+    NEED_CALL(sink->write);
     int err = file_enter(path);
     if (!err) {
         err = show(path, json, sink);

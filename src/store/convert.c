@@ -93,7 +93,6 @@ static int convert_chain(const struct safetensors *file, const char *out, const 
 
 static int convert_file(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
 {
-    NEED(in, out, opts);
     struct safetensors file;
     sph_converted ignored;
     if (!result)
@@ -116,6 +115,7 @@ static int convert_file(const char *in, const char *out, const sph_convert_opts 
 
 int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
 {
+    NEED(in, out, opts);
     if (!file_is_directory(in))
         return convert_file(in, out, opts, result);
     char *model = file_join(in, RUNFOLDER_MODEL);

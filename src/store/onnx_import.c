@@ -275,6 +275,7 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
 
 int sph_import(const char *in, const char *out, sph_imported *result)
 {
+    NEED(in, out);
     sph_imported ignored = {0};
     sph_net **nets = NULL;
     json_t *data = NULL;
