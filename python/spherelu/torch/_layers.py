@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ._op import angles, concrete, gmp, lengths, renormalized, sphere
+from ._op import angles, concrete, exporting, gmp, lengths, renormalized, sphere
 from ._trace import SUPPORTED, Graph, Place, TraceError
 
 # ---------------------------------------------------------------- layers
@@ -75,6 +75,8 @@ class Coordinates(nn.Module):
         length, offset = self._length(), self._parameters["lambda"]
         if self.signed and concrete(self.r):
             self.__dict__["_unsigned"] = length is self.r  # for the hook, which is next
+        if offset is not None and exporting() and not torch.jit.is_tracing():
+            raise RuntimeError("torch.export and torch.onnx.export take plain layers only: spherelu.torch.bake(model) first")
         first: Tensor = self._parameters[self.first]  # type: ignore[assignment]
         return self.rows(first.flatten(1), length).reshape(self.shape), None if offset is None else length * offset
 

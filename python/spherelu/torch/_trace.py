@@ -27,7 +27,8 @@ class TraceError(ValueError):
 
 class _Tracer(fx.Tracer):
     def is_leaf_module(self, m: nn.Module, name: str) -> bool:
-        return isinstance(m, SUPPORTED) or super().is_leaf_module(m, name)
+        ours = type(m).__module__.startswith(__package__ or "spherelu")
+        return ours or isinstance(m, SUPPORTED) or super().is_leaf_module(m, name)
 
 
 @dataclass
