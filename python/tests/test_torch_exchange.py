@@ -2,7 +2,9 @@
 """Net.from_torch and Net.to_torch: the same function, or a refusal."""
 
 import json
+import pathlib
 import pickle
+import re
 import struct
 
 import numpy as np
@@ -175,3 +177,14 @@ def test_a_state_dict_is_no_net():
     data = struct.pack("<Q", len(text)) + text + b"".join(v.tobytes() for v in tensors.values())
     with pytest.raises(spherelu.FormatError, match="from_torch"):
         Net.from_bytes(data)
+
+
+def test_the_examples_of_the_readme_run():
+    readme = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    section = readme.split("## PyTorch\n")[1].split("\n## ")[0]
+    examples = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    names = {}
+    for example in examples:
+        exec(example, names)
+    assert len(examples) == 2 and len(names["tracker"].history) == 100
+    assert torch.allclose(names["again"](names["x"]), names["model"](names["x"]), atol=1e-5)

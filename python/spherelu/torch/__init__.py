@@ -11,7 +11,7 @@
     ['0.bias', '0.weight', '2.bias', '2.weight']
 
 A unit computes r act(u(theta) x + lambda), as in libspherelu. The layer's weight is |r| u(theta) and its bias |r| lambda; the
-sign of r stands behind the activation, where a homogeneous one follows, and is dropped elsewhere.
+sign of r is applied after the activation, where a homogeneous one follows, and has no effect elsewhere.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class _Builder:
 
     def unknown(self, node: fx.Node) -> ArgumentError:
         what = f"'{node.target}', a {type(self.graph.modules[node.target]).__name__}," if node.op == "call_module" else f"'{getattr(node.target, '__name__', node.target)}'"
-        return _refuse(f"{what} is nothing that a network of libspherelu has")
+        return _refuse(f"{what} is not supported by libspherelu")
 
     def only_user(self, node: fx.Node) -> fx.Node | None:
         return next(iter(node.users)) if len(node.users) == 1 else None
@@ -148,7 +148,7 @@ class _Builder:
         largest = isinstance(module, nn.MaxPool2d)
         plain = not module.ceil_mode and (one(module.dilation) == 1 if largest else not module.padding and not module.divisor_override)
         if not plain:
-            raise _refuse(f"'{node.target}' has ceil_mode, dilation, padding of an average, or divisor_override, which libspherelu has not")
+            raise _refuse(f"'{node.target}' has ceil_mode, dilation, padding of an average, or divisor_override, which libspherelu does not support")
         self.at[node] = self.add(kind="max_pool" if largest else "avg_pool", **{"from": self.source(node)}, kernel=one(module.kernel_size), stride=one(module.stride), pad=one(module.padding))
 
     def layer(self, node: fx.Node, module: Any) -> None:
@@ -160,7 +160,7 @@ class _Builder:
             described["kind"] = "conv"
             sizes = set(module.kernel_size), set(module.stride), set(module.padding) if not isinstance(module.padding, str) else {module.padding}
             if any(len(s) != 1 for s in sizes) or isinstance(module.padding, str) or set(module.dilation) != {1} or (module.padding_mode != "zeros" and set(module.padding) != {0}):
-                raise _refuse(f"'{path}' has a window that is not square, dilation, or padding by other than a number of zeros, which libspherelu has not")
+                raise _refuse(f"'{path}' has a window that is not square, dilation, or padding other than a fixed number of zeros, which libspherelu does not support")
             described.update(kernel=sizes[0].pop(), stride=sizes[1].pop(), pad=sizes[2].pop())
             if module.groups > 1:
                 described["groups"] = module.groups
@@ -277,6 +277,10 @@ def net_of(module: nn.Module, example: Any) -> Net:
 class Standardize(nn.Module):
     """What a network does to its features: NaN to fill, then (x - mean) / scale."""
 
+    mean: Tensor
+    scale: Tensor
+    fill: Tensor
+
     def __init__(self, mean: Tensor, scale: Tensor, fill: Tensor) -> None:
         super().__init__()
         for name, value in (("mean", mean), ("scale", scale), ("fill", fill)):
@@ -289,6 +293,9 @@ class Standardize(nn.Module):
 
 class Unstandardize(nn.Module):
     """The network's output in the units of the target: y scale + mean."""
+
+    mean: Tensor
+    scale: Tensor
 
     def __init__(self, mean: Tensor, scale: Tensor) -> None:
         super().__init__()

@@ -24,8 +24,8 @@ class Coordinates(nn.Module):
     """What a layer becomes: its class is a subclass of this one and of its own class, so that it still is a Linear or Conv.
 
     weight and bias are computed from the parameters `first` (theta or u), r and lambda. The length of a unit's weight is
-    |r|, so that no change of r turns its boundary. Where a homogeneous activation follows (`signed`), the sign of r stands
-    behind the activation: the unit is r act(u x + lambda), as in libspherelu.
+    |r|, so that no change of r turns its boundary. Where a homogeneous activation follows (`signed`), the sign of r is
+    applied after the activation: the unit is r act(u x + lambda), as in libspherelu.
     """
 
     kind: str
@@ -33,11 +33,12 @@ class Coordinates(nn.Module):
     plain: type[nn.Module]
     shape: tuple[int, ...]
     signed: bool
+    r: Tensor
 
     def _length(self) -> Tensor:
         """(m) lengths of the weights, with the derivative by r. A signed unit of r = 0 has length 1: only so can it learn,
         its output being 0 by the factor behind the activation."""
-        r: Tensor = self.r
+        r = self.r
         if _positive(r):
             return r
         if self.signed:
@@ -46,17 +47,18 @@ class Coordinates(nn.Module):
 
     def signs(self) -> Tensor | None:
         """(m) factors behind the activation; None: all are 1."""
-        r: Tensor = self.r
+        r = self.r
         if not self.signed or (concrete(r) and (self.__dict__.pop("_unsigned", False) or _positive(r))):
             return None
         return torch.where(r == 0, r, r.detach().sign())
 
     @staticmethod
-    def rows(first: Tensor, length: Tensor) -> Tensor:
+    def rows(first: Tensor, length: Tensor, /) -> Tensor:
+        """(m, n) weights of coordinates and lengths."""
         raise NotImplementedError
 
     @staticmethod
-    def of_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+    def of_rows(rows: Tensor, /) -> tuple[Tensor, Tensor]:
         """Coordinates and lengths of plain weights."""
         raise NotImplementedError
 
@@ -75,18 +77,19 @@ class Coordinates(nn.Module):
         length, offset = self._length(), self._parameters["lambda"]
         if self.signed and concrete(self.r):
             self.__dict__["_unsigned"] = length is self.r  # for the hook, which is next
-        if offset is not None and exporting() and not torch.jit.is_tracing():
-            raise RuntimeError("torch.export and torch.onnx.export take plain layers only: spherelu.torch.bake(model) first")
+        if offset is not None and exporting() and not torch._C._is_tracing():
+            raise RuntimeError("torch.export and torch.onnx.export need plain layers: call spherelu.torch.bake(model) first")
         first: Tensor = self._parameters[self.first]  # type: ignore[assignment]
         return self.rows(first.flatten(1), length).reshape(self.shape), None if offset is None else length * offset
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
         """The start that the plain layer would have, in these coordinates."""
-        r: Tensor = self.r
+        r = self.r
         if r.is_meta:
             return
-        twin: Any = self.plain.__new__(self.plain)
+        plain: Any = self.plain
+        twin = plain.__new__(plain)
         nn.Module.__init__(twin)
         twin.__dict__.update({k: v for k, v in self.__dict__.items() if not k.startswith("_")})
         offset = self._parameters["lambda"]
@@ -146,7 +149,7 @@ class Sphere(Coordinates):
     rows = staticmethod(sphere)
 
     @staticmethod
-    def of_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+    def of_rows(rows: Tensor, /) -> tuple[Tensor, Tensor]:
         length = lengths(rows)
         pole = torch.zeros_like(rows)
         pole[:, 0] = 1
@@ -170,19 +173,20 @@ def _class(kind: str, plain: type) -> type:
 
 def _again(kind: str, plain: type) -> Any:
     """For pickle and copy.deepcopy."""
-    made = _class(kind, plain)
+    made: Any = _class(kind, plain)
     return made.__new__(made)
 
 
 class Signs:
     """The hook that multiplies by the sign of a layer's r: behind the activation, or before the module that follows."""
 
-    def __init__(self, layer: nn.Module, before: bool) -> None:
+    def __init__(self, layer: Any, before: bool) -> None:
         self.layer, self.before = layer, before
         self.axis = 1 if isinstance(layer, nn.Linear) else layer.weight.ndim - 1  # from the end
 
     def factors(self, _module: nn.Module) -> Tensor | None:
-        return self.layer.signs()  # type: ignore[operator, no-any-return]
+        signs: Tensor | None = self.layer.signs()
+        return signs
 
     def __call__(self, module: nn.Module, args: tuple[Tensor, ...], output: Tensor | None = None) -> Any:
         signs = self.factors(module)
@@ -234,7 +238,7 @@ def _choose(module: nn.Module, graph: Graph | TraceError, names: Any, output: An
         raise ValueError("names and output: pass one of them; names chooses layers, output is what stays plain")
     if names is not None:
         return _named(module, names, "names")
-    found = {name: m for name, m in module.named_modules() if isinstance(m, SUPPORTED)}
+    found: dict[str, nn.Module] = {name: m for name, m in module.named_modules() if isinstance(m, SUPPORTED)}
     if isinstance(module, SUPPORTED):
         return found
     if output is not None:
@@ -245,7 +249,7 @@ def _choose(module: nn.Module, graph: Graph | TraceError, names: Any, output: An
                 raise graph
             last = graph.outputs()
         except TraceError as error:
-            raise ValueError(f"{error}: name the output layer by output=, one of {_listed(found)}, or the layers by names=") from error
+            raise ValueError(f"{error}: name the output layer with output=, one of {_listed(found)}, or the layers with names=") from error
     return {name: m for name, m in found.items() if m not in last}
 
 
@@ -254,9 +258,9 @@ def _check_plain(name: str, layer: nn.Module) -> None:
     for which in ("weight", "bias"):
         parameter = layer._parameters.get(which, layer)
         if parameter is layer:
-            raise ValueError(f"'{name}': its {which} is not a parameter but computed (weight_norm, spectral_norm, pruning); remove that first, or leave the layer out by names=")
+            raise ValueError(f"'{name}': its {which} is computed (weight_norm, spectral_norm, pruning) and not a parameter; remove that first, or leave the layer out with names=")
         if isinstance(parameter, nn.parameter.UninitializedParameter):
-            raise ValueError(f"'{name}' is lazy and has no weights yet: pass example=, a batch that is run through the module first")
+            raise ValueError(f"'{name}' is lazy and has no weights yet: pass a batch as example=")
 
 
 def _check_values(name: str, layer: Any) -> None:
@@ -268,7 +272,7 @@ def _check_values(name: str, layer: Any) -> None:
         raise ValueError(f"'{name}': unit {int((~torch.isfinite(length)).nonzero()[0])} has weights that are not finite")
     if bias is not None and bool(((length == 0) & (bias != 0)).any()):
         unit = int(((length == 0) & (bias != 0)).nonzero()[0])
-        raise ValueError(f"'{name}': unit {unit} has no weights but a bias, and so no boundary; leave the layer out by names=")
+        raise ValueError(f"'{name}': unit {unit} has no weights but a bias, and so no boundary; leave the layer out with names=")
 
 
 def _holders(module: nn.Module) -> dict[int, list[tuple[nn.Module, str, str]]]:
@@ -291,7 +295,7 @@ def _check_ties(name: str, layer: Any, chosen: set[nn.Module], holders: dict[int
         others = [h for h in holders[id(parameter)] if h[0] is not layer]
         for other, its, full in others:
             if other not in chosen or its != which or (which == "bias" and other not in weight_sharers):
-                raise ValueError(f"'{name}': its {which} is also '{full}', which cannot be put into the same coordinates; leave '{name}' out by names=, or untie them")
+                raise ValueError(f"'{name}': its {which} is also '{full}', which cannot be put into the same coordinates; leave '{name}' out with names=, or untie them")
 
 
 @torch.no_grad()
@@ -313,7 +317,7 @@ def parametrize(
     Glorot-uniform vectors, r their length, lambda = 0.
     example: a batch, or a tuple of arguments, which is run through a module with lazy layers first.
 
-    Where a ReLU, LeakyReLU or PReLU follows a layer, the sign of r stands behind it, and r may become negative as in
+    Where a ReLU, LeakyReLU or PReLU follows a layer, the sign of r is applied after it, and r may become negative, as in
     libspherelu. Elsewhere the length of the weight is |r|. In both cases a step turns a unit's boundary by no more than
     the length of its change in theta. In a state dict the parameters are called theta (or u), lambda and r.
     """
@@ -333,13 +337,13 @@ def parametrize(
     for name, layer in chosen.items():
         if isinstance(layer, Coordinates):
             if names is not None or layer.kind != kind or init != "keep":
-                raise ValueError(f"'{name}' is in the coordinates of {layer.kind} already: bake(module) first")
+                raise ValueError(f"'{name}' already has the coordinates of {layer.kind}: call bake(module) first")
             continue
         _check_plain(name, layer)
         if layer.weight[0].numel() > 1:  # type: ignore[index, operator]
             todo[name] = layer
     if not todo and (not chosen or any(isinstance(m, Coordinates) for m in chosen.values())):
-        why = "all of its layers are in them already" if chosen else "it has no Linear or Conv but those of the output; names= can choose these"
+        why = "all of its layers already have them" if chosen else "its only Linear or Conv layers are those of the output; choose these with names="
         raise ValueError(f"nothing to put into the coordinates of {kind}: {why}")
     holders = _holders(module)
     for name, layer in todo.items():
@@ -411,7 +415,7 @@ def _draw(layer: Any, init: str) -> None:
 def bake(module: nn.Module, *, strict: bool = False) -> nn.Module:
     """Plain weights and biases again, in place: the same function.
 
-    A negative r has its sign behind the activation. It is moved into the weights of the next Linear or Conv where only
+    The sign of a negative r is applied after the activation. It is moved into the weights of the next Linear or Conv where only
     dropout, flattening and average pools are between; elsewhere the activation keeps it as a buffer `sign` of +-1, or,
     with strict, the call is refused.
     """
@@ -419,11 +423,11 @@ def bake(module: nn.Module, *, strict: bool = False) -> nn.Module:
     if not layers:
         return module
     hooks = [(m, *found) for m in module.modules() for found in _hooks(m) if not isinstance(found[2], FixedSigns)]
-    turned = {hook.layer: (hook.layer.r < 0) for _, _, _, hook in hooks}  # type: ignore[operator]
+    turned: dict[nn.Module, Tensor] = {hook.layer: hook.layer.r < 0 for _, _, _, hook in hooks}
     moves = _moves(module, [hook.layer for _, _, _, hook in hooks if bool(turned[hook.layer].any())])
     stuck = [name for name, m in layers.items() if m in moves and moves[m] is None]
     if strict and stuck:
-        raise ValueError(f"'{stuck[0]}' has units of negative r, whose sign cannot be moved into the next layer; without strict the activation keeps it")
+        raise ValueError(f"'{stuck[0]}' has units of negative r, whose sign cannot be moved into the next layer; without strict, the activation keeps it")
     shared: dict[tuple[int, ...], nn.Parameter] = {}
     for layer in layers.values():
         _plain(layer, shared)

@@ -42,7 +42,7 @@ class BoundaryTracker:
             try:
                 last = set() if isinstance(module, nn.Linear) else Graph(module).outputs()
             except TraceError as error:
-                raise ValueError(f"{error}: name the layers by names=, of {', '.join(linear)}") from error
+                raise ValueError(f"{error}: name the layers with names=, out of {', '.join(linear)}") from error
             names = [name for name, m in linear.items() if m not in last] or list(linear)
         self.layers = {name: linear[name] for name in names}
         self.history: list[dict[str, Motion]] = []

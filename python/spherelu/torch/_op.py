@@ -22,16 +22,17 @@ _HALF = (torch.float16, torch.bfloat16)
 _THREADS_FROM = 1 << 18  # numbers; smaller weights take one thread
 
 TRANSFORMS = hasattr(torch, "func")  # torch.func and setup_context: PyTorch 2.0
+_is_batched: Any = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
 COMPILES = hasattr(torch.library, "custom_op") and hasattr(torch, "compiler")  # PyTorch 2.4
 
 def tracing() -> bool:
     """Whether operations are recorded, so that numbers may not decide which way a computation takes."""
-    return torch.jit.is_tracing() or (COMPILES and torch.compiler.is_compiling())
+    return torch._C._is_tracing() or (COMPILES and torch.compiler.is_compiling())
 
 
 def exporting() -> bool:
     """Whether they are recorded for other programs, which have no operator of ours."""
-    if torch.jit.is_tracing():
+    if torch._C._is_tracing():
         return bool(torch.onnx.is_in_onnx_export())
     return COMPILES and getattr(torch.compiler, "is_exporting", bool)()
 
@@ -56,7 +57,7 @@ def concrete(x: Tensor) -> bool:
 
 def _batched(x: Tensor) -> bool:
     """By autograd.grad(..., is_grads_batched=True), which has a vmap of its own."""
-    return TRANSFORMS and torch._C._functorch.is_legacy_batchedtensor(x)
+    return bool(_is_batched(x))
 
 
 # ---------------------------------------------------------------- kernels
@@ -209,9 +210,9 @@ def _function(name: str, forward: Any, setup: Any, backward: Any, jvp: Any, unsh
         return (shaped, dims) if isinstance(out, tuple) else (shaped[0], dims[0])
 
     function: Any = torch.autograd.Function
-    quick = type(name, (function,), {"forward": staticmethod(whole), "backward": staticmethod(backward), "jvp": staticmethod(jvp)})
+    quick: Any = type(name, (function,), {"forward": staticmethod(whole), "backward": staticmethod(backward), "jvp": staticmethod(jvp)})
     rules = {"forward": forward, "setup_context": parted, "backward": backward, "vmap": vmap}
-    apart = type(name, (function,), {key: staticmethod(rule) for key, rule in rules.items()}) if TRANSFORMS else quick
+    apart: Any = type(name, (function,), {key: staticmethod(rule) for key, rule in rules.items()}) if TRANSFORMS else quick
     return lambda *inputs: first(*inputs) if transformed() else quick.apply(*inputs)
 
 
@@ -278,7 +279,7 @@ def _gmp_backward(ctx: Any, dw: Tensor, *_: Any) -> tuple[Tensor | None, Tensor 
 
 def _gmp_jvp(ctx: Any, theta_t: Tensor | None, length_t: Tensor | None) -> Tensor:
     theta, length = ctx.saved_tensors
-    out = theta.new_zeros(theta.shape[0], theta.shape[1] + 1)
+    out: Tensor = theta.new_zeros(theta.shape[0], theta.shape[1] + 1)
     if theta_t is not None:
         out = scan_tangent(theta, theta_t)
         out = out if length is None else out * length[:, None]
@@ -294,13 +295,14 @@ _gmp = _function("GmpWeight", _gmp_forward, _gmp_setup, _gmp_backward, _gmp_jvp)
 def lengths(rows: Tensor) -> Tensor:
     """Of each row; no square overflows or vanishes."""
     most = rows.detach().abs().amax(1, keepdim=True).clamp_min(torch.finfo(rows.dtype).tiny)
-    return torch.linalg.vector_norm(rows / most, dim=1) * most[:, 0]
+    length: Tensor = torch.linalg.vector_norm(rows / most, dim=1)
+    return length * most[:, 0]
 
 
 def _lengths(rows: Tensor) -> Tensor:
     """The same, above 0, and quick where the squares are of a usual size."""
     if concrete(rows) and len(rows):
-        length = torch.linalg.vector_norm(rows, dim=1)
+        length: Tensor = torch.linalg.vector_norm(rows, dim=1)
         low, high = torch.aminmax(length.detach())
         if 1e-12 < low.item() and high.item() < 1e18:
             return length
@@ -365,7 +367,7 @@ if COMPILES:
     def _keep(ctx: Any, inputs: Any, output: tuple[Tensor, Tensor]) -> None:
         ctx.save_for_backward(inputs[0], output[1])
 
-    def _pull(ctx: Any, du: Tensor, _dkept: Any) -> Tensor:
+    def _pull(ctx: Any, du: Tensor, _dkept: Any) -> Any:
         theta, kept = ctx.saved_tensors
         return _operator_grad(theta, kept, du)
 

@@ -104,7 +104,7 @@ class Graph:
         return str(nodes[0].target) if module is not None and len(self.calls[module]) == len(nodes) else None
 
     def consumers(self, place: Place, layer: nn.Module) -> list[nn.Module] | None:
-        """The layers that take what stands at the place of a layer's signs; None where signs cannot be moved into all of them."""
+        """The layers that take what is at the place of a layer's signs; None where signs cannot be moved into all of them."""
         dense = isinstance(layer, nn.Linear)
         found: list[nn.Module] = []
         nodes = self.calls[self.modules[place.name]]
