@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _abi
 from ._arrays import TASKS, Array, dense, doubles
-from ._errors import ArgumentError
+from ._errors import ArgumentError, FormatError
 from ._lib import c_text, check, interruptible, lib, lock_owners, text
 from ._model import Path, Predictor, kind_of_labels
 
@@ -85,7 +85,8 @@ class Net(Predictor):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Net:
-        """From what a safetensors file holds."""
+        """From what a safetensors file holds that describes its network, as `to_bytes` gives it."""
+        _check_described(data)
         handle = ctypes.c_void_p()
         check(lib().sph_net_read(ctypes.byref(handle), ctypes.c_char_p(data), len(data)))
         return cls(handle)
@@ -112,6 +113,27 @@ class Net(Predictor):
     def nets(self) -> tuple[Net, ...]:
         """The members of an ensemble; of one network, itself."""
         return (self,)
+
+    @classmethod
+    def from_torch(cls, module: Any, example: Any) -> Net:
+        """The network that a PyTorch module is, in evaluation mode: same function, f32 or f64 as its parameters.
+
+        module: Linear and Conv2d layers, batch, layer and group normalization behind them, relu, leaky_relu(0.01) and
+        elu, 2-d pools, flattening, dropout, additions; layers of `spherelu.torch` keep their coordinates. torch.fx follows
+        it. example: a batch, which gives the shape of the input. The outputs of both are compared on the example and on
+        random rows; what cannot be represented is refused.
+        """
+        from .torch._exchange import net_of
+
+        return net_of(module, example)
+
+    def to_torch(self) -> Any:
+        """A PyTorch module of the same function, standardisation included: a Sequential where the network is a chain, else a
+        GraphModule of torch.fx. Layers of gmp and sphere without a normalization are those of `spherelu.torch`, others plain.
+        It takes (rows, features) or (rows, channels, height, width). Its outputs are compared with the network's."""
+        from .torch._exchange import module_of
+
+        return module_of(self)
 
     def copy(self) -> Net:
         """A copy that shares nothing with it."""
@@ -302,6 +324,18 @@ class Net(Predictor):
         )
         heads = "".join(f"<th>{head}</th>" for head in ("layer", "inputs", "units", "param", "norm", "activation"))
         return f"<table><caption>{self.learned} learned numbers, {self.dtype}</caption><tr>{heads}</tr>{rows}</table>"
+
+
+def _check_described(data: bytes) -> None:
+    """A state dict does not say which activation is where, nor in which order layers come: libspherelu would take it for a
+    chain with relu between, sorted by name."""
+    if len(data) >= 8 and 0 < (length := int.from_bytes(data[:8], "little")) <= len(data) - 8:
+        try:
+            header = json.loads(data[8 : 8 + length])
+        except ValueError:
+            return  # the library says what is wrong with it
+        if isinstance(header, dict) and "spherelu" not in (header.get("__metadata__") or {}):
+            raise FormatError("data: tensors without a description of their network; make a net of a PyTorch module by Net.from_torch(module, example)", key="data")
 
 
 class Ensemble(Net):
