@@ -627,7 +627,7 @@ static void grid(size_t n)
 static void odd_name(size_t i)
 {
     for (int k = 0; k < 5; k++, i /= 10)
-        add("!@#$%^&*()" + i % 10, 1);
+        add(&"!@#$%^&*()"[i % 10], 1);
 }
 
 static void methods(size_t n)
