@@ -67,8 +67,9 @@ figures: tool
 	    [ -z "$$failed" ] || { echo "not made:$$failed"; exit 1; }
 
 test test-data test-long: sets += python
+# TESTS='-R name' chooses some: options of ctest.
 test: all
-	$(test) -LE long
+	$(test) -LE long $(TESTS)
 
 # The tests with cases that need real data, with the data: SPHERELU_DATA names the folder.
 test-data: all
@@ -82,7 +83,7 @@ check: configure
 
 test-long: all
 	$(test)
-	$(MAKE) test SAN=address,undefined
+	$(MAKE) test SAN=address,undefined CC=clang
 	$(MAKE) test SAN=thread
 	scripts/check-python-asan
 	$(MAKE) core SAN=memory
