@@ -521,8 +521,8 @@ static void wn_directions_of_any_length_have_a_weight_and_a_gradient(void **stat
 {
     (void)state;
     enum { N = 31, M = 21, ALL = 2 * N + 1 };
-    static const double sizes[SPH_DTYPE_COUNT][4] = {[SPH_F32] = {1e20, 1e37, 1e-23, 1e-34},
-                                                     [SPH_F64] = {1e160, 1e300, 1e-170, 1e-300}};
+    static const double sizes[SPH_DTYPE_COUNT][4] = {
+        [SPH_F32] = {1e20, 1e37, 1e-23, 1e-34}, [SPH_F64] = {1e160, 1e300, 1e-170, 1e-300}};
     static const enum kernel_choice choices[] = {KERNELS_PLAIN, KERNELS_BASE, KERNELS_FASTEST};
     double v[N * M], g[M], dw[N * M], before[M * ALL], found[M * ALL], expected[ALL];
     for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)

@@ -35,7 +35,9 @@ const char *words_nearest(const sph_word_row *rows, const char *text)
 
 const sph_word_row *sph_word(sph_word_kind kind, int i)
 {
-    return (unsigned)kind < SPH_WORD_KIND_COUNT && i >= 0 && (size_t)i < lists[kind].count ? &lists[kind].rows[i] : NULL;
+    return (unsigned)kind < SPH_WORD_KIND_COUNT && i >= 0 && (size_t)i < lists[kind].count
+               ? &lists[kind].rows[i]
+               : NULL;
 }
 
 int sph_word_find(sph_word_kind kind, const char *text)

@@ -74,7 +74,8 @@ int recommend_settle(struct sph_job *job, const sph_data *data)
     if (is_left_open(job))
         options_set_size(job, OPTION_ENSEMBLE, MEMBERS);
     if (o->ensemble > 1 && is_open(job, OPTION_THREADS))
-        options_set_size(job, OPTION_THREADS, sph_processors() < o->ensemble ? sph_processors() : o->ensemble);
+        options_set_size(job, OPTION_THREADS,
+                         sph_processors() < o->ensemble ? sph_processors() : o->ensemble);
     if (is_open(job, OPTION_PARAM))
         options_set_word(job, OPTION_PARAM, SPH_PARAM_SPHERE);
     if (is_open(job, OPTION_HIDDEN))

@@ -147,7 +147,8 @@ static int describe(struct text *out, const char *path, const sph_net *net, size
     if (!object)
         return sph_fail_at(SPH_EMEMORY, path, "out of memory");
     err = put_scaling(object, net, path);
-    if (!err && members > 1 && json_object_set_new(object, MODEL_MEMBERS, json_integer((json_int_t)members)) < 0)
+    if (!err && members > 1 &&
+        json_object_set_new(object, MODEL_MEMBERS, json_integer((json_int_t)members)) < 0)
         err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
     if (!err && data && json_object_set(object, "data", (json_t *)data) < 0)
         err = sph_fail_at(SPH_EMEMORY, path, "out of memory");
