@@ -8,6 +8,7 @@ import html
 import json
 import operator
 import os
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -475,13 +476,16 @@ def _open_run(path: Path) -> list[Net]:
     return nets
 
 
-def _import(path: Path) -> Net:
-    handle, found = ctypes.c_void_p(), _abi.sph_imported()
-    check(lib().sph_net_import(ctypes.byref(handle), c_text(path, "path"), ctypes.byref(found)))
-    net = Net(handle)
-    if found.dropped and not net.note:
-        net.note = json.dumps({"head_left_out": text(found.first)})
-    return net
+def _import(path: Path) -> list[Net]:
+    found = _abi.sph_imported()
+    with tempfile.TemporaryDirectory(prefix="spherelu-") as folder:
+        model = os.path.join(folder, "model.safetensors")
+        check(lib().sph_import(c_text(path, "path"), c_text(model, "path"), ctypes.byref(found)))
+        nets = _open_all(model)
+    if found.dropped and not nets[0].note:
+        for net in nets:
+            net.note = json.dumps({"head_left_out": text(found.first)})
+    return nets
 
 
 def load(path: Path, *, task: str | None = None, classes: Any = None) -> Net:
@@ -504,7 +508,7 @@ def load(path: Path, *, task: str | None = None, classes: Any = None) -> Net:
     if "\0" not in name and os.path.isdir(name):
         nets = _open_run(where)
     else:
-        nets = [_import(where)] if name.lower().endswith(".onnx") else _open_all(where)
+        nets = _import(where) if name.lower().endswith(".onnx") else _open_all(where)
     model = as_one(nets)
     if task is not None or classes is not None:
         _describe(model, task, classes)

@@ -433,6 +433,15 @@ def test_typed_keywords_are_up_to_date():
     assert made == (source / "spherelu" / "_keywords.py").read_text(), "run python/make-keywords"
 
 
+def test_the_graph_of_an_ensemble_is_loaded_with_all_its_members(tmp_path):
+    x = np.random.default_rng(0).normal(size=(80, 2))
+    run = spherelu.train(x, x[:, 0] + x[:, 1], ensemble=3, hidden=5, epochs=5)
+    run.export_onnx(tmp_path / "three.onnx")
+    model = spherelu.load(tmp_path / "three.onnx")
+    assert len(model.nets) == 3
+    assert np.allclose(model.predict(x), run.predict(x), rtol=1e-4, atol=1e-5)  # f32, in another order
+
+
 # ---------------------------------------------------------------- the C interface
 
 
