@@ -74,15 +74,15 @@ test: all
 # The tests with cases that need real data, with the data: SPHERELU_DATA names the folder.
 test-data: all
 	@[ -n "$$SPHERELU_DATA" ] || { echo "make test-data: set SPHERELU_DATA to the folder with the data sets"; exit 2; }
-	$(test) -L data
+	$(test) -L data -LE long
 
-# Builds only what it runs; the tests take a part of their cases (tests/quick.h).
+# The layers of the tests are described in tests/layers.txt. make check builds only what it runs.
 check: configure
 	$(build) --target check_programs
-	@SPH_QUICK=1 $(test:@%=%) -L quick
+	@SPH_LAYER=check $(test:@%=%) -L check
 
 test-long: all
-	$(test)
+	@SPH_LAYER=long $(test:@%=%)
 	$(MAKE) test SAN=address,undefined CC=clang
 	$(MAKE) test SAN=thread
 	scripts/check-python-asan

@@ -11,7 +11,7 @@
 #ifndef SPH_TESTS_GRADIENT_CHECK_H
 #define SPH_TESTS_GRADIENT_CHECK_H
 
-#include "quick.h"
+#include "layer.h"
 #include "support.h"
 
 enum { STEPS = 3 };

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "compute/kernels.h"
-#include "quick.h"
+#include "layer.h"
 
 /* ---------------------------------------------------------------- arrays between guards */
 

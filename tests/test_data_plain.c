@@ -15,7 +15,7 @@
 #include "data/csv.h"
 #include "data/number.h"
 #include "data_files.h"
-#include "quick.h"
+#include "layer.h"
 #include "sheet_twice.h"
 
 /* ---------------------------------------------------------------- numbers */

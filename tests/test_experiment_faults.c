@@ -18,12 +18,8 @@
 #include "experiment_files.h"
 #include "fault.h"
 #include "fault_system.h"
+#include "layer.h"
 #include "spherelu.h"
-
-/* Every third allocation, or all of them in test_experiment_faults_long. */
-#ifndef FAULTS_STRIDE
-#define FAULTS_STRIDE 3
-#endif
 
 static long json_left = -1; /* jansson's allocations still to succeed; negative: off */
 static int json_failed;
@@ -106,7 +102,7 @@ static void each_allocation_fails_once(void **state)
     for (size_t i = 0; i < 2; i++) {
         size_t n = i;
         begin(i);
-        for (;; n += FAULTS_STRIDE) {
+        for (;; n += sample_step(11)) {
             sph_experiment_result result;
             fault_after(n);
             int err = run_file("out", 0, 0, &result), happened = fault_happened();
@@ -134,7 +130,7 @@ static void each_allocation_for_json_fails_once(void **state)
     begin(1);
     json_set_alloc_funcs(json_get, free);
     long n = 0;
-    for (;; n += FAULTS_STRIDE) {
+    for (;; n += (long)sample_step(11)) {
         sph_experiment_result result;
         json_failed = 0;
         json_left = n;
@@ -185,7 +181,7 @@ static void killed_before_and_after_each_call_it_goes_on_to_the_same_end(void **
     for (size_t i = 0; i < 2; i++) {
         begin(i);
         int killed = 1, n = 1;
-        for (; killed; n++)
+        for (; killed; n += (int)sample_step(3))
             for (enum action action = KILL_BEFORE; action <= KILL_AFTER && killed; action++) {
                 pid_t pid = fork();
                 assert_true(pid >= 0);

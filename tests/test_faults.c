@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "fault.h"
 #include "fault_system.h"
+#include "layer.h"
 #include "sinks.h"
 #include "temporaries.h"
 #include "spherelu.h"
@@ -223,7 +224,7 @@ static void fail_each_allocation(const struct setting *settings, const char *dat
 {
     assert_int_equal(run_job(settings, data, whole, 0), 0);
     size_t n = 0;
-    for (;; n++) {
+    for (;; n += sample_step(7)) {
         fault_after(n);
         int err = run_job(settings, data, run_dir, 0);
         int happened = fault_happened();
@@ -272,7 +273,7 @@ static void fail_each_use(const struct setting *settings, const char *data)
     char *first = use_whole(data, &expected, &err);
     assert_int_equal(err, 0);
     size_t n = 0;
-    for (int happened = 1; happened; n++) {
+    for (int happened = 1; happened; n += sample_step(7)) {
         fault_after(n);
         char *text = use_whole(data, &scores, &err);
         happened = fault_happened();
@@ -317,7 +318,7 @@ static void each_allocation_of_a_resume_fails_once(void **state)
     assert_int_equal(run_job(regression, table, whole, 0), 0);
     assert_int_equal(run_job(regression, table, run_dir, 0), 0);
     size_t n = 0;
-    for (;; n++) {
+    for (;; n += sample_step(7)) {
         fault_after(n);
         int err = run_job(regression, table, run_dir, 1);
         int happened = fault_happened();
@@ -418,7 +419,7 @@ static void kill_at_each_call(const struct setting *settings)
     int calls = 0;
     assert_int_equal(run_job(settings, table, whole, 0), 0);
     for (int action = KILL_BEFORE; action <= KILL_AFTER; action++)
-        for (int at = 1, killed = 1; killed; at++, calls++) {
+        for (int at = 1, killed = 1, step = (int)sample_step(3); killed; at += step, calls += step) {
             pid_t child = fork();
             assert_true(child >= 0);
             if (!child) {
@@ -435,7 +436,7 @@ static void kill_at_each_call(const struct setting *settings)
             assert_same_run(whole, run_dir);
             empty_folder(run_dir);
         }
-    print_message("    %d kills\n", calls - 2);
+    print_message("    %d calls\n", calls - 2);
     assert_true(calls > 60);
     empty_folder(whole);
 }

@@ -10,7 +10,7 @@
 #include "data/folder.h"
 #include "data/loader.h"
 #include "data/pictures.h"
-#include "quick.h"
+#include "layer.h"
 #include "rows/pictures.h"
 
 static void touch(const char *name)

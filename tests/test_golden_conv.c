@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "quick.h"
+#include "layer.h"
 #include "spherelu.h"
 
 enum { ROWS = 8, CHANNELS = 3, CLASSES = 10, LOSSES = 21 };

@@ -7,7 +7,7 @@
 
 #include "fault.h"
 #include "file/file.h"
-#include "quick.h"
+#include "layer.h"
 #include "skip.h"
 #include "train/losses.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "net/net.h"
-#include "quick.h"
+#include "layer.h"
 #include "random_net.h"
 #include "skip.h"
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# An experiment of 40 jobs that is killed at 10 random moments (KILLS) and resumed each time ends with the same tables
+# An experiment of 40 jobs that is killed at 10 random moments (KILLS; 100 in the long layer) and resumed each time ends with the same tables
 # and models as one never killed, and repeats nothing that had finished.
 . "$(dirname "$0")/lib_experiment.bash"
 . "$(dirname "$0")/lib.bash"
 
 seed=${KILL_SEED:-$$}
-kills_wanted=${KILLS:-10}
+kills_wanted=${KILLS:-$(in_layer long && echo 100 || echo 10)}
 RANDOM=$seed
 echo "moments drawn with KILL_SEED=$seed"
 

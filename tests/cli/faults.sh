@@ -3,8 +3,9 @@
 #
 # Every call that can fail does so once, in every command: allocations, reads, writes, syncs, renames, processes,
 # threads; calls are also interrupted and cut short. The command then bears it, or ends with 1 and one line; files are
-# the old ones or the new ones; the same command again gives the same bytes as one never disturbed. Here a sample,
-# FAULTS_EACH of each kind and command, in faults_long.sh from every place of the program.
+# the old ones or the new ones; the same command again gives the same bytes as one never disturbed. make test takes a sample: six
+# kinds of call in each command, once. make test-long takes the first and the last call from every place of the program.
+# FAULTS_EACH is the number of calls of each kind and command, or places, or all, which takes most of a day.
 . "$(dirname "$0")/lib_faults.bash"
 . "$(dirname "$0")/lib.bash"
 
@@ -15,7 +16,8 @@ fi
 
 seed=${FAULTS_SEED:-12}
 RANDOM=$seed
-FAULTS_EACH=${FAULTS_EACH:-1}
+FAULTS_EACH=${FAULTS_EACH:-$(in_layer long && echo places || echo 1)}
+[ "$FAULTS_EACH" != 1 ] || FAULTS_KINDS=6
 echo "calls drawn with FAULTS_SEED=$seed"
 
 export SPHERELU_DATA=${SOURCE_DIR:?set SOURCE_DIR to the sources}/data

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# train (also of a folder of pictures), run, convert, export, predict and figures are ended at random moments, KILLS of them in all (20), four of five by
+# train (also of a folder of pictures), run, convert, export, predict and figures are ended at random moments, KILLS of them in all (20; 1,000 in the long layer), four of five by
 # SIGKILL and the others by SIGTERM, and repeated: a file is the old one or the new one at every moment, and what there
-# is in the end is the same as of commands that nobody disturbed, bit for bit but for seconds. kills_long.sh: 1,000.
+# is in the end is the same as of commands that nobody disturbed, bit for bit but for seconds.
 . "$(dirname "$0")/lib_experiment.bash"
 . "$(dirname "$0")/lib_faults.bash"
 . "$(dirname "$0")/lib.bash"
 
 seed=${KILL_SEED:-$$}
-wanted=${KILLS:-20}
+wanted=${KILLS:-$(in_layer long && echo 1000 || echo 20)}
 RANDOM=$seed
 echo "moments drawn with KILL_SEED=$seed"
 

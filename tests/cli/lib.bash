@@ -17,6 +17,11 @@ wrong() {
     failed=$((failed + 1))
 }
 
+# in_layer NAME: make check, make test (also if SPH_LAYER is not set) or make test-long runs this (tests/layers.txt)
+in_layer() {
+    [ "${SPH_LAYER:-test}" = "$1" ]
+}
+
 # skipped REASON: tells of a part that cannot be checked here, in the line scripts/run-tests counts
 skipped() {
     echo "SKIPPED: $*"

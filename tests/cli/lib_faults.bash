@@ -144,6 +144,13 @@ chosen() {
     esac
 }
 
+# kinds: all of hows, or FAULTS_KINDS of them, the next ones at each call
+turn=0
+kinds() {
+    local n
+    for ((n = 0; n < ${FAULTS_KINDS:-${#hows[@]}}; n++)); do echo "${hows[(turn + n) % ${#hows[@]}]}"; done
+}
+
 # walk JUDGE ARGS...: each chosen call of each kind goes wrong once. JUDGE says what the command leaves: reads (nothing),
 # writes (files that are old or new), parts (also tables, figures and a report of those parts that did not fail).
 # FAULTS_ONLY: only of commands that begin so; may be a pattern, as train*vgg6.
@@ -158,7 +165,8 @@ walk() {
     under memory:ENOMEM:0 "$@" || wrong "spherelu $* without a fault: exit $?"
     cp -r try after
     cp out expected
-    for how in "${hows[@]}"; do
+    turn=$((turn + ${FAULTS_KINDS:-0}))
+    for how in $(kinds); do
         rm -rf try
         cp -r before try
         FAULT_STACKS=$PWD/stacks under "$how:0" "$@"
