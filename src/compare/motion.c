@@ -301,7 +301,7 @@ int motion_read(struct motion *out, const struct results *results)
     const struct sph_experiment *e = results->experiment;
     int err = 0;
     *out = (struct motion){.experiment = e, .set = results->set};
-    for (size_t m = 0; e->base->set[OPTION_RECORD] && m < e->method_count && !err; m++)
+    for (size_t m = 0; options_has(e->base, OPTION_RECORD) && m < e->method_count && !err; m++)
         for (size_t line = 0; line < experiment_lines(e) && !err; line++)
             err = read_line(out, results, m, line);
     return err ? err : add_papers(out, results);

@@ -137,7 +137,7 @@ void experiment_perturb_free(struct experiment_perturb *perturb)
 
 int experiment_without_jobs(const struct sph_experiment *e)
 {
-    return e->perturb && !e->base->set[OPTION_DATA] && !e->set_count && !e->method_count;
+    return e->perturb && !options_has(e->base, OPTION_DATA) && !e->set_count && !e->method_count;
 }
 
 /* ---------------------------------------------------------------- the numbers */

@@ -43,7 +43,7 @@ static int score_mean(const struct job_run *run, const struct feed *feed, sph_sc
 
 struct fit_fold job_member_fold(const struct job_run *run, size_t member)
 {
-    size_t folds = run->refit ? 0 : job_folds(run->job), most = 1 + run->split.train_rows;
+    size_t folds = run->refit ? 0 : job_folds(&run->job->spec), most = 1 + run->split.train_rows;
     folds = folds < most ? folds : most; /* a fold has a row */
     return (struct fit_fold){folds, folds ? member % folds : 0};
 }

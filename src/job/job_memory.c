@@ -53,17 +53,17 @@ int sph_option_in_memory(size_t row)
     return row < OPTION_COUNT;
 }
 
-static int check(const struct sph_job *job, const sph_data *data)
+static int check(const struct job_spec *asked, const sph_data *data)
 {
-    const struct job_options *o = &job->options;
+    const struct job_options *o = &asked->options;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (job->given[elsewhere[i]])
+        if (options_given(asked, elsewhere[i]))
             return sph_fail_key(SPH_EARG, option_key(elsewhere[i]), "not for data in memory");
     if (o->task >= 0 && o->task != (int)data->task)
         return sph_fail_key(SPH_EARG, "task", "found %s, and the data are for %s",
                             sph_word(SPH_WORDS_TASK, o->task)->word,
                             sph_word(SPH_WORDS_TASK, (int)data->task)->word);
-    if (data->has_missing && o->missing != SPH_MISSING_MEAN)
+    if (data->has_missing && o->missing >= 0 && o->missing != SPH_MISSING_MEAN)
         return sph_fail_key(SPH_EARG, "missing", "%zu features are NaN, and %s is not for data in memory",
                             data->filled, sph_word(SPH_WORDS_MISSING, o->missing)->word);
     return 0;
@@ -167,8 +167,8 @@ static int keep_moments(const struct job_run *run, sph_moments *out)
 int sph_job_settle(sph_job *job, const sph_data *data)
 {
     NEED(job, data);
-    int err = check(job, data);
-    return err ? err : job_settle(job, data);
+    int err = check(&job->request.asked, data);
+    return err ? err : job_resolve_for(job, data);
 }
 
 /* room: for so many nets */
@@ -177,12 +177,13 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
 {
     struct sph_job *job = run->job;
     int err = sph_job_settle(job, run->data);
-    if (!err && job_members(job) != room)
-        err = sph_fail_key(SPH_EARG, "ensemble", "%zu nets, and there is room for %zu: sph_job_settle first",
-                           job_members(job), room);
-    if (!err)
-        err = job_make_split(job, run->data, &run->split);
-    run->count = job_members(job);
+    if (err < 0)
+        return err;
+    run->count = job_members(&job->spec);
+    if (run->count != room)
+        return sph_fail_key(SPH_EARG, "ensemble", "%zu nets, and there is room for %zu: sph_job_settle first",
+                            run->count, room);
+    err = job_make_split(&job->spec, run->data, &run->split);
     if (!err)
         err = job_make_parts(run);
     if (!err)
@@ -190,7 +191,7 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
     if (!err)
         err = job_train_parts(run, observers, count, result);
     for (size_t k = 0; k < run->count && !err; k++)
-        err = keep_schema(run->nets[k], run->data, (sph_loss)job->options.loss);
+        err = keep_schema(run->nets[k], run->data, (sph_loss)job->spec.options.loss);
     return err;
 }
 
@@ -208,7 +209,7 @@ int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_d
     *result = (sph_result){0};
     if (moments)
         *moments = (sph_moments){0};
-    size_t room = job_members(job);
+    size_t room = job_members(job->resolved ? &job->spec : &job->request.asked);
     for (size_t k = 0; k < room; k++)
         out[k] = NULL;
     int threads = threads_setting(), err = train(&run, room, observers, count, result);

@@ -13,7 +13,7 @@
 
 int job_refit_wanted(const struct job_run *run)
 {
-    return run->job->options.refit > 0 && !run->refit;
+    return run->job->spec.options.refit > 0 && !run->refit;
 }
 
 int job_refit_split(const struct job_run *run, sph_split *out)

@@ -3,9 +3,9 @@
  * Every option of a training job, once. One list gives the field, the word on the command line, the key in
  * files, the default, the check and the help; the tool, config.yaml and experiment files all read it.
  *
- * A job holds each value once, parsed (struct job_options); text is made of it when something is written. An
- * option whose default depends on others is unset until the job settles it, and reads as: size 0, real NaN,
- * word -1, text NULL, character 0, an empty list. */
+ * A value is held once, parsed (struct job_options); text is made of it when something is written. An option without
+ * a value reads as: size 0, real NaN, word -1, text NULL, character 0, an empty list. resolve.h turns what was asked
+ * for into the values that a job has. */
 #ifndef SPH_JOB_OPTIONS_H
 #define SPH_JOB_OPTIONS_H
 
@@ -330,19 +330,41 @@ struct job_options {
 
 enum option_id { OPTION_LIST(OPTION_ID) OPTION_COUNT };
 
+/* Where a value comes from, from the weakest to the strongest. */
+#define OPTION_ORIGINS(X)                                                                                    \
+    X(UNSET, "unset")                                                                                        \
+    X(DEFAULT, "default")                                                                                    \
+    X(PROTOCOL, "protocol")       /* a constant of the authors' code, by --protocol reference */             \
+    X(RECOMMENDED, "recommended") /* chosen by the data                                       */             \
+    X(FILE, "file")               /* config.yaml, or an experiment file                       */             \
+    X(METHOD, "method")           /* a method of an experiment                                */             \
+    X(GRID, "grid")               /* a point of an experiment's grid                          */             \
+    X(COMMAND, "command line")    /* sph_job_set                                              */
+
+#define OPTION_ORIGIN_ENUM(id, word) ORIGIN_##id,
+enum option_origin { OPTION_ORIGINS(OPTION_ORIGIN_ENUM) ORIGIN_COUNT };
+
+/* Values of options, each with its origin. As a request it holds what was asked for, and the rest is unset; as the result of
+ * job_resolve it holds every option that has a meaning for the job, and does not change any more. */
+struct job_spec {
+    struct job_options options;
+    unsigned char origin[OPTION_COUNT]; /* enum option_origin */
+    char **shown;                       /* (OPTION_COUNT) what options_text lent */
+};
+
+/* What a training was asked for. */
+struct job_request {
+    struct job_spec asked;
+    int recommends; /* what is not asked for is chosen by the data, as `spherelu train` does */
+};
+
 struct data_cache;
 
 struct sph_job {
-    struct job_options options;
-    unsigned char set[OPTION_COUNT];   /* it has a value                        */
-    unsigned char given[OPTION_COUNT]; /* by sph_job_set or a file              */
-    unsigned char
-        named[OPTION_COUNT]; /* for this job alone: by sph_job_set, or by an experiment's method or grid */
-    unsigned char adopted[OPTION_COUNT]; /* by the config.yaml of the run that it goes on with */
-    int settled;    /* its values are those that a run settled: a protocol sets none of them again */
-    int recommends; /* what is not given is chosen by the data (recommend.h) */
+    struct job_request request;
+    struct job_spec spec;        /* once its data are known */
+    int resolved;                /* spec is there */
     struct data_cache *cache;    /* where its data are kept for others, borrowed; NULL: nowhere */
-    char **shown;                /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size; /* of the run it is at                   */
     size_t rows;                 /* of its data                           */
     int foresees;                /* its run measures a few steps before it begins */
@@ -360,37 +382,61 @@ int option_is_list(enum option_id id);   /* may be a sequence in a file         
 /* The option called name ('-' and '_' are the same), or -1. */
 int option_find(const char *name);
 
-/* ---------------------------------------------------------------- the values of a job */
+const char *option_origin_word(enum option_origin origin);
+int option_origin_find(const char *word); /* or -1 */
 
-/* Parses, checks and keeps a value without marking it as given. On failure the job is as before and the
- * message says what was found and expected, without naming the option: the caller knows how it was called. */
-int options_put(struct sph_job *job, enum option_id id, const char *text);
+/* ---------------------------------------------------------------- values */
 
-/* As options_put, and marks it as given: what sph_job_set does once it has found the option. */
-int options_give(struct sph_job *job, enum option_id id, const char *text);
+void options_init(struct job_spec *out); /* nothing is set. 0 bytes are an empty one too, for options_free */
+void options_free(struct job_spec *spec);
 
-/* Keeps a value as it is; not given. Of the kinds SIZE, BATCH and U64; REAL; WORD. */
-void options_set_size(struct sph_job *job, enum option_id id, uint64_t value);
-void options_set_real(struct sph_job *job, enum option_id id, double value);
-void options_set_word(struct sph_job *job, enum option_id id, int value);
-void options_set_record(struct sph_job *job, const struct moments_list *value); /* moves it into the job */
-void options_unset(struct sph_job *job, enum option_id id);
+/* On the heap, for lists of them: caller frees with options_delete. */
+int options_new(struct job_spec **out);
+void options_delete(struct job_spec *spec);
+
+static inline int options_has(const struct job_spec *spec, enum option_id id)
+{
+    return spec->origin[id] != ORIGIN_UNSET;
+}
+
+/* Asked for by a person, in a file or on the command line. */
+static inline int options_given(const struct job_spec *spec, enum option_id id)
+{
+    return spec->origin[id] >= ORIGIN_FILE;
+}
+
+/* The same for this job alone: a file that was written down also names options that have no meaning for some of its jobs. */
+static inline int options_named(const struct job_spec *spec, enum option_id id)
+{
+    return spec->origin[id] >= ORIGIN_METHOD;
+}
+
+/* Parses, checks and keeps a value. On failure nothing changes, and the message says what was found and expected, without
+ * naming the option: the caller knows how it was called. A word that leaves the choice open unsets the option. */
+int options_put(struct job_spec *spec, enum option_id id, const char *text, enum option_origin origin);
+
+/* Keeps a value as it is. Of the kinds SIZE, BATCH and U64; REAL; WORD. */
+void options_set_size(struct job_spec *spec, enum option_id id, uint64_t value, enum option_origin origin);
+void options_set_real(struct job_spec *spec, enum option_id id, double value, enum option_origin origin);
+void options_set_word(struct job_spec *spec, enum option_id id, int value, enum option_origin origin);
+void options_set_record(struct job_spec *spec, const struct moments_list *value); /* moves it; of a file */
+void options_unset(struct job_spec *spec, enum option_id id);
 
 /* The canonical text, which reads back as the same value; "" if it is unset. options_add appends it;
  * options_text lends it, NULL if memory is short; options_word lends that of a WORD, which needs none. */
-void options_add(struct text *out, const struct sph_job *job, enum option_id id);
-const char *options_text(const struct sph_job *job, enum option_id id);
-const char *options_word(const struct sph_job *job, enum option_id id);
+void options_add(struct text *out, const struct job_spec *spec, enum option_id id);
+const char *options_text(const struct job_spec *spec, enum option_id id);
+const char *options_word(const struct job_spec *spec, enum option_id id);
 
-/* ---------------------------------------------------------------- from job to job */
+/* ---------------------------------------------------------------- from one to another */
 
-/* A job like another one: values and what was given. Caller frees with sph_job_free. */
-int options_copy(struct sph_job **out, const struct sph_job *from);
+/* One value with its origin, whether set or unset. */
+int options_take(struct job_spec *spec, const struct job_spec *from, enum option_id id);
 
-/* Takes from another job: one value, whether set or unset; all that were given to it, which are given then;
- * all that were not given to the one that takes, but for `out`. */
-int options_take(struct sph_job *job, const struct sph_job *from, enum option_id id);
-int options_override(struct sph_job *job, const struct sph_job *from);
-int options_adopt(struct sph_job *job, const struct sph_job *from);
+/* out <- all of another one; out is overwritten, caller frees. */
+int options_copy(struct job_spec *out, const struct job_spec *from);
+
+/* All that were given to another one, which have this origin then. */
+int options_override(struct job_spec *spec, const struct job_spec *from, enum option_origin origin);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct sph_run {
     char *dir;
-    struct sph_job *job;
+    struct job_spec *spec; /* as config.yaml has it */
     sph_net *net;   /* the first member, or the only one */
     sph_net **nets; /* (members) */
     size_t members;

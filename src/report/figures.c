@@ -218,9 +218,9 @@ static int draw(struct panels *panels, const char *dir, size_t word, const char 
 /* What `regions` would refuse. */
 static int has_regions(const struct recorded *run)
 {
-    const struct act_ops *act = act_ops((sph_act)run->job->options.activation);
-    return run->last && !net_kind((sph_net_kind)run->job->options.net)->make && act->two_lines &&
-           act->breaks && !norm_ops((sph_norm)run->job->options.norm)->per_sample;
+    const struct act_ops *act = act_ops((sph_act)run->spec->options.activation);
+    return run->last && !net_kind((sph_net_kind)run->spec->options.net)->make && act->two_lines &&
+           act->breaks && !norm_ops((sph_norm)run->spec->options.norm)->per_sample;
 }
 
 static int has_tested(const struct recorded *run)

@@ -94,6 +94,27 @@ static inline int data_is_images(const sph_data *data)
     return data->channels > 0;
 }
 
+/* What options depend on. */
+struct data_facts {
+    size_t rows, classes, height, width;
+    sph_task task;
+    sph_decode decode;
+    int images;   /* not a table */
+    int pictures; /* images of a folder of pictures, which are brought when they are needed */
+};
+
+static inline struct data_facts data_facts(const sph_data *data)
+{
+    return (struct data_facts){.rows = data->rows,
+                               .classes = data->classes,
+                               .height = data->height,
+                               .width = data->width,
+                               .task = data->task,
+                               .decode = data->decode,
+                               .images = data_is_images(data),
+                               .pictures = data->pictures != NULL};
+}
+
 /* The same data once more, each to be freed. They are not to be changed from here on. */
 sph_data *data_share(sph_data *data);
 
