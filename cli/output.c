@@ -58,10 +58,16 @@ static void print_wrapped(const char *text, size_t at, size_t indent)
 
 static void print_option(const sph_option *option)
 {
-    char help[512];
-    int given = option->argument && *option->initial;
-    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (default " : "",
-             given ? option->initial : "", given ? ")" : "");
+    char help[1024], standard[256];
+    const sph_option *table;
+    size_t rows = sph_options(&table);
+    if (option >= table && option < table + rows)
+        sph_option_default((size_t)(option - table), standard, sizeof standard);
+    else
+        snprintf(standard, sizeof standard, "%s", option->initial);
+    int given = option->argument && *standard;
+    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (default: " : "", given ? standard : "",
+             given ? ")" : "");
     int at = printf("  --%s%s%s", option->name, option->argument ? " " : "",
                     option->argument ? option->argument : "");
     if (at > HELP_INDENT - 2) {

@@ -393,7 +393,7 @@ static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
     write_record(in_home("line/jobs/SP/seed-0"), &(struct made){1, 17, 5000, 0});
     write_record(in_home("line/jobs/GmP/seed-0"), &(struct made){1, 17, 0.5, 0});
     assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
-    assert_int_equal(options_give(e->base, OPTION_RECORD, "boundaries:every"), 0);
+    assert_int_equal(options_put(e->base, OPTION_RECORD, "boundaries:every", ORIGIN_FILE), 0);
     setenv("PATH", "/nowhere", 1);
     for (int what = 0; what < 3; what++) {
         int err = -1;

@@ -106,11 +106,11 @@ static void an_experiment_of_version_0_1_0_is_read_and_written_as_it_was(void **
     assert_int_equal(file_read(&old, NULL, SPH_TESTS_DIR "/old/experiment-0.1.0.yaml"), 0);
     sph_experiment *e = opened(old);
     assert_string_equal(sph_experiment_name(e), "tricky: name \xc3\xa9 \xf0\x9f\x98\x80");
-    assert_int_equal(e->methods[1].job->options.nesterov, 1);
+    assert_int_equal(e->methods[1].asked->options.nesterov, 1);
     assert_true(e->axes[0].values[1]->options.lr == 0.30000000000000004);
     assert_int_equal(e->axes[1].values[0]->options.hidden.count, 0);
     assert_string_equal(experiment_paper(e, "max_move", 0, "SP, plain"), "up to 2^16");
-    assert_string_equal(sph_job_get(e->base, "record"), "boundaries:0,2+patterns:every");
+    assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:0,2+patterns:every");
     char *now = written(e);
     char *line = strstr(old, "content:");
     for (char *end; *line; line = end + 1) {
@@ -130,11 +130,11 @@ static void the_example_of_the_design_is_read(void **state)
     sph_experiment *e = opened(design);
     assert_string_equal(sph_experiment_name(e), "banana");
     assert_int_equal(e->method_count, 4);
-    assert_int_equal(e->methods[2].job->options.norm, SPH_NORM_BN);
+    assert_int_equal(e->methods[2].asked->options.norm, SPH_NORM_BN);
     assert_int_equal(e->seed_count, 5);
     assert_int_equal(experiment_points(e), 6);
     assert_int_equal(e->base->options.protocol, PROTOCOL_REFERENCE);
-    assert_string_equal(sph_job_get(e->base, "record"), "boundaries:every");
+    assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:every");
     static const char *const figures[] = {"trajectories", "turns", "decision"};
     assert_int_equal(e->figure_count, 3);
     for (size_t i = 0; i < 3; i++)
@@ -145,7 +145,7 @@ static void the_example_of_the_design_is_read(void **state)
     assert_int_equal(count, 4 * 6 * 5);
     assert_string_equal(jobs[count - 1].folder, "jobs/GmP/lr-0.3/seed-4");
     struct sph_job *options;
-    assert_int_equal(experiment_options(e, &jobs[count - 1], "out", &options), 0);
+    assert_int_equal(experiment_job_of(e, &jobs[count - 1], "out", &options), 0);
     assert_string_equal(sph_job_get(options, "lr"), "0.3"); /* the grid's, not the method's */
     assert_string_equal(sph_job_get(options, "param"), "gmp");
     assert_string_equal(sph_job_get(options, "seed"), "4");
@@ -169,17 +169,17 @@ static void set_changes_what_it_names(void **state)
     assert_int_equal(sph_experiment_set(e, "data.rows", "30"), 0);
     assert_int_equal(e->base->options.epochs, 10);
     assert_true(e->base->options.weight_decay == 0.5);
-    assert_true(e->methods[1].job->options.lr == 0.7);
+    assert_true(e->methods[1].asked->options.lr == 0.7);
     assert_int_equal(experiment_points(e), 2);
     assert_int_equal(e->seed_count, 3);
     assert_string_equal(e->base->options.data, "levy");
     assert_int_equal(e->base->options.rows, 30);
     assert_int_equal(sph_experiment_set(e, "record", "{patterns: every, boundaries: [20, 3, 3]}"), 0);
-    assert_string_equal(sph_job_get(e->base, "record"), "boundaries:3,20+patterns:every");
+    assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:3,20+patterns:every");
     assert_int_equal(sph_experiment_set(e, "record", "boundaries"), 0);
-    assert_string_equal(sph_job_get(e->base, "record"), "boundaries:epoch");
+    assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:epoch");
     assert_int_equal(sph_experiment_set(e, "record", "{}"), 0);
-    assert_string_equal(sph_job_get(e->base, "record"), "");
+    assert_string_equal(options_text(e->base, OPTION_RECORD), "");
     sph_experiment_free(e);
 }
 

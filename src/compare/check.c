@@ -100,8 +100,7 @@ static int check_split(const struct sph_experiment *e, const struct job_spec *sp
     if (!split.test_rows)
         err = sph_fail_key(SPH_EARG, "test",
                            "found 0, expected a share of the rows: the table is made of test scores");
-    else if (!split.val_rows && e->axis_count && !e->all_points &&
-             spec->options.protocol == PROTOCOL_HOLDOUT)
+    else if (!split.val_rows && e->axis_count && !e->all_points && spec->options.protocol == PROTOCOL_HOLDOUT)
         err = sph_fail_key(SPH_EARG, "val",
                            "found 0, expected more: the validation part chooses among the grid");
     else

@@ -25,7 +25,8 @@ int experiment_open(sph_experiment **out, const char *path, const struct figure_
     if (!(e->path = mem_text(path)) || !(e->seeds = mem_get(1, sizeof *e->seeds)))
         goto out;
     e->seed_count = 1;
-    if ((err = options_new(&e->base)) < 0 || (err = defaults_fixed(e->base)) < 0 || (err = config_load(&document, e->path)) < 0)
+    if ((err = options_new(&e->base)) < 0 || (err = defaults_fixed(e->base)) < 0 ||
+        (err = config_load(&document, e->path)) < 0)
         goto out;
     err = experiment_read(e, &document);
     node_tree_free(&document);

@@ -116,7 +116,8 @@ const char *experiment_warning(const struct sph_experiment *e)
 {
     int chose_point = e->axis_count && !e->all_points, chose_epoch = job_leaks(e->base);
     for (size_t m = 0; m < e->method_count; m++)
-        if (options_given(e->methods[m].asked, OPTION_MONITOR) && e->base->options.protocol == PROTOCOL_REFERENCE)
+        if (options_given(e->methods[m].asked, OPTION_MONITOR) &&
+            e->base->options.protocol == PROTOCOL_REFERENCE)
             chose_epoch |= strcmp(e->methods[m].asked->options.monitor, "train_loss") != 0;
     if (e->base->options.protocol != PROTOCOL_REFERENCE || (!chose_point && !chose_epoch))
         return NULL;

@@ -137,7 +137,8 @@ static int share(struct sph_experiment *e)
         size_t alike = 0;
         if (!first)
             return SPH_EMEMORY;
-        for (; alike < e->set_count && options_given(e->sets[alike].asked, id) && id != OPTION_DATA; alike++) {
+        for (; alike < e->set_count && options_given(e->sets[alike].asked, id) && id != OPTION_DATA;
+             alike++) {
             const char *own = options_text(e->sets[alike].asked, id);
             if (!own)
                 return SPH_EMEMORY;

@@ -341,3 +341,15 @@ int config_conflict(const struct job_spec *mine, const struct job_spec *theirs)
     }
     return 0;
 }
+
+int config_adopt(struct job_spec *asked, const struct job_spec *theirs)
+{
+    int err = 0;
+    for (enum option_id id = 0; id < OPTION_COUNT && !err; id++) {
+        if (options_given(asked, id) || !options_has(theirs, id) || id == OPTION_OUT)
+            continue;
+        err = options_take(asked, theirs, id);
+        asked->origin[id] = ORIGIN_FILE;
+    }
+    return err;
+}

@@ -32,6 +32,9 @@ int config_read(struct job_spec *spec, const char *path);
  * write checkpoints and where the folder lies may differ. */
 int config_conflict(const struct job_spec *mine, const struct job_spec *theirs);
 
+/* Asks for all that the other one has and that was not asked for, as if a file had named it. */
+int config_adopt(struct job_spec *asked, const struct job_spec *theirs);
+
 /* Gives the values of one mapping to spec. section: "data", "net" or "train" as in files; NULL takes any
  * key of net and train, and data's draw and columns (a method of an experiment). except: a key that is the caller's own and is passed
  * over, or NULL. lines, or NULL: where each option stands. */

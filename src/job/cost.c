@@ -25,7 +25,8 @@ static double all_seconds(const struct job_spec *spec, const struct fit *fit, co
                           double step)
 {
     double steps = (double)trainer_steps(fit->trainer), row = step * steps / (double)split->train_rows,
-           scored = (double)split->val_rows + (spec->options.train_scores > 0 ? (double)split->train_rows : 0),
+           scored =
+               (double)split->val_rows + (spec->options.train_scores > 0 ? (double)split->train_rows : 0),
            all = (double)(split->train_rows + split->val_rows + split->test_rows);
     return (double)spec->options.epochs * (step * steps + row * scored / 3) + row * all / 3;
 }

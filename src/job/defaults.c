@@ -217,11 +217,6 @@ static int is_cv(const struct resolving *r)
     return r->spec->options.protocol == PROTOCOL_CV;
 }
 
-static int is_not_holdout(const struct resolving *r)
-{
-    return r->spec->options.protocol != PROTOCOL_HOLDOUT;
-}
-
 static int optimizer_real(const struct resolving *r, enum option_id id)
 {
     const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)r->spec->options.optimizer);
@@ -284,8 +279,9 @@ static int leave_unset(const struct resolving *r, enum option_id id)
 
 /* Computed values stand in the order in which they depend on each other. */
 static const struct default_row rows[] = {
-    {OPTION_VAL, FOR_ALL, is_not_holdout, "0", NULL, NULL},
-    {OPTION_FOLDS, FOR_ALL, is_cv, "5", NULL, NULL},
+    {OPTION_VAL, FOR_REFERENCE, NULL, "0", NULL, NULL},
+    {OPTION_VAL, FOR_ALL, is_cv, "0", NULL, NULL},
+    {OPTION_FOLDS, FOR_ALL, is_cv, "5", NULL, "5"},
 
     {OPTION_GRAY, FOR_ALL, has_images, "false", NULL, NULL},
     {OPTION_GRAY, FOR_ALL, NULL, NULL, leave_unset, NULL},
@@ -306,20 +302,26 @@ static const struct default_row rows[] = {
     {OPTION_STEM, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_PARAM, FOR_TABLES, NULL, "sphere", NULL, NULL},
     {OPTION_NORM_EPSILON, FOR_REFERENCE, norm_divides, "0.001", NULL, NULL},
+    {OPTION_NORM_EPSILON, FOR_ALL, NULL, NULL, leave_unset, "1e-5"},
     {OPTION_IMN_AT, FOR_REFERENCE, norm_is_at_input, "output", NULL, NULL},
+    {OPTION_IMN_AT, FOR_ALL, NULL, NULL, leave_unset, "input"},
     {OPTION_MBN_BIAS, FOR_REFERENCE, norm_adds_bias, "none", NULL, NULL},
+    {OPTION_MBN_BIAS, FOR_ALL, NULL, NULL, leave_unset, "after"},
     {OPTION_WN_OUTPUT, FOR_REFERENCE, may_be_output, "true", NULL, NULL},
     {OPTION_ANGLE_ORDER, FOR_REFERENCE, has_conv_angles, "hwc", NULL, NULL},
+    {OPTION_ANGLE_ORDER, FOR_ALL, NULL, NULL, leave_unset, "chw"},
     {OPTION_INIT, FOR_REFERENCE, NULL, "authors", NULL, NULL},
     {OPTION_INIT, FOR_ALL, NULL, NULL, first_values, "paper for gmp, glorot for the others"},
 
     {OPTION_OPTIMIZER, FOR_REFERENCE, is_image_net, "sgd", NULL, NULL},
     {OPTION_ADAM_FORM, FOR_REFERENCE, has_form, "keras", NULL, NULL},
+    {OPTION_ADAM_FORM, FOR_ALL, NULL, NULL, leave_unset, "torch"},
     {OPTION_EPSILON, FOR_REFERENCE, has_form, "1e-7", NULL, NULL},
     {OPTION_EPSILON, FOR_ALL, NULL, NULL, optimizer_real, "1e-8"},
     {OPTION_MOMENTUM, FOR_ALL, NULL, NULL, optimizer_real, "0.9; 0 for rmsprop"},
     {OPTION_NORM_MOMENTUM, FOR_REFERENCE, norm_is_batch, "0.01", NULL, NULL},
     {OPTION_NORM_VARIANCE, FOR_REFERENCE, norm_is_biased, "biased", NULL, NULL},
+    {OPTION_NORM_VARIANCE, FOR_ALL, NULL, NULL, leave_unset, "unbiased"},
     {OPTION_DTYPE, FOR_REFERENCE, is_mlp, "f64", NULL, NULL},
 
     {OPTION_BATCH, FOR_TABLES, NULL, NULL, table_batch, "about 1/32 of the training samples, 32 to 256"},
@@ -346,6 +348,7 @@ static const struct default_row rows[] = {
     {OPTION_MONITOR, FOR_REFERENCE, is_image_net, "val_accuracy", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_regression, "val_mse", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, NULL, "val_accuracy", NULL, NULL},
+    {OPTION_MONITOR, FOR_ALL, NULL, NULL, leave_unset, "val_loss; train_loss without a validation part"},
     {OPTION_LOSS, FOR_REFERENCE, is_regression, "mae", NULL, NULL},
     {OPTION_LOSS, FOR_ALL, NULL, NULL, task_loss, "mse for regression, bce or ce for classes"},
     {OPTION_STANDARDIZE, FOR_REFERENCE, is_regression, "features", NULL, NULL},
@@ -357,7 +360,28 @@ static const struct default_row rows[] = {
     {OPTION_ENSEMBLE_VAL, FOR_ALL, can_fold, "folds", NULL, "folds"},
     {OPTION_ENSEMBLE_VAL, FOR_ALL, is_ensemble, "one", NULL, "one with --group, --time or another protocol"},
     {OPTION_THREADS, FOR_TABLES, is_ensemble, NULL, table_threads,
-     "1; for an ensemble as many as there are processors"},
+     "as many as there are processors for an ensemble, otherwise 1"},
+
+    /* never written down unless they are asked for */
+    {OPTION_TARGET, FOR_ALL, NULL, NULL, leave_unset, "the last column"},
+    {OPTION_DELIMITER, FOR_ALL, NULL, NULL, leave_unset, "detected"},
+    {OPTION_TASK, FOR_ALL, NULL, NULL, leave_unset, "detected"},
+    {OPTION_ROWS, FOR_ALL, NULL, NULL, leave_unset, "all"},
+    {OPTION_COLUMNS, FOR_ALL, NULL, NULL, leave_unset, "as-is"},
+    {OPTION_DRAW, FOR_ALL, NULL, NULL, leave_unset, "seed"},
+    {OPTION_NOISE, FOR_ALL, NULL, NULL, leave_unset, "0.1"},
+    {OPTION_WORKERS, FOR_ALL, NULL, NULL, leave_unset, "one less than there are processors"},
+    {OPTION_GROUPS, FOR_ALL, NULL, NULL, leave_unset, "32, or fewer so that each group has 4 units"},
+    {OPTION_FAN_OUT, FOR_ALL, NULL, NULL, leave_unset, "area"},
+    {OPTION_CLASS_WEIGHT, FOR_ALL, NULL, NULL, leave_unset, "none"},
+    {OPTION_HUBER_DELTA, FOR_ALL, NULL, NULL, leave_unset, "1"},
+    {OPTION_BETA1, FOR_ALL, NULL, NULL, leave_unset, "0.9"},
+    {OPTION_BETA2, FOR_ALL, NULL, NULL, leave_unset, "0.999; 0.99 for rmsprop and lion"},
+    {OPTION_NATURAL, FOR_ALL, NULL, NULL, leave_unset, "off"},
+    {OPTION_MICRO, FOR_ALL, NULL, NULL, leave_unset, "the whole batch"},
+    {OPTION_MEMORY, FOR_ALL, NULL, NULL, leave_unset, "normal"},
+    {OPTION_SEED_SPLIT, FOR_ALL, NULL, NULL, leave_unset, "--seed"},
+    {OPTION_SEED_INIT, FOR_ALL, NULL, NULL, leave_unset, "--seed"},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };

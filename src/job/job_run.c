@@ -54,12 +54,8 @@ static int adopt_config(struct job_run *run, const char *path)
         err = config_read(run->before_spec, path);
     if (!err)
         err = config_conflict(asked, run->before_spec);
-    for (enum option_id id = 0; id < OPTION_COUNT && !err; id++) {
-        if (options_given(asked, id) || !options_has(run->before_spec, id))
-            continue;
-        err = options_take(asked, run->before_spec, id);
-        asked->origin[id] = ORIGIN_FILE;
-    }
+    if (!err)
+        err = config_adopt(asked, run->before_spec);
     if (!err && !options_has(asked, OPTION_DECODE)) /* images of 0.2.0 or before were decoded so */
         options_set_word(asked, OPTION_DECODE, SPH_DECODE_SCALED, ORIGIN_DEFAULT);
     return err;
@@ -388,12 +384,12 @@ static int begin_log(struct job_run *run)
     const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
     int finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0;
     int wanted = run->job->spec.options.log == LOG_TENSORBOARD && !finished && !run->refit;
-    struct tensorboard_setup setup = {.dir = run->folder.dir,
-                                      .spec = &run->job->spec,
-                                      .net = run->nets[0],
-                                      .rows =
-                                          moments_want(&run->job->spec.options.record, "boundaries") ? rows : NULL,
-                                      .step = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP)};
+    struct tensorboard_setup setup = {
+        .dir = run->folder.dir,
+        .spec = &run->job->spec,
+        .net = run->nets[0],
+        .rows = moments_want(&run->job->spec.options.record, "boundaries") ? rows : NULL,
+        .step = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP)};
     return wanted ? tensorboard_new(&run->board, &setup) : 0;
 }
 
@@ -461,7 +457,8 @@ static double whole_seconds(const struct job_run *run, const struct job_cost *co
 static int foresee(struct job_run *run)
 {
     struct job_cost cost;
-    int err = job_cost(&cost, &run->job->spec, run->fits[0], run->nets[0], &run->split, timed_seconds, soon_seconds);
+    int err = job_cost(&cost, &run->job->spec, run->fits[0], run->nets[0], &run->split, timed_seconds,
+                       soon_seconds);
     if (err < 0)
         return err;
     run->job->seconds = whole_seconds(run, &cost);

@@ -21,7 +21,7 @@ struct job_run {
     struct sph_job *job;
     struct folder folder;
     struct job_spec *before_spec; /* of the run that is resumed, or NULL */
-    int held; /* the folder, or -1 */
+    int held;                     /* the folder, or -1 */
     sph_data *data;
     sph_split split;
     size_t count;            /* of an ensemble's members; 1 of one net */

@@ -81,7 +81,8 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
     if (!err && run->members)
         err = job_members_restore(run, extra, path);
     const json_t *rows;
-    if (!err && options_has(&run->job->spec, OPTION_RECORD) && !(err = json_member_object(extra, path, "record", &rows)))
+    if (!err && options_has(&run->job->spec, OPTION_RECORD) &&
+        !(err = json_member_object(extra, path, "record", &rows)))
         *recorded = json_incref((json_t *)rows);
     *metrics_bytes = bytes;
     json_decref(extra);

@@ -56,7 +56,9 @@ static int set_hidden(struct job_spec *spec, double factor)
         double size = fmax(1, round((double)hidden->list[i] * factor));
         text_add(&text, "%s%.0f", i ? "," : "", size);
     }
-    int err = text.failed ? SPH_EMEMORY : hidden->count ? options_put(spec, OPTION_HIDDEN, text.chars, ORIGIN_RECOMMENDED) : 0;
+    int err = text.failed     ? SPH_EMEMORY
+              : hidden->count ? options_put(spec, OPTION_HIDDEN, text.chars, ORIGIN_RECOMMENDED)
+                              : 0;
     text_free(&text);
     return err;
 }

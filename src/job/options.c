@@ -4,11 +4,13 @@
 #include "job/options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "job/defaults.h"
 #include "job/option_kinds.h"
 
 /* ---------------------------------------------------------------- the tables */
@@ -30,6 +32,17 @@ size_t sph_options(const sph_option **out)
         return 0;
     *out = table;
     return OPTION_COUNT;
+}
+
+void sph_option_default(size_t row, char *out, size_t size)
+{
+    struct text words = {0};
+    if (!out || !size)
+        return;
+    if (row < OPTION_COUNT)
+        defaults_words(&words, (enum option_id)row);
+    snprintf(out, size, "%s", words.chars ? words.chars : "");
+    text_free(&words);
 }
 
 const sph_option *option_row(enum option_id id)

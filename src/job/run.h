@@ -11,8 +11,8 @@
 struct sph_run {
     char *dir;
     struct job_spec *spec; /* as config.yaml has it */
-    sph_net *net;   /* the first member, or the only one */
-    sph_net **nets; /* (members) */
+    sph_net *net;          /* the first member, or the only one */
+    sph_net **nets;        /* (members) */
     size_t members;
     json_t *schema;  /* of the columns of its data */
     int strict;      /* words that training did not see are refused */

@@ -200,7 +200,7 @@ static const char *leak_of(const struct panels *panels)
     if (!e || !e->axis_count || e->all_points)
         return "leak: the test part chose the epoch";
     return job_leaks(e->base) ? "leak: the test part chose the epoch and the point of the grid"
-                                    : "leak: the test part chose the point of the grid";
+                              : "leak: the test part chose the point of the grid";
 }
 
 int panels_foot(struct figure *figure, struct panels *panels, char **caption)

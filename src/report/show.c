@@ -205,16 +205,35 @@ static void add_options(struct text *out, const struct job_spec *spec)
     text_add(out, ", seed %llu\n", (unsigned long long)spec->options.seed);
 }
 
+/* Every value and where it comes from. */
+static void add_origins(struct text *out, const struct job_spec *spec)
+{
+    const char *section = "";
+    text_add(out, "\n%-20s %-24s %s\n", "option", "value", "origin");
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        const sph_option *option = option_row(id);
+        const char *value = options_text(spec, id);
+        if (!options_has(spec, id) || id == OPTION_OUT)
+            continue;
+        text_add(out, "%s%-20s %-24s %s\n", *section && strcmp(section, option->section) ? "\n" : "",
+                 option->name, value ? value : "", option_origin_word((enum option_origin)spec->origin[id]));
+        section = option->section;
+    }
+}
+
 static json_t *run_to_json(const char *dir, const struct job_spec *spec, const json_t *result,
                            const sph_net *net, size_t members)
 {
-    json_t *options = json_object();
-    int bad = !options;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (options_has(spec, id) && id != OPTION_OUT)
-            bad |= json_object_set_new(options, option_row((enum option_id)id)->name,
-                                       json_words(options_text(spec, (enum option_id)id)));
-    json_t *object = JSON_OF({"run", json_words(dir)}, {"options", options},
+    json_t *options = json_object(), *origins = json_object();
+    int bad = !options || !origins;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (options_has(spec, id) && id != OPTION_OUT) {
+            const char *name = option_row(id)->name;
+            bad |= json_object_set_new(options, name, json_words(options_text(spec, id)));
+            bad |= json_object_set_new(origins, name,
+                                       json_words(option_origin_word((enum option_origin)spec->origin[id])));
+        }
+    json_t *object = JSON_OF({"run", json_words(dir)}, {"options", options}, {"origins", origins},
                              {"result", result ? json_incref((json_t *)result) : json_null()});
     if (net)
         bad |= network_to_json(object, net, members);
@@ -244,6 +263,7 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
     add_result(&out, result);
     if (net)
         err = add_network(&out, net, members);
+    add_origins(&out, spec);
     text_add(&out, "\nrepeat      ");
     run_add_command(&out, spec);
     text_add(&out, "\n");
