@@ -30,7 +30,7 @@ tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradien
          test_kernels_image test_kernels_loss test_kernels_matrix test_kernels_moves test_kernels_norm \
          test_kernels_unit test_losses test_memory test_metrics test_norms test_onednn test_param test_perturb test_plan test_random test_regions \
          test_regions_cases test_split test_text test_theory test_tracker test_train_loop test_train_schedule \
-         test_train_scores test_train_stop test_watch test_winograd test_zoo
+         test_train_scores test_train_stop test_trainer test_watch test_winograd test_zoo
 
 # ---------------------------------------------------------------- flags
 CFLAGS ?=

@@ -152,7 +152,7 @@ int job_train_members(struct job_run *run, const sph_observer *observers, size_t
     result->stopped = stopped && !members_finished(run->members);
     result->diverged = err == SPH_EDIVERGED;
     for (size_t k = 0; k < run->count && result->diverged; k++) {
-        size_t epochs = (size_t)trainer_scalar(run->fits[k]->trainer, TRAINER_EPOCH);
+        size_t epochs = (size_t)trainer_place(run->fits[k]->trainer)->epoch;
         result->epochs = epochs > result->epochs ? epochs : result->epochs;
     }
     if (!err && !result->stopped)

@@ -94,13 +94,11 @@ void sph_moments_free(sph_moments *moments)
     *moments = (sph_moments){0};
 }
 
-/* The spans of it in a trainer; *step: its count of steps. */
-static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS], double **step)
+/* The spans of it in a trainer. */
+static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS])
 {
     size_t all = trainer_spans(trainer, out), count = 0;
     for (size_t i = 0; i < all; i++) {
-        if (!strcmp(out[i].name, "scalars"))
-            *step = (double *)out[i].data + TRAINER_STEP;
         if (!strncmp(out[i].name, "optimizer.", strlen("optimizer.")))
             out[count++] = out[i];
     }
@@ -110,8 +108,7 @@ static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINE
 static size_t moments_count(const struct job_run *run)
 {
     struct trainer_span spans[TRAINER_SPANS];
-    double *step;
-    size_t count = moments_of(run->fits[0]->trainer, spans, &step), numbers = 0;
+    size_t count = moments_of(run->fits[0]->trainer, spans), numbers = 0;
     for (size_t i = 0; i < count; i++)
         numbers += spans[i].count;
     return run->count * numbers;
@@ -124,12 +121,12 @@ static void move_moments(const struct job_run *run, sph_moments *moments, int ba
     double *value = moments->value;
     for (size_t member = 0; member < run->count; member++) {
         struct trainer_span spans[TRAINER_SPANS];
-        double *step;
-        size_t count = moments_of(run->fits[member]->trainer, spans, &step);
+        struct trainer *trainer = run->fits[member]->trainer;
+        size_t count = moments_of(trainer, spans);
         if (back)
-            moments->step = (uint64_t)*step;
+            moments->step = trainer_place(trainer)->step;
         else
-            *step = (double)moments->step;
+            trainer_set_step(trainer, moments->step);
         for (size_t i = 0; i < count; value += spans[i++].count)
             back ? k->to_double(spans[i].count, spans[i].data, value)
                  : k->from_double(spans[i].count, value, spans[i].data);

@@ -368,7 +368,7 @@ static int begin_record(struct job_run *run, const json_t *kept)
         .batch_rows = trainer_rows(fit->trainer),
         .opts = &fit->opts,
         .kept = kept,
-        .finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0,
+        .finished = trainer_place(fit->trainer)->finished,
     };
     run->job->record_size = (sph_record_size){0};
     int err = options_has(&run->job->spec, OPTION_RECORD) ? record_new(&run->record, &setup) : 0;
@@ -382,14 +382,14 @@ static int begin_log(struct job_run *run)
 {
     const struct fit *fit = run->fits[0];
     const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
-    int finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0;
+    int finished = trainer_place(fit->trainer)->finished;
     int wanted = run->job->spec.options.log == LOG_TENSORBOARD && !finished && !run->refit;
     struct tensorboard_setup setup = {
         .dir = run->folder.dir,
         .spec = &run->job->spec,
         .net = run->nets[0],
         .rows = moments_want(&run->job->spec.options.record, "boundaries") ? rows : NULL,
-        .step = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP)};
+        .step = trainer_place(fit->trainer)->step};
     return wanted ? tensorboard_new(&run->board, &setup) : 0;
 }
 

@@ -189,9 +189,9 @@ static int climb(struct tuning *t, size_t epochs)
     for (size_t i = 0; i < t->alive && !err; i++) {
         struct candidate *c = &t->all[t->live[i]];
         c->diverged |= members_diverged(members, i);
-        c->value = c->diverged ? INFINITY : trainer_scalar(c->fit->trainer, TRAINER_BEST);
-        double trained = trainer_scalar(c->fit->trainer, TRAINER_EPOCH);
-        if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", (json_int_t)trained, "value",
+        c->value = c->diverged ? INFINITY : trainer_place(c->fit->trainer)->best;
+        json_int_t trained = (json_int_t)trainer_place(c->fit->trainer)->epoch;
+        if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", trained, "value",
                                                       json_number(fabs(c->value)))) < 0)
             err = sph_fail(SPH_EMEMORY, "out of memory");
     }

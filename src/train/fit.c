@@ -331,9 +331,9 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
 {
     *result = (sph_result){0};
     int err = trainer_run(fit->trainer, observers, count);
-    result->epochs = (size_t)trainer_scalar(fit->trainer, TRAINER_EPOCH);
-    result->best_epoch = (size_t)trainer_scalar(fit->trainer, TRAINER_BEST_EPOCH);
-    result->steps = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP);
+    result->epochs = (size_t)trainer_place(fit->trainer)->epoch;
+    result->best_epoch = (size_t)trainer_place(fit->trainer)->best_epoch;
+    result->steps = trainer_place(fit->trainer)->step;
     result->seconds = trainer_seconds(fit->trainer);
     const struct source *train = &fit->train->source;
     result->waited = train->waited ? train->waited(train->self) : 0;
@@ -360,25 +360,6 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
                         fit->opts.lr);
     }
     return 0;
-}
-
-int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
-              const sph_observer *observers, size_t count, sph_result *result)
-{
-    NEED(net, data, split, opts);
-    if (count)
-        NEED(observers);
-    struct fit *fit = NULL;
-    sph_result own;
-    if (!result)
-        result = &own;
-    *result = (sph_result){0};
-    int threads = threads_setting(), err = fit_new(&fit, net, data, split, opts);
-    if (!err)
-        err = fit_run(fit, observers, count, result);
-    fit_free(fit);
-    threads_set_back(threads);
-    return err;
 }
 
 /* ---------------------------------------------------------------- stopping from outside */
