@@ -154,7 +154,14 @@ static void a_state_goes_through_bytes(void **state)
         assert_int_equal(sph_trainer_set_lr(first, 0.003), 0);
         assert_int_equal(sph_trainer_save_state(first, &bytes, &size), 0);
         assert_int_equal(sph_trainer_step(first, 11), 0);
+        sph_scores before, after;
+        assert_int_equal(sph_trainer_step(second, 4), 0);
         assert_int_equal(sph_trainer_load_state(second, bytes, size), 0);
+        assert_int_equal(sph_trainer_load_state(first, bytes, size), 0); /* back, and once more */
+        assert_int_equal(sph_trainer_score(first, SPH_PART_VAL, &before), 0);
+        assert_int_equal(sph_trainer_score(second, SPH_PART_VAL, &after), 0);
+        assert_true(before.value[0] == after.value[0]);
+        assert_int_equal(sph_trainer_step(first, 11), 0);
         assert_int_equal(sph_trainer_step(second, 11), 0);
         assert_same_nets(whole, rest);
         assert_true(view_of(first).loss == view_of(second).loss);

@@ -593,6 +593,7 @@ void trainer_restored(struct trainer *t)
 {
     scalars_to_place(t);
     t->fetched = t->begun = 0;
+    weights_materialize(t->weights);
     trainer_go_on(t); /* there may be more epochs now, or fewer */
 }
 
