@@ -59,6 +59,8 @@ static int blame(const struct sph_experiment *e, const struct experiment_job *jo
     if (!line && id >= 0) /* a default: the section's own line would be a guess, the data's is none */
         line = e->set_count ? e->sets[job->set].line : e->lines[OPTION_DATA];
     sph_fail_move(SPH_EFORMAT, e->path, line, 1);
+    if (id == OPTION_DATA && !*sph_failure()->key)
+        sph_fail_of(SPH_EFORMAT, e->path, line, "data", "%s", sph_failure()->what);
     if (of_method)
         sph_fail_in(SPH_EFORMAT, "method '%s'", method->name);
     return e->set_count && id != OPTION_DATA ? sph_fail_in(SPH_EFORMAT, "set '%s'", e->sets[job->set].name)

@@ -32,16 +32,16 @@ static int read_eps(struct experiment_perturb *perturb, struct node list)
 {
     size_t count = node_count(list);
     if (!node_is_list(list))
-        return node_fail(list, "perturb", "eps: found %s, expected a list of numbers", node_shape(list));
+        return node_fail(list, "eps", "found %s, expected a list of numbers", node_shape(list));
     if (!count || count > MOST_EPS)
-        return node_fail(list, "perturb", "eps: found %zu numbers, expected 1 to %d", count, MOST_EPS);
+        return node_fail(list, "eps", "found %zu numbers, expected 1 to %d", count, MOST_EPS);
     mem_free(perturb->eps);
     perturb->count = count;
     if (!(perturb->eps = mem_get(count, sizeof *perturb->eps)))
         return SPH_EMEMORY;
     int err = 0;
     for (size_t i = 0; i < count && !err; i++)
-        err = read_real(node_item(list, i), "perturb: eps", "a number", &perturb->eps[i]);
+        err = read_real(node_item(list, i), "eps", "a number", &perturb->eps[i]);
     return err;
 }
 
@@ -52,21 +52,19 @@ static int read_value(struct experiment_perturb *perturb, int key, struct node v
     case PERTURB_KEY_EPS:
         return read_eps(perturb, value);
     case PERTURB_KEY_DIM:
-        err = node_check_text(value, "perturb: dim", "the number of inputs");
+        err = node_check_text(value, "dim", "the number of inputs");
         if (!err && (!text_to_size(node_text(value), &perturb->inputs) || perturb->inputs < 2 ||
                      perturb->inputs > MOST_INPUTS))
-            err = node_fail(value, "perturb", "dim: found '%s', expected 2 to %d inputs", node_text(value),
-                            MOST_INPUTS);
+            err =
+                node_fail(value, "dim", "found '%s', expected 2 to %d inputs", node_text(value), MOST_INPUTS);
         return err;
     case PERTURB_KEY_LENGTH:
-        err = read_real(value, "perturb: length", "the length of the weight, above 0", &perturb->length);
+        err = read_real(value, "length", "the length of the weight, above 0", &perturb->length);
         if (!err && perturb->length <= 0)
-            err = node_fail(value, "perturb", "length: found '%s', expected a number above 0",
-                            node_text(value));
+            err = node_fail(value, "length", "found '%s', expected a number above 0", node_text(value));
         return err;
     default:
-        return read_real(value, "perturb: distance", "the boundary's distance from the origin",
-                         &perturb->distance);
+        return read_real(value, "distance", "the boundary's distance from the origin", &perturb->distance);
     }
 }
 

@@ -44,7 +44,8 @@ int sph_run_open(sph_run **out, const char *dir)
         file_leave(dir);
         err = SPH_EMEMORY;
     } else if (!file_is_directory(dir))
-        err = sph_fail_at(SPH_EIO, dir, "no such run folder");
+        err = file_exists(dir) ? sph_fail_at(SPH_EFORMAT, dir, "a file, expected a run folder")
+                               : sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!file_exists(config) && file_exists(experiment))
         err = sph_fail_at(SPH_EFORMAT, dir,
                           "an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir);
@@ -218,8 +219,8 @@ int run_check_outputs(const sph_run *run, const char *source, const sph_data *da
         return 0;
     place.row = rows ? rows[bad / outputs] : bad / outputs;
     if (data_is_images(data))
-        return sph_fail(SPH_EFORMAT, "row %zu (counted from 0): the prediction is not a finite number",
-                        place.row);
+        return sph_fail_of(SPH_EFORMAT, "", 0, "row",
+                           "row %zu (counted from 0): the prediction is not a finite number", place.row);
     double *scaled = mem_get(n, sizeof *scaled);
     if (!scaled)
         return SPH_EMEMORY;

@@ -100,7 +100,7 @@ static int find_plane(struct aim *aim)
     int err = sph_plane_through(aim->run->net, aim->point, aim->point + n, aim->point + 2 * n, aim->plane,
                                 aim->plane + n, aim->plane + 2 * n, o->window);
     if (err < 0)
-        return sph_fail_in(err, "plane: rows %zu, %zu and %zu", rows[0], rows[1], rows[2]);
+        return sph_fail_about(err, "plane", "plane: rows %zu, %zu and %zu", rows[0], rows[1], rows[2]);
     o->origin = aim->plane;
     o->first = aim->plane + n;
     o->second = aim->plane + 2 * n;

@@ -348,7 +348,7 @@ static int say_notes(const struct text *notes, size_t failed, size_t drawn, int 
 {
     if (failed == 1 && !drawn)
         return failure_set(first);
-    sph_fail(first->code, "not drawn: %.480s", notes->chars);
+    sph_fail_of(first->code, "", 0, "figures", "not drawn: %.480s", notes->chars);
     return named || !drawn ? first->code : 2;
 }
 

@@ -173,8 +173,8 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
     struct table table = {0};
     struct first first = {0};
     size_t entered = 0;
-    int err = count < 2 ? sph_fail(SPH_EARG, "%zu run%s, expected two or more to compare", count,
-                                   count == 1 ? "" : "s")
+    int err = count < 2 ? sph_fail_of(SPH_EARG, "", 0, "runs", "%zu run%s, expected two or more to compare",
+                                      count, count == 1 ? "" : "s")
                         : 0;
     for (size_t c = 0; c < COMPARE_COLUMNS; c++)
         table_column(&table, columns[c]);

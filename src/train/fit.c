@@ -68,13 +68,13 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
 {
     int err;
     if (!net->ready)
-        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
     if (sph_net_inputs(net) != data->features)
-        return sph_fail(SPH_EARG, "the net has %zu inputs, the data %zu features", sph_net_inputs(net),
-                        data->features);
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu inputs, the data %zu features",
+                           sph_net_inputs(net), data->features);
     if (sph_net_outputs(net) != sph_data_outputs(data))
-        return sph_fail(SPH_EARG, "the net has %zu outputs, the data ask for %zu", sph_net_outputs(net),
-                        sph_data_outputs(data));
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu outputs, the data ask for %zu",
+                           sph_net_outputs(net), sph_data_outputs(data));
     if ((unsigned)opts->loss >= SPH_LOSS_COUNT)
         return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)opts->loss);
     if ((err = loss_check(opts->loss, data->task, opts->standardize, data->y, data->rows * data->targets)) <
@@ -83,7 +83,7 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
         return sph_fail_key(SPH_EARG, "augment", "kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
-        return sph_fail(SPH_EARG, "the training part has no rows");
+        return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
         return sph_fail_key(SPH_EARG, "standardize", "%d is none of the known ways", (int)opts->standardize);
     if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
@@ -355,9 +355,10 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     if (!are_numbers(&result->train) || !are_numbers(&result->val) || !are_numbers(&result->test)) {
         result->diverged = 1;
         result->train = result->val = result->test = (sph_scores){0};
-        return sph_fail(SPH_EDIVERGED,
-                        "the last weights give scores that are no finite numbers; try a smaller lr than %g",
-                        fit->opts.lr);
+        return sph_fail_of(
+            SPH_EDIVERGED, "", 0, "lr",
+            "the last weights give scores that are no finite numbers; try a smaller lr than %g",
+            fit->opts.lr);
     }
     return 0;
 }

@@ -72,7 +72,7 @@ static int plan_batches(struct trainer *t)
     size_t rows = t->train->rows;
     int statistic = net_has_batch_statistic(t->net);
     if (!rows)
-        return sph_fail(SPH_EARG, "the training part has no rows");
+        return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
     t->batch = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
     t->batches = (rows + t->batch - 1) / t->batch;
     t->longest = t->batch;

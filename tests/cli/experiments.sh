@@ -19,8 +19,7 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
         run 0 run "$file" "${little[@]}" --out "$name"
         shows "$name: " "results   $name"
     else
-        run 1 run "$file" --out "$name"
-        says "$data" "was not found"
+        refuses "format key=data path=$name.yaml line=$(grep -n '^data:' "$file" | cut -d: -f1)" run "$file" --out "$name"
     fi
 done
 

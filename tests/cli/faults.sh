@@ -135,8 +135,8 @@ for ((n = 1; n <= 20; n++)); do
     [ -n "$hit" ] || break
     check "operator new fails, call $((n * n)): exit $code, expected 0 or 1" [ $code -le 1 ]
     [ $code -eq 0 ] || check "not one line of ours: operator new, call $((n * n))" \
-        eval '[ "$(wc -l <err)" -eq 1 ] && grep -q ^spherelu err'
-    grep -q "^spherelu: out of memory inside of a library" err && thrown=$((thrown + 1))
+        eval '[ "$(wc -l <err)" -eq 1 ] && read_message "$(<err)"'
+    read_message "$(<err)" && [ -z "${message[command]}" ] && message_is error memory key=max-memory && thrown=$((thrown + 1))
 done
 echo "$n calls of operator new, $thrown exceptions that nobody caught"
 check "no exception reached the last resort" [ $thrown -gt 0 ]

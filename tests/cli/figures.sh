@@ -113,11 +113,11 @@ check "the median seed is not the one it says" cmp -s median.dat "seed-$median.d
 run 0 figures seeds decision --seed median
 check "--seed median" cmp -s seeds/figures/decision.p0data.dat median.dat
 run 2 figures seeds decision --seed 3
-says "seeds/experiment.yaml: no seed 3; it has 0, 1, 2"
+fails argument key=seed path=seeds/experiment.yaml
 run 2 figures seeds/jobs/SP/lr-0.1/seed-1 decision --seed 0
-says "no seed 0; this run has 1"
+fails argument key=seed path=seeds/jobs/SP/lr-0.1/seed-1
 run 2 figures seeds --seed first
-says "--seed: found 'first', expected a seed of DIR or median"
+fails argument key=seed
 
 # ---- a run under protocol reference is drawn with the options that it had, and leaks only where the test part chose
 before() { grep -v '^#' "$1/figures/predictions.p0.dat" | cut -d' ' -f1,2; }
@@ -161,13 +161,13 @@ run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --batch 32 --out b
 run 0 figures bare
 made bare/figures decision convergence confusion regions
 absent bare/figures/turns.gp bare/figures/moves.gp
-check "what a record would add" [ "$(grep -c "note: bare: nothing was recorded in this run; train --record boundaries adds" err)" -eq 1 ]
+notes key=record bare
 run 0 figures bare --quiet
 check "quiet" [ ! -s err ]
 rm -r bare/figures
 for name in trajectories turns moves; do
     run 1 figures bare $name
-    says "bare: no recorded boundaries; train it with --record boundaries"
+    fails format key=record path=bare
 done
 run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --norm ln --out ln --quiet
 run 0 figures ln
@@ -178,29 +178,29 @@ run 0 figures stopped decision
 check "its report" grep -q "The run is not finished" stopped/report.html
 check "a stopped run" grep -q "not finished" stopped/figures/decision.gp
 run 1 figures plane-0/jobs/SP
-says "neither a run folder nor an experiment's"
+fails format path=plane-0/jobs/SP
 run 1 boundaries plane-0
-says "plane-0: an experiment, not a run; its runs lie in plane-0/jobs, by method and seed"
+fails format path=plane-0
 run 0 run "$experiments/fig1.yaml" --set figures=[] --out alone
 run 1 figures alone turns
-says "alone/experiment.yaml: this experiment trains nothing, and so has no turns"
+fails format path=alone/experiment.yaml
 run 1 figures line-0 flips
-says "line-0/experiment.yaml: flips needs record: {patterns: epoch} in the experiment's file"
+fails format path=line-0/experiment.yaml
 SPHERELU_FIGURES=nothere run 1 figures bare convergence
-says "SPHERELU_FIGURES: nothere: no such folder"
+fails file key=SPHERELU_FIGURES
 run 0 figures bare convergence
 made bare/figures convergence
 run 2 figures one turn
-says "unknown figure 'turn', did you mean 'turns'?"
+fails argument key=turn
 run 2 figures
-says "DIR is missing"
+fails argument key=DIR
 run 1 figures nowhere
-says "nowhere: no such folder"
+fails file path=nowhere
 run 1 figures one/figures
-says "one/figures: neither a run folder nor an experiment's"
+fails format path=one/figures
 printf 'PK' >one/boundaries.npz
 run 1 figures one turns
-says "boundaries.npz"
+fails format path=one/boundaries.npz
 
 # ---- one method without hyperplanes (ln), three classes, features of other scales: the others are drawn, and what is not
 # is said
@@ -231,33 +231,34 @@ check "turns: the largest of all layers is not the table's" \
     [ "$(awk '$2 ~ /^[0-9]/ && $2 > most { most = $2 } /^$/ && NR > 9 { exit } END { printf "%.3g", most }' kinds/figures/turns.p0.dat)" = \
     "$(grep '^GmP,' kinds/motion.csv | cut -d, -f8 | sort -g | tail -1 | xargs printf '%.3g')" ]
 run 1 run kinds.yaml --set methods='[{name: LN, param: sp, norm: ln}]' --set figures='[turns, decision, moves]' --out only
-check "what was not drawn: $(cat err)" grep -q "turns: .*no hyperplanes.*moves: .*no hyperplanes" err
+has_error failed key=figures turns moves
 made only/figures decision
 check "the report says it" grep -q "Not drawn: turns: " only/report.html
 run 0 train --data kinds.csv --target kind --hidden 6 --norm ln --epochs 3 --batch 32 --record boundaries --out ln-run
 run 0 figures ln-run
-check "what was not drawn: $(cat err)" grep -q "not drawn: trajectories: .*no hyperplanes.*turns: " err
+notes key=figures trajectories turns
 made ln-run/figures decision convergence confusion
 check "the report says it" grep -q "Not drawn: turns: " ln-run/report.html
 echo old > ln-run/figures/turns.png # of an earlier drawing
 run 1 figures ln-run turns
 check "an old picture stays" [ ! -e ln-run/figures/turns.png ]
-says "ln-run: no hyperplanes: a norm that treats each row on its own leaves none"
+fails format path=ln-run
 
 # ---- without gnuplot data and scripts are there, and how to get it is said
 rm -r plane-1/figures
 PATH=/nowhere run 0 figures plane-1 turns
-check "what is missing was not said: $(cat err)" grep -q "gnuplot.*install" err
+notes key=gnuplot
 check "paths of files that are not there: $(cat out)" [ "$(head -1 out)" = plane-1/figures/turns.gp ]
 check "script" [ -s plane-1/figures/turns.gp ]
 check "data" [ -s plane-1/figures/turns.p0.dat ]
 absent plane-1/figures/turns.png
 PATH=/nowhere run 0 run plane.yaml --seed 1 --set figures=[turns,moves] --out without
-check "what is missing was not said: $(cat err)" [ "$(grep -c "gnuplot.*install" err)" -eq 1 ]
+notes key=figures gnuplot
+check "more than one line: $(cat err)" [ "$(wc -l <err)" -eq 1 ]
 check "script" [ -s without/figures/moves.gp ]
 
 # ---- a figure that needs what the file does not have is refused before the first job
 run 1 run plane.yaml --set record={} --out never
-says "plane.yaml:11: figures: trajectories needs record: {boundaries: every|epoch|[steps]}"
+fails format key=figures path=plane.yaml line=11
 absent never
 finish

@@ -21,6 +21,6 @@ for method in SP GmP; do
 done
 check "no verdict" grep -qE '^GmP (better|worse|equal)' out
 run 1 run mine.yaml --set data.target=prise --out wrong
-says "price"
+fails format key=target path=mine.yaml line=2
 absent wrong
 finish

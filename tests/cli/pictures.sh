@@ -49,7 +49,7 @@ check "another prediction of the same file" awk -F, 'NR == 1 { for (i = 2; i <= 
 run 0 predict a --data flat/one.jpg
 check "one picture is not one line" [ "$(wc -l <out)" -eq 2 ]
 run 1 eval a --data flat
-says "flat: no folders in it"
+fails format path=flat
 
 # ---- what it would ask of the machine, by a few steps
 run 0 train --dry-run --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2
@@ -121,7 +121,7 @@ check "an old run goes on otherwise" grep -q "decode: scaled$" old/config.yaml
 awk 'BEGIN { print "x,y"; for (i = 0; i < 30; i++) print i "," i % 2 }' >table.csv
 for decode in exact scaled; do
     run 2 train --data table.csv --decode $decode --out nowhere
-    says decode table.csv "no folder of pictures"
+    fails argument key=decode
 done
 cat >decode.yaml <<'Y'
 name: decode
@@ -166,42 +166,41 @@ same_run whole parts
 head -c 500 "$from/small.jpg" >set/train/small/150.jpg
 echo text >set/val/tall/150.png
 run 1 train --quiet --data set "${small[@]}" --augment none --epochs 1 --test 0 --val 0 --out no
-says "small/150.jpg: not a whole JPEG"
+fails format path=set/train/small/150.jpg
 run 0 train --data set "${small[@]}" --augment none --epochs 1 --skip-bad --out skipped
-check "the bad ones are not counted" grep -q "note: 2 files could not be decoded and were left out" err
+notes key=skip-bad 2
 check "the bad ones are not left out" grep -q "set: 90 rows" out
 run 1 eval a --data set
-says "set/val/tall/150.png: neither JPEG nor PNG by its first bytes"
+fails format path=set/val/tall/150.png
 run 0 eval a --data set --skip-bad --json
-check "the bad one is not counted" grep -q "note: 1 file could not be decoded and was left out" err
+notes key=skip-bad 1
 check "the bad one is not left out" grep -q '"rows": 10' out
 if [ "$(id -u)" -ne 0 ]; then
     chmod 0 set/train/tall/100.jpg
     run 1 train --quiet --data set/train "${small[@]}" --augment none --epochs 1 --test 0 --val 0 --out no2
-    says "set/train/tall/100.jpg: cannot"
+    fails file path=set/train/tall/100.jpg
     chmod 644 set/train/tall/100.jpg
 fi
 
 # ---- what does not go together
 no() {
-    run "$1" "${@:3}" --out never
-    says "$2"
+    refuses "$1" "${@:2}" --out never
     absent never
 }
 mkdir -p empty one/a nothing/{a,b} differ/{train,val}/{a,b} differ/val/c loop/{a,b}
 cp "$from/small.jpg" one/a; cp "$from/small.jpg" nothing/a
 for part in train/a train/b val/a val/b val/c; do cp "$from/small.jpg" differ/$part; done
 cp "$from/small.jpg" loop/a; cp "$from/small.jpg" loop/b; ln -s .. loop/b/again
-no 1 "empty: no folders in it; expected one of .jpg or .png pictures for each class" train --data empty "${small[@]}"
-no 1 "one: one class, 'a': nothing to learn" train --data one "${small[@]}"
-no 1 "nothing/b: a class without pictures" train --data nothing "${small[@]}"
-no 1 "differ/val: class 'c' is none of those of differ/train" train --data differ "${small[@]}"
-no 1 "loop/b/again/b: a link to a folder that it lies in" train --data loop "${small[@]}"
-no 2 "size: 5000, expected at most 4096" train --data set "${small[@]}" --size 5000
-no 2 "augment: colour, and the pictures are gray" train --data set "${small[@]}" --skip-bad --gray --augment colour
-no 2 "size: crescents is no folder of pictures" train --data crescents --size 32
-no 2 "skip_bad: crescents is no folder of pictures" train --data crescents --skip-bad
-no 2 "target: set is a set of images" train --data set "${small[@]}" --target 3
+no "format path=empty" train --data empty "${small[@]}"
+no "format key=a path=one" train --data one "${small[@]}"
+no "format path=nothing/b" train --data nothing "${small[@]}"
+no "format key=c path=differ/val" train --data differ "${small[@]}"
+no "format path=loop/b/again/b" train --data loop "${small[@]}"
+no "argument key=size" train --data set "${small[@]}" --size 5000
+no "argument key=augment" train --data set "${small[@]}" --skip-bad --gray --augment colour
+no "argument key=size" train --data crescents --size 32
+no "argument key=skip-bad" train --data crescents --skip-bad
+no "argument key=target" train --data set "${small[@]}" --target 3
 run 2 eval a --data set --workers 0
-says "--workers: found '0'"
+fails argument key=workers
 finish

@@ -182,10 +182,10 @@ absent stopped/boundaries.moves.part stopped/boundaries.frames.part stopped/boun
 cp -r broken short
 rm broken/boundaries.moves.part
 run 1 train --resume --out broken
-says "broken/boundaries.moves.part"
+fails file path=broken/boundaries.moves.part
 truncate -s 300 short/boundaries.frames.part
 run 1 train --resume --out short
-says "short/boundaries.frames.part"
+fails file path=short/boundaries.frames.part
 
 # ---- a run that diverges keeps what it recorded
 run 1 train --data t.csv --target y --hidden 8 --param sp --optimizer sgd --lr 1e18 --batch 16 --epochs 5 \
@@ -197,14 +197,14 @@ absent diverged/boundaries.moves.part diverged/boundaries.frames.part
 
 # ---- notes: steps that never come, and what moments take
 run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries:3,99999999+patterns:6 --out late
-check "a note on a step that is not there" grep -qF "note: --record: there is no step 99999999, the last one is 6: nothing is kept there" err
+notes key=record 99999999
 run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries:0,6 --out none-late
-check "a note on steps that are there" eval '! grep -q -- --record err'
+check "a note on steps that are there" eval '! grep -q \"record\" err'
 run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries+patterns --verbose --out sizes
-check "sizes of boundaries" grep -qF "note: --record: boundaries take 0.0008 MB at each moment" err # 8 + 2 * 4 * (9 * 6 + 5 * 9)
-check "sizes of patterns" grep -qF "note: --record: patterns take 0.000632 MB at each moment" err # 192 * (2 + 1) + 7 * 8
+notes key=record boundaries "0.0008 MB" # 8 + 2 * 4 * (9 * 6 + 5 * 9)
+notes key=record patterns "0.000632 MB" # 192 * (2 + 1) + 7 * 8
 run 0 train --data t.csv --target y --hidden 50000 --epochs 1 --record patterns:0 --out large
-check "a large one without --verbose" grep -qF "note: --record: patterns take 1.2 MB" err
+notes key=record patterns "1.2 MB"
 run 0 train "${short[@]}" --record boundaries:99 --out quiet
 check "quiet" [ ! -s err ]
 
@@ -218,7 +218,7 @@ case "${SPH_SAN:-}" in
         "$SPHERELU" train "${short[@]}" --record boundaries:every --out full >out 2>err
     )
     check "a file beyond the limit" [ $? -eq 1 ]
-    says "full/boundaries.npz: cannot" "; the model is saved, and --resume makes the rest"
+    fails file path=full/boundaries.npz
     absent full/boundaries.npz full/result.json
     no_temporaries full
     run 0 eval full --data t.csv
@@ -244,19 +244,19 @@ fi
 
 # ---- options
 run 2 train "${short[@]}" --record boundary --out no
-says "--record: unknown word 'boundary', did you mean 'boundaries'? (boundaries|patterns|gradients)"
+fails argument key=record
 run 2 train "${short[@]}" --record boundaries:always --out no
-says "--record: boundaries: found 'always', expected every, epoch or steps such as 0,10,100"
+fails argument key=record
 run 2 train "${short[@]}" --record patterns:1,,2 --out no
-says "--record: patterns: found '1,,2', expected every, epoch or steps"
+fails argument key=record
 run 2 train "${short[@]}" --record boundaries+boundaries:every --out no
-says "--record: boundaries stands twice"
+fails argument key=record
 run 2 train "${short[@]}" --record boundaries+ --out no
-says "--record: found '', expected boundaries, patterns, gradients or some joined by +"
+fails argument key=record
 run 2 train --resume --record boundaries:every --out epoch
-says "--record: found 'boundaries:every', but the run to resume was started with 'boundaries:epoch'"
+fails argument key=record
 run 2 train --resume --record boundaries --out without
-says "--record: found 'boundaries:epoch', but the run to resume was started without it"
+fails argument key=record
 absent no
 
 # ---- experiments: every job records

@@ -48,10 +48,10 @@ check "another refit.jsonl" cmp -s <(timeless whole/refit.jsonl) <(timeless kill
 no_temporaries killed
 
 # refused
-run 2 train "${net[@]}" --refit --val 0 --out bad; says "refit: no validation part chooses the epoch"
-run 2 train "${net[@]}" --refit --protocol reference --out bad; says "refit: no validation part"
-run 2 train "${net[@]}" --refit --schedule plateau:5:0.1:0 --out bad; says "refit: schedule plateau:5:0.1:0 watches"
-run 2 train "${net[@]}" --refit --record boundaries --out bad; says "record: of the net that is kept"
-run 2 train --resume --refit --out first; says "--refit: found 'true', but the run to resume was started without it"
+run 2 train "${net[@]}" --refit --val 0 --out bad; fails argument key=refit
+run 2 train "${net[@]}" --refit --protocol reference --out bad; fails argument key=refit
+run 2 train "${net[@]}" --refit --schedule plateau:5:0.1:0 --out bad; fails argument key=refit
+run 2 train "${net[@]}" --refit --record boundaries --out bad; fails argument key=record
+run 2 train --resume --refit --out first; fails argument key=refit
 absent bad
 finish

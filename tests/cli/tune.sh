@@ -40,14 +40,14 @@ check "another choice after kills" cmp -s whole/tune.json killed/tune.json
 no_temporaries killed
 
 # refused
-run 2 train "${net[@]}" --tune 0 --out bad; says "--tune: found '0', expected a whole number, 1 or more"
-run 2 train "${net[@]}" --tune 3 --val 0 --out bad; says "tune: no validation part chooses"
-run 2 train --resume --tune 7 --out tuned; says "--tune: found '7', but the run to resume was started with '6'"
+run 2 train "${net[@]}" --tune 0 --out bad; fails argument key=tune
+run 2 train "${net[@]}" --tune 3 --val 0 --out bad; fails argument key=tune
+run 2 train --resume --tune 7 --out tuned; fails argument key=tune
 absent bad
-for broken in '{' '{"chosen": 3}' '{"chosen": {"lr": "0.1", "hidden": "20", "batch": 3}}' \
-    '{"chosen": {"lr": "fast", "hidden": "20", "batch": "3"}}'; do
+for broken in '={' 'chosen={"chosen": 3}' 'batch={"chosen": {"lr": "0.1", "hidden": "20", "batch": 3}}' \
+    'lr={"chosen": {"lr": "fast", "hidden": "20", "batch": "3"}}'; do
     rm -rf broken && cp -r tuned broken && rm broken/result.json broken/model.safetensors
-    echo "$broken" >broken/tune.json
-    run 1 train --resume --out broken; says "broken/tune.json"
+    echo "${broken#*=}" >broken/tune.json
+    refuses "format key=${broken%%=*} path=broken/tune.json" train --resume --out broken
 done
 finish
