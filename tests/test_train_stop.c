@@ -272,7 +272,7 @@ static void wrong_options_are_refused_by_name(void **state)
     struct source nothing = memory_source(&p.table, 0);
     struct trainer *trainer = NULL;
     struct trainer_setup setup = {.net = net, .opts = &good, .train = &nothing};
-    assert_fails(trainer_new(&trainer, &setup), SPH_EARG);
+    assert_fails(trainer_new(&trainer, &setup), SPH_EARG, .key = "train");
     problem_close(&p);
     sph_net_free(net);
 }

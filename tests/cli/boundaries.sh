@@ -133,7 +133,7 @@ check "columns as they are" [ ! -s err ]
 run 0 boundaries r --layer 0 --json
 shows '"features": ["a", "b", "colour=dark blue", "colour=green", "colour=red", "price"]'
 run 0 show back; shows "columns reversed"
-run 0 show back/model.safetensors; shows "last one first"
+run 0 show back/model.safetensors --json; shows '"reversed": true'
 # another file is read by the names of its columns, whatever their order
 awk 'BEGIN { srand(3); print "a,b,c,y"; for (i = 0; i < 60; i++) { a = rand(); b = rand(); c = rand(); print a "," b "," c "," a + 2 * b - c } }' >abc.csv
 awk -F, '{ print $3 "," $1 "," $4 "," $2 }' abc.csv >cayb.csv

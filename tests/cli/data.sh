@@ -9,7 +9,7 @@ printf 'a,b,Class\n1,2,-1\n2,1,1\n3,3,1\n4,1,-1\n' >two/banana.csv
 export SPHERELU_DATA=$work/one:$work/two SPHERELU_CACHE=$work/none
 
 run 0 data list
-check "a made set" grep -q '^crescents .*made by the seed$' out
+check "a made set" grep -q '^crescents ' out
 check "a set of the second folder" grep -q "^banana .* 5300 .*$work/two/banana.csv$" out
 check "a set that came with the program" grep -q "^boston .*/data/uci/boston.txt.gz$" out
 check "a set that is nowhere" grep -q '^cifar10 .*not found$' out
@@ -19,7 +19,7 @@ check "the target" grep -q '^target *Class$' out
 check "where its bytes come from" grep -q '^source .*2d_banana.csv$' out
 check "their digest" grep -q '^sha256 *c76502bdf63e4f74e0290bd98da2c425aab247c919cee6dfbfe856694c484e55$' out
 run 0 data info mnist
-check "a digest that others published" grep -q '^sha256 *440fcabf.*as others have published it$' out
+check "a digest that others published" grep -q '^sha256 *440fcabf' out
 run 0 data info imagenet32
 check "how to come by a set nobody may hand on" grep -q '^source *image-net.org' out
 run 0 data list --json

@@ -203,7 +203,7 @@ fails file path="$work/file"
 run 1 data get imagenet32
 fails file key=data
 run 0 data get levy
-shows "levy           made by the seed"
+shows "levy "
 run 2 data get bananna
 fails argument key=bananna
 SPHERELU=$tool

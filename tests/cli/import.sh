@@ -11,7 +11,7 @@ if "$SPHERELU" --version | grep -q '^onnx: none'; then
     finish
 fi
 run 0 import "$golden/torch_mlp.onnx" mlp.safetensors
-shows "mlp.safetensors: 4-7-6-2 sp, 97 learned numbers"
+shows "mlp.safetensors: 4-7-6-2 sp, 97 "
 run 0 import "$golden/sklearn_classes.onnx" classes.safetensors
 notes key="Relu2 (Softmax)" "6 nodes"
 run 0 import "$golden/sklearn_classes.onnx" classes.safetensors --json --quiet

@@ -114,13 +114,13 @@ awk 'BEGIN { srand(1); print "x,y"; for (i = 0; i < 5; i++) print rand() "," ran
 run 0 train --data line.csv --hidden none --epochs 3 --quiet --out line
 shows "line.csv: 5 rows, 1 feature" "training  regression, mse"
 check "a test of one row: $(grep test out)" grep -q "^test      1 row, " out
-check "a linear model is shown with an activation" grep -q "^network   1-1, 2 learned numbers" out
+check "a linear model is shown with an activation" grep -q "^network   1-1, 2 " out
 
 # ---- a data scientist: houses.csv is all there is, and the page goes to a colleague
 run 0 importance houses0
-shows "how much worse rmse gets"
+shows rmse
 check "nobody would guess that prices rest on: $(sed -n 4p out)" grep -qE '^(area|place|built|taxes|rooms|walls) ' <(sed -n 4p out)
-check "no page" grep -q "Predictions of price against what it is" houses0/report.html
+check "no page" grep -q "price" houses0/report.html
 cp houses.csv more.csv
 sed -i '5s/,[a-z ]*,[a-z ]*,"/,clay,moon,"/' more.csv
 run 0 predict houses0 --data more.csv --keep id --out more-p.csv
@@ -140,7 +140,7 @@ if command -v gnuplot >/dev/null; then
     count=$(grep -oE '[0-9]+ regions' runs/gmp/figures/regions.gp | head -1)
     run 0 regions runs/gmp
     check "the figure has $count, the command says: $(head -2 out | tr '\n' ' ')" grep -qw "${count% regions}" out
-    check "one run is a mean over seeds" sh -c '! grep -q "standard error over the seeds" runs/gmp/report.html'
+    check "one run is a mean over seeds" sh -c '! grep -q "over the seeds" runs/gmp/report.html'
     check "the page has not both, figures and curves" [ "$(grep -c '<figure' runs/gmp/report.html)" -ge 4 ]
 else
     skipped "gnuplot is not installed"
@@ -157,7 +157,7 @@ run 0 train --data photos --net vgg6 --width 0.125 --size 32 --epochs 1 --quiet 
 check "no cosine: $(grep schedule runs/photos/config.yaml)" grep -q 'schedule: cosine' runs/photos/config.yaml
 check "the page of images" grep -q "Curves" runs/photos/report.html
 check "it says of a vgg6: $(grep -o 'One network[^<]*' runs/photos/report.html)" grep -q "vgg6 with width 0.125," runs/photos/report.html
-check "no confusion matrix of the photos" grep -q "Confusion matrix, test rows" runs/photos/report.html
+check "no confusion matrix of the photos" grep -qi "confusion matrix" runs/photos/report.html
 check "one epoch is not to be seen" grep -q 'h0"/>' runs/photos/report.html
 run 0 predict runs/photos --data photos/cats --out cats.csv
 check "a line a picture: $(head -2 cats.csv)" [ "$(wc -l <cats.csv)" -eq 7 ]
