@@ -213,7 +213,7 @@ SPH_API void sph_trainer_free(sph_trainer *trainer);
  * opts->patience may end the training. net holds the weights after the last step. SPH_EDIVERGED as in sph_train. */
 SPH_API int sph_trainer_step(sph_trainer *trainer, size_t n);
 SPH_API int sph_trainer_epoch(sph_trainer *trainer); /* the rest of the epoch at work */
-SPH_API int sph_trainer_finished(const sph_trainer *trainer);
+SPH_API int sph_trainer_finished(const sph_trainer *trainer); /* 1: no more steps to come */
 
 /* opts->lr from the next step on; the schedule still multiplies it. */
 SPH_API int sph_trainer_set_lr(sph_trainer *trainer, double lr);

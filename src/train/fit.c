@@ -362,18 +362,3 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     }
     return 0;
 }
-
-/* ---------------------------------------------------------------- stopping from outside */
-
-static int stop_if_set(void *self, const sph_view *view)
-{
-    (void)view;
-    return __atomic_load_n((const volatile int *)self, __ATOMIC_RELAXED) != 0;
-}
-
-void sph_stop_observer(const volatile int *flag, sph_observer *out)
-{
-    if (!flag || !out)
-        return;
-    *out = (sph_observer){.self = (void *)flag, .step = stop_if_set};
-}

@@ -64,7 +64,8 @@ int sph_trainer_epoch(sph_trainer *trainer)
 
 int sph_trainer_finished(const sph_trainer *trainer)
 {
-    return trainer && trainer_place(trainer->fit->trainer)->finished;
+    NEED(trainer);
+    return trainer_place(trainer->fit->trainer)->finished;
 }
 
 int sph_trainer_set_lr(sph_trainer *trainer, double lr)

@@ -416,23 +416,6 @@ static const sph_view_layer *view_layers(struct trainer *t)
     return t->layer;
 }
 
-int observers_tell(const sph_observer *observers, size_t count, const sph_view *view, enum moment moment)
-{
-    int stop = 0;
-    for (size_t i = 0; i < count; i++) {
-        const sph_observer *o = &observers[i];
-        int (*call)(void *, const sph_view *) = moment == AT_START   ? o->start
-                                                : moment == AT_STEP  ? o->step
-                                                : moment == AT_EPOCH ? o->epoch
-                                                                     : o->end;
-        int answer = call ? call(o->self, view) : 0;
-        if (answer < 0) /* an observer failed: its message stands, if it has one */
-            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
-        stop |= answer;
-    }
-    return stop;
-}
-
 static sph_view view_of(struct trainer *t, enum moment moment, double loss, int improved)
 {
     return (sph_view){
@@ -545,38 +528,11 @@ int trainer_score(struct trainer *t, const struct source *source, sph_scores *ou
 
 /* ---------------------------------------------------------------- checkpoints */
 
-static void place_to_scalars(struct trainer *t)
-{
-    const struct trainer_place *at = &t->at;
-    t->scalar[TRAINER_STEP] = (double)at->step;
-    t->scalar[TRAINER_EPOCH] = (double)at->epoch;
-    t->scalar[TRAINER_BATCH] = (double)at->batch;
-    t->scalar[TRAINER_LOSS_SUM] = at->loss_sum;
-    t->scalar[TRAINER_BEST] = at->best;
-    t->scalar[TRAINER_BEST_EPOCH] = (double)at->best_epoch;
-    t->scalar[TRAINER_WAITED] = (double)at->waited;
-    t->scalar[TRAINER_FINISHED] = at->finished;
-    memcpy(t->scalar + TRAINER_SCHEDULE, at->schedule, sizeof at->schedule);
-}
-
-static void scalars_to_place(struct trainer *t)
-{
-    t->at = (struct trainer_place){.step = (uint64_t)t->scalar[TRAINER_STEP],
-                                   .epoch = (uint64_t)t->scalar[TRAINER_EPOCH],
-                                   .batch = (uint64_t)t->scalar[TRAINER_BATCH],
-                                   .best_epoch = (uint64_t)t->scalar[TRAINER_BEST_EPOCH],
-                                   .waited = (uint64_t)t->scalar[TRAINER_WAITED],
-                                   .finished = t->scalar[TRAINER_FINISHED] != 0,
-                                   .loss_sum = t->scalar[TRAINER_LOSS_SUM],
-                                   .best = t->scalar[TRAINER_BEST]};
-    memcpy(t->at.schedule, t->scalar + TRAINER_SCHEDULE, sizeof t->at.schedule);
-}
-
 size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 {
     static const char *const slots[OPTIMIZER_SLOTS] = {"optimizer.0", "optimizer.1"};
     size_t count = 0, learned = t->net->learned, state = t->net->state_len;
-    place_to_scalars(t);
+    place_to_scalars(&t->at, t->scalar);
     out[count++] = (struct trainer_span){"scalars", t->scalar, TRAINER_SCALAR_COUNT, 1};
     out[count++] = (struct trainer_span){"params", t->net->params, learned, 0};
     out[count++] = (struct trainer_span){"state", t->net->state, state, 0};
@@ -591,7 +547,7 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 
 void trainer_restored(struct trainer *t)
 {
-    scalars_to_place(t);
+    t->at = place_of_scalars(t->scalar);
     t->fetched = t->begun = 0;
     weights_materialize(t->weights);
     trainer_go_on(t); /* there may be more epochs now, or fewer */

@@ -28,11 +28,14 @@ struct trainer_place {
 /* The same as numbers of a checkpoint: counts are whole numbers below 2^53. */
 #define TRAINER_SCALARS(X)                                                                                   \
     X(STEP)                                                                                                  \
-    X(EPOCH) X(BATCH) X(LOSS_SUM) X(BEST) X(BEST_EPOCH) X(WAITED) X(FINISHED) X(SCHEDULE) X(SCHEDULE_1)      \
-        X(SCHEDULE_2)
+    X(EPOCH)                                                                                                 \
+    X(BATCH) X(LOSS_SUM) X(BEST) X(BEST_EPOCH) X(WAITED) X(FINISHED) X(SCHEDULE) X(SCHEDULE_1) X(SCHEDULE_2)
 
 #define TRAINER_SCALAR_ENUM(id) TRAINER_##id,
 enum trainer_scalar { TRAINER_SCALARS(TRAINER_SCALAR_ENUM) TRAINER_SCALAR_COUNT };
+
+void place_to_scalars(const struct trainer_place *at, double scalar[TRAINER_SCALAR_COUNT]);
+struct trainer_place place_of_scalars(const double scalar[TRAINER_SCALAR_COUNT]);
 
 struct trainer;
 

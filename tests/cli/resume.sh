@@ -121,7 +121,7 @@ run 1 train --resume --out other
 fails format path=other/checkpoint.safetensors
 echo "lr: 3" >>small/config.yaml
 run 1 train --resume --out small
-fails format key=lr path=small/config.yaml line=47
+fails format key=lr path=small/config.yaml line=$(wc -l <small/config.yaml)
 printf '{"train": [0, 1], "val": [1], "test": []}' >moved/split.json
 run 1 train --resume --out moved
 fails format key=val path=moved/split.json
