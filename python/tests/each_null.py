@@ -134,15 +134,32 @@ TEXTS = {
 }  # fmt: skip
 NUMBERS = {"rows": 2, "features": 2, "targets": 1, "m": 2, "n": 3, "count": 1, "size": 64, "length": 8, "threads": 1, "kernel": 1, "stride": 1, "noise": 0.1,
            "test": 0.2, "val": 0.2, "classes": 2, "channels": 1, "height": 8, "width": 8, "seed": 1, "bytes": 1 << 30}  # fmt: skip
-SPECIAL = {  # where the name alone does not say it
-    ("sph_data_synthetic", "name"): b"crescents", ("sph_net_get", "name"): b"layers.0.weight", ("sph_net_set", "name"): b"layers.0.weight", ("sph_net_get", "count"): 6,
-    ("sph_net_set", "count"): 6, ("sph_import", "in"): b"net.onnx", ("sph_net_import", "path"): b"net.onnx", ("sph_experiment_open", "path"): b"small.yaml",
-    ("sph_nets_open", "path"): b"run/model.safetensors", ("sph_net_open", "path"): b"run/model.safetensors", ("sph_show", "path"): b"run", ("sph_data_pack", "out"): lambda: b"packed%d" % len(KEPT),
-    ("sph_job_set", "name"): b"nesterov", ("sph_run_set", "name"): b"strict", ("sph_data_pack", "source"): b"pictures", ("sph_compare", "count"): 2,
-    ("sph_compare", "dirs"): (ctypes.c_char_p * 2)(b"run", b"classes"), ("sph_experiment_run", "opts"): _abi.sph_experiment_opts(out=b"experiment"),
-    ("sph_job_train", "job"): lambda: job(ensemble="1"), ("sph_job_train", "start"): None, ("sph_run_confusion", "run"): lambda: made("sph_run_open", b"classes"),
-    ("sph_run_confusion", "source"): None, ("sph_nets_export", "nets"): lambda: keep((ctypes.c_void_p * 1)(made("sph_net_open", b"run/model.safetensors").value)),
-}  # fmt: skip
+SPECIAL = {  # arguments whose name and type do not tell what they need
+    ("sph_compare", "count"): 2,
+    ("sph_compare", "dirs"): (ctypes.c_char_p * 2)(b"run", b"classes"),
+    ("sph_data_pack", "out"): lambda: b"packed%d" % len(KEPT),
+    ("sph_data_pack", "source"): b"pictures",
+    ("sph_data_synthetic", "name"): b"crescents",
+    ("sph_experiment_open", "path"): b"small.yaml",
+    ("sph_experiment_run", "opts"): _abi.sph_experiment_opts(out=b"experiment"),
+    ("sph_import", "in"): b"net.onnx",
+    ("sph_job_set", "name"): b"nesterov",
+    ("sph_job_train", "job"): lambda: job(ensemble="1"),
+    ("sph_job_train", "start"): None,
+    ("sph_nearest", "words"): (ctypes.c_char_p * 1)(b"relu"),
+    ("sph_net_get", "count"): 6,
+    ("sph_net_get", "name"): b"layers.0.weight",
+    ("sph_net_import", "path"): b"net.onnx",
+    ("sph_net_open", "path"): b"run/model.safetensors",
+    ("sph_net_set", "count"): 6,
+    ("sph_net_set", "name"): b"layers.0.weight",
+    ("sph_nets_export", "nets"): lambda: keep((ctypes.c_void_p * 1)(made("sph_net_open", b"run/model.safetensors").value)),
+    ("sph_nets_open", "path"): b"run/model.safetensors",
+    ("sph_run_confusion", "run"): lambda: made("sph_run_open", b"classes"),
+    ("sph_run_confusion", "source"): None,
+    ("sph_run_set", "name"): b"strict",
+    ("sph_show", "path"): b"run",
+}
 
 
 def valid(function, i, kind, name):
