@@ -212,7 +212,7 @@ SPH_API void sph_trainer_free(sph_trainer *trainer);
 /* Takes n steps, fewer if the training ends before. After the last step of an epoch the validation part is scored, and
  * opts->patience may end the training. net holds the weights after the last step. SPH_EDIVERGED as in sph_train. */
 SPH_API int sph_trainer_step(sph_trainer *trainer, size_t n);
-SPH_API int sph_trainer_epoch(sph_trainer *trainer); /* the rest of the epoch at work */
+SPH_API int sph_trainer_epoch(sph_trainer *trainer);          /* the rest of the epoch at work */
 SPH_API int sph_trainer_finished(const sph_trainer *trainer); /* 1: no more steps to come */
 
 /* opts->lr from the next step on; the schedule still multiplies it. */
@@ -224,7 +224,8 @@ SPH_API int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *o
 /* Where the training is, and the values of the last epoch that ended. Borrowed until the next call. */
 SPH_API int sph_trainer_view(sph_trainer *trainer, sph_view *out);
 
-/* All the rest of the training, with observers; then net holds the best or the last weights, as after sph_train. */
+/* All the rest of the training, with observers; then net holds the best or the last weights, as after sph_train.
+ * result may be NULL. */
 SPH_API int sph_trainer_run(sph_trainer *trainer, const sph_observer *observers, size_t count,
                             sph_result *result);
 
