@@ -106,17 +106,6 @@ notes() {
     some_message note '' "$@"
 }
 
-# says TEXT...: exactly one line on stderr that holds each TEXT, and nothing on stdout
-says() {
-    local text
-    checks=$((checks + 1))
-    [ "$(wc -l <err)" -eq 1 ] || wrong "not one line on stderr, expected: $1"
-    for text; do
-        grep -qF -- "$text" err || wrong "stderr lacks: $text"
-    done
-    [ -s out ] && wrong "stdout is not empty: $1"
-}
-
 # shows TEXT...: stdout holds each TEXT, and stderr is empty
 shows() {
     local text
