@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The run path when the system refuses: each allocation, each write, sync and rename of an experiment fails
- * once in turn, and it is killed before and after each of the latter. What had finished stays, nothing is
- * half-written, and a resume ends with the same bits as an experiment to which nothing happened. */
+ * Promise: when an allocation, a write, a sync or a rename of an experiment fails, or it is killed before or after one of the
+ * latter, finished jobs stay, no file is half-written, and a resume ends with the same bits as an experiment to which nothing
+ * happened. Each of them fails in turn. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The train path when the system refuses: each allocation, each write, sync and rename fails once in turn,
- * and a run is killed before and after each of the latter. It must say so, leak nothing, and leave a folder
- * that a resume finishes with the same bits. */
+ * Promise: when an allocation, a write, a sync or a rename of a training fails, or the process is killed before or after one of
+ * the latter, it reports the failure, leaks nothing, and leaves a folder that a resume finishes with the same bits. Each of
+ * them fails in turn. (cli_faults: all system calls of all commands. cli_kills: all commands, at random moments.) */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -148,6 +148,12 @@ static const struct setting members[] = {
     {"hidden", "4"},   {"epochs", "3"}, {"batch", "16"}, {"ensemble", "2"},
     {"refit", "true"}, {"target", "y"}, {"norm", "bn"},  {"checkpoint-seconds", "0"},
     {NULL, NULL}};
+
+/* Two networks of which the better one is trained. */
+static const struct setting tuned[] = {
+    {"hidden", "4"}, {"epochs", "3"}, {"tune", "2"}, {"target", "y"}, {"checkpoint-seconds", "0"},
+    {NULL, NULL}};
+
 static int run_job(const struct setting *settings, const char *data, const char *out, int resume)
 {
     sph_job *job = NULL;
@@ -446,6 +452,7 @@ static void a_run_killed_at_each_write_sync_and_rename_resumes_to_the_same_bits(
     (void)state;
     kill_at_each_call(regression);
     kill_at_each_call(members);
+    kill_at_each_call(tuned);
 }
 
 int main(void)
