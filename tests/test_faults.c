@@ -230,7 +230,7 @@ static void fail_each_allocation(const struct setting *settings, const char *dat
 {
     assert_int_equal(run_job(settings, data, whole, 0), 0);
     size_t n = 0;
-    for (;; n += sample_step(7)) {
+    for (;; n += sample_step(23)) {
         fault_after(n);
         int err = run_job(settings, data, run_dir, 0);
         int happened = fault_happened();
@@ -279,7 +279,7 @@ static void fail_each_use(const struct setting *settings, const char *data)
     char *first = use_whole(data, &expected, &err);
     assert_int_equal(err, 0);
     size_t n = 0;
-    for (int happened = 1; happened; n += sample_step(7)) {
+    for (int happened = 1; happened; n += sample_step(23)) {
         fault_after(n);
         char *text = use_whole(data, &scores, &err);
         happened = fault_happened();
@@ -324,7 +324,7 @@ static void each_allocation_of_a_resume_fails_once(void **state)
     assert_int_equal(run_job(regression, table, whole, 0), 0);
     assert_int_equal(run_job(regression, table, run_dir, 0), 0);
     size_t n = 0;
-    for (;; n += sample_step(7)) {
+    for (;; n += sample_step(23)) {
         fault_after(n);
         int err = run_job(regression, table, run_dir, 1);
         int happened = fault_happened();
@@ -343,7 +343,7 @@ static void fail_each_json(const struct setting *settings)
     assert_int_equal(run_job(settings, table, whole, 0), 0);
     json_set_alloc_funcs(json_get, free);
     long n = 0;
-    for (int happened = 1; happened; n++) {
+    for (int happened = 1; happened; n += (long)sample_step(23)) {
         json_failed = 0;
         json_left = n;
         int err = run_job(settings, table, run_dir, 0);
@@ -385,7 +385,7 @@ static void each_write_sync_and_rename_of_a_training_fails_once(void **state)
     (void)state;
     int at = 1;
     assert_int_equal(run_job(regression, table, whole, 0), 0);
-    for (;; at++) {
+    for (;; at += (int)sample_step(2)) {
         sys_plan(at, FAIL);
         int err = run_job(regression, table, run_dir, 0);
         int happened = sys.calls >= at;
@@ -425,7 +425,7 @@ static void kill_at_each_call(const struct setting *settings)
     int calls = 0;
     assert_int_equal(run_job(settings, table, whole, 0), 0);
     for (int action = KILL_BEFORE; action <= KILL_AFTER; action++)
-        for (int at = 1, killed = 1, step = (int)sample_step(3); killed; at += step, calls += step) {
+        for (int at = 1, killed = 1, step = (int)sample_step(5); killed; at += step, calls += step) {
             pid_t child = fork();
             assert_true(child >= 0);
             if (!child) {
