@@ -77,7 +77,7 @@ made line-0/figures moves predictions spectrum trajectories
 # without gnuplot the data are the same
 PATH=/nowhere run 0 run plane.yaml --seed 1 --out plane-1
 PATH=/nowhere run 0 run "$experiments/levy.yaml" --seed 1 --set seeds=2 --set epochs=40 --out line-1
-for data in plane-0/figures/*.dat line-0/figures/*.dat; do
+for data in plane-0/figures/*.dat line-0/figures/{moves,spectrum,trajectories,predictions.p}*.dat; do
     check "$data does not depend on the seed" [ "$(md5sum <"$data")" != "$(md5sum <"${data/-0/-1}")" ]
 done
 
