@@ -20,14 +20,6 @@
 #include "spherelu.h"
 #include "store/runfolder.h"
 
-/* Does not sync: no power is cut here, and a disk would take its time. */
-int __wrap_file_sys_fsync(int fd);
-int __wrap_file_sys_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 static json_t *json_of(const char *path)
 {
     json_error_t error;

@@ -21,14 +21,6 @@
 #include "report/panels.h"
 #include "spherelu.h"
 
-/* Does not sync: no power is cut here, and a disk would take its time. */
-int __wrap_file_sys_fsync(int fd);
-int __wrap_file_sys_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 /* ---------------------------------------------------------------- made-up records */
 
 enum { STEPS = 5000, UNITS = 4 };

@@ -123,7 +123,7 @@ static void what_is_exported_comes_back_as_the_same_function(void **state)
     if (!has_onnx())
         skip_because("this build has no protobuf-c");
     size_t back_again = 0, refused = 0;
-    for (size_t k = 0; k < ONNX_NETS; k += quick_step(5)) {
+    for (size_t k = 0; k < ONNX_NETS; k += quick_step(13)) {
         char name[96];
         sph_net *net = onnx_net(k, name), *back = NULL, *saved = NULL;
         assert_int_equal(
@@ -158,7 +158,7 @@ static void an_import_survives_every_failed_allocation(void **state)
     assert_int_equal(sph_net_export(net, path, &(sph_export_opts){.flags = SPH_EXPORT_KEEP_BN}), 0);
     sph_net_free(net);
     size_t held = mem_held();
-    for (size_t failures = 0;; failures += quick_step(7)) {
+    for (size_t failures = 0;; failures += quick_step(41)) {
         fault_after(failures);
         int err = sph_net_import(&back, path, NULL);
         fault_off();

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Ensembles: the same bits whatever the number of threads, members that are the nets they would be alone, their mean to the
-# last bit; killed and resumed; eval, predict, convert, export, show; what is refused.
+# last bit; eval, predict, convert, export, show; what is refused.
 . "$(dirname "$0")/lib.bash"
 
 table 400 >t.csv
@@ -67,21 +67,6 @@ check "the header of three classes" [ "$(head -1 mean.csv)" = class,p_one,p_thre
 run 0 eval three --data three.csv --json
 hits=$(paste -d, three.csv <(cut -d, -f1 mean.csv) | awk -F, 'NR > 1 { hits += $3 == $4 } END { print hits / (NR - 1) }')
 check "accuracy is not that of the mean: $hits" awk -v a="$(json out accuracy)" -v b="$hits" 'BEGIN { exit !((a - b) ^ 2 < 1e-8) }'
-
-# killed and resumed, on other numbers of threads
-long=(--quiet --data t.csv --target y --hidden 64,64 --epochs 400 --batch 32 --patience 0 --ensemble 3 --norm bn)
-run 0 train "${long[@]}" --out whole
-for moment in 0.3 0.8 1.4; do
-    "$SPHERELU" train "${long[@]}" --threads 2 --checkpoint-seconds 0.1 --out killed >out 2>err &
-    child=$!
-    sleep $moment
-    kill -KILL $child 2>/dev/null
-    wait $child 2>/dev/null
-    long=("${long[@]}" --resume)
-done
-run 0 train --resume --quiet --out killed
-same_run whole killed
-no_temporaries killed
 
 # converted, shown, looked into
 run 0 convert e sp.safetensors --to sp

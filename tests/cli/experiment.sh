@@ -131,20 +131,9 @@ long=10000
 [ -z "${SPH_SAN:-}" ] || long=1000 # a sanitizer takes its time
 run 0 run 40.yaml --set seeds=2 --set epochs=$long --out long
 for signal in INT TERM; do
-    code=$((128 + $(kill -l $signal)))
-    (
-        trap - INT
-        exec "$SPHERELU" run 40.yaml --set seeds=2 --set epochs=$long --jobs 2 --out "stopped$signal" >out 2>err
-    ) &
-    child=$!
-    for _ in $(seq 200); do
-        [ "$(find "stopped$signal" -name checkpoint.safetensors 2>/dev/null | wc -l)" -ge 2 ] && break
-        sleep 0.05
-    done
-    kill -$signal $child
-    wait $child
-    ended=$?
-    check "SIG$signal gives $ended, expected $code" [ $ended -eq $code ]
+    signalled $signal '[ $(find "stopped$signal" -name checkpoint.safetensors | wc -l) -ge 2 ]' \
+        run 40.yaml --set seeds=2 --set epochs=$long --jobs 2 --out "stopped$signal"
+    check "SIG$signal gives $code" [ $code -eq $((128 + $(kill -l $signal))) ]
     fails stopped
     no_temporaries "stopped$signal"
     absent "stopped$signal/table.txt"
@@ -153,24 +142,15 @@ for signal in INT TERM; do
 done
 
 # ---- a second process is refused, on the experiment and on a run; a kill leaves no lock behind
-"$SPHERELU" run 40.yaml --set seeds=2 --set epochs=200000 --jobs 1 --out held >/dev/null 2>&1 &
-child=$!
-for _ in $(seq 200); do
-    [ -e held/jobs/SP/seed-0/checkpoint.safetensors ] && break
-    sleep 0.05
-done
+start run 40.yaml --set seeds=2 --set epochs=200000 --jobs 1 --out held
+await '[ -e held/jobs/SP/seed-0/checkpoint.safetensors ]'
 run 1 run 40.yaml --set seeds=2 --set epochs=200000 --resume --out held
 fails file path=held
 run 1 train --resume --out held/jobs/SP/seed-0
 fails file path=held/jobs/SP/seed-0
 kill -KILL $child
 wait $child 2>/dev/null
-for _ in $(seq 100); do # its jobs go with it, a moment later
-    flock -n held true && flock -n held/jobs/SP/seed-0 true && break
-    sleep 0.02
-done
-check "a killed experiment leaves its folder locked" flock -n held true
-check "a killed experiment leaves its job's folder locked" flock -n held/jobs/SP/seed-0 true
+await 'flock -n held true && flock -n held/jobs/SP/seed-0 true' # its jobs end with it, a moment later
 
 # ---- a disk that fills: one line or a line of the table, and with room again all is well
 case "${SPH_SAN:-}" in

@@ -69,25 +69,16 @@ record: {boundaries: every, patterns: epoch}
 figures: [trajectories, animation, turns, moves, decision, convergence, sensitivity, flips, regions]
 YAML
 names="trajectories animation turns moves decision convergence sensitivity flips regions"
-for seed in 0 1; do
-    run 0 run plane.yaml --seed $seed --out plane-$seed
-    shows "plane: how far a step moves" "figures   plane-$seed/figures"
-    made plane-$seed/figures $names
-    run 0 run "$experiments/levy.yaml" --seed $seed --set epochs=40 --out line-$seed
-    made line-$seed/figures moves predictions spectrum trajectories
-done
-for name in $names; do
-    for ending in png svg; do
-        check "$name.$ending does not depend on the seed" \
-            [ "$(md5sum <plane-0/figures/"$name.$ending")" != "$(md5sum <plane-1/figures/"$name.$ending")" ]
-    done
-    for data in plane-0/figures/"$name".*.dat; do
-        check "$data does not depend on the seed" [ "$(md5sum <"$data")" != "$(md5sum <"${data/plane-0/plane-1}")" ]
-    done
-done
-for name in moves predictions spectrum trajectories; do
-    check "$name does not depend on the seed" \
-        [ "$(md5sum <line-0/figures/$name.png)" != "$(md5sum <line-1/figures/$name.png)" ]
+run 0 run plane.yaml --out plane-0
+shows "plane: how far a step moves" "figures   plane-0/figures"
+made plane-0/figures $names
+run 0 run "$experiments/levy.yaml" --set seeds=2 --set epochs=40 --out line-0
+made line-0/figures moves predictions spectrum trajectories
+# without gnuplot the data are the same
+PATH=/nowhere run 0 run plane.yaml --seed 1 --out plane-1
+PATH=/nowhere run 0 run "$experiments/levy.yaml" --seed 1 --set seeds=2 --set epochs=40 --out line-1
+for data in plane-0/figures/*.dat line-0/figures/{moves,spectrum,trajectories,predictions.p}*.dat; do
+    check "$data does not depend on the seed" [ "$(md5sum <"$data")" != "$(md5sum <"${data/-0/-1}")" ]
 done
 
 # ---- any seed, or the median one; a leak is said in the picture
@@ -133,8 +124,7 @@ check "another net before training" [ "$(before apart | md5sum)" = "$(before sam
 # ---- again, by --resume and by name; the same run gives the same data
 cp -r plane-0/figures before
 rm -r plane-0/figures
-run 0 run plane.yaml --seed 0 --out plane-0 --resume
-made plane-0/figures $names
+PATH=/nowhere run 0 run plane.yaml --out plane-0 --resume
 for data in before/*.dat before/*.gp; do
     check "another ${data#before/} after --resume" cmp -s "$data" plane-0/figures/"${data#before/}"
 done

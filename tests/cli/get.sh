@@ -13,10 +13,7 @@ mkdir served
 python3 "$SOURCE_DIR/tests/http_server.py" "$work/served" &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
-    [ -e served/port ] && break
-    sleep 0.1
-done
+await '[ -e served/port ]'
 url=http://127.0.0.1:$(cat served/port)
 given=${SPHERELU_DATA:-}
 unset SPHERELU_DATA http_proxy https_proxy all_proxy
@@ -77,15 +74,7 @@ run 0 data get banana --from "$url/whole"
 check "another file came" cmp -s cache/banana.csv served/2d_banana.csv
 # ... killed while it came
 rm -rf cache
-"$SPHERELU" data get banana --from "$url/slow" 2>/dev/null &
-child=$!
-for _ in $(seq 100); do
-    [ -s served/requests ] && [ "$(last)" = "/slow/2d_banana.csv " ] && break
-    sleep 0.05
-done
-sleep 0.5
-kill -9 $child
-wait $child 2>/dev/null
+signalled KILL '[ -s "$(echo cache/*.part*)" ]' data get banana --from "$url/slow"
 run 0 data get banana --from "$url/plain"
 check "another file came after a kill" cmp -s cache/banana.csv served/2d_banana.csv
 # ... whole, but killed before it got its name

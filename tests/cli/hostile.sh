@@ -255,7 +255,7 @@ for command in "train --data slow.csv --out slow" "run slow.yaml --out slows"; d
     child=$!
     exec 3>slow.csv # returns when the other end is open
     echo "a,b,y" >&3
-    sleep 0.3
+    await '[ "$(ps -o state= --ppid $child)" = S ]' # it waits for more
     pkill -TERM -P $child
     wait $child
     check "$command: SIGTERM while data are read: exit $?, expected 143" [ $? -eq 143 ]

@@ -46,6 +46,40 @@ run() {
     [ $code -eq "$expected" ] || wrong "spherelu $*: exit $code, expected $expected"
 }
 
+# await CONDITION: until it holds, a minute at most
+await() {
+    local tries
+    for ((tries = 0; tries < 3000; tries++)); do
+        eval "$1" 2>/dev/null && return
+        sleep 0.02
+    done
+    wrong "never happened: $1"
+}
+
+# start ARGS...: the tool in the background, as `child`. Without job control it would ignore SIGINT.
+start() {
+    set -m
+    "$SPHERELU" "$@" >out 2>err &
+    child=$!
+    set +m
+}
+
+# signalled SIGNAL CONDITION ARGS...: the tool gets SIGNAL once CONDITION holds; `code` is its exit code
+signalled() {
+    local signal=$1 condition=$2
+    shift 2
+    start "$@"
+    await "$condition || ! kill -0 $child"
+    kill -"$signal" $child 2>/dev/null
+    wait $child 2>/dev/null
+    code=$?
+}
+
+# lines FILE: how many it has, 0 if it is not there
+lines() {
+    cat "$1" 2>/dev/null | wc -l
+}
+
 # read_message LINE: into `message`: kind (error or note), code, command, key, path, line, text; false if it is no message
 declare -A message
 read_message() {

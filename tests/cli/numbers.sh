@@ -104,14 +104,8 @@ check "another difference in JSON ($difference) than in the text" awk -v d="$dif
 check "the number of members is no whole number: $(head -1 several/metrics.jsonl)" grep -q '"members":2[,}]' several/metrics.jsonl
 
 # ---- the progress of an ensemble has its loss
-SPHERELU_PROGRESS_SECONDS=0.01 "$SPHERELU" train --data real.csv --target y --hidden 64,64 --epochs 3000 --patience 0 --batch 8 --ensemble 2 --no-report --out lines >out 2>err &
-training=$!
-for _ in $(seq 100); do
-    [ "$(grep -c '  loss ' err)" -ge 3 ] && break
-    sleep 0.1
-done
-kill -INT $training
-wait $training
+SPHERELU_PROGRESS_SECONDS=0.01 signalled INT '[ $(grep -c "  loss " err) -ge 3 ]' train --data real.csv --target y --hidden 64,64 \
+    --epochs 3000 --patience 0 --batch 8 --ensemble 2 --no-report --out lines
 check "no line with a loss: $(head -3 err)" grep -qE '^epoch [0-9]+/3000 .* left  loss [0-9.e-]+' err
 check "a loss of 0: $(grep -m 1 'loss 0 ' err)" sh -c '! grep -qE "loss 0( |$)" err'
 

@@ -56,14 +56,7 @@ fails format key=natural path=wrong.yaml line=7
 training=(--data t.csv --target y --hidden 32,32 --batch 16 --epochs 600 --patience 0 --optimizer rmsprop --momentum 0.5
     --natural 0.1)
 run 0 train "${training[@]}" --out whole
-"$SPHERELU" train "${training[@]}" --out stopped --checkpoint-seconds 0.02 >out 2>err &
-child=$!
-for _ in $(seq 500); do
-    [ -e stopped/checkpoint.safetensors ] && break
-    sleep 0.02
-done
-kill -TERM $child
-wait $child
+signalled TERM '[ -e stopped/checkpoint.safetensors ]' train "${training[@]}" --out stopped --checkpoint-seconds 0.02
 run 0 train --resume --out stopped
 same_run whole stopped
 finish

@@ -25,7 +25,7 @@ check "not the files of a pack" [ "$(ls packed | tr '\n' ' ')" = \
     "classes.txt decode.txt train_files.txt train_images.npy train_labels.npy val_files.txt val_images.npy val_labels.npy " ]
 run 0 pack set gray --size 28 --gray --workers 2 --json
 check "not what was packed" [ "$(json out side) $(json out channels) $(json out train_images) $(json out bytes)" = "32 1 20 40960" ]
-python=${SPH_ONNX_PYTHON:-python3}
+python=${SPH_ONNX_PYTHON:-/usr/bin/python3}
 if "$python" -c 'import numpy' 2>/dev/null; then
     check "numpy does not read it" "$python" -c '
 import numpy

@@ -138,29 +138,13 @@ sed 's/, decode: scaled//' decode.yaml >plain.yaml
 run 0 run plain.yaml --quiet --out plain
 check "exact is not an experiment's default" grep -q "decode: exact$" plain/jobs/SP/seed-*/config.yaml
 
-# ---- the same bits for any number of workers, and after stops in the middle of an epoch
+# ---- the same bits for any number of workers
 for workers in 1 2 4; do
     run 0 train --quiet --data set "${small[@]}" --augment crop --batch 8 --epochs 4 --patience 0 --workers $workers --out w$workers
 done
 sed -i 's/workers: [0-9]*/workers: n/' w?/config.yaml
 same_run w1 w2
 same_run w1 w4
-longer=(--data set "${small[@]}" --augment colour --batch 4 --epochs 8 --patience 0 --workers 2)
-run 0 train --quiet "${longer[@]}" --out whole
-for turn in 1 2 3; do
-    old=$(cat parts/metrics.jsonl 2>/dev/null | wc -l) waited=0
-    "$SPHERELU" train --resume "${longer[@]}" --checkpoint-seconds 0.02 --out parts >out 2>err &
-    child=$!
-    until [ "$(cat parts/metrics.jsonl 2>/dev/null | wc -l)" -gt "$old" ] || [ $waited -ge 1500 ]; do
-        sleep 0.02
-        waited=$((waited + 1))
-    done
-    kill -KILL $child 2>/dev/null
-    wait $child 2>/dev/null
-done
-run 0 train --resume --out parts
-sed -i '/checkpoint_seconds/d' whole/config.yaml parts/config.yaml
-same_run whole parts
 
 # ---- bad files: refused by name, or left out and counted
 head -c 500 "$from/small.jpg" >set/train/small/150.jpg

@@ -131,18 +131,7 @@ check "a finished run lost its record" cmp -s kept.npz with/boundaries.npz
 long=(--data t.csv --target y --hidden 9,5 --batch 16 --epochs 2500 --patience 0 --quiet
     --record boundaries:every+patterns:0,40,100,3000,20000+gradients:0,40,100,3000,20000)
 run 0 train "${long[@]}" --out whole
-set -m
-"$SPHERELU" train "${long[@]}" --checkpoint-seconds 0.05 --out stopped >out 2>err &
-child=$!
-waited=0
-until [ "$(stat -c %s stopped/metrics.jsonl 2>/dev/null || echo 0)" -gt 0 ] || [ $waited -ge 600 ]; do
-    sleep 0.02
-    waited=$((waited + 1))
-done
-kill -INT $child
-wait $child
-code=$?
-set +m
+signalled INT '[ -s stopped/metrics.jsonl ]' train "${long[@]}" --checkpoint-seconds 0.05 --out stopped
 check "SIGINT: exit $code, expected 130" [ $code -eq 130 ]
 folder=stopped
 numpy '
@@ -155,16 +144,8 @@ cp -r stopped broken
 
 # ---- a run that goes on has no old record beside it, however it ends
 cp -r stopped again
-"$SPHERELU" train --resume --out again >out 2>err &
-child=$!
-waited=0
 before=$(stat -c %s stopped/boundaries.frames.part)
-while [ "$(stat -c %s again/boundaries.frames.part 2>/dev/null || echo 0)" -le "$before" ] && [ $waited -lt 600 ] && kill -0 $child 2>/dev/null; do
-    sleep 0.02
-    waited=$((waited + 1))
-done
-kill -KILL $child 2>/dev/null
-wait $child 2>/dev/null
+signalled KILL '[ $(stat -c %s again/boundaries.frames.part) -gt $before ]' train --resume --out again
 if [ -e again/result.json ]; then
     skipped "the run was over before its kill"
 else

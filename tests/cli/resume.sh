@@ -12,22 +12,11 @@ run 0 train "${training[@]}" --out whole
 
 # stop SIGNAL CODE FOLDER: tells a training to stop once it has written a checkpoint, and it ends with CODE
 stop() {
-    local child code waited=0 old
     old=$(stat -c %i-%z "$3/checkpoint.safetensors" 2>/dev/null)
-    "$SPHERELU" train --resume "${training[@]}" --out "$3" --checkpoint-seconds 0.02 >out 2>err &
-    child=$!
-    until [ "$(stat -c %i-%z "$3/checkpoint.safetensors" 2>/dev/null)" != "$old" ] || [ $waited -ge 600 ]; do
-        sleep 0.02
-        waited=$((waited + 1))
-    done
-    kill -"$1" $child 2>/dev/null
-    wait $child
-    code=$?
-    checks=$((checks + 1))
-    [ $code -eq "$2" ] || wrong "$1: exit $code, expected $2"
+    signalled "$1" "[ \"\$(stat -c %i-%z $3/checkpoint.safetensors)\" != '$old' ]" \
+        train --resume "${training[@]}" --out "$3" --checkpoint-seconds 0.02
+    check "$1: exit $code, expected $2" [ $code -eq "$2" ]
 }
-# A background child of a script ignores SIGINT unless job control is on.
-set -m
 stop INT 130 stopped
 fails stopped
 absent stopped/model.safetensors stopped/result.json
@@ -36,7 +25,6 @@ run 1 eval stopped --data t.csv
 fails format path=stopped
 stop TERM 143 stopped
 fails stopped
-set +m
 run 0 train --resume --out stopped
 same_run whole stopped
 

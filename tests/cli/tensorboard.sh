@@ -32,9 +32,8 @@ run 2 train --data crescents --epochs 3 --log tensorbord --out wrong --quiet
 fails argument key=log
 
 # Killed in the middle: the next part is another file, and both read as one run
-"$SPHERELU" train --data crescents --epochs 4000 --patience 0 --hidden 8 --checkpoint-seconds 0 --log tensorboard --out killed --quiet >out 2>err &
-for _ in $(seq 300); do [ "$(wc -l 2>/dev/null <killed/metrics.jsonl || echo 0)" -gt 2 ] && break; sleep 0.1; done
-kill -9 $! && wait $! 2>/dev/null
+signalled KILL '[ $(lines killed/metrics.jsonl) -gt 2 ]' train --data crescents --epochs 4000 --patience 0 --hidden 8 \
+    --checkpoint-seconds 0 --log tensorboard --out killed --quiet
 run 0 train --resume --out killed --quiet
 check "a second file" test "$(files killed)" = 2
 readable killed

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --tune: what was tried and chosen lies in the folder, the choice is what is trained, it is no worse on the validation part than
-# what would have been taken, and a run killed at it ends the same; what is given is not tuned; what is refused.
+# what would have been taken; what is given is not tuned; what is refused.
 . "$(dirname "$0")/lib.bash"
 
 table 500 >t.csv
@@ -23,21 +23,6 @@ check "the default was not tried to the end" [ "$(tr -d ' \n' <tuned/tune.json |
 run 0 show tuned; shows "--tune 6"
 run 0 train "${net[@]}" --tune 1 --out one
 check "a budget of one is the default alone" cmp -s one/model.safetensors plain/model.safetensors
-
-# killed while it tries, or trains
-long=(--quiet --data t.csv --target y --epochs 300 --patience 0 --ensemble 2 --tune 5)
-run 0 train "${long[@]}" --out whole
-for moment in 0.1 0.4 0.9 1.6; do
-    "$SPHERELU" train "${long[@]}" --resume --checkpoint-seconds 0.05 --out killed >out 2>err &
-    child=$!
-    sleep $moment
-    kill -KILL $child 2>/dev/null
-    wait $child 2>/dev/null
-done
-run 0 train --resume "${long[@]}" --out killed
-same_run whole killed
-check "another choice after kills" cmp -s whole/tune.json killed/tune.json
-no_temporaries killed
 
 # refused
 run 2 train "${net[@]}" --tune 0 --out bad; fails argument key=tune
