@@ -37,6 +37,11 @@ bad 2 "perturb: eps: found 'x', expected a number" --set 'perturb={eps: [x]}'
 bad 2 "perturb: eps: found one value, expected a list of numbers" --set 'perturb={eps: 1}'
 bad 2 "perturb: eps: found 0 numbers, expected 1 to 64" --set 'perturb={eps: []}'
 bad 2 "perturb: length: found '-1', expected a number above 0" --set 'perturb={length: -1}'
+bad 2 "perturb: weight: found 1 numbers, expected 2 to 1024" --set 'perturb={weight: [1]}'
+bad 2 "perturb: weight: found one value, expected a list of numbers" --set 'perturb={weight: 1}'
+bad 2 "perturb: weight: cannot be combined with dim or length; remove dim" --set 'perturb={weight: [1, 2], dim: 2}'
+bad 2 "perturb: weight: cannot be combined with dim or length; remove length" --set 'perturb={length: 1, weight: [1, 2]}'
+bad 2 "perturb: weight: all numbers are 0, which has no boundary" --set 'perturb={weight: [0, 0]}'
 bad 2 "perturb: unknown word 'epps', did you mean 'eps'?" --set 'perturb={epps: [1]}'
 bad 2 "perturb: found one value, expected {eps: [...], dim: 2, ...}" --set perturb=2
 bad 1 "figures: turns needs data and methods to train" --set 'figures=[turns]'
@@ -63,6 +68,9 @@ done
 run 2 run "$fig1" --out zero
 says "zero: holds this experiment already"
 run 0 run zero/experiment.yaml --resume --out zero
+# The unit of the authors' notebook (numpy's RandomState(1)): w, and b = -0.52817175e-3.
+check "another unit than the papers'" grep -q "weight: \[0.00162434536, -0.00061175641\]" zero/experiment.yaml
+check "another distance" awk '!/^#/ && NF { exit !(($2 + 0.304294478 * -0.93583) ^ 2 + ($3 + 0.304294478 * 0.35245) ^ 2 < 1e-8) }' zero/figures/perturbation.phi.dat
 run 0 run "$fig1" --seed 1 --out one
 check "another seed, the same picture" sh -c '! cmp -s zero/figures/perturbation.png one/figures/perturbation.png'
 check "another seed, the same data" sh -c '! cmp -s zero/figures/perturbation.phi.dat one/figures/perturbation.phi.dat'
