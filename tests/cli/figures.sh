@@ -73,7 +73,7 @@ for seed in 0 1; do
     run 0 run plane.yaml --seed $seed --out plane-$seed
     shows "plane: how far a step moves" "figures   plane-$seed/figures"
     made plane-$seed/figures $names
-    run 0 run "$experiments/levy.yaml" --seed $seed --set epochs=40 --out line-$seed
+    run 0 run "$experiments/levy.yaml" --seed $seed --set epochs=40 --set figures=[moves,predictions,spectrum,trajectories] --out line-$seed
     made line-$seed/figures moves predictions spectrum trajectories
 done
 for name in $names; do
