@@ -63,7 +63,7 @@ do for [cell = 0:high * wide - 1] {
         unset xlabel
         set object 1 rectangle from graph -0.2, graph -0.2 to graph 1.02, graph 1.16 behind fillcolor rgb 'white' fillstyle solid noborder
         set xrange [0:first_steps]; set xtics first_steps / 2 font small_font; set ytics most / 2.0 font small_font; set border 15
-        plot for [k = 0:across - 1] part('p'.r) index k every ::0::first_steps - 1 using 1:2 with linespoints \
+        plot for [k = 0:across - 1] part('p'.r) index k every ::0::(first_steps - 1) using 1:2 with linespoints \
              linestyle style(value('method_'.k), k + 1) linewidth 1 pointnumber 7 pointsize 0.35
         unset object 1; set border 3; set xtics norangelimit font ''; set ytics norangelimit font ''; set title offset 0, 0 font ''
     }
