@@ -58,7 +58,7 @@ run: tool
 
 # The experiments that draw something, the quick ones first; their data are made or lie in data/. One that fails does not
 # keep the others from it.
-drawn := fig1 levy banana fig4 convergence lr-sensitivity patterns
+drawn := fig1 levy levy-moves banana fig4 convergence lr-sensitivity patterns
 figures: tool
 	@rm -rf $(BUILD)/figures
 	@for name in $(drawn); do \

@@ -131,10 +131,16 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
     panels->is_open = 1;
     panels->number = i;
     panels->parts = parts;
-    if (panels->e)
+    panels->open.median = (double)NAN;
+    if (panels->e) {
         panels->open.method = panels->e->methods[i % panels->columns].name;
-    else
+        if (panels->e->seed_count > 1)
+            err = results_median_score(panels->results, i % panels->columns, i / panels->columns,
+                                       &panels->open.median);
+        panels->open.seeds = panels->e->seed_count;
+    } else {
         err = name_method(panels);
+    }
     return err ? err : label(panels, i);
 }
 
@@ -245,6 +251,10 @@ void panels_score(struct figure *figure, const struct panel *panel, size_t numbe
                     job_leaks(panel->run.spec) ? " (leak)" : "");
     else
         panels_text(figure, "score", number, "%s", panel->run.nets ? "" : panel_without_model(panel));
+    if (isnan(panel->median))
+        panels_text(figure, "median", number, "%s", "");
+    else
+        panels_text(figure, "median", number, "median of %zu: %.3f", panel->seeds, panel->median);
 }
 
 /* A name that gnuplot's enhanced text shows as it is. */

@@ -72,11 +72,11 @@ names="trajectories animation turns moves decision convergence sensitivity flips
 run 0 run plane.yaml --out plane-0
 shows "plane: how far a step moves" "figures   plane-0/figures"
 made plane-0/figures $names
-run 0 run "$experiments/levy.yaml" --set seeds=2 --set epochs=40 --out line-0
+run 0 run "$experiments/levy.yaml" --set seeds=2 --set epochs=40 --set figures=[moves,predictions,spectrum,trajectories] --out line-0
 made line-0/figures moves predictions spectrum trajectories
 # without gnuplot the data are the same
 PATH=/nowhere run 0 run plane.yaml --seed 1 --out plane-1
-PATH=/nowhere run 0 run "$experiments/levy.yaml" --seed 1 --set seeds=2 --set epochs=40 --out line-1
+PATH=/nowhere run 0 run "$experiments/levy.yaml" --seed 1 --set seeds=2 --set epochs=40 --set figures=[moves,predictions,spectrum,trajectories] --out line-1
 for data in plane-0/figures/*.dat line-0/figures/{moves,spectrum,trajectories,predictions.p}*.dat; do
     check "$data does not depend on the seed" [ "$(md5sum <"$data")" != "$(md5sum <"${data/-0/-1}")" ]
 done
@@ -89,6 +89,10 @@ for name in decision turns; do
 done
 check "convergence is of all seeds" grep -q "^foot_seed = ''" seeds/figures/convergence.gp
 check "the score leaks" grep -Eq "^score_0 = 'test accuracy [0-9.]+ \(leak\)'" seeds/figures/decision.gp
+check "no median beside the score" grep -Eq "^median_0 = 'median of 3: [0-9.]+'" seeds/figures/decision.gp
+shown=$(sed -n "s/^median_0 = 'median of 3: \(.*\)'/\1/p" seeds/figures/decision.gp)
+middle=$(for seed in 0 1 2; do sed -n 's/.*"accuracy": \([0-9.e-]*\).*/\1/p' seeds/jobs/SP/lr-0.1/seed-$seed/result.json | head -1; done | sort -g | sed -n 2p)
+check "the median is $middle, not $shown" [ "$(printf %.3f "$middle")" = "$shown" ]
 check "the page names the seed" grep -Eq "Shown: seed [012], the median of 3\. Its scores leak" seeds/report.html
 median=$(sed -n "s/^foot_seed = 'seed \([012]\),.*/\1/p" seeds/figures/decision.gp)
 cp seeds/figures/decision.p0data.dat median.dat

@@ -32,6 +32,11 @@ bad "argument key=eps" --set 'perturb={eps: [x]}'
 bad "argument key=eps" --set 'perturb={eps: 1}'
 bad "argument key=eps" --set 'perturb={eps: []}'
 bad "argument key=length" --set 'perturb={length: -1}'
+bad "argument key=weight" --set 'perturb={weight: [1]}'
+bad "argument key=weight" --set 'perturb={weight: 1}'
+bad "argument key=weight" --set 'perturb={weight: [1, 2], dim: 2}'
+bad "argument key=weight" --set 'perturb={length: 1, weight: [1, 2]}'
+bad "argument key=weight" --set 'perturb={weight: [0, 0]}'
 bad "argument key=perturb" --set 'perturb={epps: [1]}'
 bad "argument key=perturb" --set perturb=2
 bad "format key=figures path=fig1.yaml" --set 'figures=[turns]'
@@ -58,6 +63,9 @@ done
 run 2 run "$fig1" --out zero
 fails argument key=resume path=zero
 run 0 run zero/experiment.yaml --resume --out zero
+# The unit of the authors' notebook (numpy's RandomState(1)): w, and b = -0.52817175e-3.
+check "another unit than the papers'" grep -q "weight: \[0.00162434536, -0.00061175641\]" zero/experiment.yaml
+check "another distance" awk '!/^#/ && NF { exit !(($2 + 0.304294478 * -0.93583) ^ 2 + ($3 + 0.304294478 * 0.35245) ^ 2 < 1e-8) }' zero/figures/perturbation.phi.dat
 run 0 run "$fig1" --seed 1 --out one
 check "another seed, the same picture" sh -c '! cmp -s zero/figures/perturbation.png one/figures/perturbation.png'
 check "another seed, the same data" sh -c '! cmp -s zero/figures/perturbation.phi.dat one/figures/perturbation.phi.dat'

@@ -139,7 +139,7 @@ if [ -n "${FAULTS_LIBRARY:-}" ] && [ -z "${SPH_SAN:-}" ]; then
     rm -rf cache
     begun=$SECONDS
     SPHERELU_DOWNLOAD_SECONDS=2 jumping run 1 data get banana --from "$url/stall"
-    says "$url/stall/2d_banana.csv: cannot be downloaded: "
+    fails file path="$url/stall/2d_banana.csv"
     check "a silent server was waited for $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 25 ]
 else
     skipped "a clock that jumps: no library to preload"

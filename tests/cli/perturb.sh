@@ -42,10 +42,10 @@ check "another seed, the same numbers" test -n "$(cmp out first 2>&1)"
 
 # ---- the checks
 run 0 perturb --samples 3000
-shows "flip, SP (Prop. 2.3)" "flip, WN (Prop. 2.4)" "flip, BN (Prop. 2.5)" "flip, LN, shift 0" "metric by products" \
+shows "flip, SP (Prop. 2.3)" "flip, WN (Prop. 2.4)" "flip, BN (Prop. 2.5)" "flip, LN, shift 0" "BN = WN in |w|_S (Eq. 9)" "metric by products" \
     "metric by sums (2023)" "turn -> |eps|_M" "turn > |eps|" "turn = |eps| is reached" "180.000000000 degrees"
 check "a check failed" test -z "$(grep FAILED out)"
-check "35 checks, found $(grep -c 'ok$' out)" [ "$(grep -c 'ok$' out)" -eq 35 ]
+check "39 checks, found $(grep -c 'ok$' out)" [ "$(grep -c 'ok$' out)" -eq 39 ]
 check "fewer pairs than asked for" awk '/turn > /{ gsub(",", ""); exit !($5 >= 3000) }' out
 cp out first
 run 0 perturb --samples 3000 --threads 2 --quiet
@@ -59,7 +59,7 @@ for key in inputs distance rows units seed eps methods checks failed version nam
     check "no \"$key\"" grep -q "\"$key\": " out
 done
 check "checks failed: $(json out failed)" [ "$(json out failed)" = 0 ]
-check "35 checks in JSON" [ "$(grep -o '"passed": true' out | wc -l)" -eq 35 ]
+check "39 checks in JSON" [ "$(grep -o '"passed": true' out | wc -l)" -eq 39 ]
 check "5 methods, 4 eps and a base each" [ "$(grep -o '"phi": ' out | wc -l)" -eq 25 ]
 if command -v python3 >/dev/null; then
     check "phi is not on its boundary, or turns are not those of w" python3 - out <<'PYTHON'

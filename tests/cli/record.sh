@@ -90,7 +90,7 @@ absent gradients/boundaries.gradients.part gradients/boundaries.moves.part
 folder=gradients
 numpy '
 has("gradient_step", "x_mean", "x_scale", *(f"layers.{k}.{a}" for k in (0, 1) for a in ("active", "dead")),
-    *(f"layers.{k}.{a}" for k in (0, 1, 2) for a in ("gradient", "gradient_norm")))
+    *(f"layers.{k}.{a}" for k in (0, 1, 2) for a in ("gradient", "gradient_norm", "input_mean")))
 assert z["gradient_step"].tolist() == [0, 3, 8]
 for k, count in enumerate((9 * 5, 5 * 8, 5)):
     rms, norm = z[f"layers.{k}.gradient"], z[f"layers.{k}.gradient_norm"]
