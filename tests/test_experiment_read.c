@@ -109,7 +109,7 @@ static void an_experiment_of_version_0_1_0_is_read_and_written_as_it_was(void **
     assert_int_equal(e->methods[1].job->options.nesterov, 1);
     assert_true(e->axes[0].values[1]->options.lr == 0.30000000000000004);
     assert_int_equal(e->axes[1].values[0]->options.hidden.count, 0);
-    assert_string_equal(experiment_paper(e, "max_move", 0, "SP, plain"), "up to 2^16");
+    assert_string_equal(experiment_paper(e, "max_move", 0, "", "SP, plain"), "up to 2^16");
     assert_string_equal(sph_job_get(e->base, "record"), "boundaries:0,2+patterns:every");
     char *now = written(e);
     char *line = strstr(old, "content:");

@@ -77,7 +77,7 @@ check "all pairs" grep -q "corrected: for 6 comparisons, by Holm" all/table.txt
 run 0 run sets.yaml --set 'papers={rmse: {first: {SP: "0.5 +- 0.1"}}}' --set figures=[] --set seeds=2 --out papers
 shows "first, beside the papers; off: here minus theirs, in their standard errors"
 run 1 run sets.yaml --set 'papers={rmse: {frst: {SP: "0.5"}}}' --out refused
-says "papers: rmse: no set 'frst', did you mean 'first'?"
+says "papers: rmse: no set or point 'frst', did you mean 'first'?"
 run 1 run sets.yaml --set baseline_method=SPP --out refused
 says "baseline_method: no method 'SPP', did you mean 'SP'?"
 run 1 run sets.yaml --set data.name=first --set figures=[ranks] --out refused
