@@ -65,6 +65,9 @@ class TrainOptions(TypedDict, total=False):
     AlexNet's change of colours; if not given crop for a folder of pictures, flip for other images"""
     size: Whole | None
     """folders of pictures: height and width that each is brought to; 224 if not given"""
+    eval_side: Whole | None
+    """folders of pictures: shorter side in evaluation, of which the middle is taken; 256 for a size of 224, and in
+    proportion, if not given; stored with the run for eval and predict"""
     gray: Switch | None
     """images in one channel, the luma of their red, green and blue"""
     decode: Literal["exact", "scaled"] | str | None
@@ -254,6 +257,7 @@ class Keywords:
         standardize: Literal["auto", "off", "features", "both", "mean"] | str | None = None,
         val: Real | None = None,
         split: Literal["random", "stratified", "sklearn"] | str | None = None,
+        eval_side: Whole | None = None,
         decode: Literal["exact", "scaled"] | str | None = None,
         net: Literal["mlp", "vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"] | str | None = None,
         hidden: Whole | Sequence[Whole] | npt.NDArray[np.integer[Any]] | None = None,
@@ -329,6 +333,9 @@ class Keywords:
             share of the remaining rows kept for validation, which chooses the epoch
         split : random|stratified|sklearn, default None
             how rows are split: uniform, each class in proportion, or as scikit-learn does
+        eval_side : N, default None
+            folders of pictures: shorter side in evaluation, of which the middle is taken; 256 for a size of 224, and in
+            proportion, if not given; stored with the run for eval and predict
         decode : exact|scaled, default None
             folders of pictures: decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 if enough
             pixels are left, which is faster for large photographs and changes pixels slightly; stored with the run for
@@ -492,6 +499,7 @@ class Keywords:
         self.standardize = standardize
         self.val = val
         self.split = split
+        self.eval_side = eval_side
         self.decode = decode
         self.net = net
         self.hidden = hidden

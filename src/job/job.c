@@ -332,6 +332,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
     opts.size = o->size;
+    opts.eval_side = o->eval_side;
     /* unset by a run of 0.2.0 or before (config_read), which decoded so */
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
     opts.workers = o->workers;

@@ -118,6 +118,9 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "flip for other images")                                                                               \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "folders of pictures: height and width that each is brought to; 224 if not given")                     \
+    X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
+      "folders of pictures: shorter side in evaluation, of which the middle is taken; 256 for a --size of "  \
+      "224, and in proportion, if not given; stored with the run for eval and predict")                      \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
       "images in one channel, the luma of their red, green and blue")                                        \
     X(DECODE, decode, "decode", WORD, DECODE, "exact", "data", "decode", OPTION_WORDS(SPH_DECODES),          \

@@ -17,6 +17,7 @@ int pictures_check(const struct sph_job *job, const sph_data *data)
     /* an experiment that was written down names the defaults of these whatever the data */
     int decodes = job->given[OPTION_DECODE] && (o->decode != SPH_DECODE_EXACT || job->named[OPTION_DECODE]);
     enum option_id of_folder = job->given[OPTION_SIZE]                          ? OPTION_SIZE
+                               : job->given[OPTION_EVAL_SIDE]                   ? OPTION_EVAL_SIDE
                                : job->given[OPTION_WORKERS]                     ? OPTION_WORKERS
                                : job->given[OPTION_SKIP_BAD] && o->skip_bad > 0 ? OPTION_SKIP_BAD
                                : decodes                                        ? OPTION_DECODE
