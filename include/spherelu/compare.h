@@ -68,7 +68,7 @@ typedef struct sph_experiment_result {
 /* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
  * boundaries were recorded, motion.txt, .csv and .json; the figures of the file into figures/; and
  * report.html. A job that diverges or fails is a line there, and no failure of this call. A process that has
- * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. */
+ * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. result may be NULL. */
 SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
                                sph_experiment_result *result);
 

@@ -45,7 +45,7 @@ SPH_API void sph_data_defaults(sph_data_opts *out);
  * not, and ImageNet32's npz. Or a folder of pictures (.jpg, .png), a folder in it for each class, or train and
  * val (or test) with those in each: they stay files, and are decoded when they are needed. Of images `rows`
  * keeps the classes in proportion, and of a set with its own test part takes that many training images, and test
- * images in proportion. */
+ * images in proportion. opts may be NULL: the defaults. */
 SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts);
 
 /* The data that a net was trained on, without rows: sph_data_features and sph_data_feature give the names of
@@ -62,8 +62,8 @@ typedef struct sph_packed {
 
 /* Decodes a folder of pictures once for many epochs: into the new folder out, as arrays that numpy reads too
  * (docs/images.md), which sph_data_open then takes in place of it, and maps. Of opts size (of the net it is for: the
- * shorter side becomes 256 / 224 of it, and the middle square is kept), gray, decode, workers and skip_bad count. progress: may
- * be NULL; 1 is returned where it says to stop, and out is no set then. */
+ * shorter side becomes 256 / 224 of it, and the middle square is kept), gray, decode, workers and skip_bad count. opts and
+ * progress may be NULL; 1 is returned where it says to stop, and out is no set then. */
 SPH_API int sph_data_pack(sph_packed *result, const char *source, const char *out, const sph_data_opts *opts,
                           sph_progress_call *progress, void *self);
 

@@ -34,7 +34,8 @@ SPH_API void sph_job_free(sph_job *job);
  * schedule, batch, epochs and, where nothing is said about net and training, an ensemble (docs/results/defaults.md). Without it the
  * fixed defaults of the table above hold. */
 SPH_API void sph_job_recommend(sph_job *job);
-SPH_API int sph_job_set(sph_job *job, const char *name, const char *value); /* '-' and '_' are the same */
+/* '-' and '_' are the same in a name; value NULL: "true" for a switch, "" for other options. */
+SPH_API int sph_job_set(sph_job *job, const char *name, const char *value);
 /* As text, borrowed until it is set again; "": it has no value; NULL: unknown, or out of memory. */
 SPH_API const char *sph_job_get(const sph_job *job, const char *name);
 
@@ -82,7 +83,7 @@ SPH_API void sph_job_foresee(sph_job *job);
 SPH_API double sph_job_seconds(const sph_job *job);
 
 /* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the
- * folder's config.yaml, what is not set is taken from it. */
+ * folder's config.yaml, what is not set is taken from it. result may be NULL. */
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
                         sph_result *result);
 
@@ -110,7 +111,7 @@ SPH_API int sph_job_settle(sph_job *job, const sph_data *data);
  * refused. Options that depend on the data are settled: sph_job_get tells them afterwards. start: NULL: nowhere.
  * moments: what the optimizer remembers at the end, caller frees; NULL: not wanted. Missing features (NaN) take their
  * column's mean unless `missing` says error. Stopping and divergence are as in sph_train; after a failure out holds
- * NULL. */
+ * NULL. result may be NULL. */
 SPH_API int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_data *data,
                           const sph_start *start, const sph_observer *observers, size_t count,
                           sph_result *result);
@@ -129,7 +130,7 @@ SPH_API int sph_run_take_member(sph_run *run, size_t member);
 
 /* How data are read from here on, whatever the training said: workers, skip-bad of folders of pictures; strict: words of
  * a table that training did not see are refused, instead of being taken as none of those it saw; keep: columns whose
- * cells sph_run_predict writes before its own. */
+ * cells sph_run_predict writes before its own. value NULL: as in sph_job_set; of keep: none. */
 SPH_API int sph_run_set(sph_run *run, const char *name, const char *value);
 
 /* An option that the run was trained with, as sph_job_get has it. */
@@ -165,7 +166,7 @@ SPH_API const char *sph_run_target(const sph_run *run, size_t target);
 SPH_API int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each);
 
 /* Predictions as CSV: a header, then a line per row; of a folder of pictures the file's name comes first. Numbers
- * have as many digits as read back the same. */
+ * have as many digits as read back the same. source NULL: the run's own test part. */
 SPH_API int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv);
 
 /* The same into a file, which is replaced whole when all is there, or into a pipe or device. */
@@ -216,7 +217,7 @@ typedef struct sph_run_regions_opts {
 SPH_API int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts *opts);
 
 /* Everything about them as one JSON object (docs/regions.md). */
-SPH_API int sph_regions_json(const sph_regions *regions, const sph_sink *json);
+SPH_API int sph_regions_json(const sph_regions *regions, const sph_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -58,12 +58,12 @@ SPH_API void sph_net_free(sph_net *net);
 
 /* Each returns the new node's number (>= 0) or an error. */
 SPH_API int sph_net_input(sph_net *net, size_t features);
-SPH_API int sph_net_dense(sph_net *net, int from, const sph_layer *layer);
+SPH_API int sph_net_dense(sph_net *net, int from, const sph_layer *spec);
 
 /* Images: values of a node are (channels, height, width). Pools act on each channel; the global one averages
  * all pixels and leaves (channels, 1, 1), which a dense layer takes. */
 SPH_API int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width);
-SPH_API int sph_net_conv(sph_net *net, int from, const sph_layer *layer);
+SPH_API int sph_net_conv(sph_net *net, int from, const sph_layer *spec);
 SPH_API int sph_net_max_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_avg_pool(sph_net *net, int from, size_t kernel, size_t stride, size_t pad);
 SPH_API int sph_net_global_pool(sph_net *net, int from);

@@ -43,7 +43,7 @@ typedef struct sph_converted {
     char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */
 } sph_converted;
 
-/* in: a file of weights, or a run folder, which stands for its model. */
+/* in: a file of weights, or a run folder, which stands for its model. result may be NULL. */
 SPH_API int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result);
 
 /* Takes the learned numbers of a file, under our names or torchvision's: every learned tensor of the net must
@@ -85,7 +85,7 @@ typedef struct sph_imported {
 SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
 
 /* From ONNX to a model file. A graph that gives the mean of several nets, as sph_run_export makes it of an ensemble, becomes a file
- * with all of them; sph_net_import refuses it. */
+ * with all of them; sph_net_import refuses it. result may be NULL. */
 SPH_API int sph_import(const char *in, const char *out, sph_imported *result);
 
 /* Removes the temporary files of calls that are under way. For the signal handler of a program that is about to end: it

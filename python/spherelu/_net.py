@@ -131,7 +131,8 @@ class Net(Predictor):
     def to_torch(self) -> Any:
         """A PyTorch module of the same function, standardisation included: a Sequential where the network is a chain, else a
         GraphModule of torch.fx. Layers of gmp and sphere without a normalization are those of `spherelu.torch`, others plain.
-        It takes (rows, features) or (rows, channels, height, width). Its outputs are compared with the network's."""
+        It takes (rows, features) or (rows, channels, height, width). Its outputs are compared with the network's. The module is in evaluation
+        mode, because batch normalization computes another function while it trains; call `train()` to continue a training."""
         from .torch._exchange import module_of
 
         return module_of(self)

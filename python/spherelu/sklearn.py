@@ -45,6 +45,9 @@ except ImportError:  # scikit-learn before 1.6
 
 WEIGHTS_ARE_NOT_COPIES = "rows are shuffled into batches and drawn for validation one by one: a row of weight 2 is drawn once, two equal rows twice"
 
+#: The argument of the same name for scikit-learn's `check_estimator`: one property, which scikit-learn checks on dense and sparse data.
+EXPECTED_FAILED_CHECKS = {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS_ARE_NOT_COPIES for kind in ("dense", "sparse")}
+
 
 _EXTRA = {"early_stopping", "warm_start", "n_jobs", "random_state"}
 
@@ -382,7 +385,7 @@ for _estimator in (Regressor, Classifier):
     _estimator.__doc__ = "\n\n".join(inspect.cleandoc(part or "") for part in (_estimator.__doc__, _about, Keywords.__init__.__doc__))
 del _estimator, _about
 
-__all__ = ["Classifier", "Regressor"]
+__all__ = ["EXPECTED_FAILED_CHECKS", "Classifier", "Regressor"]
 
 
 def __dir__() -> list[str]:

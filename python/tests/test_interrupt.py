@@ -28,8 +28,11 @@ def workers():
 
 
 def inside(frame):
-    """Whether the main thread is in what waits for the work: who runs the tests is not to be hit."""
+    """Whether the main thread is in what waits for the work: who runs the tests is not to be hit, also where Python calls a hook of
+    pytest because an exception was raised in a destructor."""
     while frame is not None and frame.f_code is not spherelu._lib.interruptible.__code__:
+        if "_pytest" in frame.f_code.co_filename:
+            return False
         frame = frame.f_back
     return frame is not None
 

@@ -22,10 +22,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spherelu
-
-# Checks that are expected to fail, each with its reason.
-WEIGHTS = "rows that are there twice are shuffled into batches and drawn to validate one by one; it holds where neither is done, below"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS for kind in ("dense", "sparse")}
+import spherelu.sklearn
 
 NEW = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 6)
 
@@ -33,7 +30,9 @@ quick = dict(epochs=200, hidden=30)
 
 
 # Before scikit-learn 1.6 the estimators' own tag _xfail_checks has them.
-@parametrize_with_checks([spherelu.Regressor(), spherelu.Classifier()], **({"expected_failed_checks": lambda _: EXPECTED} if NEW else {}))
+@parametrize_with_checks(
+    [spherelu.Regressor(), spherelu.Classifier()], **({"expected_failed_checks": lambda _: spherelu.sklearn.EXPECTED_FAILED_CHECKS} if NEW else {})
+)
 def test_scikit_learn_s_own_checks(estimator, check):
     check(estimator)
 

@@ -81,7 +81,7 @@ def test_a_module_becomes_a_net_and_a_module_again(name):
     net = Net.from_torch(module, x)
     want = module(x).detach().double().numpy()
     assert np.abs(net(x.double().numpy().reshape(9, -1)) - want).max() < (1e-5 if x.dtype == torch.float32 else 1e-12)
-    back = net.to_torch().eval()
+    back = net.to_torch()
     assert np.abs(back(x).detach().double().numpy() - want).max() < (1e-5 if x.dtype == torch.float32 else 1e-12)
     again = pickle.loads(pickle.dumps(back))
     assert torch.equal(again(x), back(x))
@@ -108,7 +108,7 @@ def test_a_trained_net_becomes_a_module(param, norm, act, rng):
     x = rng.normal(size=(60, 3)) * [1, 10, 100] + 5
     x[3, 1] = np.nan
     net = spherelu.train(x, x[:, 0] * 7 - 3, hidden=[8, 8], epochs=30, param=param, norm=norm, activation=act, lr=0.1, dtype="f64").net
-    module = net.to_torch().eval()
+    module = net.to_torch()
     assert np.abs(module(torch.from_numpy(x)).detach().numpy() - net(x)).max() < 1e-10
     if norm == "none" and act != "elu":
         assert np.abs(Net.from_torch(module, torch.from_numpy(np.nan_to_num(x)))(x) - net(x)).max() < 1e-10

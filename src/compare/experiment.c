@@ -158,9 +158,9 @@ static int set_parsed(struct sph_experiment *e, const char *path, struct node_tr
     return set_value(e, nodes[0], nodes[1], value);
 }
 
-int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
+int sph_experiment_set(sph_experiment *experiment, const char *key, const char *value)
 {
-    NEED(e, key, value);
+    NEED(experiment, key, value);
     struct node_tree document;
     char *path = mem_format("--set %s=%s", key, value);
     if (!path)
@@ -168,7 +168,7 @@ int sph_experiment_set(sph_experiment *e, const char *key, const char *value)
     int err = *value ? node_parse(&document, path, value, strlen(value))
                      : sph_fail_at(SPH_EFORMAT, path, "found nothing, expected a value");
     if (!err) {
-        err = set_parsed(e, path, &document, key);
+        err = set_parsed(experiment, path, &document, key);
         node_tree_free(&document);
     }
     if (err == SPH_EFORMAT && !strcmp(sph_failure()->path, path)) /* what is not YAML has a line */

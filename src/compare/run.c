@@ -71,26 +71,26 @@ static int check(struct sph_experiment *e, size_t workers, struct experiment_fac
     return err;
 }
 
-int sph_experiment_check(sph_experiment *e)
+int sph_experiment_check(sph_experiment *experiment)
 {
-    NEED(e);
+    NEED(experiment);
     struct experiment_facts facts;
-    int err = check(e, 1, &facts);
-    data_cache_free(&e->cache);
+    int err = check(experiment, 1, &facts);
+    data_cache_free(&experiment->cache);
     return err;
 }
 
 /* ---------------------------------------------------------------- a dry run */
 
-int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
+int sph_experiment_plan(sph_experiment *experiment, int timed, size_t *jobs)
 {
-    NEED(e, jobs);
+    NEED(experiment, jobs);
     struct experiment_job *list = NULL, *samples = NULL;
     struct job_cost *costs = NULL, *sampled = NULL;
-    size_t count = 0, points = experiment_points(e), sample_count = 0,
-           kinds = experiment_sets(e) * e->method_count;
-    int stopped, err = experiment_complete(e);
-    if (err < 0 || (err = experiment_list(e, 0, &list, &count)) < 0)
+    size_t count = 0, points = experiment_points(experiment), sample_count = 0,
+           kinds = experiment_sets(experiment) * experiment->method_count;
+    int stopped, err = experiment_complete(experiment);
+    if (err < 0 || (err = experiment_list(experiment, 0, &list, &count)) < 0)
         return err;
     costs = mem_get(count, sizeof *costs);
     sampled = mem_get(kinds * points, sizeof *sampled);
@@ -105,23 +105,24 @@ int sph_experiment_plan(sph_experiment *e, int timed, size_t *jobs)
             samples[sample_count++] = list[i];
     }
     if (timed) {
-        struct errand errand = {.experiment = e, .jobs = samples, .cost = sampled};
+        struct errand errand = {.experiment = experiment, .jobs = samples, .cost = sampled};
         struct crew crew = {
             .jobs = sample_count, .workers = 1, .self = &errand, .work = do_errand, .ended = take_answer};
-        if ((err = experiment_read_data(e)) < 0 || (err = crew_run(&crew, &stopped)) < 0)
+        if ((err = experiment_read_data(experiment)) < 0 || (err = crew_run(&crew, &stopped)) < 0)
             goto out;
         for (size_t i = 0; i < count; i++)
-            costs[i] = sampled[(list[i].set * e->method_count + list[i].method) * points + list[i].point];
+            costs[i] =
+                sampled[(list[i].set * experiment->method_count + list[i].method) * points + list[i].point];
     }
-    experiment_list_free(e->listed, e->listed_count);
-    mem_free(e->listed_cost);
-    e->listed = list;
-    e->listed_count = *jobs = count;
-    e->listed_cost = costs;
+    experiment_list_free(experiment->listed, experiment->listed_count);
+    mem_free(experiment->listed_cost);
+    experiment->listed = list;
+    experiment->listed_count = *jobs = count;
+    experiment->listed_cost = costs;
     list = NULL;
     costs = NULL;
 out:
-    data_cache_free(&e->cache);
+    data_cache_free(&experiment->cache);
     experiment_list_free(list, count);
     mem_free(costs);
     mem_free(sampled);
@@ -129,24 +130,24 @@ out:
     return err;
 }
 
-int sph_experiment_job_at(const sph_experiment *e, size_t i, sph_experiment_job *out)
+int sph_experiment_job_at(const sph_experiment *experiment, size_t i, sph_experiment_job *out)
 {
-    NEED(e, out);
+    NEED(experiment, out);
     struct text point = {0};
-    if (i >= e->listed_count)
-        return sph_fail(SPH_EARG, "job %zu of %zu", i, e->listed_count);
-    const struct experiment_job *job = &e->listed[i];
-    experiment_add_point(e, job->point, &point);
+    if (i >= experiment->listed_count)
+        return sph_fail(SPH_EARG, "job %zu of %zu", i, experiment->listed_count);
+    const struct experiment_job *job = &experiment->listed[i];
+    experiment_add_point(experiment, job->point, &point);
     if (point.failed)
         return SPH_EMEMORY;
-    *out = (sph_experiment_job){.set = e->set_count ? e->sets[job->set].name : NULL,
-                                .method = e->methods[job->method].name,
-                                .seed = e->seeds[job->seed],
+    *out = (sph_experiment_job){.set = experiment->set_count ? experiment->sets[job->set].name : NULL,
+                                .method = experiment->methods[job->method].name,
+                                .seed = experiment->seeds[job->seed],
                                 .fold = job->fold >= 0 ? job->fold : -1,
                                 .folder = job->folder,
-                                .seconds = e->listed_cost[i].seconds,
-                                .peak_bytes = e->listed_cost[i].peak_bytes,
-                                .disk_bytes = e->listed_cost[i].disk_bytes};
+                                .seconds = experiment->listed_cost[i].seconds,
+                                .peak_bytes = experiment->listed_cost[i].peak_bytes,
+                                .disk_bytes = experiment->listed_cost[i].disk_bytes};
     snprintf(out->point, sizeof out->point, "%s", point.chars ? point.chars : "");
     text_free(&point);
     return 0;

@@ -198,6 +198,8 @@ int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_d
                   const sph_start *start, const sph_observer *observers, size_t count, sph_result *result)
 {
     NEED(out, job, data);
+    if (start && !start->nets)
+        return sph_fail_key(SPH_EARG, "start", "nets is NULL");
     if (count)
         NEED(observers);
     /* run->data is the caller's, and only looked at */

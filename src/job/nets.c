@@ -47,7 +47,8 @@ static int check(sph_net *const *nets, size_t count)
     if (!count)
         return sph_fail_key(SPH_EARG, "count", "no nets, expected one or more");
     for (size_t k = 0; k < count; k++)
-        NEED(nets[k]);
+        if (!nets[k])
+            return sph_fail_key(SPH_EARG, "nets", "net %zu is NULL", k);
     return 0;
 }
 

@@ -157,11 +157,11 @@ static void put_decision(struct gathered *json, const sph_regions *regions)
     text_add(&json->text, "]}\n");
 }
 
-int sph_regions_json(const sph_regions *regions, const sph_sink *out)
+int sph_regions_json(const sph_regions *regions, const sph_sink *sink)
 {
-    NEED(regions, out);
-    NEED_CALL(out->write);
-    struct gathered json = {.out = out};
+    NEED(regions, sink);
+    NEED_CALL(sink->write);
+    struct gathered json = {.out = sink};
     put_head(&json, regions);
     put_regions(&json, regions);
     put_decision(&json, regions);

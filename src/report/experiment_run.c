@@ -172,11 +172,13 @@ static int write_all(struct experiment_run *run)
     return err;
 }
 
-int sph_experiment_run(sph_experiment *e, const sph_experiment_opts *opts, sph_experiment_result *result)
+int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
+                       sph_experiment_result *result)
 {
-    NEED(e, opts);
+    NEED(experiment, opts);
     sph_experiment_result own;
-    struct experiment_run run = {.experiment = e, .opts = opts, .held = -1, .result = result ? result : &own};
+    struct experiment_run run = {
+        .experiment = experiment, .opts = opts, .held = -1, .result = result ? result : &own};
     *run.result = (sph_experiment_result){0};
     int err = opts->out ? file_enter(opts->out) : 0;
     if (err < 0)

@@ -155,7 +155,8 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
     if (count)
         NEED(dirs);
     for (size_t i = 0; i < count; i++)
-        NEED(dirs[i]);
+        if (!dirs[i])
+            return sph_fail_key(SPH_EARG, "dirs", "folder %zu is NULL", i);
     static const struct table_column columns[COMPARE_COLUMNS] = {
         [COMPARE_RUN] = {.head = "run", .json = "run"},
         [COMPARE_DATA] = {.head = "data", .json = "data"},

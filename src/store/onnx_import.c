@@ -257,6 +257,7 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
 {
     sph_imported ignored;
     sph_net **nets = NULL;
+    NEED(out, path);
     result = result ? result : &ignored;
     int err = import_members(&nets, path, result);
     if (err < 0)

@@ -139,6 +139,22 @@ says "$url/stall/2d_banana.csv: cannot be downloaded: "
 check "a silent server was waited for $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 25 ]
 run 0 data get banana --from "$url/plain"
 check "two halves make another file" cmp -s cache/banana.csv served/2d_banana.csv
+
+# ---- a clock that is set two days ahead and back all the time: time-outs do not look at it
+if [ -n "${FAULTS_LIBRARY:-}" ] && [ -z "${SPH_SAN:-}" ]; then
+    jumping() { FAULT_CLOCK=jumps LD_PRELOAD=$FAULTS_LIBRARY "$@"; }
+    check "the clock does not jump" [ "$(jumping date +%Y%m)" = 200109 ]
+    rm -rf cache
+    SPHERELU_DOWNLOAD_SECONDS=10 jumping run 0 data get banana --from "$url/slow"
+    check "another file came while the clock jumped" cmp -s cache/banana.csv served/2d_banana.csv
+    rm -rf cache
+    begun=$SECONDS
+    SPHERELU_DOWNLOAD_SECONDS=2 jumping run 1 data get banana --from "$url/stall"
+    says "$url/stall/2d_banana.csv: cannot be downloaded: "
+    check "a silent server was waited for $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 25 ]
+else
+    skipped "a clock that jumps: no library to preload"
+fi
 rm -rf cache
 run 1 data get banana --from "$url/astray"
 says "cannot be downloaded: "

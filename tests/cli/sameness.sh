@@ -58,6 +58,15 @@ short="--data t.csv --target y --hidden 20 --epochs 12"
     run 0 train --verbose --json $short --checkpoint-seconds 0.001 --out deep/er/folder
     same_run deep/er/folder gmp
 }
+# ... also while the clock of the day is set two days ahead and back all the time
+if [ -n "${FAULTS_LIBRARY:-}" ] && [ -z "${SPH_SAN:-}" ]; then
+    # shellcheck disable=SC2086 # options
+    FAULT_CLOCK=jumps LD_PRELOAD=$FAULTS_LIBRARY run 0 train --quiet $short --out jumps
+    same_run gmp jumps
+    check "it took $(json jumps/result.json seconds) seconds" awk -v s="$(json jumps/result.json seconds)" 'BEGIN { exit !(s > 0 && s < 3600) }'
+else
+    skipped "a clock that jumps: no library to preload"
+fi
 # a run repeats from what its config.yaml says
 check "config.yaml lacks the rate" grep -q "^  lr: 0" gmp/config.yaml
 finish

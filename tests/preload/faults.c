@@ -13,6 +13,7 @@
  *                      functions, each called from the same line of the one before it
  *   FAULT_OWN=N        of a place only our own functions count, the N innermost, and the first of another library that
  *                      they call: what goes on inside of a library is one place
+ *   FAULT_CLOCK=jumps  the clock of the day jumps two days ahead, then back, at each reading; other clocks run
  *
  * Calls count from main on: what the loader and the constructors of libraries do before it is not the tool's. The clock
  * stands still, so that two commands that do the same write the same bytes. */
@@ -33,6 +34,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -410,18 +412,34 @@ pid_t waitpid(pid_t child, int *status, int options)
 
 /* ---------------------------------------------------------------- the clock */
 
+static time_t of_the_day(void)
+{
+    static atomic_int calls_so_far;
+    const time_t jump = 2 * 86400;
+    return 1000000000 + (!getenv("FAULT_CLOCK") ? 0 : atomic_fetch_add(&calls_so_far, 1) % 2 ? jump : -jump);
+}
+
 int clock_gettime(clockid_t which, struct timespec *out)
 {
-    (void)which;
-    *out = (struct timespec){.tv_sec = 1000000000};
+    if (getenv("FAULT_CLOCK") && which != CLOCK_REALTIME && which != CLOCK_REALTIME_COARSE)
+        return (int)syscall(SYS_clock_gettime, which, out);
+    *out = (struct timespec){.tv_sec = of_the_day()};
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    (void)zone;
+    *out = (struct timeval){.tv_sec = of_the_day()};
     return 0;
 }
 
 time_t time(time_t *out)
 {
+    time_t now = of_the_day();
     if (out)
-        *out = 1000000000;
-    return 1000000000;
+        *out = now;
+    return now;
 }
 
 /* ---------------------------------------------------------------- from main on */

@@ -402,7 +402,7 @@ def module_of(net: Net) -> nn.Module:
     want = net(x)
     if not np.abs(got - want).max() <= (1e-3 if dtype == torch.float32 else 1e-8) * max(1, np.abs(want).max()):
         raise ArgumentError("net: the module that was built gives other outputs than the network", key="net")
-    return module.train()
+    return module
 
 
 def _act(word: str) -> nn.Module:
