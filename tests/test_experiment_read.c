@@ -97,7 +97,7 @@ static void an_experiment_of_version_0_1_0_is_read_and_written_as_it_was(void **
     assert_int_equal(e->methods[1].asked->options.nesterov, 1);
     assert_true(e->axes[0].values[1]->options.lr == 0.30000000000000004);
     assert_int_equal(e->axes[1].values[0]->options.hidden.count, 0);
-    assert_string_equal(experiment_paper(e, "max_move", 0, "SP, plain"), "up to 2^16");
+    assert_string_equal(experiment_paper(e, "max_move", 0, "", "SP, plain"), "up to 2^16");
     assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:0,2+patterns:every");
     char *now = written(e);
     char *line = strstr(old, "content:");

@@ -287,6 +287,37 @@ static double apart(const sph_data *data, const uint8_t *golden)
     return most;
 }
 
+/* A larger side shows less of the picture; the model keeps it, and sides that cannot be are refused. */
+static void the_side_of_evaluation_is_kept_by_the_model(void **state)
+{
+    (void)state;
+    uint8_t golden[3 * 24 * 24];
+    sph_data_opts opts;
+    sph_data *data, *like;
+    json_t *schema;
+    copy("side/a/1.jpg", "odd.jpg");
+    copy("side/b/2.jpg", "small.jpg");
+    assert_true(read_golden("odd.jpg", golden));
+    sph_data_defaults(&opts);
+    opts.size = 24;
+    opts.eval_side = 27; /* 256 / 224 of 24 */
+    assert_int_equal(sph_data_open(&data, at("side"), &opts), 0);
+    assert_true(apart(data, golden) <= 1);
+    sph_data_free(data);
+    opts.eval_side = 39; /* 368 / 224 of 24 */
+    assert_int_equal(sph_data_open(&data, at("side"), &opts), 0);
+    assert_true(apart(data, golden) > 3);
+    assert_int_equal(data_schema(data, &schema), 0);
+    assert_int_equal(data_open_like(&like, at("side"), schema, 1, NULL), 0);
+    assert_int_equal(like->eval_side, 39);
+    assert_true(apart(like, golden) == apart(data, golden));
+    sph_data_free(like);
+    sph_data_free(data);
+    json_decref(schema);
+    opts.eval_side = 23;
+    assert_fails(sph_data_open(&data, at("side"), &opts), SPH_EARG, .key = "eval_side");
+}
+
 /* Without a word training, evaluation and packing see PIL's pixels; a model keeps what it was trained with, one that says
  * nothing is of 0.2.0 or before, and a packed set keeps what it was made with. */
 static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_keeps_it(void **state)
@@ -470,6 +501,7 @@ int main(void)
         cmocka_unit_test(folders_that_are_no_set_are_refused_by_name),
         cmocka_unit_test(links_that_multiply_are_refused),
         cmocka_unit_test(rows_are_the_same_bytes_for_any_number_of_workers_and_any_order),
+        cmocka_unit_test(the_side_of_evaluation_is_kept_by_the_model),
         cmocka_unit_test(jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_keeps_it),
         cmocka_unit_test(a_failure_is_that_of_the_row_and_names_its_file),
         cmocka_unit_test(a_loader_a_fifth_faster_than_training_lets_it_wait_under_two_percent),

@@ -176,8 +176,8 @@ static void choices_depend_on_seed_epoch_and_row_and_cover_their_ranges(void **s
     struct view_choice choice, again;
     enum { ROWS = 4000 };
     for (uint32_t row = 0; row < ROWS; row++) {
-        view_choose(&choice, SPH_AUGMENT_COLOUR, 3, 2, row, 224);
-        view_choose(&again, SPH_AUGMENT_COLOUR, 3, 2, row, 224);
+        view_choose(&choice, SPH_AUGMENT_COLOUR, 3, 2, row, 224, 0);
+        view_choose(&again, SPH_AUGMENT_COLOUR, 3, 2, row, 224, 0);
         assert_memory_equal(&choice, &again, sizeof choice);
         least = choice.shorter < least ? choice.shorter : least;
         most = choice.shorter > most ? choice.shorter : most;
@@ -196,14 +196,18 @@ static void choices_depend_on_seed_epoch_and_row_and_cover_their_ranges(void **s
     assert_int_equal(most, 480);
     assert_true(flips > ROWS / 2 - 160 && flips < ROWS / 2 + 160); /* five deviations */
     assert_true(fabs(sum / (3 * ROWS)) < 0.05 && fabs(squares / (3 * ROWS) - 1) < 0.07);
-    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224);
-    view_choose(&again, SPH_AUGMENT_CROP, 3, 3, 7, 224);
+    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224, 0);
+    view_choose(&again, SPH_AUGMENT_CROP, 3, 3, 7, 224, 0);
     assert_true(choice.x != again.x);
-    view_choose(&again, SPH_AUGMENT_CROP, 4, 2, 7, 224);
+    view_choose(&again, SPH_AUGMENT_CROP, 4, 2, 7, 224, 0);
     assert_true(choice.x != again.x);
-    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224, 0);
     assert_true(choice.shorter == 256 && !choice.flip && isnan(choice.x));
-    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 32);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224, 368);
+    assert_int_equal(choice.shorter, 368);
+    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224, 600); /* of evaluation only */
+    assert_true(choice.shorter <= 480);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 32, 0);
     assert_int_equal(choice.shorter, 37); /* torchvision's 256 of 224, rounded */
 }
 

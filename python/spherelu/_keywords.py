@@ -227,6 +227,7 @@ class Keywords:
         standardize: Literal["auto", "off", "features", "both", "mean"] | str | None = None,
         val: Real | None = None,
         split: Literal["random", "stratified", "sklearn"] | str | None = None,
+        eval_side: Whole | None = None,
         decode: Literal["exact", "scaled"] | str | None = None,
         net: Literal["mlp", "vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"] | str | None = None,
         hidden: Whole | Sequence[Whole] | npt.NDArray[np.integer[Any]] | None = None,
@@ -445,6 +446,7 @@ class Keywords:
         self.standardize = standardize
         self.val = val
         self.split = split
+        self.eval_side = eval_side
         self.decode = decode
         self.net = net
         self.hidden = hidden

@@ -63,7 +63,7 @@ struct experiment_axis {
 
 /* What was printed elsewhere. */
 struct experiment_paper {
-    char *metric, *set, *method, *text; /* set NULL: it is said of none in particular */
+    char *metric, *set, *method, *text; /* set, or a point of the grid; NULL: all of them */
     size_t line;
 };
 
@@ -86,7 +86,7 @@ struct sph_experiment {
     size_t lines[OPTION_COUNT];    /* of these in the file; 0: not from it */
     struct experiment_named *sets; /* (set_count) where `data` is a list; else NULL: base has the one set */
     size_t set_count;
-    int picked;                   /* --set chose the sets: papers may name others */
+    int picked;                   /* --set chose sets or a grid: papers may name others */
     struct experiment_data *data; /* (experiment_sets) once they were read; else NULL */
     struct experiment_named *methods;
     size_t method_count;
@@ -159,8 +159,9 @@ void experiment_figures_free(struct sph_experiment *e);
 int experiment_read_papers(struct sph_experiment *e, struct node node);
 int experiment_check_papers(const struct sph_experiment *e);
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, size_t set,
-                             const char *method);
-int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set);
+                             const char *point, const char *method);
+int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set,
+                        const char *point);
 void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_papers_free(struct sph_experiment *e);
 

@@ -290,9 +290,9 @@ static int add_papers(struct motion *motion, const struct results *results)
     for (size_t line = 0; line < lines && !err; line++)
         err = point_of(e, line, &motion->points[line]);
     for (size_t i = 0; i < e->paper_count && !err; i++)
-        for (size_t line = 0; line < lines && !err && experiment_paper_of(e, &e->papers[i], motion->set);
-             line++)
-            err = add_paper(motion, results, &e->papers[i], line, motion->points);
+        for (size_t line = 0; line < lines && !err; line++)
+            if (experiment_paper_of(e, &e->papers[i], motion->set, motion->points[line]))
+                err = add_paper(motion, results, &e->papers[i], line, motion->points);
     return err;
 }
 

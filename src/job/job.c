@@ -65,6 +65,7 @@ int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_dat
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
     opts.size = o->size;
+    opts.eval_side = o->eval_side;
     /* unset by a run of 0.2.0 or before, which decoded so */
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
     opts.workers = o->workers;

@@ -110,6 +110,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "also crop: random resize and crop to --size, and flip; colour: crop and AlexNet's colour shift")      \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "folders of pictures: height and width to which pictures are brought")                                 \
+    X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
+      "folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run")  \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
       "convert images to one channel (luma)")                                                                \
     X(DECODE, decode, "decode", WORD, DECODE, "exact", "data", "decode", OPTION_WORDS(SPH_DECODES),          \

@@ -71,6 +71,7 @@ static int check_pictures(const struct resolving *r)
         enum option_id id;
         int wanted;
     } of_folders[] = {{OPTION_SIZE, options_given(spec, OPTION_SIZE)},
+                      {OPTION_EVAL_SIDE, options_given(spec, OPTION_EVAL_SIDE)},
                       {OPTION_WORKERS, options_given(spec, OPTION_WORKERS)},
                       {OPTION_SKIP_BAD, o->skip_bad > 0},
                       {OPTION_DECODE, decodes}};

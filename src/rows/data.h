@@ -84,6 +84,7 @@ struct sph_data {
     struct pictures *pictures;      /* images that are brought when they are needed, or NULL */
     size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
     int gray;                       /* one channel, the luma of what was read */
+    size_t eval_side;               /* pictures: what the shorter side becomes in evaluation; 0: as usual */
     sph_decode decode;              /* how JPEG files are, or were, decoded */
     size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
 };
