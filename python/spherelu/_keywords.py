@@ -62,6 +62,8 @@ class TrainOptions(TypedDict, total=False):
     resize and crop to size, and flip; colour: crop and AlexNet's colour shift"""
     size: Whole | None
     """folders of pictures: height and width to which pictures are brought"""
+    eval_side: Whole | None
+    """folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run"""
     gray: Switch | None
     """convert images to one channel (luma)"""
     decode: Literal["exact", "scaled"] | str | None
@@ -303,6 +305,8 @@ class Keywords:
             fraction of the remaining samples in the validation part, which chooses the epoch
         split : random|stratified|sklearn, default None
             how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does
+        eval_side : N, default None
+            folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run
         decode : exact|scaled, default None
             folders of pictures: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their
             size where enough pixels remain (faster for large photographs, slightly different pixels); stored with the
