@@ -174,6 +174,7 @@ run 0 importance first
 check "importance is another one the second time" cmp -s once out
 run 0 importance first --metric r2 --repeats 3 --seed 5 --data new.csv --json
 shows '"metric": "r2"' '"repeats": 3' '"column": "rooms"' '"spread": '
+check "every repetition shuffles alike: $(cat out)" grep -q '"spread": [0-9.]*[1-9]' out
 run 2 importance first --metric accuracy
 fails argument key=metric
 run 2 importance first --metric rmsee

@@ -92,6 +92,7 @@ array("complex", npy(descr="'<c16'"))
 array("five-dimensions", npy("(1, 1, 1, 1, 3)"))
 array("fortran-order", npy("(3, 1)", order="True"))
 array("shape-wraps", npy("(4294967296, 4294967296)"))
+array("shape-wraps-to-size", npy("(9223372036854775809, 2)", data=bytes(16)))
 array("bytes-wrap", npy("(2305843009213693952, 1)"))
 
 # numbers
