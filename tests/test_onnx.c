@@ -158,7 +158,7 @@ static void an_import_survives_every_failed_allocation(void **state)
     assert_int_equal(sph_net_export(net, path, &(sph_export_opts){.flags = SPH_EXPORT_KEEP_BN}), 0);
     sph_net_free(net);
     size_t held = mem_held();
-    for (size_t failures = 0;; failures += quick_step(41)) {
+    for (size_t failures = 0;; failures += quick_step(6) * sample_step(7)) {
         fault_after(failures);
         int err = sph_net_import(&back, path, NULL);
         fault_off();

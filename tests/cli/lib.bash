@@ -46,10 +46,10 @@ run() {
     [ $code -eq "$expected" ] || wrong "spherelu $*: exit $code, expected $expected"
 }
 
-# await CONDITION: until it holds, a minute at most
+# await CONDITION: until it holds, ten minutes at most: a busy machine, a sanitizer
 await() {
     local tries
-    for ((tries = 0; tries < 3000; tries++)); do
+    for ((tries = 0; tries < 30000; tries++)); do
         eval "$1" 2>/dev/null && return
         sleep 0.02
     done
