@@ -19,7 +19,7 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
         run 0 run "$file" "${little[@]}" --out "$name"
         shows "$name: " "results   $name"
     else
-        refuses "format key=data path=$name.yaml line=$(grep -n '^data:' "$file" | cut -d: -f1)" run "$file" --out "$name"
+        refuses "format key=data path=$name.yaml line=$(sed -n '/^data:/,$ { /name:/ { =; q } }' "$file")" run "$file" --out "$name"
     fi
 done
 
