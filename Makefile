@@ -2,9 +2,10 @@
 #
 #   make run       build, compare four methods on the embedded crescents, print the table
 #   make figures   the papers' figures, made by experiments/, in build/figures
-#   make test      build, all tests but the long ones        make check       the quick ones, in seconds
+#   make test      build, all tests but the long ones (minutes)    make check       the quick ones (seconds)
 #   make test-data the tests that need real data, with SPHERELU_DATA set
-#   make test-long everything, then under the sanitizers     make bench       against PyTorch, side by side
+#   make test-long everything (hours), in stages: scripts/test-long. tests/README.md describes the layers
+#   make bench     against PyTorch, side by side
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each; make fuzz-coverage: the share of their lines that ran
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
@@ -57,7 +58,7 @@ run: tool
 
 # The experiments that draw something, the quick ones first; their data are made or lie in data/. One that fails does not
 # keep the others from it.
-drawn := fig1 levy banana fig4 convergence lr-sensitivity patterns
+drawn := fig1 levy levy-moves banana fig4 convergence lr-sensitivity patterns
 figures: tool
 	@rm -rf $(BUILD)/figures
 	@for name in $(drawn); do \
@@ -66,7 +67,7 @@ figures: tool
 	    for dir in $(BUILD)/figures/*/figures; do echo "  $$dir"; done; \
 	    [ -z "$$failed" ] || { echo "not made:$$failed"; exit 1; }
 
-test test-data test-long: sets += python
+test test-data: sets += tests
 # TESTS='-R name' chooses some: options of ctest.
 test: all
 	$(test) -LE long $(TESTS)
@@ -81,15 +82,9 @@ check: configure
 	$(build) --target check_programs
 	@SPH_LAYER=check $(test:@%=%) -L check
 
-test-long: all
-	@SPH_LAYER=long $(test:@%=%)
-	$(MAKE) test SAN=address,undefined CC=clang
-	$(MAKE) test SAN=thread
-	scripts/check-python-asan
-	$(MAKE) core SAN=memory
-	@scripts/install-deps valgrind
-	scripts/valgrind $(BUILD)
-	$(MAKE) fuzz
+# STAGES names some of its stages.
+test-long:
+	@scripts/test-long $(STAGES)
 
 bench: tool
 	python=$$(scripts/bench-python $(BUILD)) && set -x && \

@@ -3,6 +3,7 @@
 #   make core      libspherelu-core.a and its tests, in build/core, by a C compiler, libc and make alone
 #   make core SAN=memory    the same under clang's sanitizer of memory that nobody wrote, in build/core-memory: it knows
 #                           only what it compiled, and all of the core is
+#   make core QUICK=1       with four of the tests
 #   make core CC=emcc       the same archive for WebAssembly, in build/core-wasm, without the tests: scripts/check-wasm
 #
 # The rooms of numbers, compiled as CMakeLists.txt does, less the libraries that make them fast. Those can be had by
@@ -30,7 +31,10 @@ tests := test_api test_arena test_boundaries test_conv_convert test_conv_gradien
          test_kernels_image test_kernels_loss test_kernels_matrix test_kernels_moves test_kernels_norm \
          test_kernels_unit test_losses test_memory test_metrics test_norms test_onednn test_param test_perturb test_plan test_random test_regions \
          test_regions_cases test_split test_text test_theory test_tracker test_train_loop test_train_schedule \
-         test_train_scores test_train_stop test_watch test_winograd test_zoo
+         test_train_scores test_train_stop test_trainer test_watch test_winograd test_zoo
+ifdef QUICK
+tests := test_api test_golden test_gradients test_train_loop
+endif
 
 # ---------------------------------------------------------------- flags
 CFLAGS ?=
@@ -90,7 +94,7 @@ $(tests:%=$(core)/tests/%): %: %.o $(core)/tests/fault.o $(core)/internals.a
 
 # A test's log is there once it has passed; 77 says that there is nothing to test here.
 $(tests:%=$(core)/tests/%.log): $(core)/tests/%.log: $(core)/tests/%
-	@cd $(@D); $(if $(SAN),SPH_QUICK=1 )./$* >$*.running 2>&1 || [ $$? = 77 ] || { cat $*.running; echo "core: $* FAILED"; exit 1; }
+	@cd $(@D); $(if $(SAN),SPH_LAYER=check )./$* >$*.running 2>&1 || [ $$? = 77 ] || { cat $*.running; echo "core: $* FAILED"; exit 1; }
 	@mv $(@:.log=.running) $@; echo "core: passed $*"
 
 summary: $(tests:%=$(core)/tests/%.log)

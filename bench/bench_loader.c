@@ -64,7 +64,7 @@ static int decode_all(struct limit *limit, size_t epoch, size_t size, sph_decode
     int err = 0;
     for (size_t i = 0; i < limit->count && !err; i++) {
         struct view_choice choice;
-        view_choose(&choice, SPH_AUGMENT_COLOUR, 1, epoch, (uint32_t)i, size);
+        view_choose(&choice, SPH_AUGMENT_COLOUR, 1, epoch, (uint32_t)i, size, 0);
         limit->desk.file = limit->file[i];
         limit->desk.length = limit->length[i];
         err = picture_decode(&limit->desk, "a picture", 3, decode == SPH_DECODE_SCALED ? choice.shorter : 0);

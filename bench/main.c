@@ -37,8 +37,7 @@ static int read_positive(const struct args *args, const char *name, double *out)
         return 0;
     *out = strtod(value, &end);
     if (end == value || *end || !(*out > 0) || !isfinite(*out))
-        return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected a number above 0", name,
-                        value);
+        return cli_fail_option(args->command, name, "found '%s', expected a number above 0", value);
     return 0;
 }
 
@@ -64,12 +63,12 @@ static int read_options(struct setup *bench, const struct args *args)
         (code = args_word(args, "optimizer", SPH_WORDS_OPTIMIZER, &bench->optimizer)))
         return code;
     if (bench->threads > 1024)
-        return cli_fail(args->command, EXIT_USAGE,
-                        "--threads: found '%zu', expected a whole number from 1 to 1024", bench->threads);
+        return cli_fail_option(args->command, "threads",
+                               "found '%zu', expected a whole number from 1 to 1024", bench->threads);
     const char *clock = args_value(args, "clock");
     int processor = clock && !strcmp(clock, "processor");
     if (clock && !processor && strcmp(clock, "wall"))
-        return cli_fail(args->command, EXIT_USAGE, "--clock: found '%s', expected wall or processor", clock);
+        return cli_fail_option(args->command, "clock", "found '%s', expected wall or processor", clock);
     bench_clock(processor ? bench->threads : 0);
     return 0;
 }
@@ -242,7 +241,8 @@ static int print_loader(const struct args *args)
     bench_loader_opts opts = {.data = args_value(args, "data"), .workers = 1};
     int code, decode = SPH_DECODE_EXACT;
     if (!opts.data)
-        return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a folder of pictures");
+        return cli_fail(args->command, EXIT_USAGE, "data",
+                        "--data is missing, expected a folder of pictures");
     if ((code = args_check_common(args)) || (code = args_size(args, "size", 1, &opts.size)) ||
         (code = args_size(args, "workers", 1, &opts.workers)) ||
         (code = args_word(args, "decode", SPH_WORDS_DECODE, &decode)) ||
@@ -295,7 +295,7 @@ int bench_run(const struct args *args)
         which++;
     if (which == NAMES) {
         const char *nearest = sph_nearest(what, names, NAMES);
-        return cli_fail(args->command, EXIT_USAGE, "unknown bench '%s'%s%s%s (%s)", what,
+        return cli_fail(args->command, EXIT_USAGE, what, "unknown bench '%s'%s%s%s (%s)", what,
                         nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
                         args->command->words[0]);
     }
@@ -326,6 +326,6 @@ int main(int argc, char **argv)
     if (!code)
         code = bench_run(&args);
     if (!code && fflush(stdout))
-        code = cli_fail(&command_bench, EXIT_FAILED, "stdout: cannot be written");
+        code = cli_fail_at(&command_bench, "stdout", "cannot be written");
     return code;
 }

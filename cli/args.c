@@ -44,10 +44,10 @@ static int unknown_option(const struct args *args, const char *name)
         known[i] = args->option[i]->name;
     const char *nearest = sph_nearest(name, known, args->count);
     if (nearest)
-        return cli_fail(args->command, EXIT_USAGE, "unknown option '--%s', did you mean '--%s'?", name,
+        return cli_fail(args->command, EXIT_USAGE, name, "unknown option '--%s', did you mean '--%s'?", name,
                         nearest);
-    return cli_fail(args->command, EXIT_USAGE, "unknown option '--%s' (spherelu %s --help lists them)", name,
-                    args->command->name);
+    return cli_fail(args->command, EXIT_USAGE, name, "unknown option '--%s' (spherelu %s --help lists them)",
+                    name, args->command->name);
 }
 
 /* argv[*at] is "--name" or "--name=value"; moves *at past a value that stands on its own. */
@@ -66,23 +66,21 @@ static int take_option(struct args *args, int argc, char **argv, int *at)
     const sph_option *option = args->option[i];
     if (!option->argument) {
         if (value && strcmp(value, "true") && strcmp(value, "false"))
-            return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected no value", option->name,
-                            value);
+            return cli_fail_option(args->command, option->name, "found '%s', expected no value", value);
         args->value[i] = value ? value : "true";
         return 0;
     }
     if (!value) {
         /* A negative number is a value; what begins with two dashes is the next option. */
         if (*at + 1 >= argc || !strncmp(argv[*at + 1], "--", 2))
-            return cli_fail(args->command, EXIT_USAGE, "--%s: found nothing, expected %s", option->name,
-                            option->argument);
+            return cli_fail_option(args->command, option->name, "found nothing, expected %s",
+                                   option->argument);
         value = argv[++*at];
     }
     args->value[i] = value;
     if (args->command->repeats && !strcmp(option->name, args->command->repeats)) {
         if (args->repeats == ARGS_REPEATS)
-            return cli_fail(args->command, EXIT_USAGE, "--%s: given more than %d times", option->name,
-                            ARGS_REPEATS);
+            return cli_fail_option(args->command, option->name, "given more than %d times", ARGS_REPEATS);
         args->repeated[args->repeats++] = value;
     }
     return 0;
@@ -90,8 +88,9 @@ static int take_option(struct args *args, int argc, char **argv, int *at)
 
 static int missing_word(const struct args *args)
 {
-    return cli_fail(args->command, EXIT_USAGE, "%s is missing (usage: spherelu %s %s)",
-                    args->command->words[args->words], args->command->name, args->command->usage);
+    const char *word = args->command->words[args->words];
+    return cli_fail(args->command, EXIT_USAGE, word, "%s is missing (usage: spherelu %s %s)", word,
+                    args->command->name, args->command->usage);
 }
 
 static int takes_word(const struct command *command, size_t at)
@@ -133,11 +132,12 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
             if (args_on(args, "help") || args_on(args, "version"))
                 return 0;
         } else if (!plain && *word == '-' && word[1]) {
-            return cli_fail(command, EXIT_USAGE, "unknown option '%s' (options begin with two dashes)", word);
+            return cli_fail(command, EXIT_USAGE, word + 1,
+                            "unknown option '%s' (options begin with two dashes)", word);
         } else if (args->words < ARGS_WORDS && takes_word(command, args->words)) {
             args->word[args->words++] = word;
         } else {
-            return cli_fail(command, EXIT_USAGE,
+            return cli_fail(command, EXIT_USAGE, word,
                             "found '%s', expected no further argument (usage: spherelu %s %s)", word,
                             command->name, command->usage);
         }
@@ -175,8 +175,8 @@ int args_size(const struct args *args, const char *name, size_t least, size_t *o
     const char *value = args_value(args, name);
     if (!value || read_size(value, least, out))
         return 0;
-    return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected a whole number, %zu or more", name,
-                    value, least);
+    return cli_fail_option(args->command, name, "found '%s', expected a whole number, %zu or more", value,
+                           least);
 }
 
 int args_word(const struct args *args, const char *name, sph_word_kind kind, int *out)
@@ -192,9 +192,9 @@ int args_word(const struct args *args, const char *name, sph_word_kind kind, int
     const char *choices = args->option[find(args, name, strlen(name))]->argument;
     const char *nearest = sph_word_nearest(kind, value);
     if (nearest)
-        return cli_fail(args->command, EXIT_USAGE, "--%s: unknown word '%s', did you mean '%s'? (%s)", name,
-                        value, nearest, choices);
-    return cli_fail(args->command, EXIT_USAGE, "--%s: unknown word '%s' (%s)", name, value, choices);
+        return cli_fail_option(args->command, name, "unknown word '%s', did you mean '%s'? (%s)", value,
+                               nearest, choices);
+    return cli_fail_option(args->command, name, "unknown word '%s' (%s)", value, choices);
 }
 
 int args_sizes(const struct args *args, const char *name, size_t *list, size_t capacity, size_t *count)
@@ -209,9 +209,8 @@ int args_sizes(const struct args *args, const char *name, size_t *list, size_t c
         if (length < sizeof item)
             memcpy(item, at, length);
         if (found >= capacity || !read_size(item, 1, &list[found]))
-            return cli_fail(args->command, EXIT_USAGE,
-                            "--%s: found '%s', expected at most %zu sizes such as 100,50", name, value,
-                            capacity);
+            return cli_fail_option(args->command, name,
+                                   "found '%s', expected at most %zu sizes such as 100,50", value, capacity);
         found++;
         if (!at[length])
             break;
@@ -240,8 +239,8 @@ int args_numbers(const struct args *args, const char *name, const char *such_as,
             return 0;
         }
     }
-    return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected %s%zu numbers such as %s", name,
-                    value, least == most ? "" : "at most ", most, such_as);
+    return cli_fail_option(args->command, name, "found '%s', expected %s%zu numbers such as %s", value,
+                           least == most ? "" : "at most ", most, such_as);
 }
 
 int args_check_common(const struct args *args)

@@ -17,8 +17,8 @@ int bench_run(const struct args *args)
     char own[PATH_MAX], path[PATH_MAX + 64];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     if (length < 0)
-        return cli_fail(args->command, EXIT_FAILED, "cannot find out where this program lies: %s",
-                        strerror(errno));
+        return cli_fail_at(args->command, "/proc/self/exe", "cannot find out where this program lies: %s",
+                           strerror(errno));
     own[length] = '\0';
     char *name = strrchr(own, '/');
     *(name ? name + 1 : own) = '\0';
@@ -27,7 +27,8 @@ int bench_run(const struct args *args)
         snprintf(path, sizeof path, "%s%s" BENCH_PROGRAM, own, places[i]);
         execv(path, args->argv);
     }
-    return cli_fail(args->command, EXIT_FAILED,
-                    "%s" BENCH_PROGRAM ": cannot be started: %s; it is built and installed with the tool",
-                    own, strerror(errno));
+    int error = errno;
+    snprintf(path, sizeof path, "%s" BENCH_PROGRAM, own);
+    return cli_fail_at(args->command, path, "cannot be started: %s; it is built and installed with the tool",
+                       strerror(error));
 }

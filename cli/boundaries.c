@@ -168,12 +168,12 @@ static int find_layer(const struct args *args, const sph_net *net, size_t *out)
             ;
     }
     if (at >= layers)
-        return cli_fail(args->command, EXIT_USAGE,
-                        "--layer: found '%s', expected a layer of the run: 0 to %zu, or a name such as %s",
-                        word, layers - 1, sph_net_layer(net, 0, NULL)->path);
+        return cli_fail_option(args->command, "layer",
+                               "found '%s', expected a layer of the run: 0 to %zu, or a name such as %s",
+                               word, layers - 1, sph_net_layer(net, 0, NULL)->path);
     if (!sph_act_breaks(sph_net_layer(net, at, NULL)->act))
-        return cli_fail(args->command, EXIT_USAGE, "--layer: %s has no activation, and so no boundary",
-                        sph_net_layer(net, at, NULL)->path);
+        return cli_fail_option(args->command, "layer", "%s has no activation, and so no boundary",
+                               sph_net_layer(net, at, NULL)->path);
     *out = at;
     return 0;
 }
@@ -187,8 +187,8 @@ static int find_boundaries(const struct args *args, sph_run *run, size_t layer, 
     if (!err || data || err == SPH_EMEMORY)
         return err;
     if (!args_on(args, "quiet"))
-        fprintf(stderr, "%s; active_share, state and nearest are left out (--data names other data)\n",
-                sph_error());
+        cli_note(args->command, "data",
+                 "%s; active_share, state and nearest are left out (--data names other data)", sph_error());
     return sph_boundaries_new(out, sph_run_net(run), layer, 1, NULL, NULL, 0);
 }
 
@@ -201,10 +201,10 @@ static void tell_order(const struct args *args, const sph_boundaries *all, const
         sph_data_feature(columns, 0, first, sizeof first) ||
         sph_data_feature(columns, n - 1, last, sizeof last))
         return;
-    fprintf(stderr,
-            "the run was trained with --columns reversed: phi_1 and direction_1 belong to '%s', phi_%zu and "
-            "direction_%zu to '%s' (--json lists all names)\n",
-            first, n, n, last);
+    cli_note(args->command, "columns",
+             "the run was trained with --columns reversed: phi_1 and direction_1 belong to '%s', phi_%zu and "
+             "direction_%zu to '%s' (--json lists all names)",
+             first, n, n, last);
 }
 
 static int run_boundaries(const struct args *args)

@@ -112,12 +112,30 @@ int args_set_memory(const struct args *args);
 /* Replaces stdout by one that passes no orders to a terminal, if it is one (terminal.c). */
 void terminal_guard(void);
 
-/* "spherelu train: ..." on stderr, one line whatever the text holds; returns code. command may be NULL. */
-int cli_fail(const struct command *command, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* The library's message; returns EXIT_USAGE for SPH_EARG, else EXIT_FAILED. */
+/* Errors and notes: one line on stderr whatever the text holds, "spherelu train: ..." or, if SPHERELU_MESSAGES is json, an
+ * object with code, command, key, path, line and message, as scripts read it. command, key and name may be NULL. Each
+ * call that reports an error returns the exit code.
+ *
+ *   cli_fail         "WHAT"          about the key, which WHAT names in its own words; codes argument and failed
+ *   cli_fail_option  "--NAME: WHAT"  code argument
+ *   cli_fail_at      "PATH: WHAT"    code file
+ *   cli_no_memory                    code memory
+ *   cli_fail_with                    the library's last failure, whose key becomes --NAME if the command has that option
+ *   cli_fail_more                    the same, and words behind it
+ *   cli_note         "note: WHAT"    about an option or anything else that has a name */
+#define CLI_WORDS_AT(at) __attribute__((format(printf, at, at + 1)))
+int cli_fail(const struct command *command, int code, const char *key, const char *format, ...)
+    CLI_WORDS_AT(4);
+int cli_fail_option(const struct command *command, const char *name, const char *format, ...) CLI_WORDS_AT(3);
+int cli_fail_at(const struct command *command, const char *path, const char *format, ...) CLI_WORDS_AT(3);
+int cli_no_memory(const struct command *command);
 int cli_fail_with(const struct command *command, int err);
+int cli_fail_more(const struct command *command, int err, const char *format, ...) CLI_WORDS_AT(3);
+void cli_note(const struct command *command, const char *name, const char *format, ...) CLI_WORDS_AT(3);
+
+/* Such a line with its end, of a kind ("error", "note"), into out; its length. */
+size_t cli_line(char *out, size_t size, const char *kind, const char *code, const struct command *command,
+                const struct sph_failure *failure);
 
 void cli_help_command(const struct args *args);
 const sph_word_row *cli_metric(size_t i); /* for the help of commands that score */

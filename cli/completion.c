@@ -181,7 +181,8 @@ static int run_completion(const struct args *args)
     while (shell < shells + SHELLS && strcmp(shell->name, args->word[0]) != 0)
         shell++;
     if (shell == shells + SHELLS)
-        return cli_fail(args->command, EXIT_USAGE, "found '%s', expected bash, zsh or fish", args->word[0]);
+        return cli_fail(args->command, EXIT_USAGE, args->word[0], "found '%s', expected bash, zsh or fish",
+                        args->word[0]);
     shell->begin();
     for (size_t i = 0; i < COMMANDS; i++) {
         struct args all;

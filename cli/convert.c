@@ -33,11 +33,12 @@ static void print_notes(const struct args *args, const sph_converted *result)
     if (args_on(args, "quiet"))
         return;
     if (result->dropped)
-        fprintf(stderr, "%s: standardisation and class names have no place under torchvision's names\n",
-                args->word[1]);
+        cli_note(args->command, "names",
+                 "%s: standardisation and class names have no place under torchvision's names",
+                 args->word[1]);
     if (!result->net)
-        fprintf(stderr, "%s describes no network: taken for the chain %s, relu between\n", args->word[0],
-                result->order);
+        cli_note(args->command, "net", "%s describes no network: taken for the chain %s, relu between",
+                 args->word[0], result->order);
 }
 
 static int run_convert(const struct args *args)
@@ -50,7 +51,8 @@ static int run_convert(const struct args *args)
         (code = args_size(args, "threads", 1, &threads)))
         return code;
     if (!args_value(args, "to"))
-        return cli_fail(args->command, EXIT_USAGE, "--to is missing, expected %s", CLI_WORDS(SPH_PARAMS));
+        return cli_fail(args->command, EXIT_USAGE, "to", "--to is missing, expected %s",
+                        CLI_WORDS(SPH_PARAMS));
     sph_convert_opts opts = {.to = (sph_param)to,
                              .flags = (args_on(args, "strict") ? SPH_CONVERT_STRICT : 0) |
                                       (args_on(args, "keep-bn") ? SPH_CONVERT_KEEP_BN : 0),

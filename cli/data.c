@@ -201,7 +201,7 @@ static int run_data(const struct args *args)
         return verify_sets(args, sets, count);
     int info = !strcmp(what, "info"), get = !strcmp(what, "get"), verify = !strcmp(what, "verify");
     if (!(info || get || verify) || !name)
-        return cli_fail(args->command, EXIT_USAGE,
+        return cli_fail(args->command, EXIT_USAGE, what,
                         "found '%s%s%s', expected list, verify, or info, get or verify and a name", what,
                         name ? " " : "", name ? name : "");
     for (size_t i = 0; i < count; i++)
@@ -214,8 +214,8 @@ static int run_data(const struct args *args)
     for (size_t i = 0; i < count; i++)
         names[i] = sets[i].name;
     const char *nearest = sph_nearest(name, names, count);
-    return cli_fail(args->command, EXIT_USAGE, "no set '%s'%s%s%s (spherelu data list names them)", name,
-                    nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return cli_fail(args->command, EXIT_USAGE, name, "no set '%s'%s%s%s (spherelu data list names them)",
+                    name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static const sph_option options[] = {

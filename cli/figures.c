@@ -39,8 +39,8 @@ static void note_record(const struct args *args)
     const char *dir = args->word[0];
     if (args->words == 1 && !args_on(args, "quiet") && !has_file(dir, "experiment.yaml") &&
         !has_file(dir, "boundaries.npz"))
-        cli_fail(args->command, 0,
-                 "note: %s: nothing was recorded in this run; train --record boundaries adds how boundaries "
+        cli_note(args->command, "record",
+                 "%s: nothing was recorded in this run; train --record boundaries adds how boundaries "
                  "move (trajectories, turns, moves, spectrum), --record patterns adds flips",
                  dir);
 }
@@ -55,8 +55,7 @@ static int read_seed(const struct args *args, uint64_t *seed, const uint64_t **g
     errno = 0;
     *seed = strtoull(value, &end, 10);
     if (errno || *end || !isdigit((unsigned char)*value))
-        return cli_fail(args->command, EXIT_USAGE, "--seed: found '%s', expected a seed of DIR or median",
-                        value);
+        return cli_fail_option(args->command, "seed", "found '%s', expected a seed of DIR or median", value);
     *given = seed;
     return 0;
 }
@@ -81,7 +80,7 @@ static int run_figures(const struct args *args)
     progress_clear(&drawing.progress);
     if (err >= 0 && cli_json_is_short()) {
         json_decref(list);
-        return cli_fail(args->command, EXIT_FAILED, "out of memory");
+        return cli_no_memory(args->command);
     }
     json_array_foreach(list, i, path) if (!json)
         printf("%s.%s\n", json_string_value(path), err == 1 ? "gp" : "png"); /* what is there */
@@ -90,7 +89,7 @@ static int run_figures(const struct args *args)
         return cli_fail_with(args->command, err);
     }
     if (err > 0)
-        cli_fail(args->command, 0, "%s", sph_error());
+        cli_note(args->command, sph_failure()->key, "%s", sph_error());
     note_record(args);
     if (json)
         return cli_print_json(args->command, json_pack("{s:o, s:b}", "figures", list, "drawn", err == 0), 6);

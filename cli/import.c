@@ -17,12 +17,12 @@ static int run_import(const struct args *args)
     sph_net *net = result.net;
     cli_network(network, sizeof network, NULL, net);
     if (!result.rows && !args_on(args, "quiet"))
-        fprintf(stderr,
-                "%s: the graph is too large to be computed here: the network was not compared with it\n",
-                args->word[0]);
+        cli_note(args->command, "rows",
+                 "%s: the graph is too large to be computed here: the network was not compared with it",
+                 args->word[0]);
     if (result.dropped && !args_on(args, "quiet"))
-        fprintf(stderr, "%s: %zu node%s from %s on left out: the network gives scores\n", args->word[0],
-                result.dropped, cli_plural(result.dropped), result.first);
+        cli_note(args->command, result.first, "%s: %zu node%s from %s on left out: the network gives scores",
+                 args->word[0], result.dropped, cli_plural(result.dropped), result.first);
     if (!args_on(args, "json")) {
         printf("%s: ", args->word[1]);
         if (result.members > 1)

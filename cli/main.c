@@ -26,12 +26,12 @@ static int unknown_command(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = cli_commands[i]->name;
     if (*name == '-')
-        return cli_fail(NULL, EXIT_USAGE, "found '%s', expected a command first (spherelu --help lists them)",
-                        name);
+        return cli_fail(NULL, EXIT_USAGE, name,
+                        "found '%s', expected a command first (spherelu --help lists them)", name);
     const char *nearest = sph_nearest(name, names, COMMANDS);
     if (nearest)
-        return cli_fail(NULL, EXIT_USAGE, "unknown command '%s', did you mean '%s'?", name, nearest);
-    return cli_fail(NULL, EXIT_USAGE, "unknown command '%s' (spherelu --help lists them)", name);
+        return cli_fail(NULL, EXIT_USAGE, name, "unknown command '%s', did you mean '%s'?", name, nearest);
+    return cli_fail(NULL, EXIT_USAGE, name, "unknown command '%s' (spherelu --help lists them)", name);
 }
 
 static void print_help(void)
@@ -70,7 +70,7 @@ static int run(int argc, char **argv)
 {
     struct args args;
     if (argc < 2)
-        return cli_fail(NULL, EXIT_USAGE, "a command is missing (spherelu --help lists them)");
+        return cli_fail(NULL, EXIT_USAGE, "COMMAND", "a command is missing (spherelu --help lists them)");
     if (!strcmp(argv[1], "--version"))
         return print_version();
     if (is_help(argv[1]) && argc == 2) {
@@ -96,12 +96,37 @@ static int run(int argc, char **argv)
     return code ? code : command->run(&args);
 }
 
+/* Last words, ready before they are needed: a handler of signals may only write. */
+struct last_words {
+    char line[400];
+    size_t length;
+};
+static struct last_words no_memory, crash, cut;
+
+static void prepare(struct last_words *words, const char *code, const char *key, const char *text)
+{
+    words->length = cli_line(words->line, sizeof words->line, "error", code, NULL,
+                             &(struct sph_failure){.key = key, .text = text});
+}
+
+static void prepare_last_words(void)
+{
+    prepare(&no_memory, "memory", "max-memory",
+            "out of memory inside of a library; --max-memory or a smaller --batch may help");
+    prepare(&crash, "crash", NULL,
+            "a crash: a library found no memory, or this is an error of ours; files are whole, old or new");
+    prepare(&cut, "file", NULL, "a file was cut short while it was read");
+}
+
+static void speak(const struct last_words *words)
+{
+    (void)!write(STDERR_FILENO, words->line, words->length);
+}
+
 /* oneDNN is C++: where it runs out of memory in the middle of something, an exception may reach C. */
 static void on_terminate(void)
 {
-    static const char words[] =
-        "spherelu: out of memory inside of a library; --max-memory or a smaller --batch may help\n";
-    (void)!write(STDERR_FILENO, words, sizeof words - 1);
+    speak(&no_memory);
     _exit(EXIT_FAILED);
 }
 
@@ -109,13 +134,7 @@ static void on_terminate(void)
  * repeated after this, and the signal then ends the program. */
 static void on_crash(int number)
 {
-    static const char crash[] = "spherelu: a crash: a library found no memory, or this is an error of ours; "
-                                "files are whole, old or new\n";
-    static const char cut[] = "spherelu: a file was cut short while it was read\n";
-    if (number == SIGBUS)
-        (void)!write(STDERR_FILENO, cut, sizeof cut - 1);
-    else
-        (void)!write(STDERR_FILENO, crash, sizeof crash - 1);
+    speak(number == SIGBUS ? &cut : &crash);
 }
 
 static void catch_crashes(void)
@@ -160,6 +179,7 @@ static void catch_exceptions(void)
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a write past a size limit fails like one to a full disk */
+    prepare_last_words();
     catch_exceptions();
     catch_crashes();
     catch_ends();
@@ -170,7 +190,6 @@ int main(int argc, char **argv)
     errno = 0;
     int late = fflush(stdout), error = errno;
     if ((late || ferror(stdout)) && code == EXIT_DONE)
-        return cli_fail(NULL, EXIT_FAILED, "stdout: cannot be written: %s",
-                        error ? strerror(error) : "write failed");
+        return cli_fail_at(NULL, "stdout", "cannot be written: %s", error ? strerror(error) : "write failed");
     return code;
 }

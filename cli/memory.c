@@ -65,8 +65,8 @@ int args_set_memory(const struct args *args)
     const char *value = args_value(args, "max-memory");
     size_t bytes = allowed() / 4 * 3;
     if (value && !read_bytes(value, &bytes))
-        return cli_fail(args->command, EXIT_USAGE,
-                        "--max-memory: found '%s', expected a number of bytes such as 500M or 8G", value);
+        return cli_fail_option(args->command, "max-memory",
+                               "found '%s', expected a number of bytes such as 500M or 8G", value);
     if (value || bytes < sph_max_memory())
         sph_set_max_memory(bytes);
     return 0;

@@ -7,30 +7,184 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 
 enum { HELP_WIDTH = 96, HELP_INDENT = 30 };
 
-int cli_fail(const struct command *command, int code, const char *format, ...)
+/* ---------------------------------------------------------------- errors and notes */
+
+enum { TEXT_SIZE = 2048, LINE_SIZE = 16384 };
+
+static const char *const code_words[] = {[-SPH_EARG] = "argument",
+                                         [-SPH_EIO] = "file",
+                                         [-SPH_EFORMAT] = "format",
+                                         [-SPH_EMEMORY] = "memory",
+                                         [-SPH_EDIVERGED] = "diverged"};
+
+/* A line as it grows; what does not fit is left out. */
+struct line {
+    char *bytes;
+    size_t used, size;
+};
+
+static void put(struct line *line, const char *text)
 {
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    size_t length = strlen(text);
+    if (length < line->size - line->used) {
+        memcpy(line->bytes + line->used, text, length + 1);
+        line->used += length;
+    }
+}
+
+/* A text of a JSON object, or null where there is none. */
+static void put_json(struct line *line, const char *name, const char *text)
+{
+    char plain[TEXT_SIZE], piece[8];
+    put(line, name);
+    if (!text || !*text) {
+        put(line, "null");
+        return;
+    }
+    snprintf(plain, sizeof plain, "%s", text);
+    sph_plain(plain, strlen(plain));
+    put(line, "\"");
+    for (const char *c = plain; *c; c++) {
+        snprintf(piece, sizeof piece,
+                 *c == '"' || *c == '\\'   ? "\\%c"
+                 : (unsigned char)*c < ' ' ? "\\u%04x"
+                                           : "%c",
+                 *c);
+        put(line, piece);
+    }
+    put(line, "\"");
+}
+
+size_t cli_line(char *out, size_t size, const char *kind, const char *code, const struct command *command,
+                const struct sph_failure *failure)
+{
+    const char *format = getenv("SPHERELU_MESSAGES");
+    struct line line = {out, 0, size - 1}; /* leaves room for the line's end */
+    char text[TEXT_SIZE], number[24] = "null";
+    snprintf(text, sizeof text, "%s", failure->text);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
     sph_plain(text, strlen(text));
-    fprintf(stderr, "spherelu%s%s: %s\n", command ? " " : "", command ? command->name : "", text);
+    *out = '\0';
+    if (format && !strcmp(format, "json")) {
+        if (failure->line)
+            snprintf(number, sizeof number, "%zu", failure->line);
+        put(&line, "{\"");
+        put(&line, kind);
+        put_json(&line, "\": {\"code\": ", code);
+        put_json(&line, ", \"command\": ", command ? command->name : NULL);
+        put_json(&line, ", \"key\": ", failure->key);
+        put_json(&line, ", \"path\": ", failure->path);
+        put(&line, ", \"line\": ");
+        put(&line, number);
+        put_json(&line, ", \"message\": ", text);
+        put(&line, "}}");
+    } else {
+        put(&line, command ? "spherelu " : "spherelu");
+        put(&line, command ? command->name : "");
+        put(&line, *kind == 'n' ? ": note: " : ": ");
+        put(&line, text);
+    }
+    memcpy(out + line.used, "\n", 2);
+    return line.used + 1;
+}
+
+static void print_line(const char *kind, const char *code, const struct command *command,
+                       const struct sph_failure *failure)
+{
+    char line[LINE_SIZE];
+    cli_line(line, sizeof line, kind, code, command, failure);
+    fputs(line, stderr);
+}
+
+#define WORDS(text, before, name, format)                                                                    \
+    char text[TEXT_SIZE];                                                                                    \
+    do {                                                                                                     \
+        va_list words_args;                                                                                  \
+        int words_used = snprintf(text, sizeof text, "%s%s%s", before, name, *(name) ? ": " : "");           \
+        size_t words_at = (size_t)words_used < sizeof text ? (size_t)words_used : sizeof text - 1;           \
+        va_start(words_args, format);                                                                        \
+        vsnprintf(text + words_at, sizeof text - words_at, format, words_args);                              \
+        va_end(words_args);                                                                                  \
+    } while (0)
+
+int cli_fail(const struct command *command, int code, const char *key, const char *format, ...)
+{
+    WORDS(text, "", "", format);
+    print_line("error", code == EXIT_USAGE ? "argument" : "failed", command,
+               &(struct sph_failure){.key = key, .text = text});
     return code;
+}
+
+int cli_fail_option(const struct command *command, const char *name, const char *format, ...)
+{
+    WORDS(text, "--", name, format);
+    print_line("error", "argument", command, &(struct sph_failure){.key = name, .text = text});
+    return EXIT_USAGE;
+}
+
+int cli_fail_at(const struct command *command, const char *path, const char *format, ...)
+{
+    WORDS(text, "", path, format);
+    print_line("error", "file", command, &(struct sph_failure){.path = path, .text = text});
+    return EXIT_FAILED;
+}
+
+int cli_no_memory(const struct command *command)
+{
+    print_line("error", "memory", command, &(struct sph_failure){.text = "out of memory"});
+    return EXIT_FAILED;
+}
+
+void cli_note(const struct command *command, const char *name, const char *format, ...)
+{
+    WORDS(text, "", "", format);
+    print_line("note", NULL, command, &(struct sph_failure){.key = name, .text = text});
+}
+
+/* The command's option that a key of the library stands for, "" where it is none. The library writes lr_r, the tool
+ * --lr-r. */
+static const char *option_of(const struct command *command, const char *key)
+{
+    struct args all;
+    args_begin(&all, command);
+    for (size_t i = 0; i < all.count; i++) {
+        const char *name = all.option[i]->name, *at = key;
+        while (*name && (*name == *at || (*name == '-' && *at == '_')))
+            name++, at++;
+        if (!*name && !*at)
+            return all.option[i]->name;
+    }
+    return "";
+}
+
+int cli_fail_more(const struct command *command, int err, const char *format, ...)
+{
+    struct sph_failure failure = *sph_failure();
+    size_t length = strlen(failure.key);
+    const char *name = length ? option_of(command, failure.key) : "", *rest = failure.text;
+    /* "lr_r: ..." names the option as it is typed */
+    int is_first = *name && !*failure.path && !strncmp(rest, failure.key, length) && rest[length] == ':';
+    WORDS(more, "", "", format);
+    char text[2 * TEXT_SIZE];
+    snprintf(text, sizeof text, "%s%s%s%s", is_first ? "--" : "", is_first ? name : "",
+             rest + (is_first ? length : 0), more);
+    failure.text = text;
+    if (*name)
+        failure.key = name;
+    print_line("error", code_words[-err], command, &failure);
+    return err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED;
 }
 
 int cli_fail_with(const struct command *command, int err)
 {
-    return cli_fail(command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED, "%s", sph_error());
+    return cli_fail_more(command, err, "%s", "");
 }
 
 /* ---------------------------------------------------------------- help */
@@ -58,10 +212,16 @@ static void print_wrapped(const char *text, size_t at, size_t indent)
 
 static void print_option(const sph_option *option)
 {
-    char help[512];
-    int given = option->argument && *option->initial;
-    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (default " : "",
-             given ? option->initial : "", given ? ")" : "");
+    char help[1024], standard[256];
+    const sph_option *table;
+    size_t rows = sph_options(&table);
+    if (option >= table && option < table + rows)
+        sph_option_default((size_t)(option - table), standard, sizeof standard);
+    else
+        snprintf(standard, sizeof standard, "%s", option->initial);
+    int given = option->argument && *standard;
+    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (default: " : "", given ? standard : "",
+             given ? ")" : "");
     int at = printf("  --%s%s%s", option->name, option->argument ? " " : "",
                     option->argument ? option->argument : "");
     if (at > HELP_INDENT - 2) {
@@ -143,7 +303,7 @@ int cli_written(const struct command *command, int err, FILE *stream, const char
     if (!err && fflush(stream))
         err = SPH_EIO;
     if (err && ferror(stream))
-        return cli_fail(command, EXIT_FAILED, "cannot write %s: %s", what, strerror(errno));
+        return cli_fail_at(command, "stdout", "cannot write %s: %s", what, strerror(errno));
     return err ? cli_fail_with(command, err) : EXIT_DONE;
 }
 
@@ -156,15 +316,12 @@ int cli_print_json(const struct command *command, json_t *object, int digits)
         puts(text);
     free(text);
     if (!whole)
-        return cli_fail(command, EXIT_FAILED, "out of memory");
+        return cli_no_memory(command);
     return 0;
 }
 
 int cli_open_run(const struct command *command, const char *dir, sph_run **out)
 {
-    struct stat status;
-    if (!stat(dir, &status) && !S_ISDIR(status.st_mode))
-        return cli_fail(command, EXIT_FAILED, "%s: expected a run folder, found a file", dir);
     int err = sph_run_open(out, dir);
     return err ? cli_fail_with(command, err) : 0;
 }
@@ -176,7 +333,7 @@ int cli_take_member(const struct args *args, sph_run *run)
     if (code || !args_value(args, "member"))
         return code;
     int err = sph_run_take_member(run, member);
-    return err ? cli_fail(args->command, EXIT_USAGE, "--%s", sph_error()) : 0;
+    return err ? cli_fail_with(args->command, err) : 0;
 }
 
 int cli_take_one(const struct args *args, sph_run *run)
@@ -185,8 +342,8 @@ int cli_take_one(const struct args *args, sph_run *run)
     if (members == 1 || args_value(args, "member"))
         return cli_take_member(args, run);
     if (!args_on(args, "quiet"))
-        cli_fail(args->command, 0,
-                 "note: an ensemble of %zu nets, and this is its first; --member K takes another", members);
+        cli_note(args->command, "member",
+                 "an ensemble of %zu nets, and this is its first; --member K takes another", members);
     int err = sph_run_take_member(run, 0);
     return err ? cli_fail_with(args->command, err) : 0;
 }
@@ -196,8 +353,9 @@ int cli_set_reading(const struct args *args, sph_run *run)
     static const char *const names[] = {"workers", "skip-bad", "strict", "keep"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = args_value(args, names[i]);
-        if (value && sph_run_set(run, names[i], value) < 0)
-            return cli_fail(args->command, EXIT_USAGE, "--%s: %s", names[i], sph_error());
+        int err = value ? sph_run_set(run, names[i], value) : 0;
+        if (err)
+            return cli_fail_with(args->command, err);
     }
     return 0;
 }
@@ -205,7 +363,7 @@ int cli_set_reading(const struct args *args, sph_run *run)
 void cli_note_left_out(const struct command *command, size_t count)
 {
     if (count)
-        cli_fail(command, 0, "note: %zu file%s could not be decoded and %s left out", count,
+        cli_note(command, "skip-bad", "%zu file%s could not be decoded and %s left out", count,
                  cli_plural(count), count == 1 ? "was" : "were");
 }
 
@@ -213,7 +371,7 @@ void cli_note_lines(const struct args *args, const char *lines)
 {
     for (const char *end; *lines && !args_on(args, "quiet"); lines = end + (*end == '\n')) {
         end = lines + strcspn(lines, "\n");
-        cli_fail(args->command, 0, "note: %.*s", (int)(end - lines), lines);
+        cli_note(args->command, NULL, "%.*s", (int)(end - lines), lines);
     }
 }
 

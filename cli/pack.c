@@ -48,12 +48,12 @@ static int run_pack(const struct args *args)
         return code;
     opts.decode = (sph_decode)decode;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
-    stop_catch("spherelu pack: stopped; the same command begins again");
+    stop_catch(args->command, "nothing was packed; the same command begins again");
     int err = sph_data_pack(&packed, args->word[0], args->word[1], &opts, see, &progress);
     stop_over();
     progress_clear(&progress);
     if (err > 0)
-        return cli_fail(args->command, 128 + stop_signal(), "stopped; nothing was packed");
+        return stop_end();
     if (err)
         return cli_fail_with(args->command, err);
     cli_note_left_out(args->command, packed.left_out);

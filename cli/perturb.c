@@ -28,7 +28,7 @@ static int read_number(const struct args *args, const char *name, double least, 
         return 0;
     *out = strtod(value, &end);
     if (end == value || *end || !isfinite(*out) || !(*out > least))
-        return cli_fail(args->command, EXIT_USAGE, "--%s: found '%s', expected %s", name, value, expected);
+        return cli_fail_option(args->command, name, "found '%s', expected %s", value, expected);
     return 0;
 }
 
@@ -36,9 +36,8 @@ static int read_size(const struct args *args, const char *name, size_t least, si
 {
     int code = args_size(args, name, least, out);
     if (!code && args_value(args, name) && *out > most)
-        return cli_fail(args->command, EXIT_USAGE,
-                        "--%s: found '%zu', expected a whole number from %zu to %zu", name, *out, least,
-                        most);
+        return cli_fail_option(args->command, name, "found '%zu', expected a whole number from %zu to %zu",
+                               *out, least, most);
     return code;
 }
 
@@ -65,12 +64,12 @@ static int read_options(struct perturb *perturb, const struct args *args)
     if (!args_value(args, "weight"))
         return 0;
     if (weights < 2 || (args_value(args, "dim") && weights != opts->inputs))
-        return cli_fail(args->command, EXIT_USAGE, "--weight: found %zu number%s, expected %s%s", weights,
-                        cli_plural(weights), weights < 2 ? "2 or more" : "as many as --dim says: ",
-                        weights < 2 ? "" : args_value(args, "dim"));
+        return cli_fail_option(args->command, "weight", "found %zu number%s, expected %s%s", weights,
+                               cli_plural(weights), weights < 2 ? "2 or more" : "as many as --dim says: ",
+                               weights < 2 ? "" : args_value(args, "dim"));
     if (args_value(args, "length"))
-        return cli_fail(args->command, EXIT_USAGE,
-                        "--length: --weight has a length of its own, expected one of them");
+        return cli_fail_option(args->command, "length",
+                               "--weight has a length of its own, expected one of them");
     opts->w = perturb->weight;
     opts->inputs = weights;
     return 0;
@@ -225,7 +224,8 @@ static int run_perturb(const struct args *args)
         print_checks(&theory);
     sph_perturb_free(&result);
     if (!code && theory.failed)
-        return cli_fail(args->command, EXIT_FAILED, "%zu of %zu checks failed", theory.failed, theory.count);
+        return cli_fail(args->command, EXIT_FAILED, NULL, "%zu of %zu checks failed", theory.failed,
+                        theory.count);
     return code;
 }
 

@@ -21,8 +21,8 @@ static int read_plane(const struct args *args, size_t rows[3])
     }
     if (count == 3 && !*at)
         return 0;
-    return cli_fail(args->command, EXIT_USAGE,
-                    "--plane: found '%s', expected three zero-based data rows such as 0,1,2", value);
+    return cli_fail_option(args->command, "plane",
+                           "found '%s', expected three zero-based data rows such as 0,1,2", value);
 }
 
 static int read_window(const struct args *args, size_t inputs, double window[4])
@@ -67,7 +67,7 @@ static int show(const struct args *args, const sph_regions *regions, sph_run *ru
     if (err < 0)
         return cli_fail_with(args->command, err);
     if (err > 0 && !args_on(args, "quiet"))
-        cli_fail(args->command, 0, "the picture was not drawn: %s", sph_error());
+        cli_note(args->command, "out", "the picture was not drawn: %s", sph_error());
     if (!args_on(args, "json")) {
         print_summary(regions, sph_net_inputs(sph_run_net(run)));
         return EXIT_DONE;
@@ -90,7 +90,7 @@ static int run_regions(const struct args *args)
     const char *colour = args_value(args, "colour");
     opts.colour_output = colour && !strcmp(colour, "output");
     if (colour && !opts.colour_output && strcmp(colour, "units") != 0)
-        return cli_fail(args->command, EXIT_USAGE, "--colour: found '%s', expected units or output", colour);
+        return cli_fail_option(args->command, "colour", "found '%s', expected units or output", colour);
     if (args_value(args, "plane")) {
         if ((code = read_plane(args, plane)))
             return code;

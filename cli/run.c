@@ -17,11 +17,11 @@ static int set_key(sph_experiment *experiment, const struct command *command, co
 {
     size_t length = strcspn(text, "=");
     if (!text[length] || !length)
-        return cli_fail(command, EXIT_USAGE, "--set: found '%s', expected key=value such as train.epochs=10",
-                        text);
+        return cli_fail_option(command, "set", "found '%s', expected key=value such as train.epochs=10",
+                               text);
     char *key = strndup(text, length);
     if (!key)
-        return cli_fail(command, EXIT_FAILED, "out of memory");
+        return cli_no_memory(command);
     int err = sph_experiment_set(experiment, key, text + length + 1);
     free(key);
     return err ? cli_fail_with(command, err) : 0;
@@ -144,9 +144,8 @@ static int on_progress(void *self, const sph_progress *view)
 {
     struct jobs *jobs = self;
     char words[4096];
-    snprintf(words, sizeof words, "spherelu run: stopped; go on with: spherelu run %s --resume --out %s",
-             jobs->file, jobs->out);
-    stop_catch(words);
+    snprintf(words, sizeof words, "go on with: spherelu run %s --resume --out %s", jobs->file, jobs->out);
+    stop_catch(&command_run, words);
     progress_jobs(&jobs->progress, view);
     return stop_signal() != 0;
 }
@@ -169,20 +168,18 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
     progress_clear(&jobs.progress);
     if (err)
         return cli_fail_with(command, err);
-    if (result.stopped) {
-        cli_fail(command, 0, "stopped; go on with: spherelu run %s --resume --out %s", args->word[0], out);
-        return 128 + stop_signal();
-    }
+    if (result.stopped)
+        return stop_end();
     if (!opts.json)
         print_places(out, result.figures);
     cli_note_lines(args, sph_core_lacks());
     int code = EXIT_DONE;
-    if (*result.figures_note)
-        cli_fail(command, 0, "figures: %s", result.figures_note);
-    if (result.not_drawn && !code)
-        code = EXIT_FAILED;
+    if (result.not_drawn)
+        code = cli_fail(command, EXIT_FAILED, "figures", "figures: %s", result.figures_note);
+    else if (*result.figures_note)
+        cli_note(command, "figures", "%s", result.figures_note);
     if (result.failed && !code)
-        code = cli_fail(command, EXIT_FAILED,
+        code = cli_fail(command, EXIT_FAILED, NULL,
                         "%zu of %zu jobs failed, %s/results.json says why; --resume tries them again",
                         result.failed, result.jobs, out);
     return code;
@@ -206,7 +203,7 @@ static int run_run(const struct args *args)
     }
     const char *given = args_value(args, "out");
     char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));
-    code = out ? run_jobs(experiment, args, out, workers) : cli_fail(command, EXIT_FAILED, "out of memory");
+    code = out ? run_jobs(experiment, args, out, workers) : cli_no_memory(command);
     free(out);
 out:
     sph_experiment_free(experiment);

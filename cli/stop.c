@@ -2,21 +2,29 @@
 #include "stop.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "cli.h"
+
 static volatile sig_atomic_t came;
-static char last_words[4200];
+static char last_words[5000];
 static size_t last_length;
+
+int stop_end(void)
+{
+    if (last_length && write(STDERR_FILENO, last_words, last_length) < 0)
+        last_length = 0;
+    return 128 + came;
+}
 
 /* The work did not come to a place where it can stop: what is on the disk is whole at any moment. */
 static void leave(int number)
 {
     (void)number;
-    if (last_length && write(STDERR_FILENO, last_words, last_length) < 0)
-        last_length = 0;
-    _exit(128 + came);
+    _exit(stop_end());
 }
 
 static void on_signal(int number)
@@ -29,17 +37,15 @@ static void on_signal(int number)
     setitimer(ITIMER_REAL, &patience, NULL);
 }
 
-void stop_catch(const char *words)
+void stop_catch(const struct command *command, const char *advice)
 {
     static int caught;
     if (caught++)
         return;
-    size_t length = strlen(words);
-    if (length + 1 < sizeof last_words) {
-        memcpy(last_words, words, length);
-        last_words[length] = '\n';
-        last_length = length + 1;
-    }
+    char text[4096];
+    snprintf(text, sizeof text, "stopped; %s", advice);
+    last_length = cli_line(last_words, sizeof last_words, "error", "stopped", command,
+                           &(struct sph_failure){.text = text});
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -8,8 +8,12 @@
 #ifndef SPHERELU_CLI_STOP_H
 #define SPHERELU_CLI_STOP_H
 
-void stop_catch(const char *last_words); /* again: does nothing */
-void stop_over(void);                    /* the work came back: no more haste */
-int stop_signal(void);                   /* the signal that came, 0: none */
+struct command;
+
+/* advice: what the user may do next. A second call does nothing. */
+void stop_catch(const struct command *command, const char *advice);
+void stop_over(void);  /* the work came back: no more haste                          */
+int stop_signal(void); /* the signal that came, 0: none                              */
+int stop_end(void);    /* "spherelu train: stopped; ADVICE" on stderr; the exit code */
 
 #endif

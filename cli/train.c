@@ -18,9 +18,8 @@ static int catch_stop(void *self, const sph_view *view)
 {
     char words[4096];
     (void)view;
-    snprintf(words, sizeof words, "spherelu train: stopped; go on with: spherelu train --resume --out %s",
-             (const char *)self);
-    stop_catch(words);
+    snprintf(words, sizeof words, "go on with: spherelu train --resume --out %s", (const char *)self);
+    stop_catch(&command_train, words);
     return 0;
 }
 
@@ -46,11 +45,13 @@ static int set_options(sph_job *job, const struct args *args)
             return cli_fail_with(args->command, err);
     }
     if (!args_value(args, "out") && !args_on(args, "dry-run"))
-        return cli_fail(args->command, EXIT_USAGE, "--out is missing, expected the run folder to write");
+        return cli_fail(args->command, EXIT_USAGE, "out",
+                        "--out is missing, expected the run folder to write");
     if (args_on(args, "dry-run") && args_on(args, "resume"))
-        return cli_fail(args->command, EXIT_USAGE, "--dry-run and --resume exclude each other");
+        return cli_fail_option(args->command, "dry-run", "cannot be combined with --resume");
     if (!args_value(args, "data") && !args_on(args, "resume"))
-        return cli_fail(args->command, EXIT_USAGE, "--data is missing, expected a file or the name of a set");
+        return cli_fail(args->command, EXIT_USAGE, "data",
+                        "--data is missing, expected a file or the name of a set");
     return 0;
 }
 
@@ -80,9 +81,9 @@ static void note_missed(const struct notes *notes, uint64_t steps)
         char *end;
         unsigned long long step = strtoull(at, &end, 10);
         if (step > steps) {
-            cli_fail(notes->command, 0,
-                     "note: --record: there is no step %llu, the last one is %llu: nothing is kept there",
-                     step, (unsigned long long)steps);
+            cli_note(notes->command, "record",
+                     "there is no step %llu, the last one is %llu: nothing is kept there", step,
+                     (unsigned long long)steps);
             return;
         }
         at = end;
@@ -94,8 +95,7 @@ enum { LARGE_MOMENT = 1 << 20 }; /* bytes: a run may have thousands of them */
 static void note_size(const struct notes *notes, const char *what, uint64_t bytes)
 {
     if (bytes >= LARGE_MOMENT || (bytes && notes->verbose))
-        cli_fail(notes->command, 0, "note: --record: %s take %.3g MB at each moment", what,
-                 1e-6 * (double)bytes);
+        cli_note(notes->command, "record", "%s take %.3g MB at each moment", what, 1e-6 * (double)bytes);
 }
 
 /* What the last bits depend on, besides the seed and the number of threads. */
@@ -112,7 +112,7 @@ static void note_kernels(const struct notes *notes)
             break;
         line += length + (line[length] == '\n');
     }
-    cli_fail(notes->command, 0, "note: %s", text);
+    cli_note(notes->command, "kernels", "%s", text);
 }
 
 /* What takes long says so before it begins. */
@@ -124,8 +124,8 @@ static void note_time(const struct notes *notes, const sph_view *view)
     if (!(left >= minute)) /* or not known */
         return;
     progress_time(time, sizeof time, left);
-    cli_fail(notes->command, 0, "%s: about %s for %zu epoch%s, if it does not stop early%s",
-             left < hour ? "note" : "warning", time, view->epochs, cli_plural(view->epochs),
+    cli_note(notes->command, "epochs", "about %s for %zu epoch%s, if it does not stop early%s", time,
+             view->epochs, cli_plural(view->epochs),
              left < hour ? "" : "; fewer --epochs or --rows, a smaller net or more --threads take less");
 }
 
@@ -144,17 +144,15 @@ static int print_notes(void *self, const sph_view *view)
     sph_norm kind = (sph_norm)sph_word_find(SPH_WORDS_NORM, norm);
     if (sph_norm_is_at_input(kind) && sph_net_layers(view->net) <= 2 &&
         strcmp(sph_job_get(notes->job, "imn-at"), "output") != 0)
-        cli_fail(notes->command, 0,
-                 "note: %s stands before every hidden layer but the first, so with one it does nothing",
-                 norm);
+        cli_note(notes->command, "norm",
+                 "%s stands before every hidden layer but the first, so with one it does nothing", norm);
     if (*micro && sph_norm_is_batch(kind))
-        cli_fail(notes->command, 0,
-                 "note: with --micro, %s takes its statistics from %s rows at a time, not from the batch",
-                 norm, micro);
+        cli_note(notes->command, "micro",
+                 "with --micro, %s takes its statistics from %s rows at a time, not from the batch", norm,
+                 micro);
     const char *batch = sph_job_get(notes->job, "batch");
     if (notes->verbose && view->epochs && view->steps == view->epochs && strcmp(batch, "full") != 0)
-        cli_fail(notes->command, 0,
-                 "note: --batch: there are no more than %s training rows, a step takes all", batch);
+        cli_note(notes->command, "batch", "there are no more than %s training rows, a step takes all", batch);
     sph_record_size size;
     sph_job_record_size(notes->job, &size);
     cli_note_lines(notes->args, sph_job_notes(notes->job));
@@ -202,7 +200,7 @@ static void print_record(const sph_job *job, int table, const struct args *args)
         printf("recorded  %s: %s, %.3g %s; draw with: spherelu figures %s\n", record, path,
                mega < 0.1 ? 1e3 * mega : mega, mega < 0.1 ? "kB" : "MB", out);
     if (mega > LARGE_RECORD && !args_on(args, "quiet"))
-        cli_fail(args->command, 0, "note: %s has %.3g MB: chosen steps or epoch instead of every keep less",
+        cli_note(args->command, "record", "%s has %.3g MB: chosen steps or epoch instead of every keep less",
                  path, mega);
 }
 
@@ -261,9 +259,9 @@ static int fail_run(const sph_job *job, const struct args *args, int err)
     const char *data = sph_job_get(job, "data"), *out = sph_job_get(job, "out");
     if (args_on(args, "resume") && data && out && *data && *data != '/' && access(data, F_OK) &&
         !strcmp(sph_failure()->path, data))
-        return cli_fail(args->command, err == SPH_EARG ? EXIT_USAGE : EXIT_FAILED,
-                        "%s; %s/config.yaml names it relative to the directory the run was started in",
-                        sph_error(), out);
+        return cli_fail_more(args->command, err,
+                             "; %s/config.yaml names it relative to the directory the run was started in",
+                             out);
     return cli_fail_with(args->command, err);
 }
 
@@ -275,12 +273,12 @@ static int print_result(const sph_job *job, const struct command *command)
     char *path = malloc(size);
     json_error_t error;
     if (!path)
-        return cli_fail(command, EXIT_FAILED, "out of memory");
+        return cli_no_memory(command);
     snprintf(path, size, "%s/result.json", out);
     json_t *object = json_load_file(path, 0, &error);
     int code;
     if (!json_is_object(object)) {
-        code = cli_fail(command, EXIT_FAILED, "%s: cannot be read back: %s", path, error.text);
+        code = cli_fail_at(command, path, "cannot be read back: %s", error.text);
         json_decref(object);
     } else {
         json_object_set_new(object, "out", json_string(out));
@@ -366,12 +364,9 @@ static int run_train(const struct args *args)
 
     int json = args_on(args, "json");
     if (stop_signal() && !err && result.stopped) {
-        cli_fail(command, 0, "stopped; go on with: spherelu train --resume --out %s",
-                 sph_job_get(job, "out"));
-        code = 128 + stop_signal();
-    } else if (err == SPH_EDIVERGED || (!err && result.diverged)) {
-        code = err ? cli_fail_with(command, err)
-                   : cli_fail(command, EXIT_FAILED, "this run diverged: lower --lr");
+        code = stop_end();
+    } else if (err == SPH_EDIVERGED) {
+        code = cli_fail_with(command, err);
         if (json)
             print_result(job, command);
     } else if (err) {
@@ -389,10 +384,10 @@ static int run_train(const struct args *args)
             print_record(job, !json, args);
         /* no advice where the results were lost */
         if (code == EXIT_DONE && fflush(stdout))
-            code = cli_fail(command, EXIT_FAILED, "stdout: cannot be written: %s", strerror(errno));
+            code = cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
         else {
             if (!args_on(args, "quiet") && result.improving)
-                cli_fail(command, 0, "note: still improving at the last epoch: raise --epochs");
+                cli_note(command, "epochs", "still improving at the last epoch: raise --epochs");
         }
     }
 out:

@@ -8,7 +8,7 @@ tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
 left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 2.2
 big = across == 1 ? 2 : across == 2 ? 1.4 : 1; tall = tall * big # a single run is not lost on a screen
 width = left + (4.7 * big + 0.6) * across - 0.2
-k_unit = 'a unit: own colour, dash'; k_end = 'where it is'
+k_unit = 'a unit, each in its own colour'; k_end = 'where it is'
 eval key_begin
 eval key_add('k_unit', 'linewidth 1.2 linecolor rgb colour(1)', '', '')
 eval key_add('k_end', '', 'pointtype 7 pointsize 0.5 linecolor rgb black', '')
@@ -42,7 +42,7 @@ do for [k = 1:frames] {
                 unset label 2
             } else {
                 plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using ($3 <= now ? $1 : NaN):2 with lines \
-                         linecolor rgb colour(u + 1) dashtype dash(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
+                         linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
                      part('p'.i.'heads') index k - 1 using 1:2 with points pointtype 7 pointsize 0.3 linecolor rgb '#000000'
             }
             unset label; unset arrow

@@ -21,7 +21,8 @@ eval key_add('k_line', 'linewidth 2.4 linecolor rgb black', '', '')
 eval key_add('k_star', '', '', 'textcolor rgb star_red')
 eval key_measure(width)
 foot = foot_room(width)
-height = (tall + 2.4) * down + 0.2 + key_room + foot
+heads = median_0 eq '' ? 1.1 : 1.55                   # centimetres for a title
+height = (tall + heads + 1.3) * down + 0.2 + key_room + foot
 eval page(width, height)
 
 panels = down * across
@@ -56,11 +57,11 @@ tint(v) = 255 - 0.22 * (255 - int(v))                # a channel, paler
 red(c) = tint(rgb(c) / 65536); green_of(c) = tint(rgb(c) / 256 % 256); blue_of(c) = tint(rgb(c) % 256)
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
-set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, (1.2 + foot) / height, 1 - (key_room + 1.1) / height \
-    spacing screen 0.6 / width, 2.4 / height
+set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, (1.2 + foot) / height, 1 - (key_room + heads) / height \
+    spacing screen 0.6 / width, (heads + 1.3) / height
 do for [i = 0:panels - 1] {
     if (i % across == 0) { set ylabel y_name noenhanced; set format y } else { unset ylabel; set format y '' }
-    set title lettered(i, value('title_'.i))."\n".value('score_'.i) noenhanced offset 0, -0.6
+    set title lettered(i, value('title_'.i))."\n".value('score_'.i).(median_0 eq '' ? '' : "\n".value('median_'.i)) noenhanced offset 0, -0.6
     if (value('model_'.i)) {
         plot for [k = 1:classes == 2] part('p'.i.'map') using 1:2:3 with image, \
              for [k = 1:classes != 2] part('p'.i.'map') using 1:2:(red($3)):(green_of($3)):(blue_of($3)) with rgbimage, \

@@ -2,7 +2,7 @@
 #
 # Figure 2(c): how far each step moves the boundaries, max |dphi|: the largest move of the units, on a log2 axis.
 # A panel for each point of the grid, a line for each method: the largest of all layers, then, where they are few, a panel
-# for each layer. Below 2^-20 nothing moves: the axis ends there at the latest.
+# for each layer. All panels have one axis: the papers', 2^-16 to 2^16, or longer at its end.
 #   pK      K from 0: blocks of one method each: step, largest, median, 90 % of the units
 #   note_K  what an empty panel says
 wide = per_row > 1 ? per_row : down < 3 ? down : 3
@@ -22,20 +22,17 @@ set xtics wide_step(x_most, wide)
 unset key
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
+y_least = 2.0**-16; y_most = 2.0**16
+do for [r = 0:down - 1] { if (value('note_'.r) eq '') { stats part('p'.r) using 2 nooutput; y_most = STATS_max > y_most ? STATS_max : y_most } }
+set logscale y 2
+set yrange [y_least:y_most]
+eval log_tics('y', y_least, y_most, 2, 1)
 set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.9 / width, (1.3 + foot) / height, 1 - top / height \
     spacing screen 2.0 / width, 2.4 / height
 do for [r = 0:down - 1] {
     set title lettered(r, value('title_'.r)) noenhanced
     if (r % wide == 0) { set ylabel 'max |Δφ|' } else { unset ylabel }
     set label 1 value('note_'.r) noenhanced at graph 0.5, 0.5 center textcolor rgb grey
-    unset logscale y
-    if (value('note_'.r) eq '') {
-        set yrange [*:*]
-        stats part('p'.r) using ($2 > 2.0**-20 ? $2 : 2.0**-20) nooutput
-        set yrange [2.0**-20 < *:*]
-        eval log_tics('y', STATS_min, STATS_max, 2, 1)
-    } else { set yrange [0.5:2]; eval log_tics('y', 0.5, 2, 2, 1) }
-    set logscale y 2
     plot for [k = 0:across - 1] part('p'.r) index k using 1:($2 > 0 ? $2 : NaN) with linespoints \
          linestyle style(value('method_'.k), k + 1) linewidth 1 pointnumber 7 pointsize 0.45
     unset arrow; unset label

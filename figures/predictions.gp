@@ -2,12 +2,12 @@
 #
 # Figures 2(d)-(g): what the nets say before and after training; below, where the boundaries were recorded, where the
 # units' phi lie at chosen steps, from the start at the bottom to the end at the top, with the number of units that lie
-# outside the window.
+# outside the window. Above each, the test score of the seed shown and the median of all seeds.
 #   pK           K from 0: x, prediction before, prediction after
 #   train, test  x y of the rows
 #   pKspectrum   blocks of one bar each: phi, bar, step, units outside
 above = 5.5; below = spectrum ? 3.6 : 0
-gap_left = 1.5; gap_right = 0.6; gap_top = 1.3; gap_bottom = 1.2
+gap_left = 1.5; gap_right = 0.6; gap_top = median_0 eq '' ? 1.3 : 1.75; gap_bottom = 1.2
 width = 5.9 * across + 0.2
 k_function = 'function'; k_test = 'test row'; k_train = 'training row'; k_before = 'prediction before'; k_after = 'after training'
 k_spectrum = 'φ of a unit, by step'; k_outside = 'right of a bar: units outside'
@@ -43,8 +43,9 @@ do for [i = 0:down * across - 1] {
     set yrange [y_low:y_high]
     set ytics nomirror out scale 0.5
     if (c == 0) { set ylabel y_name offset 1.5, 0 } else { unset ylabel }
-    set label 1 lettered(i, value('title_'.i)) noenhanced at graph 0.5, 1.15 center
-    set label 2 value('score_'.i) noenhanced at graph 0.5, 1.06 center
+    set label 1 lettered(i, value('title_'.i)) noenhanced at graph 0.5, (median_0 eq '' ? 1.15 : 1.22) center
+    set label 2 value('score_'.i) noenhanced at graph 0.5, (median_0 eq '' ? 1.06 : 1.13) center
+    set label 3 value('median_'.i) noenhanced at graph 0.5, 1.05 center textcolor rgb grey
     if (spectrum) { set format x ''; unset xlabel } else { set format x; set xlabel x_name }
     plot part('test') using 1:(is_function ? $2 : NaN) with lines linecolor rgb black linewidth 2.4, \
          part('test') using 1:(is_function ? NaN : $2) with points pointtype 6 pointsize 0.4 linecolor rgb grey, \

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
-# Figures 3(a)-(h): where each unit's phi goes while the net is trained, a line for each unit, its
-# colour and dash; a dot where it ends. With
-# one feature it is phi over steps.
+# Figures 3(a)-(h): where each unit's phi goes while the net is trained, a thin line for each unit in its own colour; a circle where
+# it begins, a dot where it ends. With one feature it is phi over steps.
 #   pK      K from 0: blocks of one unit each: phi_1, phi_2 (or phi, step), step, unit
 #   note_K  why a panel of no units is empty
 #   pKends  phi_1, phi_2 (or phi, step), unit at the end
 tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
 left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 2.2
 width = left + 5.3 * across - 0.2
-k_unit = 'a unit: own colour, dash'; k_end = 'where it ends'
+k_unit = 'a unit, each in its own colour'; k_begin = 'where it begins'; k_end = 'where it ends'
 eval key_begin
-eval key_add('k_unit', 'linewidth 1.2 dashtype dash(1) linecolor rgb colour(1)', '', '')
+eval key_add('k_unit', 'linewidth 0.8 linecolor rgb colour(1)', '', '')
+eval key_add('k_begin', '', 'pointtype 6 pointsize 0.8 linewidth 1 linecolor rgb black', '')
 eval key_add('k_end', '', 'pointtype 7 pointsize 0.45 linecolor rgb black', '')
 eval key_measure(width)
 foot = foot_room(width)
@@ -38,7 +38,9 @@ do for [i = 0:down * across - 1] {
         unset label 2
     } else {
         plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using 1:2 with lines \
-                 linecolor rgb colour(u + 1) dashtype dash(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
+                 linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.4 : 0.7), \
+             for [u = 0:value('units_'.i) - 1] part('p'.i) index u every ::0::0 using 1:2 with points pointtype 6 pointsize 0.8 \
+                 linewidth 1 linecolor rgb black, \
              part('p'.i.'ends') using 1:2:3 with points pointtype 7 pointsize 0.45 linecolor rgb black
     }
     unset arrow; unset label

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lists of tests/bad that hold inputs rather than name files: one case a line, columns parted by tabs, with
- * \n \t \\ and \xHH for what would not show; a line that begins with # is a comment. Include it behind cmocka.h.
+ * The lists of tests/bad, expect.txt in each folder: one case a line, columns parted by tabs, with \n \t \\ and \xHH for
+ * what would not show; a line that begins with # is a comment. The first columns are the input: a file of the folder, or
+ * the text itself. The last four are the failure that it must give: code (argument, file, format, memory; ok: none), key,
+ * line and path. "-" is no key and no line; as a path it is the input itself. Include it behind cmocka.h.
  *
  *     struct bad_list list = bad_list("options");
- *     for (char *column[3]; bad_list_next(&list, column, 3);)
- *         ... */
+ *     for (char *column[6]; bad_list_next(&list, column, 6);)
+ *         bad_list_check(&list, sph_job_set(job, column[0], column[1]), column, 6, NULL);
+ *     bad_list_end(&list, 30); */
 #ifndef SPH_TESTS_BAD_LIST_H
 #define SPH_TESTS_BAD_LIST_H
 
@@ -13,10 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failure.h"
+
+enum { BAD_LIST_FAILURE = 4 }; /* columns of a failure */
+
 struct bad_list {
     FILE *file;
     char line[1024];
-    size_t cases; /* so far */
+    size_t cases, wrong; /* so far */
 };
 
 static inline struct bad_list bad_list(const char *name)
@@ -64,6 +71,40 @@ static inline int bad_list_next(struct bad_list *list, char **column, size_t col
     assert_null(rest);
     list->cases++;
     return 1;
+}
+
+static inline int bad_list_code(const char *word)
+{
+    static const char *const words[] = {"ok", "argument", "file", "format", "memory"};
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (!strcmp(words[i], word))
+            return -i;
+    fail_msg("expect.txt: no code '%s'", word);
+    return 0;
+}
+
+/* err: what the call returned. path: what "-" stands for, NULL for none. */
+static inline void bad_list_check(struct bad_list *list, int err, char **column, size_t columns,
+                                  const char *path)
+{
+    char **last = column + columns - BAD_LIST_FAILURE, differs[3000] = "it is not accepted";
+    struct expected_failure expected = {.code = bad_list_code(last[0]),
+                                        .key = strcmp(last[1], "-") ? last[1] : "",
+                                        .line = strtoul(last[2], NULL, 10),
+                                        .path = strcmp(last[3], "-") ? last[3]
+                                                : path               ? path
+                                                                     : ""};
+    int same = expected.code ? !*failure_differs(differs, sizeof differs, err, &expected) : !err;
+    if (same)
+        return;
+    print_error("%s: %s\n", column[0], differs);
+    list->wrong++;
+}
+
+static inline void bad_list_end(const struct bad_list *list, size_t at_least)
+{
+    assert_int_equal(list->wrong, 0);
+    assert_true(list->cases >= at_least);
 }
 
 #endif

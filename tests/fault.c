@@ -3,9 +3,10 @@
  * The wrapped allocators. */
 #include "fault.h"
 
-#include <stdatomic.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "short_memory.h"
 
 void *__real_mem_get(size_t count, size_t size);
 void *__real_mem_get_large(size_t count, size_t size);
@@ -41,6 +42,16 @@ static int fails_now(void)
     atomic_store(&happened, 1);
     sph_fail(SPH_EMEMORY, "out of memory (a test's doing)");
     return 1;
+}
+
+struct short_memory short_memory;
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *block = NULL;
+    if (atomic_fetch_add(&short_memory.calls, 1) + 1 == short_memory.fail)
+        return NULL;
+    return posix_memalign(&block, alignment, size) ? NULL : block;
 }
 
 void *__wrap_mem_get(size_t count, size_t size)

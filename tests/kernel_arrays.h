@@ -174,7 +174,7 @@ static __attribute__((unused)) struct pair pair_of(int number)
 static __attribute__((unused)) void on_all_shapes(compare_fn *compare)
 {
     static const size_t row_counts[] = {1, 2, 47, 404}, columns[] = {1, 7, 8, 9, 16, 17, 29, 100, 513};
-    size_t turn = 0, step = quick_step(5); /* shares no factor with the counts of rows, columns and extras */
+    size_t turn = 0, step = quick_step(17); /* shares no factor with the counts of rows, columns and extras */
     for (int p = 0; p < PAIRS; p++) {
         struct pair on = pair_of(p);
         for (size_t r = 0; r < sizeof row_counts / sizeof *row_counts; r++)

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fails one allocation of the program, by standing in for the call at the bottom of mem_get: so the ones that
- * base/memory.c makes for itself (mem_text, mem_reserve...) are met too. Include in one file of a program.
+ * base/memory.c makes for itself (mem_text, mem_reserve...) are met too.
  *
  *     SHORT_OF_MEMORY(count, err, err = call());      fails the first allocation, the second, ... until
  * call() is 0 */
 #ifndef SPH_TESTS_SHORT_MEMORY_H
 #define SPH_TESTS_SHORT_MEMORY_H
 
-#include <stdlib.h>
+#include <stdatomic.h>
 
-static struct {
-    int calls, fail; /* the call that fails, from 1; 0: none */
+extern struct short_memory {
+    atomic_int calls;
+    int fail; /* the call that fails, from 1; 0: none */
 } short_memory;
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    void *block = NULL;
-    if (++short_memory.calls == short_memory.fail)
-        return NULL;
-    return posix_memalign(&block, alignment, size) ? NULL : block;
-}
 
 /* count ends as the number of failures met; each must be SPH_EMEMORY with its message. */
 #define SHORT_OF_MEMORY(count, err, statement)                                                               \

@@ -163,7 +163,7 @@ static void resumed_is_the_same(sph_dtype dtype, sph_param param, sph_norm norm,
         fail_msg("%s", sph_error());
     assert_true(json_equal(extra, back));
     check_same_spans(&half, &rest);
-    assert_true(trainer_scalar(rest.trainer, TRAINER_STEP) == (double)stop);
+    assert_true(trainer_place(rest.trainer)->step == stop);
     run(&rest, 0);
     check_same_spans(&whole, &rest);
     size_t first = (size_t)stop / 5; /* 5 batches an epoch */
@@ -217,13 +217,13 @@ static void infinite_scalars_come_back(void **state)
     begin(&b, SPH_F32, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_OPTIMIZER_ADAM, 5);
     run(&a, 2);
     run(&b, 7);
-    assert_true(isinf(trainer_scalar(a.trainer, TRAINER_BEST)));
-    assert_true(isfinite(trainer_scalar(b.trainer, TRAINER_BEST)));
+    assert_true(isinf(trainer_place(a.trainer)->best));
+    assert_true(isfinite(trainer_place(b.trainer)->best));
     json_t *extra = (json_t *)&a;
     assert_int_equal(checkpoint_save(path, &(struct checkpoint_parts){&a.trainer, 1, a.net}, NULL), 0);
     assert_int_equal(checkpoint_load(path, &(struct checkpoint_parts){&b.trainer, 1, b.net}, &extra), 0);
     assert_null(extra);
-    assert_true(trainer_scalar(b.trainer, TRAINER_BEST) == INFINITY);
+    assert_true(trainer_place(b.trainer)->best == INFINITY);
     finish(&a);
     finish(&b);
 }

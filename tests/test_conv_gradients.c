@@ -120,8 +120,8 @@ static void gradients_match_differences_in_groups(void **state)
     int turn = 0;
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
         for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
-            for (size_t i = (size_t)(norm % 2 + 2 * param) % (2 * quick_step(2));
-                 i < sizeof shapes / sizeof *shapes; i += 2 * quick_step(2), turn++) {
+            for (size_t i = (size_t)(norm % 2 + 2 * param) % (2 * quick_step(4));
+                 i < sizeof shapes / sizeof *shapes; i += 2 * quick_step(4), turn++) {
                 const struct shape *s = &shapes[i];
                 struct rng rng = rng_stream(41, RNG_NOISE, (uint32_t)turn);
                 sph_act act = (sph_act)(turn % SPH_ACT_COUNT);
@@ -187,7 +187,7 @@ static void gradients_match_differences_through_pools(void **state)
     (void)state;
     begin_count();
     for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
-        for (int param = 0; param < SPH_PARAM_COUNT; param++) {
+        for (int param = norm % (int)quick_step(2); param < SPH_PARAM_COUNT; param += (int)quick_step(2)) {
             struct rng rng = rng_stream(23, RNG_NOISE, (uint32_t)(norm * 8 + param));
             const struct shape s = {.units = 3, .kernel = 3, .stride = 1, .pad = 1};
             sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
@@ -243,8 +243,8 @@ static void gradients_match_differences_through_additions_and_activations_of_ima
     begin_count();
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
         for (int norm = 0; norm < SPH_NORM_COUNT; norm++)
-            for (int act = (param + norm) % (int)quick_step(2); act < SPH_ACT_COUNT;
-                 act += (int)quick_step(2)) {
+            for (int act = (param + norm) % (int)quick_step(4); act < SPH_ACT_COUNT;
+                 act += (int)quick_step(4)) {
                 struct rng rng = rng_stream(24, RNG_NOISE, (uint32_t)(param * 100 + norm * 10 + act));
                 sph_net *net = residual((sph_param)param, (sph_norm)norm, (sph_act)act, rng_u32(&rng));
                 char what[64];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Jobs in processes of their own: all are run once, whatever happens to some of them. */
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -213,47 +214,41 @@ static void a_crew_whose_owner_fails_leaves_no_process_behind(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
-/* A crew in a process of its own, killed; its jobs would write after a while. */
-static char mark[64];
+/* A crew in a process of its own, killed. Its jobs hold a pipe open for as long as they live. */
+static int begun[2];
 
-static int write_late(void *self, size_t job, struct crew_slot *slot)
+static int wait_for_ever(void *self, size_t job, struct crew_slot *slot)
 {
-    (void)self;
-    (void)slot;
-    char path[96];
-    snprintf(path, sizeof path, "%s-%zu", mark, job);
-    usleep(1500000);
-    return file_replace_with(path, "late", 4);
+    (void)self, (void)job, (void)slot;
+    if (write(begun[1], "", 1) == 1)
+        for (;;)
+            pause();
+    return 0;
 }
 
 static void a_crew_that_is_killed_takes_its_jobs_with_it(void **state)
 {
     (void)state;
-    strcpy(mark, "/tmp/spherelu-crew-XXXXXX");
-    int fd = mkstemp(mark);
-    assert_true(fd >= 0);
-    close(fd);
+    assert_int_equal(pipe(begun), 0);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (!pid) {
         struct log log = {0};
-        struct crew crew = {2, 2, &log, write_late, ended, NULL};
+        struct crew crew = {2, 2, &log, wait_for_ever, ended, NULL};
         int stopped;
         crew_run(&crew, &stopped);
         _exit(0);
     }
-    usleep(500000);
+    close(begun[1]);
+    char byte;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(read(begun[0], &byte, 1), 1);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    usleep(2000000);
-    for (int i = 0; i < 2; i++) {
-        char path[96];
-        snprintf(path, sizeof path, "%s-%d", mark, i);
-        int wrote = file_exists(path);
-        unlink(path);
-        assert_false(wrote);
-    }
-    unlink(mark);
+    struct pollfd end = {.fd = begun[0], .events = POLLIN};
+    assert_int_equal(poll(&end, 1, 60000), 1);
+    assert_int_equal(read(begun[0], &byte, 1), 0);
+    close(begun[0]);
 }
 
 static void each_allocation_fails_once(void **state)

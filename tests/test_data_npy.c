@@ -207,7 +207,7 @@ static void a_bomb_is_refused_before_it_takes_the_memory(void **state)
     sph_data *data;
     sph_set_max_memory(mem_held() + (16 << 20));
     const char *path = bomb("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}", 64 << 20);
-    assert_fails(sph_data_open(&data, path, NULL), SPH_EFORMAT);
+    assert_fails(sph_data_open(&data, path, NULL), SPH_EFORMAT, .key = "x", .path = path);
     unlink(path);
     path = bomb("{'descr': '|u1', 'fortran_order': False, 'shape': (65536, 1024)}", 64 << 20);
     assert_fails(sph_data_open(&data, path, NULL), SPH_EMEMORY, .key = "max-memory", .path = path);

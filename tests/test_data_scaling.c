@@ -191,10 +191,10 @@ static void numbers_too_large_to_add_up_are_refused(void **state)
     sph_data *data;
     struct scaling scaling;
     assert_int_equal(sph_data_from_arrays(&data, big, small, 2, 1, 1, SPH_TASK_REGRESSION), 0);
-    assert_fails(scaling_fit(&scaling, data, both, 2, SPH_STANDARDIZE_AUTO), SPH_EFORMAT);
+    assert_fails(scaling_fit(&scaling, data, both, 2, SPH_STANDARDIZE_AUTO), SPH_EFORMAT, .key = "0");
     sph_data_free(data);
     assert_int_equal(sph_data_from_arrays(&data, small, big, 2, 1, 1, SPH_TASK_REGRESSION), 0);
-    assert_fails(scaling_fit(&scaling, data, both, 2, SPH_STANDARDIZE_AUTO), SPH_EFORMAT);
+    assert_fails(scaling_fit(&scaling, data, both, 2, SPH_STANDARDIZE_AUTO), SPH_EFORMAT, .key = "1");
     sph_data_free(data);
 }
 

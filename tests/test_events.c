@@ -178,8 +178,9 @@ static void a_folder_that_is_not_there_is_named(void **state)
 {
     (void)state;
     struct events *events = NULL;
-    assert_true(events_begin(&events, "no/such/folder", 0) < 0);
-    assert_non_null(strstr(sph_error(), "no/such/folder"));
+    int err = events_begin(&events, "no/such/folder", 0);
+    assert_true(err == SPH_EIO || err == SPH_EARG); /* EARG: this build has no events */
+    assert_true(!strncmp(sph_failure()->path, "no/such/folder", 14));
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The run path when the system refuses: each allocation, each write, sync and rename of an experiment fails
- * once in turn, and it is killed before and after each of the latter. What had finished stays, nothing is
- * half-written, and a resume ends with the same bits as an experiment to which nothing happened. */
+ * Promise: when an allocation, a write, a sync or a rename of an experiment fails, or it is killed before or after one of the
+ * latter, finished jobs stay, no file is half-written, and a resume ends with the same bits as an experiment to which nothing
+ * happened. Each of them fails in turn. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ static void each_allocation_fails_once(void **state)
     for (size_t i = 0; i < 2; i++) {
         size_t n = i;
         begin(i);
-        for (;; n += sample_step(11)) {
+        for (;; n += sample_step(41)) {
             sph_experiment_result result;
             fault_after(n);
             int err = run_file("out", 0, 0, &result), happened = fault_happened();
@@ -130,7 +130,7 @@ static void each_allocation_for_json_fails_once(void **state)
     begin(1);
     json_set_alloc_funcs(json_get, free);
     long n = 0;
-    for (;; n += (long)sample_step(11)) {
+    for (;; n += (long)sample_step(41)) {
         sph_experiment_result result;
         json_failed = 0;
         json_left = n;
@@ -155,7 +155,7 @@ static void each_write_sync_and_rename_fails_once(void **state)
     for (size_t i = 0; i < 2; i++) {
         int n = 1;
         begin(i);
-        for (;; n++) {
+        for (;; n += (int)sample_step(5)) {
             sph_experiment_result result;
             sys_plan(n, FAIL);
             int err = run_file("out", 0, 0, &result), happened = sys.calls >= n;
@@ -181,7 +181,7 @@ static void killed_before_and_after_each_call_it_goes_on_to_the_same_end(void **
     for (size_t i = 0; i < 2; i++) {
         begin(i);
         int killed = 1, n = 1;
-        for (; killed; n += (int)sample_step(3))
+        for (; killed; n += (int)sample_step(7))
             for (enum action action = KILL_BEFORE; action <= KILL_AFTER && killed; action++) {
                 pid_t pid = fork();
                 assert_true(pid >= 0);

@@ -21,14 +21,6 @@
 #include "report/panels.h"
 #include "spherelu.h"
 
-/* Does not sync: no power is cut here, and a disk would take its time. */
-int __wrap_file_sys_fsync(int fd);
-int __wrap_file_sys_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 /* ---------------------------------------------------------------- made-up records */
 
 enum { STEPS = 5000, UNITS = 4 };
@@ -91,17 +83,18 @@ static void write_record(const char *folder, const struct made *m)
 
 /* ---------------------------------------------------------------- a small experiment */
 
-static const char on_plane[] = "name: plane\n"
-                               "data: {name: crescents, rows: 60, standardize: off}\n"
-                               "net: {hidden: [4]}\n"
-                               "train: {epochs: 3, batch: 16}\n"
-                               "methods:\n"
-                               "  - {name: SP, param: sp}\n"
-                               "  - {name: GmP, param: gmp}\n"
-                               "grid: {lr: [0.1, 0.01]}\n"
-                               "table: all\n"
-                               "seeds: 2\n"
-                               "papers: {max_move: {GmP: \"below \\\"1\\\"\"}, accuracy: {SP: \"0.9\"}}\n";
+static const char on_plane[] =
+    "name: plane\n"
+    "data: {name: crescents, rows: 60, standardize: off}\n"
+    "net: {hidden: [4]}\n"
+    "train: {epochs: 3, batch: 16}\n"
+    "methods:\n"
+    "  - {name: SP, param: sp}\n"
+    "  - {name: GmP, param: gmp}\n"
+    "grid: {lr: [0.1, 0.01]}\n"
+    "table: all\n"
+    "seeds: 2\n"
+    "papers: {max_move: {GmP: \"below \\\"1\\\"\"}, accuracy: {SP: \"0.9\", lr 0.01: {GmP: \"0.8\"}}}\n";
 
 static const char on_line[] = "name: line\n"
                               "data: {name: levy, val: 0, standardize: off}\n"
@@ -212,6 +205,20 @@ static void figures_on_a_plane_are_drawn_and_no_jump_is_lost(void **state)
     mem_free(text);
 }
 
+static void papers_of_a_point_that_is_not_there_are_refused_unless_the_grid_was_changed(void **state)
+{
+    (void)state;
+    sph_experiment *e = NULL;
+    write_file("file.yaml", on_plane);
+    assert_int_equal(sph_experiment_open(&e, in_home("file.yaml")), 0);
+    assert_int_equal(sph_experiment_set(e, "papers", "{accuracy: {lr 0.02: {GmP: \"0.8\"}}}"), 0);
+    assert_int_equal(experiment_check_papers(e), SPH_EFORMAT);
+    assert_non_null(strstr(sph_error(), "papers: accuracy: no set or point 'lr 0.02'"));
+    assert_int_equal(sph_experiment_set(e, "grid.lr", "[0.1]"), 0);
+    assert_int_equal(experiment_check_papers(e), 0);
+    sph_experiment_free(e);
+}
+
 static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
 {
     (void)state;
@@ -239,13 +246,16 @@ static void motion_is_of_all_seeds_and_stands_beside_the_papers(void **state)
     assert_true(fabs(sp->value[MOTION_MAX_TURN] - 171.88733853924697) < 1e-9);
     assert_true(fabs(sp->value[MOTION_TURN_99] - 0.57295779513082321) < 1e-12);
     assert_true(gmp->value[MOTION_MAX_MOVE] == 0.002);
-    assert_int_equal(motion->paper_count, 4);
+    assert_int_equal(motion->paper_count, 5);
     assert_string_equal(motion->papers[0].text, "below \"1\"");
     assert_true(motion->papers[0].ours == 0.002);
     assert_true(motion->papers[2].ours > 0 && motion->papers[2].ours <= 1);
     assert_true(isnan(motion->papers[0].median)); /* a number of motion is no score */
     assert_true(motion->papers[2].least <= motion->papers[2].median &&
                 motion->papers[2].median <= motion->papers[2].most && motion->papers[2].least > 0);
+    assert_string_equal(motion->papers[4].method, "GmP"); /* said of one point */
+    assert_string_equal(motion->papers[4].point, "lr 0.01");
+    assert_string_equal(motion->papers[4].text, "0.8");
     motion->rows[3].value[MOTION_MAX_TURN] = 1e-5; /* what rounding does, and no turn at all */
     motion->rows[3].value[MOTION_TURN_99] = 0;
     assert_int_equal(tables_make(&tables, &results), 0);
@@ -393,7 +403,7 @@ static void memory_that_runs_out_is_said_and_nothing_is_lost(void **state)
     write_record(in_home("line/jobs/SP/seed-0"), &(struct made){1, 17, 5000, 0});
     write_record(in_home("line/jobs/GmP/seed-0"), &(struct made){1, 17, 0.5, 0});
     assert_int_equal(sph_experiment_open(&e, in_home("plane/experiment.yaml")), 0);
-    assert_int_equal(options_give(e->base, OPTION_RECORD, "boundaries:every"), 0);
+    assert_int_equal(options_put(e->base, OPTION_RECORD, "boundaries:every", ORIGIN_FILE), 0);
     setenv("PATH", "/nowhere", 1);
     for (int what = 0; what < 3; what++) {
         int err = -1;
@@ -529,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_on_a_plane_are_drawn_and_no_jump_is_lost),
         cmocka_unit_test(motion_is_of_all_seeds_and_stands_beside_the_papers),
+        cmocka_unit_test(papers_of_a_point_that_is_not_there_are_refused_unless_the_grid_was_changed),
         cmocka_unit_test(figures_on_a_line_are_drawn_in_the_datas_units),
         cmocka_unit_test(one_run_is_drawn_or_says_what_is_missing),
         cmocka_unit_test(a_record_of_another_shape_is_refused),

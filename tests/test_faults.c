@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The train path when the system refuses: each allocation, each write, sync and rename fails once in turn,
- * and a run is killed before and after each of the latter. It must say so, leak nothing, and leave a folder
- * that a resume finishes with the same bits. */
+ * Promise: when an allocation, a write, a sync or a rename of a training fails, or the process is killed before or after one of
+ * the latter, it reports the failure, leaks nothing, and leaves a folder that a resume finishes with the same bits. Each of
+ * them fails in turn. (cli_faults: all system calls of all commands. cli_kills: all commands, at random moments.) */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -148,6 +148,12 @@ static const struct setting members[] = {
     {"hidden", "4"},   {"epochs", "3"}, {"batch", "16"}, {"ensemble", "2"},
     {"refit", "true"}, {"target", "y"}, {"norm", "bn"},  {"checkpoint-seconds", "0"},
     {NULL, NULL}};
+
+/* Two networks of which the better one is trained. */
+static const struct setting tuned[] = {
+    {"hidden", "4"}, {"epochs", "3"}, {"tune", "2"}, {"target", "y"}, {"checkpoint-seconds", "0"},
+    {NULL, NULL}};
+
 static int run_job(const struct setting *settings, const char *data, const char *out, int resume)
 {
     sph_job *job = NULL;
@@ -224,7 +230,7 @@ static void fail_each_allocation(const struct setting *settings, const char *dat
 {
     assert_int_equal(run_job(settings, data, whole, 0), 0);
     size_t n = 0;
-    for (;; n += sample_step(7)) {
+    for (;; n += sample_step(23)) {
         fault_after(n);
         int err = run_job(settings, data, run_dir, 0);
         int happened = fault_happened();
@@ -273,7 +279,7 @@ static void fail_each_use(const struct setting *settings, const char *data)
     char *first = use_whole(data, &expected, &err);
     assert_int_equal(err, 0);
     size_t n = 0;
-    for (int happened = 1; happened; n += sample_step(7)) {
+    for (int happened = 1; happened; n += sample_step(23)) {
         fault_after(n);
         char *text = use_whole(data, &scores, &err);
         happened = fault_happened();
@@ -318,7 +324,7 @@ static void each_allocation_of_a_resume_fails_once(void **state)
     assert_int_equal(run_job(regression, table, whole, 0), 0);
     assert_int_equal(run_job(regression, table, run_dir, 0), 0);
     size_t n = 0;
-    for (;; n += sample_step(7)) {
+    for (;; n += sample_step(23)) {
         fault_after(n);
         int err = run_job(regression, table, run_dir, 1);
         int happened = fault_happened();
@@ -337,7 +343,7 @@ static void fail_each_json(const struct setting *settings)
     assert_int_equal(run_job(settings, table, whole, 0), 0);
     json_set_alloc_funcs(json_get, free);
     long n = 0;
-    for (int happened = 1; happened; n++) {
+    for (int happened = 1; happened; n += (long)sample_step(23)) {
         json_failed = 0;
         json_left = n;
         int err = run_job(settings, table, run_dir, 0);
@@ -379,7 +385,7 @@ static void each_write_sync_and_rename_of_a_training_fails_once(void **state)
     (void)state;
     int at = 1;
     assert_int_equal(run_job(regression, table, whole, 0), 0);
-    for (;; at++) {
+    for (;; at += (int)sample_step(2)) {
         sys_plan(at, FAIL);
         int err = run_job(regression, table, run_dir, 0);
         int happened = sys.calls >= at;
@@ -419,7 +425,7 @@ static void kill_at_each_call(const struct setting *settings)
     int calls = 0;
     assert_int_equal(run_job(settings, table, whole, 0), 0);
     for (int action = KILL_BEFORE; action <= KILL_AFTER; action++)
-        for (int at = 1, killed = 1, step = (int)sample_step(3); killed; at += step, calls += step) {
+        for (int at = 1, killed = 1, step = (int)sample_step(5); killed; at += step, calls += step) {
             pid_t child = fork();
             assert_true(child >= 0);
             if (!child) {
@@ -446,6 +452,7 @@ static void a_run_killed_at_each_write_sync_and_rename_resumes_to_the_same_bits(
     (void)state;
     kill_at_each_call(regression);
     kill_at_each_call(members);
+    kill_at_each_call(tuned);
 }
 
 int main(void)

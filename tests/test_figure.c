@@ -168,7 +168,7 @@ static void without_gnuplot_data_and_script_are_there(void **state)
     int err = figure_draw(figure);
     setenv("PATH", path, 1);
     mem_free(path);
-    assert_fails(err, FIGURE_NO_GNUPLOT);
+    assert_fails(err, FIGURE_NO_GNUPLOT, .key = "gnuplot");
     figure_free(figure);
     assert_true(file_exists(at_home("bare.gp")) && file_exists(at_home("bare.d.dat")));
     assert_int_equal(files_like("bare."), 2);

@@ -30,27 +30,6 @@
 #include "short_memory.h"
 #include "temporaries.h"
 
-/* ---------------------------------------------------------------- folders that cannot be listed */
-
-DIR *__real_fdopendir(int fd);
-struct dirent *__real_readdir(DIR *open);
-DIR *__wrap_fdopendir(int fd);
-struct dirent *__wrap_readdir(DIR *open);
-
-static enum { LISTED, NOT_OPENED, NOT_READ } listing; /* what becomes of the next folders */
-
-DIR *__wrap_fdopendir(int fd)
-{
-    errno = ENOMEM;
-    return listing == NOT_OPENED ? NULL : __real_fdopendir(fd);
-}
-
-struct dirent *__wrap_readdir(DIR *open)
-{
-    errno = EIO;
-    return listing == NOT_READ ? NULL : __real_readdir(open);
-}
-
 /* ---------------------------------------------------------------- a folder for each test */
 
 static char dir[64], path[80]; /* path: a file in dir */
@@ -576,9 +555,9 @@ static void the_folder_of_a_drawing_goes_also_where_it_cannot_be_listed(void **s
         char *picture = file_join(folder.path, FILE_PRIVATE_NAME), *place = strdup(folder.path);
         int fd = open(picture, O_WRONLY | O_CREAT, 0600);
         assert_true(fd >= 0 && !close(fd));
-        listing = (__typeof__(listing))how;
+        sys.listing = (__typeof__(sys.listing))how;
         file_private_end(&folder);
-        listing = LISTED;
+        sys.listing = LISTED;
         if (!access(place, F_OK))
             fail_msg("%s is left, way %d", place, how);
         mem_free(picture);

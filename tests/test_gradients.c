@@ -167,7 +167,7 @@ static void gradients_match_differences_over_many_tiles_with_one_and_two_workers
     (void)state;
     begin_count();
     for (int param = 0; param < SPH_PARAM_COUNT; param++)
-        for (int norm = 0; norm < SPH_NORM_COUNT; norm++) {
+        for (int norm = param % (int)quick_step(4); norm < SPH_NORM_COUNT; norm += (int)quick_step(4)) {
             uint32_t lane = (uint32_t)(param * 10 + norm);
             struct rng rng = rng_stream(13, RNG_NOISE, lane);
             sph_act act = (sph_act)((param + norm) % SPH_ACT_COUNT);

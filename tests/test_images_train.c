@@ -56,6 +56,8 @@ static void the_trainer_announces_each_epoch_and_one_that_is_taken_up_again(void
         trainer_new(&trainer, &(struct trainer_setup){.net = net, .opts = &opts, .train = &source}), 0);
     assert_int_equal(trainer_run(trainer, &(sph_observer){.step = stop_after_seven}, 1), 0);
     assert_true(trainer_stopped(trainer));
+    struct trainer_span spans[TRAINER_SPANS];
+    trainer_spans(trainer, spans); /* saved and read back */
     trainer_restored(trainer);
     assert_int_equal(trainer_run(trainer, NULL, 0), 0);
     static const size_t expected[] = {0, 1, 2, 2, 3};

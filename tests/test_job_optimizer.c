@@ -12,6 +12,7 @@
 
 #include "failure.h"
 #include "job/job.h"
+#include "job/resolve.h"
 #include "train/optimizer.h"
 
 #define WORD(id, word, help) word,
@@ -53,12 +54,12 @@ static void what_is_not_given_is_the_optimizers_own(void **state)
     };
     for (int i = 0; i < SPH_OPTIMIZER_COUNT; i++) {
         sph_job *job = job_with(own[i].word);
-        assert_int_equal(job_settle(job, data), 0);
+        assert_int_equal(job_resolve_for(job, data), 0);
         assert_string_equal(sph_job_get(job, "lr"), own[i].lr);
         assert_string_equal(sph_job_get(job, "momentum"), own[i].momentum);
         assert_string_equal(sph_job_get(job, "epsilon"), "1e-08");
         assert_string_equal(sph_job_get(job, "beta1"), ""); /* written down only where given */
-        sph_train_opts opts = job_train_opts(job);
+        sph_train_opts opts = job_train_opts(&job->spec);
         assert_string_equal(words[opts.optimizer], own[i].word);
         assert_true(opts.beta1 == own[i].beta1 && opts.beta2 == own[i].beta2);
         sph_job_free(job);
@@ -78,8 +79,8 @@ static void what_is_given_stays(void **state)
     assert_int_equal(sph_job_set(job, "momentum", "0.5"), 0);
     assert_int_equal(sph_job_set(job, "beta2", "0.95"), 0);
     assert_int_equal(sph_job_set(job, "lr", "0.25"), 0);
-    assert_int_equal(job_settle(job, data), 0);
-    sph_train_opts opts = job_train_opts(job);
+    assert_int_equal(job_resolve_for(job, data), 0);
+    sph_train_opts opts = job_train_opts(&job->spec);
     assert_true(opts.momentum == 0.5 && opts.beta2 == 0.95 && opts.lr == 0.25);
     sph_job_free(job);
 }
@@ -93,11 +94,11 @@ static void what_an_optimizer_does_not_read_is_refused_where_it_was_asked_for(vo
             const char *value = i == OPTIMIZER_NESTEROV ? "true" : i == OPTIMIZER_FORM ? "keras" : "0.5";
             assert_int_equal(sph_job_set(job, option_row(ids[i])->name, value), 0);
             int reads = optimizer_ops((sph_optimizer)optimizer)->reads[i];
-            assert_int_equal(job_reads(job, ids[i]), reads);
+            assert_int_equal(job_reads(&job->request.asked, ids[i]), reads);
             if (reads)
-                assert_int_equal(job_settle(job, data), 0);
+                assert_int_equal(job_resolve_for(job, data), 0);
             else
-                assert_fails(job_settle(job, data), SPH_EARG, .key = option_key(ids[i]));
+                assert_fails(job_resolve_for(job, data), SPH_EARG, .key = option_key(ids[i]));
             sph_job_free(job);
         }
 }
@@ -106,15 +107,17 @@ static void what_an_optimizer_does_not_read_is_refused_where_it_was_asked_for(vo
 static void a_file_may_name_what_the_optimizer_does_not_read(void **state)
 {
     (void)state;
-    sph_job *file = job_with("lion"), *copy = NULL;
-    assert_int_equal(options_give(file, OPTION_MOMENTUM, "0.5"), 0);
-    assert_int_equal(options_give(file, OPTION_EPSILON, "1e-8"), 0);
-    assert_int_equal(options_copy(&copy, file), 0);
-    assert_int_equal(job_settle(file, data), 0);
-    assert_int_equal(options_override(copy, file), 0); /* what a method names is for it */
-    assert_fails(job_settle(copy, data), SPH_EARG, .key = "momentum");
-    sph_job_free(file);
-    sph_job_free(copy);
+    sph_job *job = job_with("lion");
+    struct job_spec *asked = &job->request.asked, method;
+    assert_int_equal(options_put(asked, OPTION_MOMENTUM, "0.5", ORIGIN_FILE), 0);
+    assert_int_equal(options_put(asked, OPTION_EPSILON, "1e-8", ORIGIN_FILE), 0);
+    assert_int_equal(job_resolve_for(job, data), 0);
+    options_init(&method);
+    assert_int_equal(options_put(&method, OPTION_MOMENTUM, "0.5", ORIGIN_FILE), 0);
+    assert_int_equal(options_override(asked, &method, ORIGIN_METHOD), 0); /* what a method names is for it */
+    assert_fails(job_resolve_for(job, data), SPH_EARG, .key = "momentum");
+    options_free(&method);
+    sph_job_free(job);
 }
 
 /* Whether text has word as a whole word. */

@@ -223,7 +223,7 @@ static void the_monitor_knows_which_way_is_up(void **state)
             if (m == 0 ? diary.value[e] > diary.value[best] : diary.value[e] < diary.value[best])
                 best = e;
         assert_true(best > 0 && best < 59);
-        assert_int_equal((size_t)trainer_scalar(trainer, TRAINER_BEST_EPOCH), best + 1);
+        assert_int_equal((size_t)trainer_place(trainer)->best_epoch, best + 1);
         trainer_free(trainer);
         problem_close(&problem);
         sph_net_free(net);

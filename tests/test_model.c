@@ -220,7 +220,7 @@ static void members_come_back_bit_by_bit_and_are_no_single_net(void **state)
     model_free_members(back, count);
 
     sph_net *other = some_net(SPH_F32, SPH_PARAM_SP, SPH_NORM_BN, SPH_ACT_RELU, 2), *two[] = {nets[0], other};
-    assert_fails(model_save_members(path, two, 2, NULL), SPH_EARG, .path = path);
+    assert_fails(model_save_members(path, two, 2, NULL), SPH_EARG, .key = "members", .path = path);
     sph_net_free(other);
     for (size_t k = 0; k < 3; k++)
         sph_net_free(nets[k]);

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "bad_list.h"
 #include "file/file.h"
 #include "base/memory.h"
 #include "data_files.h"
@@ -200,42 +201,22 @@ static int try_file(const char *name)
     return err;
 }
 
-static void broken_files_are_refused_with_their_message(void **state)
+static void broken_files_give_their_failures(void **state)
 {
     (void)state;
     static const char folder[] = SPH_TESTS_DIR "/bad/npz";
-    char *list, *rest;
-    size_t length, listed = 0, present = 0;
-    assert_int_equal(file_read(&list, &length, SPH_TESTS_DIR "/bad/npz/expected.txt"), 0);
-    for (char *line = strtok_r(list, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), listed++) {
-        char *message = strstr(line, ": "), name[1024], expected[2048];
-        assert_non_null(message);
-        *message = '\0';
-        message += 2;
-        snprintf(name, sizeof name, "%s/%s", folder, line);
-        snprintf(expected, sizeof expected, "%s: %s", name, message);
-        int err = try_file(name);
-        if (!strcmp(message, "ok")) {
-            if (err)
-                fail_msg("%s", sph_error());
-            continue;
-        }
-        if (!err)
-            fail_msg("%s is read", name);
-        assert_int_equal(err, strstr(message, "no array named") ? SPH_EARG : SPH_EFORMAT);
-        char *dots = strstr(expected, "...");
-        if (!dots || strncmp(expected, sph_error(), (size_t)(dots - expected)) != 0)
-            assert_string_equal(sph_error(), expected);
-        if (dots)
-            print_message("%s\n", strrchr(sph_error(), '/') + 1);
+    size_t present = 0;
+    struct bad_list list = bad_list("npz");
+    for (char *column[5], name[1024]; bad_list_next(&list, column, 5);) {
+        snprintf(name, sizeof name, "%s/%s", folder, column[0]);
+        bad_list_check(&list, try_file(name), column, 5, name);
     }
-    mem_free(list);
+    bad_list_end(&list, 40);
     DIR *entries = opendir(folder);
     for (struct dirent *entry; (entry = readdir(entries));)
         present += strstr(entry->d_name, ".npz") != NULL;
     closedir(entries);
-    assert_int_equal(listed, present); /* a file without a line would never be tried */
-    assert_true(listed > 40);
+    assert_int_equal(list.cases, present); /* a file without a line would never be tried */
 }
 
 static void a_file_cut_anywhere_or_with_any_byte_changed_is_read_or_refused_but_never_overrun(void **state)
@@ -340,7 +321,7 @@ int main(void)
         cmocka_unit_test(the_same_arrays_give_the_same_bytes_at_any_time_and_place),
         cmocka_unit_test(numpy_reads_it),
         cmocka_unit_test(what_is_not_there_is_told),
-        cmocka_unit_test(broken_files_are_refused_with_their_message),
+        cmocka_unit_test(broken_files_give_their_failures),
         cmocka_unit_test(a_file_cut_anywhere_or_with_any_byte_changed_is_read_or_refused_but_never_overrun),
         cmocka_unit_test(a_lack_of_memory_is_told_and_leaves_the_old_file),
         cmocka_unit_test(very_many_arrays_are_looked_at_once),

@@ -58,7 +58,7 @@ static void a_folder_of_pickles_is_a_set_with_its_test_part(void **state)
 }
 
 /* A golden one with one text replaced by another of the same length. */
-static void assert_bad(const char *name, const char *from, const char *to, const char *says)
+static void assert_bad(const char *name, const char *from, const char *to, const char *key)
 {
     size_t length = golden(name);
     uint8_t *found = memmem(bytes, length, from, strlen(from));
@@ -67,9 +67,8 @@ static void assert_bad(const char *name, const char *from, const char *to, const
     memcpy(found, to, strlen(to));
     write_file("val_data_bad", bytes, length);
     sph_data *data;
-    assert_fails(sph_data_open(&data, at("val_data_bad"), NULL), SPH_EFORMAT, .path = at("val_data_bad"));
-    if (!strstr(sph_error(), says))
-        fail_msg("'%s' lacks '%s'", sph_error(), says);
+    assert_fails(sph_data_open(&data, at("val_data_bad"), NULL), SPH_EFORMAT, .key = key,
+                 .path = at("val_data_bad"));
 }
 
 static void any_other_name_is_refused_by_name(void **state)
@@ -78,22 +77,22 @@ static void any_other_name_is_refused_by_name(void **state)
     static const char system[] = "\x80\x02}(X\x04\0\0\0datacos\nsystem\nX\x04\0\0\0true\x85Ru.";
     sph_data *data;
     write_file("val_data", system, sizeof system - 1);
-    assert_fails(sph_data_open(&data, at("val_data"), NULL), SPH_EFORMAT, .path = at("val_data"));
-    assert_non_null(strstr(sph_error(), "calls os.system, which is refused"));
-    assert_bad("val_data_list.p3", "ndarray", "nDarray", "calls numpy.nDarray, which is refused");
-    assert_bad("val_data_list.p4", "_reconstruct", "_reconstrucT", "._reconstrucT, which is refused");
-    assert_bad("val_data_list.p2", "_codecs", "_Codecs", "calls _Codecs.encode, which is refused");
+    assert_fails(sph_data_open(&data, at("val_data"), NULL), SPH_EFORMAT, .key = "os.system",
+                 .path = at("val_data"));
+    assert_bad("val_data_list.p3", "ndarray", "nDarray", "numpy.nDarray");
+    assert_bad("val_data_list.p4", "_reconstruct", "_reconstrucT", "numpy._core.multiarray._reconstrucT");
+    assert_bad("val_data_list.p2", "_codecs", "_Codecs", "_Codecs.encode");
 }
 
 static void pickles_that_are_no_batch_are_refused(void **state)
 {
     (void)state;
     sph_data *data;
-    assert_bad("val_data_list.p3", "labels", "lAbels", "no list or array called labels");
-    assert_bad("val_data_list.p3", "X\x04", "I\x04", "opcode 0x49, which no pickle of arrays has");
-    assert_bad("val_data_list.p3", "\x80\x03", "\x80\x05", "another protocol than 2, 3 or 4");
-    assert_bad("val_data_list.p3", "K\x04K\x0c", "K\x04K\x0d", "another number of bytes than its shape says");
-    assert_bad("val_data_list.p3", "u1", "m8", "a dtype of something else");
+    assert_bad("val_data_list.p3", "labels", "lAbels", "labels");
+    assert_bad("val_data_list.p3", "X\x04", "I\x04", "opcode");
+    assert_bad("val_data_list.p3", "\x80\x03", "\x80\x05", NULL);
+    assert_bad("val_data_list.p3", "K\x04K\x0c", "K\x04K\x0d", NULL);
+    assert_bad("val_data_list.p3", "u1", "m8", NULL);
     size_t length = golden("val_data_list.p3");
     for (size_t cut = 1; cut < length; cut++) { /* whatever is missing */
         write_file("val_data_cut", bytes, cut);
@@ -101,13 +100,11 @@ static void pickles_that_are_no_batch_are_refused(void **state)
     }
 }
 
-static void refused(const void *pickle, size_t length, const char *says)
+static void refused(const void *pickle, size_t length)
 {
     sph_data *data;
     write_file("val_data", pickle, length);
     assert_fails(sph_data_open(&data, at("val_data"), NULL), SPH_EFORMAT, .path = at("val_data"));
-    if (!strstr(sph_error(), says))
-        fail_msg("'%s' lacks '%s'", sph_error(), says);
 }
 
 static void work_and_memory_are_in_proportion_to_the_file(void **state)
@@ -115,7 +112,7 @@ static void work_and_memory_are_in_proportion_to_the_file(void **state)
     (void)state;
     /* a memo of four million, in ten bytes */
     static const char far_memo[] = "\x80\x02}r\xff\xff\x3f\0.";
-    refused(far_memo, sizeof far_memo - 1, "nothing to remember, or too far");
+    refused(far_memo, sizeof far_memo - 1);
     /* the same text encoded a thousand times */
     static const char head[] = "\x80\x02"
                                "c_codecs\nencode\nq\0X\x2c\x01\0\0",
@@ -129,7 +126,7 @@ static void work_and_memory_are_in_proportion_to_the_file(void **state)
     for (int i = 0; i < 400; i++, length += sizeof once - 1)
         memcpy(bytes + length, once, sizeof once - 1);
     assert_true(length < sizeof bytes);
-    refused(bytes, length, "more text to encode than the file has");
+    refused(bytes, length);
 }
 
 static void a_dtype_of_zero_bytes_is_refused(void **state)
@@ -139,7 +136,7 @@ static void a_dtype_of_zero_bytes_is_refused(void **state)
     uint8_t *found = memmem(bytes, length, "u1", 2);
     assert_non_null(found);
     memset(found, 0, 2);
-    refused(bytes, length, "a dtype of something else");
+    refused(bytes, length);
 }
 
 static void the_shared_pickles_are_the_shared_npz(void **state)

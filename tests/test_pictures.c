@@ -176,8 +176,8 @@ static void choices_depend_on_seed_epoch_and_row_and_cover_their_ranges(void **s
     struct view_choice choice, again;
     enum { ROWS = 4000 };
     for (uint32_t row = 0; row < ROWS; row++) {
-        view_choose(&choice, SPH_AUGMENT_COLOUR, 3, 2, row, 224);
-        view_choose(&again, SPH_AUGMENT_COLOUR, 3, 2, row, 224);
+        view_choose(&choice, SPH_AUGMENT_COLOUR, 3, 2, row, 224, 0);
+        view_choose(&again, SPH_AUGMENT_COLOUR, 3, 2, row, 224, 0);
         assert_memory_equal(&choice, &again, sizeof choice);
         least = choice.shorter < least ? choice.shorter : least;
         most = choice.shorter > most ? choice.shorter : most;
@@ -196,14 +196,18 @@ static void choices_depend_on_seed_epoch_and_row_and_cover_their_ranges(void **s
     assert_int_equal(most, 480);
     assert_true(flips > ROWS / 2 - 160 && flips < ROWS / 2 + 160); /* five deviations */
     assert_true(fabs(sum / (3 * ROWS)) < 0.05 && fabs(squares / (3 * ROWS) - 1) < 0.07);
-    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224);
-    view_choose(&again, SPH_AUGMENT_CROP, 3, 3, 7, 224);
+    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224, 0);
+    view_choose(&again, SPH_AUGMENT_CROP, 3, 3, 7, 224, 0);
     assert_true(choice.x != again.x);
-    view_choose(&again, SPH_AUGMENT_CROP, 4, 2, 7, 224);
+    view_choose(&again, SPH_AUGMENT_CROP, 4, 2, 7, 224, 0);
     assert_true(choice.x != again.x);
-    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224, 0);
     assert_true(choice.shorter == 256 && !choice.flip && isnan(choice.x));
-    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 32);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 224, 368);
+    assert_int_equal(choice.shorter, 368);
+    view_choose(&choice, SPH_AUGMENT_CROP, 3, 2, 7, 224, 600); /* of evaluation only */
+    assert_true(choice.shorter <= 480);
+    view_choose(&choice, SPH_AUGMENT_NONE, 3, 2, 7, 32, 0);
     assert_int_equal(choice.shorter, 37); /* torchvision's 256 of 224, rounded */
 }
 
@@ -345,13 +349,11 @@ static size_t copy_file(const char *name, uint8_t *bytes, size_t size)
     return got;
 }
 
-static void assert_bad(const char *name, const void *bytes, size_t length, const char *says)
+static void assert_bad(const char *name, const void *bytes, size_t length, const char *key)
 {
     write_file(name, bytes, length);
     const char *path = at(name);
-    assert_fails(picture_read(&desk, path, 3, 64), SPH_EFORMAT, .path = path);
-    if (!strstr(sph_error(), says))
-        fail_msg("%s: '%s' lacks '%s'", name, sph_error(), says);
+    assert_fails(picture_read(&desk, path, 3, 64), SPH_EFORMAT, .key = key, .path = path);
 }
 
 static void broken_files_are_refused_by_name(void **state)
@@ -359,22 +361,22 @@ static void broken_files_are_refused_by_name(void **state)
     (void)state;
     static uint8_t bytes[65536];
     size_t length = copy_file(SPH_TESTS_DIR "/golden/pictures/small.jpg", bytes, sizeof bytes);
-    assert_bad("empty.jpg", bytes, 0, "an empty file");
-    assert_bad("text.jpg", "this is text", 12, "neither JPEG nor PNG");
-    assert_bad("cut.jpg", bytes, length / 2, "not a whole JPEG");
-    assert_bad("head.jpg", bytes, 20, "not a whole JPEG");
+    assert_bad("empty.jpg", bytes, 0, NULL);
+    assert_bad("text.jpg", "this is text", 12, NULL);
+    assert_bad("cut.jpg", bytes, length / 2, NULL);
+    assert_bad("head.jpg", bytes, 20, NULL);
     size_t frame = 0;
     while (!(bytes[frame] == 0xff && bytes[frame + 1] == 0xc0))
         frame++;
     memset(bytes + frame + 5, 0xff, 4); /* 65,535 is more than a side may have */
-    assert_bad("huge.jpg", bytes, length, "not a whole JPEG");
+    assert_bad("huge.jpg", bytes, length, NULL);
     bytes[frame + 6] = bytes[frame + 8] = 0xdc; /* 65,500 x 65,500 */
-    assert_bad("large.jpg", bytes, length, "65500 x 65500 pixels, too many for a file of");
+    assert_bad("large.jpg", bytes, length, "pixels");
     length = copy_file(SPH_TESTS_DIR "/golden/pictures/plain.png", bytes, sizeof bytes);
-    assert_bad("cut.png", bytes, length / 2, "not a whole PNG");
+    assert_bad("cut.png", bytes, length / 2, NULL);
     bytes[length / 2] ^= 0x55;
-    assert_bad("changed.png", bytes, length, "not a whole PNG");
-    assert_bad("head.png", bytes, 8, "not a whole PNG");
+    assert_bad("changed.png", bytes, length, NULL);
+    assert_bad("head.png", bytes, 8, NULL);
     /* none of which keeps the next one from being read */
     assert_int_equal(picture_read(&desk, SPH_TESTS_DIR "/golden/pictures/small.jpg", 3, 0), 0);
     assert_fails(picture_read(&desk, at("absent.jpg"), 3, 0), SPH_EIO, .path = at("absent.jpg"));
@@ -414,7 +416,7 @@ static void narrow_pictures_are_in_proportion_to_their_bytes_too(void **state)
     size_t frame = find_marker(bytes, 0xc0);
     assert_true(length < 65500);
     memcpy(bytes + frame + 5, "\xff\xdc\x03\xff", 4); /* 65,500 lines of 1,023 */
-    assert_bad("narrow.jpg", bytes, length, "1023 x 65500 pixels, too many for a file of");
+    assert_bad("narrow.jpg", bytes, length, "pixels");
     /* a PNG's header: 8,255 x 65,500 of one bit */
     static const uint8_t png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x20\x3f\0\0\xff\xdc\1\0\0\0\0";
     static const uint8_t data[] = "\0\0\0\0IDAT\x35\xaf\x06\x1e";
@@ -424,7 +426,7 @@ static void narrow_pictures_are_in_proportion_to_their_bytes_too(void **state)
     length += 4;
     memcpy(bytes + length, data, sizeof data - 1);
     length += sizeof data - 1;
-    assert_bad("narrow.png", bytes, length, "8255 x 65500 pixels, too many for a file of");
+    assert_bad("narrow.png", bytes, length, "pixels");
 }
 
 /* Bits of a deflate stream; codes come with their first bit highest, as deflate has them. */
@@ -496,12 +498,12 @@ static void a_jpeg_of_more_than_a_hundred_scans_is_refused(void **state)
     for (int i = 0; i < 100; i++, length += taken + 2)
         memcpy(bytes + length, last, taken + 2);
     memcpy(bytes + length, "\xff\xd9", 2);
-    assert_bad("scans.jpg", bytes, length + 2, "scans, expected at most 100");
+    assert_bad("scans.jpg", bytes, length + 2, "scans");
     /* a comment whose length leaves no room for itself, which the decoder takes for an empty one */
     memmove(bytes + 6, bytes + 2, length);
     for (char size = 0; size < 3; size++) {
         memcpy(bytes + 2, (const char[]){'\xff', '\xfe', 0, size}, 4);
-        assert_bad("comment.jpg", bytes, length + 6, "scans, expected at most 100");
+        assert_bad("comment.jpg", bytes, length + 6, "scans");
     }
 }
 
@@ -522,8 +524,7 @@ static void what_a_progressive_jpeg_needs_is_seen_behind_other_markers(void **st
         sph_set_max_memory(mem_held() + 50000);
         int err = picture_read(&desk, at("stray.jpg"), 3, 1);
         sph_set_max_memory(0);
-        assert_int_equal(err, SPH_EMEMORY);
-        assert_non_null(strstr(sph_error(), "pixels in several scans"));
+        assert_fails(err, SPH_EMEMORY, .key = "max-memory", .path = "stray.jpg");
     }
 }
 
@@ -537,8 +538,7 @@ static void a_picture_beyond_the_memory_that_is_allowed_is_refused(void **state)
         sph_set_max_memory(mem_held() + 50000);
         int err = picture_read(&desk, path, 3, i ? 1 : 0);
         sph_set_max_memory(0);
-        assert_int_equal(err, SPH_EMEMORY);
-        assert_non_null(strstr(sph_error(), i ? "scans.jpg: 120 x 90" : "large.jpg: 400 x 300"));
+        assert_fails(err, SPH_EMEMORY, .key = "max-memory", .path = path);
     }
 }
 

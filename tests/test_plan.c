@@ -483,7 +483,7 @@ static void wrong_graphs_are_refused_by_name(void **state)
     expect_refusal(
         sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .param = SPH_PARAM_GMP, .signs = 1}),
         "body.a");
-    expect_refusal(sph_net_ready(net, x, 1), NULL);
+    expect_refusal(sph_net_ready(net, x, 1), "net");
     int a = sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 3});
     assert_int_equal(a, 1);
     expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
@@ -493,10 +493,10 @@ static void wrong_graphs_are_refused_by_name(void **state)
     assert_int_equal(b, 2);
     assert_string_equal(sph_net_layer(net, 1, NULL)->path, "layers.1");
     expect_refusal(sph_net_ready(net, a, 1), "output");
-    expect_refusal(sph_net_forward(net, (double[4]){0}, 1, (double[2]){0}), NULL);
+    expect_refusal(sph_net_forward(net, (double[4]){0}, 1, (double[2]){0}), "net");
     ready(net, b, 1);
-    expect_refusal(sph_net_ready(net, b, 1), NULL);
-    expect_refusal(sph_net_dense(net, b, &(sph_layer){.units = 2}), NULL);
+    expect_refusal(sph_net_ready(net, b, 1), "net");
+    expect_refusal(sph_net_dense(net, b, &(sph_layer){.units = 2}), "net");
     sph_net_free(net);
     sph_net_free(NULL);
     expect_refusal(sph_net_new(&net, (sph_dtype)5), "dtype");

@@ -682,7 +682,7 @@ static int read_config(void)
     struct sph_job *job = NULL;
     int err = sph_job_new(&job);
     if (!err)
-        err = config_read(job, at("t.yaml"));
+        err = config_read(&job->request.asked, at("t.yaml"));
     sph_job_free(job);
     return err;
 }

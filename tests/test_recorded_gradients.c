@@ -191,6 +191,50 @@ static void no_angle_no_gradient(void **state)
     sph_net_free(net);
 }
 
+/* Remark 3.6: the mean of what the second layer reads, over its spread. Counted here from the units' outputs; imn takes
+ * its running mean off, wherever it stands, and mbn changes what is read but takes nothing off. */
+static void input_means_are_those_of_the_units_outputs(void **state)
+{
+    (void)state;
+    enum { UNITS = 6 };
+    static const sph_norm norms[] = {SPH_NORM_NONE, SPH_NORM_MBN, SPH_NORM_IMN};
+    for (size_t which = 0; which < sizeof norms / sizeof *norms; which++) {
+        sph_net *net = stack(SPH_F64, KERNELS_FASTEST, INPUTS, UNITS, 2, 1, SPH_PARAM_GMP, norms[which],
+                             SPH_ACT_RELU, 7);
+        struct world world;
+        struct gradients *gradients = NULL;
+        const struct gradients_layer *layers;
+        double off[UNITS] = {0.3, -0.1, 0.2, 0, 0.5, 1}, length = 0, spread = 0;
+        if (norms[which] == SPH_NORM_IMN)
+            assert_int_equal(sph_net_set(net, "layers.1.norm.mean", off, UNITS), 0);
+        make_world(&world, net);
+        assert_int_equal(gradients_new(&gradients, net, &world.source, ROWS, &opts), 0);
+        assert_int_equal(gradients_take(gradients, &layers), 0);
+        double theta[UNITS * (INPUTS - 1)], w[UNITS][INPUTS];
+        assert_int_equal(sph_net_get(net, "layers.0.theta", theta, UNITS * (INPUTS - 1)), 0);
+        for (size_t j = 0; j < UNITS; j++) {
+            double p = 1, mean = 0, square = 0;
+            for (size_t i = 0; i < INPUTS; i++) {
+                w[j][i] = i + 1 < INPUTS ? p * cos(theta[j * (INPUTS - 1) + i]) : p;
+                p *= i + 1 < INPUTS ? sin(theta[j * (INPUTS - 1) + i]) : 1;
+            }
+            for (size_t row = 0; row < ROWS; row++) {
+                double z = 0;
+                for (size_t i = 0; i < INPUTS; i++)
+                    z += w[j][i] * world.x[row * INPUTS + i];
+                mean += z > 0 ? z / ROWS : 0;
+                square += z > 0 ? z * z / ROWS : 0;
+            }
+            spread += square - mean * mean;
+            mean -= norms[which] == SPH_NORM_IMN ? off[j] : 0;
+            length += mean * mean;
+        }
+        assert_true(fabs(layers[1].input_mean - sqrt(length / spread)) < 1e-9);
+        gradients_free(gradients);
+        sph_net_free(net);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +242,7 @@ int main(void)
         cmocka_unit_test(shares_are_those_of_the_outputs),
         cmocka_unit_test(the_net_stays_as_it_is),
         cmocka_unit_test(no_angle_no_gradient),
+        cmocka_unit_test(input_means_are_those_of_the_units_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static sph_job *settled(const sph_data *data, ...)
     for (const char *key; (key = va_arg(args, const char *));)
         assert_int_equal(sph_job_set(job, key, va_arg(args, const char *)), 0);
     va_end(args);
-    if (job_settle(job, data) < 0)
+    if (job_resolve_for(job, data) < 0)
         fail_msg("%s", sph_error());
     return job;
 }
@@ -114,13 +114,13 @@ static void what_is_given_stays_under_reference(void **state)
         settled(data, "protocol", "reference", "param", "wn", "norm", "bn", "adam-form", "torch", "epsilon",
                 "1e-8", "norm-epsilon", "1e-5", "norm-momentum", "0.1", "norm-variance", "unbiased",
                 "wn-output", "false", "dtype", "f32", "init", "glorot", "monitor", "train_loss", NULL);
-    sph_train_opts opts = job_train_opts(job);
+    sph_train_opts opts = job_train_opts(&job->spec);
     assert_int_equal(opts.adam_form, SPH_ADAM_TORCH);
     assert_true(opts.epsilon == 1e-8 && opts.norm_momentum == 0.1);
     assert_int_equal(opts.norm_variance, SPH_VARIANCE_UNBIASED);
     assert_string_equal(opts.monitor, "train_loss");
     sph_net *net = NULL;
-    assert_int_equal(job_make_net(job, data, &net), 0);
+    assert_int_equal(job_make_net(&job->spec, data, &net), 0);
     assert_int_equal(sph_net_dtype(net), SPH_F32);
     assert_int_equal(sph_net_layer(net, 1, NULL)->param, SPH_PARAM_SP);
     assert_true(net->layers[0].norm_epsilon == 1e-5);
@@ -137,7 +137,7 @@ static void an_option_that_nothing_reads_is_refused(void **state)
     assert_int_equal(sph_job_new(&job), 0);
     assert_int_equal(sph_job_set(job, "optimizer", "sgd"), 0);
     assert_int_equal(sph_job_set(job, "adam-form", "keras"), 0);
-    assert_int_equal(job_settle(job, data), SPH_EARG);
+    assert_int_equal(job_resolve_for(job, data), SPH_EARG);
     assert_string_equal(sph_failure()->key, "adam_form");
     assert_int_equal(sph_job_set(job, "draw", "theirs"), SPH_EARG);
     assert_string_equal(sph_failure()->key, "draw");

@@ -51,7 +51,7 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
     refuse(net, &opts, "layers.0");
 
     assert_int_equal(sph_net_new(&net, SPH_F64), 0);
-    refuse(net, &opts, NULL);
+    refuse(net, &opts, "net");
     net = small(SPH_NORM_NONE, SPH_ACT_RELU);
     double w[36] = {[7] = NAN};
     assert_int_equal(sph_net_set(net, "layers.1.weight", w, 36), 0);

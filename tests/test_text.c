@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "failure.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -269,6 +270,19 @@ static void plain_text_gives_a_terminal_no_orders(void **state)
     assert_string_equal(sph_error(), "a [2J: ?? b");
 }
 
+static void a_failure_that_gets_more_words_keeps_its_place(void **state)
+{
+    (void)state;
+    assert_fails(sph_fail_of(SPH_EFORMAT, "f.csv", 7, "b", "wrong"), SPH_EFORMAT, .key = "b", .path = "f.csv",
+                 .line = 7);
+    assert_fails(sph_fail_in(SPH_EFORMAT, "set"), SPH_EFORMAT, .key = "b", .path = "f.csv", .line = 7);
+    assert_fails(sph_fail_more(SPH_EFORMAT, "; more"), SPH_EFORMAT, .key = "b", .path = "f.csv", .line = 7);
+    assert_fails(sph_fail_about(SPH_EARG, "c", "about"), SPH_EARG, .key = "c", .path = "f.csv", .line = 7);
+    assert_fails(sph_fail_move(SPH_EIO, "g.csv", 3, 0), SPH_EIO, .key = "c", .path = "g.csv", .line = 3);
+    assert_string_equal(sph_failure()->what, "about: set: wrong; more");
+    assert_fails(sph_fail_move(SPH_EIO, "", 0, 1), SPH_EIO, .key = "c", .path = "");
+}
+
 static void every_list_of_words_is_reached_by_its_kind(void **state)
 {
     (void)state;
@@ -314,6 +328,7 @@ int main(void)
         cmocka_unit_test(a_cell_of_csv_has_quotes_where_it_needs_them),
 
         cmocka_unit_test(plain_text_gives_a_terminal_no_orders),
+        cmocka_unit_test(a_failure_that_gets_more_words_keeps_its_place),
         cmocka_unit_test(every_list_of_words_is_reached_by_its_kind),
         cmocka_unit_test(a_number_is_the_whole_text_or_none),
         cmocka_unit_test(nan_and_infinity_are_numbers_for_callers_to_judge),

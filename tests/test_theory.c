@@ -194,6 +194,7 @@ static void short_memory_is_a_failure_and_leaks_nothing(void **state)
 {
     (void)state;
     assert_true(fail_each(theory_flips, 9) > 90); /* two in every batch: some of them */
+    assert_true(fail_each(theory_norms, 1) >= 30);
     assert_true(fail_each(theory_metric, 1) >= 21);
     assert_true(fail_each(theory_small, 1) >= 8);
     assert_true(fail_each(theory_bound, 1) >= 24);
@@ -428,6 +429,56 @@ static void units_of_real_networks_flip(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- Eq. 9 in real units */
+
+/* A unit of BN and one of WN whose length is gamma |w| / |w|_S: the same loss over a training batch of mean 0, in whose
+ * statistics BN sees it. The inputs are correlated; S is their covariance and 1e-5 bn's epsilon. */
+static void bn_is_wn_in_the_norm_of_the_covariance(void **state)
+{
+    (void)state;
+    enum { N = 5, ROWS = 40 };
+    struct rng rng = rng_stream(29, RNG_NOISE, 0);
+    double x[ROWS][N], w[N], gamma = 1.7, beta = -0.4, square = 0, diagonal = 0, length = 0, loss[2];
+    for (size_t i = 0; i < N; i++) {
+        double mean = 0;
+        w[i] = rng_normal(&rng);
+        length += w[i] * w[i];
+        for (size_t row = 0; row < ROWS; row++)
+            mean += (x[row][i] = rng_normal(&rng) + (i ? 0.8 * x[row][i - 1] : 0)) / ROWS;
+        for (size_t row = 0; row < ROWS; row++)
+            x[row][i] -= mean;
+    }
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++)
+            for (size_t row = 0; row < ROWS; row++) {
+                square += w[a] * w[b] * x[row][a] * x[row][b] / ROWS;
+                diagonal += a == b ? w[a] * w[b] * x[row][a] * x[row][b] / ROWS : 0;
+            }
+    double g = gamma * sqrt(length / (square + 1e-5));
+    for (int wn = 0; wn < 2; wn++) {
+        sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
+        struct probe probe;
+        ready(net,
+              dense(net, sph_net_input(net, N), 1, wn ? SPH_PARAM_WN : SPH_PARAM_SP,
+                    wn ? SPH_NORM_NONE : SPH_NORM_BN, SPH_ACT_RELU),
+              1);
+        assert_int_equal(sph_net_set(net, wn ? "layers.0.v" : "layers.0.weight", w, N), 0);
+        assert_int_equal(sph_net_set(net, wn ? "layers.0.g" : "layers.0.norm.scale", wn ? &g : &gamma, 1), 0);
+        assert_int_equal(sph_net_set(net, wn ? "layers.0.bias" : "layers.0.norm.shift", &beta, 1), 0);
+        struct rng targets = rng_stream(31, RNG_NOISE, 0);
+        probe_open(&probe, net, SPH_LOSS_MSE, ROWS, 1, &targets);
+        for (size_t row = 0; row < ROWS; row++)
+            net_arrange(net, x[row], (char *)probe.x + row * probe.ldx * net->k->size);
+        loss[wn] = probe_loss(&probe);
+        probe_close(&probe);
+        sph_net_free(net);
+    }
+    assert_true(fabs(loss[0] - loss[1]) < 1e-12 && loss[0] > 0.1);
+    assert_true(fabs(square / length - 1) > 0.1); /* with S = I it would be WN's own norm */
+    assert_true(fabs(diagonal / square - 1) >
+                0.1); /* nor does BN see the diagonal alone, as 2023's section 2.3 has it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +498,7 @@ int main(void)
         cmocka_unit_test(no_step_of_the_angles_turns_further_than_its_length),
         cmocka_unit_test(a_step_of_the_first_angle_turns_by_its_length_up_to_pi),
         cmocka_unit_test(units_of_real_networks_flip),
+        cmocka_unit_test(bn_is_wn_in_the_norm_of_the_covariance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

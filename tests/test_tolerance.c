@@ -284,9 +284,10 @@ static void without_rates_side_by_side_there_is_nothing_to_say(void **state)
     table_free(&lines);
     drop(&r);
     sph_experiment *e = NULL;
-    assert_true(sph_experiment_open(
-                    &e, write_file("bad.yaml", HEAD "grid: {hidden: [2, 3]}\nbaseline_method: SP\n")) < 0);
-    assert_non_null(strstr(sph_error(), "compares nothing but tolerances of a grid over lr"));
+    assert_int_equal(
+        sph_experiment_open(&e, write_file("bad.yaml", HEAD "grid: {hidden: [2, 3]}\nbaseline_method: SP\n")),
+        SPH_EFORMAT);
+    assert_string_equal(sph_failure()->key, "baseline_method");
 }
 
 int main(void)

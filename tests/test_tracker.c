@@ -406,7 +406,7 @@ static void a_net_that_is_not_ready_is_refused(void **state)
     (void)state;
     sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
     sph_tracker *tracker = NULL;
-    assert_fails(sph_tracker_new(&tracker, net), SPH_EARG);
+    assert_fails(sph_tracker_new(&tracker, net), SPH_EARG, .key = "net");
     sph_net_free(net);
 }
 

@@ -20,9 +20,9 @@ static void early_stopping_waits_and_gives_back_the_best_weights(void **state)
     assert_int_equal(trainer_run(trainer, &observer, 1), 0);
     assert_true(diary.epochs < 200);
     assert_int_equal(diary.epochs, diary.best + 15);
-    assert_true(trainer_scalar(trainer, TRAINER_BEST_EPOCH) == (double)diary.best);
-    assert_true(trainer_scalar(trainer, TRAINER_BEST) == diary.lowest);
-    assert_true(trainer_scalar(trainer, TRAINER_FINISHED) == 1);
+    assert_true(trainer_place(trainer)->best_epoch == diary.best);
+    assert_true(trainer_place(trainer)->best == diary.lowest);
+    assert_true(trainer_place(trainer)->finished == 1);
     assert_false(trainer_stopped(trainer));
     assert_true(diary.improved >= 1 && diary.improved <= diary.best);
     sph_scores last, best;
@@ -60,8 +60,8 @@ static void accuracy_is_monitored_upwards(void **state)
             highest = diary.value[e];
             at = e + 1;
         }
-    assert_true(trainer_scalar(trainer, TRAINER_BEST_EPOCH) == (double)at);
-    assert_true(trainer_scalar(trainer, TRAINER_BEST) == -highest);
+    assert_true(trainer_place(trainer)->best_epoch == at);
+    assert_true(trainer_place(trainer)->best == -highest);
     trainer_free(trainer);
     opts.monitor = "val_acuracy";
     struct trainer_setup setup = {.net = net, .opts = &opts, .train = &p.train, .val = &p.val};
@@ -136,8 +136,8 @@ static void a_huge_rate_ends_as_diverged_and_says_where(void **state)
                 sph_observer observer = diary_observer(&diary);
                 assert_int_equal(trainer_run(trainer, &observer, 1), SPH_EDIVERGED);
                 assert_memory_equal(sph_failure()->key, "layers.", 7); /* where it was first seen */
-                assert_true(trainer_scalar(trainer, TRAINER_STEP) == (double)diary.steps);
-                assert_true(trainer_scalar(trainer, TRAINER_FINISHED) == 0);
+                assert_true(trainer_place(trainer)->step == diary.steps);
+                assert_true(trainer_place(trainer)->finished == 0);
                 assert_false(trainer_stopped(trainer));
                 trainer_free(trainer);
                 problem_close(&p);
@@ -272,7 +272,7 @@ static void wrong_options_are_refused_by_name(void **state)
     struct source nothing = memory_source(&p.table, 0);
     struct trainer *trainer = NULL;
     struct trainer_setup setup = {.net = net, .opts = &good, .train = &nothing};
-    assert_fails(trainer_new(&trainer, &setup), SPH_EARG);
+    assert_fails(trainer_new(&trainer, &setup), SPH_EARG, .key = "train");
     problem_close(&p);
     sph_net_free(net);
 }

@@ -135,6 +135,7 @@ SPH_API int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts);
 SPH_API void sph_perturb_free(sph_perturb_result *result);
 
 /* The papers' statements about boundaries, checked by numbers: flips by 180 degrees under SP, WN, BN and LN;
+ * BN as WN in the norm of the inputs' covariance;
  * the metric of the angles; the bound turn <= |eps| over many (theta, eps); the turn of a small eps; the sum
  * formula of the first paper, which fails. */
 enum { SPH_THEORY_ROWS = 48, SPH_THEORY_TEXT = 96 };

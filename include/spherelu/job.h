@@ -21,12 +21,16 @@ typedef struct sph_job sph_job;
 typedef struct sph_option {
     const char *name;     /* "lr-theta"; "lr_theta" in files */
     const char *argument; /* "X", "N", "COL[,COL]", "relu|elu"; NULL: a switch */
-    const char *initial;  /* default as text, "" if none or chosen by other options */
+    const char *initial;  /* fixed default as text, "" if none or chosen by other options */
     const char *section;  /* "data", "net", "training" */
     const char *help;
 } sph_option;
 
 SPH_API size_t sph_options(const sph_option **out); /* the table, borrowed; returns its length */
+
+/* The default that `spherelu train` has for a row of the table, in words, cut to size: "tables: sphere; image networks:
+ * gmp". "": it has none. */
+SPH_API void sph_option_default(size_t row, char *out, size_t size);
 
 SPH_API int sph_job_new(sph_job **out);
 SPH_API void sph_job_free(sph_job *job);

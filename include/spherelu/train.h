@@ -196,6 +196,46 @@ typedef struct sph_result {
 SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
                       const sph_observer *observers, size_t count, sph_result *result);
 
+/* ---------------------------------------------------------------- step by step */
+
+/* One training that goes on when it is asked to. sph_train is sph_trainer_new, sph_trainer_run and sph_trainer_free. */
+typedef struct sph_trainer sph_trainer;
+
+typedef enum { SPH_PART_TRAIN, SPH_PART_VAL, SPH_PART_TEST } sph_part;
+
+/* As sph_train. net and data are borrowed until the trainer is freed; split and opts are copied, the texts of opts are
+ * borrowed. Caller frees. */
+SPH_API int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
+                            const sph_train_opts *opts);
+SPH_API void sph_trainer_free(sph_trainer *trainer);
+
+/* Takes n steps, fewer if the training ends before. After the last step of an epoch the validation part is scored, and
+ * opts->patience may end the training. net holds the weights after the last step. SPH_EDIVERGED as in sph_train. */
+SPH_API int sph_trainer_step(sph_trainer *trainer, size_t n);
+SPH_API int sph_trainer_epoch(sph_trainer *trainer);          /* the rest of the epoch at work */
+SPH_API int sph_trainer_finished(const sph_trainer *trainer); /* 1: no more steps to come */
+
+/* opts->lr from the next step on; the schedule still multiplies it. */
+SPH_API int sph_trainer_set_lr(sph_trainer *trainer, double lr);
+
+/* Scores of the net as it is. rows is 0 where the part is empty. */
+SPH_API int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *out);
+
+/* Where the training is, and the values of the last epoch that ended. Borrowed until the next call. */
+SPH_API int sph_trainer_view(sph_trainer *trainer, sph_view *out);
+
+/* All the rest of the training, with observers; then net holds the best or the last weights, as after sph_train.
+ * result may be NULL. */
+SPH_API int sph_trainer_run(sph_trainer *trainer, const sph_observer *observers, size_t count,
+                            sph_result *result);
+
+/* Everything that the training depends on, as bytes: weights, optimizer, best weights, place in the epoch, rate. A trainer
+ * of the same net, data, split and options that loads them goes on with the same bits. *bytes: caller frees with
+ * sph_bytes_free. Bytes of another training are refused with SPH_EFORMAT, and the trainer stays as it is. */
+SPH_API int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size);
+SPH_API int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size);
+SPH_API void sph_bytes_free(void *bytes);
+
 #ifdef __cplusplus
 }
 #endif

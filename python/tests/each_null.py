@@ -27,6 +27,7 @@ OPTIONAL = set(
     sph_job_train.start sph_net_export.opts sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w
     sph_nets_export.opts sph_nets_predict.spread sph_run_boundaries.source sph_run_confusion.source sph_run_eval.source sph_run_eval_targets.source
     sph_run_export.opts sph_run_predict.source sph_run_predict_file.source sph_run_set.value sph_tracker_frame.normal sph_tracker_frame.phi sph_train.result
+    sph_trainer_run.result
     """.split()
 )
 ANSWERS = ("sph_word_find", "sph_net_dtype", "sph_data_task", "sph_data_order")  # an int that is no code
@@ -90,6 +91,13 @@ def split():
     return ctypes.byref(out)
 
 
+def trainer():
+    opts = keep(_abi.sph_train_opts())
+    lib().sph_train_defaults(ctypes.byref(opts), 1)
+    opts.epochs = opts.threads = 1
+    return made("sph_trainer_new", net(), data(), split(), ctypes.byref(opts))
+
+
 def regions():
     return made("sph_regions_new", net(), ctypes.byref(filled(_abi.sph_regions_opts)))
 
@@ -115,6 +123,7 @@ HANDLES = {
     "sph_tracker *": lambda: made("sph_tracker_new", net()),
     "sph_boundaries *": lambda: made("sph_boundaries_new", net(), 0, 0, None, None, 0),
     "sph_split *": split,
+    "sph_trainer *": trainer,
     "sph_sink *": lambda: ctypes.byref(sink()),
     "sph_data_set *": data_set,
     "sph_net **": lambda: keep((ctypes.c_void_p * 1)(net().value)),

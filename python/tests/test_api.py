@@ -195,6 +195,15 @@ def test_every_bool_is_one(switch, table):
     assert spherelu.train(*table, optimizer="sgd", momentum=0.9, nesterov=switch, epochs=1).options["nesterov"] == "true"
 
 
+@pytest.mark.parametrize("shape", [(-1,), (1,), (0, 2)])
+def test_sample_weights_of_another_shape_are_refused(shape, table):
+    x, y = table
+    weights = np.ones((len(x) + shape[0], *shape[1:]))
+    with pytest.raises(spherelu.ArgumentError) as caught:
+        spherelu.train(x, y, sample_weight=weights, epochs=1)
+    assert caught.value.key == "sample_weight"
+
+
 @pytest.mark.parametrize("bad", [b"0.1", {0.1}, {0.1: 1}, object(), 1j, np.complex128(1), float("nan"), np.datetime64("2024-01-01"), [[0.1]] * 2])
 def test_what_is_no_option_is_refused_by_name(bad, table):
     with pytest.raises(ValueError) as caught:

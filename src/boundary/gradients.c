@@ -19,6 +19,9 @@ struct gradients {
     struct gradients_layer *layer; /* (layers) */
     size_t *on;                    /* (layers, units of the widest) rows and pixels for which it is on */
     size_t widest;
+    double *sum, *squares; /* (layers, channels of the widest input), (layers) of what each layer reads */
+    double *centre;        /* (channels) */
+    size_t channels;
     struct mem_owned owned;
 };
 
@@ -54,10 +57,16 @@ int gradients_new(struct gradients **out, sph_net *net, const struct source *sou
                               .targets = targets,
                               .ldx = net_row_length(net),
                               .ldy = kernel_pad(targets)};
-    for (size_t l = 0; l < net->layer_count; l++)
+    for (size_t l = 0; l < net->layer_count; l++) {
         g->widest = net->layers[l].shape.m > g->widest ? net->layers[l].shape.m : g->widest;
+        size_t channels = net->nodes[net->nodes[net->layers[l].node].in[0]].channels;
+        g->channels = channels > g->channels ? channels : g->channels;
+    }
     g->layer = mem_own(&g->owned, net->layer_count, sizeof *g->layer);
     g->on = mem_own(&g->owned, net->layer_count * g->widest, sizeof *g->on);
+    g->sum = mem_own(&g->owned, net->layer_count * g->channels, sizeof *g->sum);
+    g->squares = mem_own(&g->owned, net->layer_count, sizeof *g->squares);
+    g->centre = mem_own(&g->owned, g->channels, sizeof *g->centre);
     int err;
     if ((err = fetch_rows(g, source, rows)) < 0 ||
         (err = weights_new(&g->batch.weights, net, net->k, 1)) < 0 ||
@@ -100,9 +109,52 @@ static void take_gradient(struct gradients *g)
     }
 }
 
+static int node_before(const struct gradients *g, size_t layer)
+{
+    return g->net->nodes[g->net->layers[layer].node].in[0];
+}
+
+static void see_inputs(struct gradients *g, const struct watched *seen)
+{
+    size_t channels = g->net->nodes[seen->node].channels, pixels = seen->features / channels;
+    for (size_t l = 0; l < g->net->layer_count; l++)
+        for (size_t i = 0; node_before(g, l) == (int)seen->node && i < seen->rows * seen->features; i++) {
+            g->sum[l * g->channels + i % seen->features / pixels] += seen->value[i];
+            g->squares[l] += seen->value[i] * seen->value[i];
+        }
+}
+
+/* The layer whose running mean is taken off what layer l reads: its own, or the one before; NULL: none is. */
+static const struct net_layer *centred_by(const struct gradients *g, size_t l)
+{
+    const struct net_node *before = &g->net->nodes[node_before(g, l)];
+    const struct net_layer *layer = &g->net->layers[l];
+    if (layer->norm->at_input)
+        return layer;
+    layer = before->kind == NODE_DENSE || before->kind == NODE_CONV ? &g->net->layers[before->layer] : NULL;
+    return layer && layer->norm->at_output ? layer : NULL;
+}
+
+static double input_mean(struct gradients *g, size_t l)
+{
+    const struct net_node *before = &g->net->nodes[node_before(g, l)];
+    double points = (double)(g->rows.rows * node_pixels(before)), length = 0, spread = g->squares[l] / points;
+    const struct net_layer *by = centred_by(g, l);
+    memset(g->centre, 0, g->channels * sizeof *g->centre);
+    if (by)
+        g->net->k->to_double(before->channels, net_norm(g->net, by, 0), g->centre);
+    for (size_t c = 0; c < before->channels; c++) {
+        double mean = g->sum[l * g->channels + c] / points;
+        spread -= mean * mean;
+        length += (mean - g->centre[c]) * (mean - g->centre[c]);
+    }
+    return spread > 0 ? sqrt(length / spread) : (double)NAN;
+}
+
 static void see(void *self, const struct watched *seen)
 {
     struct gradients *g = self;
+    see_inputs(g, seen);
     if (seen->layer == NET_NOWHERE || !g->net->layers[seen->layer].act->breaks)
         return;
     size_t pixels = node_pixels(&g->net->nodes[seen->node]);
@@ -119,6 +171,8 @@ static int take_activity(struct gradients *g)
 {
     const sph_net *net = g->net;
     memset(g->on, 0, net->layer_count * g->widest * sizeof *g->on);
+    memset(g->sum, 0, net->layer_count * g->channels * sizeof *g->sum);
+    memset(g->squares, 0, net->layer_count * sizeof *g->squares);
     int err = watch_run(g->watch, &g->rows, see, g);
     for (size_t l = 0; l < net->layer_count && !err; l++) {
         const struct net_layer *layer = &net->layers[l];
@@ -130,6 +184,7 @@ static int take_activity(struct gradients *g)
         double all = (double)(g->rows.rows * node_pixels(&net->nodes[layer->node])) * (double)m;
         g->layer[l].active = layer->act->breaks ? (double)on / all : (double)NAN;
         g->layer[l].dead = layer->act->breaks ? (double)dead / (double)m : (double)NAN;
+        g->layer[l].input_mean = input_mean(g, l);
     }
     return err;
 }

@@ -6,7 +6,8 @@
  * Directions are what a parameterization has in the place of a weight's: theta (gmp), u (sphere), v (wn), the
  * weight itself (sp). The gradient is that of the loss over some rows of a source, always the same, at the
  * weights as they are; normalizations see these rows as their batch, and running statistics stay what they
- * were. Whether a unit is on is told as in patterns.h, in evaluation. */
+ * were. Whether a unit is on is told as in patterns.h, in evaluation, and so is where a layer's inputs are: Remark
+ * 3.6 assumes that they are centred on the origin. */
 #ifndef SPH_BOUNDARY_GRADIENTS_H
 #define SPH_BOUNDARY_GRADIENTS_H
 
@@ -17,6 +18,9 @@ struct gradients_layer {
     double rms, norm; /* of the gradient of the layer's directions: root of the mean square, 2-norm      */
     double active;    /* share of the rows for which a unit is on, mean over the units; conv: and pixels */
     double dead;      /* share of the units that are on for no row                                       */
+    /* |mean| / root of the sum of variances of its inputs, as its units see them (imn taken off); conv: by channels;
+     * NaN: inputs that do not differ */
+    double input_mean;
 };
 
 struct gradients;

@@ -51,7 +51,7 @@ static int check_output_norm(const sph_net *net, const struct net_layer *layer)
 static int check_net(const sph_net *net)
 {
     if (!net->ready)
-        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
     int err = 0;
     for (size_t i = 0; i < net->node_count && !err; i++) {
         const struct net_node *node = &net->nodes[i];

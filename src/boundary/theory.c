@@ -53,8 +53,8 @@ int sph_theory(sph_theory_result *out, const sph_theory_opts *opts)
         return sph_fail_key(SPH_EARG, "threads", "found %d, expected 1 or more", opts->threads);
     if (opts->samples < 1 || (uint64_t)opts->samples > 1000000000000)
         return sph_fail_key(SPH_EARG, "samples", "found %zu, expected 1 to 1000000000000", opts->samples);
-    if ((err = theory_flips(&theory)) < 0 || (err = theory_metric(&theory)) < 0 ||
-        (err = theory_small(&theory)) < 0)
+    if ((err = theory_flips(&theory)) < 0 || (err = theory_norms(&theory)) < 0 ||
+        (err = theory_metric(&theory)) < 0 || (err = theory_small(&theory)) < 0)
         return err;
     return theory_bound(&theory);
 }

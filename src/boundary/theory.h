@@ -25,6 +25,9 @@ sph_theory_row *theory_row(struct theory *theory, size_t inputs, size_t tries, d
 /* Props. 2.3 to 2.5: eps of the size of the weight turns the boundary by 180 degrees. */
 int theory_flips(struct theory *theory);
 
+/* Eq. 9: BN is WN in the norm of the inputs' covariance. */
+int theory_norms(struct theory *theory);
+
 /* Theorem 3.7: M_theta from central differences of u(theta) against diag(1, sin^2 th_1, sin^2 th_1 sin^2
  * th_2, ...), and against the sums that the first paper's appendix has in place of products. */
 int theory_metric(struct theory *theory);

@@ -68,7 +68,7 @@ int sph_tracker_new(sph_tracker **out, const sph_net *net)
 {
     NEED(out, net);
     if (!net->ready)
-        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
     sph_tracker *tracker = mem_get(1, sizeof *tracker);
     if (!tracker)
         return SPH_EMEMORY;

@@ -43,7 +43,7 @@ static size_t line_of(const struct sph_experiment *e, const struct experiment_jo
 
 static const char *source_of(const struct sph_experiment *e, size_t set)
 {
-    return (e->set_count ? e->sets[set].job : e->base)->options.data;
+    return (e->set_count ? e->sets[set].asked : e->base)->options.data;
 }
 
 /* Gives a failure the line of its key in the file, and the method where that matters. */
@@ -59,6 +59,8 @@ static int blame(const struct sph_experiment *e, const struct experiment_job *jo
     if (!line && id >= 0) /* a default: the section's own line would be a guess, the data's is none */
         line = e->set_count ? e->sets[job->set].line : e->lines[OPTION_DATA];
     sph_fail_move(SPH_EFORMAT, e->path, line, 1);
+    if (id == OPTION_DATA && !*sph_failure()->key)
+        sph_fail_of(SPH_EFORMAT, e->path, line, "data", "%s", sph_failure()->what);
     if (of_method)
         sph_fail_in(SPH_EFORMAT, "method '%s'", method->name);
     return e->set_count && id != OPTION_DATA ? sph_fail_in(SPH_EFORMAT, "set '%s'", e->sets[job->set].name)
@@ -90,36 +92,35 @@ static int check_classes(const sph_data *data, const sph_split *split, uint64_t 
                         data->labels[empty], fold >= 0 ? "" : "; stratified would leave some");
 }
 
-static int check_split(const struct sph_experiment *e, struct sph_job *options, const sph_data *data,
+static int check_split(const struct sph_experiment *e, const struct job_spec *spec, const sph_data *data,
                        const struct experiment_job *job)
 {
     sph_split split;
-    int err = job_make_split(options, data, &split);
+    int err = job_make_split(spec, data, &split);
     if (err < 0)
         return err;
     if (!split.test_rows)
         err = sph_fail_key(SPH_EARG, "test",
                            "found 0, expected a share of the rows: the table is made of test scores");
-    else if (!split.val_rows && e->axis_count && !e->all_points &&
-             options->options.protocol == PROTOCOL_HOLDOUT)
+    else if (!split.val_rows && e->axis_count && !e->all_points && spec->options.protocol == PROTOCOL_HOLDOUT)
         err = sph_fail_key(SPH_EARG, "val",
                            "found 0, expected more: the validation part chooses among the grid");
     else
-        err = check_classes(data, &split, job_seed(options, OPTION_SEED_SPLIT), job->fold);
+        err = check_classes(data, &split, job_seed(spec, OPTION_SEED_SPLIT), job->fold);
     sph_split_free(&split);
     return err;
 }
 
 /* What is known of a set without any training; a split that cannot be made is told by the check. */
-static int describe(struct experiment_data *out, const struct sph_job *options, const sph_data *data)
+static int describe(struct experiment_data *out, const struct job_spec *spec, const sph_data *data)
 {
     sph_split split = {0};
     uint32_t draw;
     *out = (struct experiment_data){.rows = data->rows,
                                     .task = data->task,
-                                    .drawn = data->made && !option_draw(options->options.draw, &draw),
+                                    .drawn = data->made && !option_draw(spec->options.draw, &draw),
                                     .own_test = data->test_from > 0};
-    int err = job_make_split(options, data, &split);
+    int err = job_make_split(spec, data, &split);
     if (!err)
         out->test_rows = split.test_rows;
     sph_split_free(&split);
@@ -132,11 +133,11 @@ static int read_set(struct sph_experiment *e, size_t set)
         .set = set, .seed = e->seed_count - 1, .fold = experiment_folds(e) ? 0 : FOLD_NONE};
     struct sph_job *options = NULL;
     sph_data *data = NULL;
-    int err = experiment_options(e, &job, NULL, &options);
+    int err = experiment_job_of(e, &job, NULL, &options);
     if (!err && (err = job_open_data(options, &data)) < 0)
         err = blame(e, &job, 0, err);
     if (!err)
-        err = describe(&e->data[set], options, data);
+        err = describe(&e->data[set], &options->spec, data);
     sph_data_free(data);
     sph_job_free(options);
     return err;
@@ -157,7 +158,7 @@ int experiment_read_data(struct sph_experiment *e)
 
 static int depends_on_seed(const struct sph_job *options, const sph_data *data)
 {
-    return !data || data->made || options->options.rows;
+    return !data || data->made || options->request.asked.options.rows;
 }
 
 /* All seeds and folds of the first method; *data stays open for the next seed where it is the same. */
@@ -169,7 +170,7 @@ static int check_seed(const struct sph_experiment *e, struct experiment_job *job
     for (size_t k = 0; k < count && !err; k++) {
         struct sph_job *options = NULL;
         job->fold = folds ? (int)k : FOLD_NONE;
-        if ((err = experiment_options(e, job, NULL, &options)) < 0)
+        if ((err = experiment_job_of(e, job, NULL, &options)) < 0)
             return err;
         if (k == 0 && depends_on_seed(options, *data)) {
             sph_data_free(*data);
@@ -178,10 +179,10 @@ static int check_seed(const struct sph_experiment *e, struct experiment_job *job
             if (!err)
                 *content = (*content ^ job_content(*data)) * 0x100000001b3u;
         } else {
-            err = job_settle(options, *data);
+            err = job_resolve_for(options, *data);
         }
         if (!err)
-            err = check_split(e, options, *data, job);
+            err = check_split(e, &options->spec, *data, job);
         sph_job_free(options);
     }
     return err;
@@ -234,16 +235,16 @@ static int prepare(const struct sph_experiment *e, const struct experiment_job *
                    struct prepared *p)
 {
     *p = (struct prepared){0};
-    int err = experiment_options(e, job, NULL, &p->options);
-    if (!err && e->axis_count && p->options->set[OPTION_TUNE])
+    int err = experiment_job_of(e, job, NULL, &p->options);
+    if (!err && e->axis_count && options_has(&p->options->request.asked, OPTION_TUNE))
         err = sph_fail_key(SPH_EARG, "tune", "chooses by itself, and so does a grid: take one of them");
-    if (err < 0 || (err = job_settle(p->options, data)) < 0 ||
-        (err = job_make_split(p->options, data, &p->split)) < 0 ||
-        (err = job_make_net(p->options, data, &p->net)) < 0)
+    if (err < 0 || (err = job_resolve_for(p->options, data)) < 0 ||
+        (err = job_make_split(&p->options->spec, data, &p->split)) < 0 ||
+        (err = job_make_net(&p->options->spec, data, &p->net)) < 0)
         return err;
-    sph_train_opts opts = job_train_opts(p->options);
+    sph_train_opts opts = job_train_opts(&p->options->spec);
     sph_split split = p->split;
-    if (p->options->options.protocol == PROTOCOL_REFERENCE) {
+    if (p->options->spec.options.protocol == PROTOCOL_REFERENCE) {
         split.val = split.test;
         split.val_rows = split.test_rows;
     }
@@ -287,7 +288,7 @@ static int check_set(const struct sph_experiment *e, size_t set, struct experime
             if ((err = prepare(e, &job, data, &p)) < 0)
                 err = blame(e, &job, 1, err);
             else
-                err = choose_metric(e, (sph_loss)p.options->options.loss, sph_net_outputs(p.net), facts);
+                err = choose_metric(e, (sph_loss)p.options->spec.options.loss, sph_net_outputs(p.net), facts);
             unprepare(&p);
         }
     if (!err)
@@ -319,12 +320,12 @@ int experiment_cost(const struct sph_experiment *e, const struct experiment_job 
     struct prepared p = {0};
     struct sph_job *options = NULL;
     sph_data *data = NULL;
-    int err = experiment_options(e, job, NULL, &options);
+    int err = experiment_job_of(e, job, NULL, &options);
     if (!err)
         err = job_open_data(options, &data);
     sph_job_free(options);
     if (!err && !(err = prepare(e, job, data, &p)))
-        err = job_cost(out, p.options, p.fit, p.net, &p.split, timed_seconds, 0);
+        err = job_cost(out, &p.options->spec, p.fit, p.net, &p.split, timed_seconds, 0);
     unprepare(&p);
     sph_data_free(data);
     return err;

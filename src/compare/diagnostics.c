@@ -30,7 +30,7 @@ int diagnostics_count(struct unit_counts *out, const struct results *results, si
     *out = (struct unit_counts){0};
     char *folder = results_folder(results, job);
     int err = folder ? recorded_open(&run, folder, results->facts.metric, RECORDED_DATA | RECORDED_LAST,
-                                     results->experiment->base->cache)
+                                     experiment_cache(results->experiment))
                      : SPH_EMEMORY;
     if (!err && run.last && run.data && !run.data->pixels)
         err = sph_boundaries_new(&all, run.last, SPH_EVERY_LAYER, 0, run.data, run.split.train,

@@ -35,8 +35,8 @@ static size_t epochs_of(const struct sph_experiment *e, const struct experiment_
     for (size_t a = 0; a < e->axis_count; a++)
         if (e->axes[a].id == OPTION_EPOCHS)
             return e->axes[a].values[experiment_value(e, job->point, a)]->options.epochs;
-    const struct sph_job *method = e->methods[job->method].job;
-    return (method->given[OPTION_EPOCHS] ? method : e->base)->options.epochs;
+    const struct job_spec *method = e->methods[job->method].asked;
+    return (options_given(method, OPTION_EPOCHS) ? method : e->base)->options.epochs;
 }
 
 static void add_count(struct text *out, size_t count, size_t all)

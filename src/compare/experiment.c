@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "job/config.h"
+#include "job/defaults.h"
 #include "compare/perturb.h"
 #include "net/zoo.h"
 
@@ -24,9 +25,9 @@ int experiment_open(sph_experiment **out, const char *path, const struct figure_
     if (!(e->path = mem_text(path)) || !(e->seeds = mem_get(1, sizeof *e->seeds)))
         goto out;
     e->seed_count = 1;
-    if ((err = sph_job_new(&e->base)) < 0 || (err = config_load(&document, e->path)) < 0)
+    if ((err = options_new(&e->base)) < 0 || (err = defaults_fixed(e->base)) < 0 ||
+        (err = config_load(&document, e->path)) < 0)
         goto out;
-    e->base->cache = &e->cache;
     err = experiment_read(e, &document);
     node_tree_free(&document);
     if (!err)
@@ -60,7 +61,7 @@ void sph_experiment_free(sph_experiment *e)
     experiment_perturb_free(e->perturb);
     mem_free(e->name);
     mem_free(e->path);
-    sph_job_free(e->base);
+    options_delete(e->base);
     data_cache_free(&e->cache);
     mem_free(e);
 }
@@ -113,7 +114,7 @@ static int set_in_method(struct sph_experiment *e, struct node key, struct node 
     if (id < 0)
         return config_unknown_key(tail, NULL);
     method->lines[id] = 0;
-    return config_value(method->job, value, (enum option_id)id);
+    return config_value(method->asked, value, (enum option_id)id);
 }
 
 /* The key is one of: SECTION.KEY, methods.NAME.KEY, grid.KEY, a key of the top level, or an option's own
@@ -124,6 +125,7 @@ static int set_value(struct sph_experiment *e, struct node key, struct node tail
     const char *text = node_text(key);
     if (!strncmp(text, "methods.", 8))
         return set_in_method(e, key, tail, value);
+    e->picked |= !strncmp(text, "grid", 4);
     if (!strncmp(text, "grid.", 5))
         return experiment_read_axis(e, tail, value);
     for (size_t i = 0; i < 3; i++)
@@ -181,7 +183,7 @@ int sph_experiment_set(sph_experiment *experiment, const char *key, const char *
 static int sets(const struct sph_experiment *e, enum option_id id)
 {
     for (size_t i = 0; i < e->method_count; i++)
-        if (e->methods[i].job->given[id])
+        if (options_given(e->methods[i].asked, id))
             return 1;
     for (size_t i = 0; i < e->axis_count; i++)
         if (e->axes[i].id == id)
@@ -190,28 +192,26 @@ static int sets(const struct sph_experiment *e, enum option_id id)
 }
 
 /* Options in force for all methods, as far as they are known before the data are. */
-static int resolved_base(const struct sph_experiment *e, struct sph_job **out)
+static int base_in_force(const struct sph_experiment *e, struct job_spec *out)
 {
     static const enum option_id not_here[] = {OPTION_PROTOCOL, OPTION_FOLDS, OPTION_FOLD,
                                               OPTION_SEED,     OPTION_OUT,   OPTION_RECORD};
-    struct sph_job *job;
-    int err = options_copy(&job, e->base);
+    int err = options_copy(out, e->base);
     if (err < 0)
         return err;
     for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
-        options_unset(job, not_here[i]);
+        options_unset(out, not_here[i]);
     /* reference gives each method constants of its own where the file says nothing: it goes on saying nothing */
-    for (int id = 0; id < OPTION_COUNT && e->base->options.protocol == PROTOCOL_REFERENCE; id++)
-        if (!e->base->given[id])
-            options_unset(job, (enum option_id)id);
-    if (e->base->options.protocol != PROTOCOL_HOLDOUT && !e->base->given[OPTION_VAL])
-        options_set_real(job, OPTION_VAL, 0);
+    for (enum option_id id = 0; id < OPTION_COUNT && e->base->options.protocol == PROTOCOL_REFERENCE; id++)
+        if (!options_given(e->base, id))
+            options_unset(out, id);
+    if (e->base->options.protocol != PROTOCOL_HOLDOUT && !options_given(e->base, OPTION_VAL))
+        options_set_real(out, OPTION_VAL, 0, ORIGIN_DEFAULT);
     int image_net = net_kind((sph_net_kind)e->base->options.net)->make || sets(e, OPTION_NET);
-    if (!e->base->given[OPTION_WIDTH])
-        options_unset(job, OPTION_WIDTH);
-    if (image_net && !e->base->given[OPTION_HIDDEN])
-        options_unset(job, OPTION_HIDDEN);
-    *out = job;
+    if (!options_given(e->base, OPTION_WIDTH))
+        options_unset(out, OPTION_WIDTH);
+    if (image_net && !options_given(e->base, OPTION_HIDDEN))
+        options_unset(out, OPTION_HIDDEN);
     return 0;
 }
 
@@ -224,10 +224,10 @@ static void write_methods(const struct sph_experiment *e, struct yaml_out *out)
         yaml_map_block(out);
         yaml_pair(out, "name", method->name);
         for (int id = 0; id < OPTION_COUNT; id++) {
-            if (!method->job->given[id])
+            if (!options_given(method->asked, (enum option_id)id))
                 continue;
             yaml_key(out, option_key((enum option_id)id));
-            config_write_value(out, method->job, (enum option_id)id);
+            config_write_value(out, method->asked, (enum option_id)id);
         }
         yaml_map_end(out);
     }
@@ -260,7 +260,7 @@ static void write_grid(const struct sph_experiment *e, struct yaml_out *out)
     yaml_map_end(out);
 }
 
-static int write_trained(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out)
+static int write_trained(const struct sph_experiment *e, const struct job_spec *base, struct yaml_out *out)
 {
     if (e->content) {
         yaml_key(out, "content");
@@ -283,7 +283,7 @@ static int write_trained(const struct sph_experiment *e, const struct sph_job *b
     if (e->baseline)
         yaml_pair(out, "baseline_method", e->baseline);
     yaml_pair(out, "table", e->all_points ? "all" : "best");
-    if (e->base->set[OPTION_RECORD]) {
+    if (options_has(e->base, OPTION_RECORD)) {
         yaml_key(out, "record");
         moments_write(out, &e->base->options.record);
     }
@@ -297,8 +297,8 @@ int experiment_write(const struct sph_experiment *e, char **whole)
 {
     struct text text = {0};
     struct yaml_out out;
-    struct sph_job *base = NULL;
-    int err = resolved_base(e, &base);
+    struct job_spec base;
+    int err = base_in_force(e, &base);
     if (err < 0)
         return err;
     text_add(&text, "# everything needed to repeat this experiment\n");
@@ -306,13 +306,13 @@ int experiment_write(const struct sph_experiment *e, char **whole)
     yaml_pair(&out, "version", sph_version());
     yaml_pair(&out, "name", e->name);
     if (!experiment_without_jobs(e)) {
-        err = write_trained(e, base, &out);
+        err = write_trained(e, &base, &out);
     } else {
         experiment_yaml_perturb(e, &out);
         write_seeds(e, 1, &out);
         experiment_yaml_figures(e, &out);
     }
-    sph_job_free(base);
+    options_free(&base);
     int ended = config_end(&out, &text, whole);
     if (err < 0 && !ended) {
         mem_free(*whole);

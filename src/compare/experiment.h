@@ -39,7 +39,7 @@ enum {
 struct experiment_named {
     char *name;
     char *folder;               /* its name as a folder's, unique */
-    struct sph_job *job;        /* the options it sets are `given` */
+    struct job_spec *asked;     /* the options it sets */
     size_t line;                /* in the file; 0: not from it */
     size_t lines[OPTION_COUNT]; /* of its options */
 };
@@ -57,13 +57,13 @@ struct job_cost;
 /* One key of the grid and its values: of each, that option is `given`. */
 struct experiment_axis {
     enum option_id id;
-    struct sph_job **values; /* (count) */
+    struct job_spec **values; /* (count) of the option alone */
     size_t count, line;
 };
 
 /* What was printed elsewhere. */
 struct experiment_paper {
-    char *metric, *set, *method, *text; /* set NULL: it is said of none in particular */
+    char *metric, *set, *method, *text; /* set, or a point of the grid; NULL: all of them */
     size_t line;
 };
 
@@ -81,12 +81,12 @@ struct sph_experiment {
     const struct figure_list *figure_list; /* borrowed */
     char *path;                            /* of the file, for messages */
     char *name;
-    struct sph_job *base;          /* data, net, train and the run's options, for all methods */
+    struct job_spec *base;         /* data, net, train and the run's options, for all methods */
     struct data_cache cache;       /* its data, while it is checked or run */
     size_t lines[OPTION_COUNT];    /* of these in the file; 0: not from it */
     struct experiment_named *sets; /* (set_count) where `data` is a list; else NULL: base has the one set */
     size_t set_count;
-    int picked;                   /* --set chose the sets: papers may name others */
+    int picked;                   /* --set chose sets or a grid: papers may name others */
     struct experiment_data *data; /* (experiment_sets) once they were read; else NULL */
     struct experiment_named *methods;
     size_t method_count;
@@ -143,7 +143,7 @@ int experiment_choose_folder(struct experiment_named *list, size_t at);
  * picks among them. */
 int experiment_read_data_key(struct sph_experiment *e, struct node key, struct node value);
 int experiment_set_data_option(struct sph_experiment *e, enum option_id id, struct node value);
-int experiment_yaml_data(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out);
+int experiment_yaml_data(const struct sph_experiment *e, const struct job_spec *base, struct yaml_out *out);
 
 /* How many sets there are, at least 1; what to call one, borrowed. */
 size_t experiment_sets(const struct sph_experiment *e);
@@ -159,8 +159,9 @@ void experiment_figures_free(struct sph_experiment *e);
 int experiment_read_papers(struct sph_experiment *e, struct node node);
 int experiment_check_papers(const struct sph_experiment *e);
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, size_t set,
-                             const char *method);
-int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set);
+                             const char *point, const char *method);
+int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set,
+                        const char *point);
 void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_papers_free(struct sph_experiment *e);
 
@@ -202,9 +203,15 @@ void experiment_list_free(struct experiment_job *jobs, size_t count);
 /* The folder of one; caller frees. */
 int experiment_folder(const struct sph_experiment *e, struct experiment_job *job);
 
-/* Its options; out: the experiment's folder, or NULL for a job that is not to be run. */
-int experiment_options(const struct sph_experiment *e, const struct experiment_job *job, const char *out,
-                       struct sph_job **options);
+/* As a job of its own; out: the experiment's folder, or NULL if it is not to be run. Caller frees. */
+int experiment_job_of(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
+                      struct sph_job **job);
+
+/* Where the jobs of an experiment share their data; what it keeps is no part of the experiment's value. */
+static inline struct data_cache *experiment_cache(const struct sph_experiment *e)
+{
+    return (struct data_cache *)&e->cache;
+}
 
 /* Lines of a method in the table: the grid's points where all are shown, else 1. */
 size_t experiment_lines(const struct sph_experiment *e);

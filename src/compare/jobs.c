@@ -39,7 +39,7 @@ size_t experiment_folds(const struct sph_experiment *e)
 {
     if (e->base->options.protocol != PROTOCOL_CV)
         return 0;
-    return e->base->set[OPTION_FOLDS] ? e->base->options.folds : EXPERIMENT_FOLDS;
+    return options_has(e->base, OPTION_FOLDS) ? e->base->options.folds : EXPERIMENT_FOLDS;
 }
 
 /* The last axis turns fastest. */
@@ -183,56 +183,59 @@ int experiment_list(const struct sph_experiment *e, size_t more, struct experime
 
 /* ---------------------------------------------------------------- options */
 
-static void give_size(struct sph_job *job, enum option_id id, uint64_t number)
+static void give_size(struct job_spec *asked, enum option_id id, uint64_t number)
 {
-    options_set_size(job, id, number);
-    job->given[id] = 1;
+    options_set_size(asked, id, number, ORIGIN_FILE);
 }
 
 /* On the whole training part, for as long as the folds found best. */
-static void be_refit(struct sph_job *job, size_t epochs)
+static void be_refit(struct job_spec *asked, size_t epochs)
 {
-    options_set_word(job, OPTION_PROTOCOL, PROTOCOL_HOLDOUT);
-    options_set_real(job, OPTION_VAL, 0);
-    job->given[OPTION_PROTOCOL] = job->given[OPTION_VAL] = 1;
-    options_unset(job, OPTION_FOLDS);
-    options_unset(job, OPTION_MONITOR);
-    give_size(job, OPTION_PATIENCE, 0);
-    give_size(job, OPTION_EPOCHS, epochs);
+    options_set_word(asked, OPTION_PROTOCOL, PROTOCOL_HOLDOUT, ORIGIN_FILE);
+    options_set_real(asked, OPTION_VAL, 0, ORIGIN_FILE);
+    options_unset(asked, OPTION_FOLDS);
+    options_unset(asked, OPTION_MONITOR);
+    give_size(asked, OPTION_PATIENCE, 0);
+    give_size(asked, OPTION_EPOCHS, epochs);
 }
 
 static int fill_options(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
-                        struct sph_job *job)
+                        struct job_spec *asked)
 {
-    int err = e->set_count ? options_override(job, e->sets[which->set].job) : 0;
+    int err = options_override(asked, e->base, ORIGIN_FILE);
+    if (!err && e->set_count)
+        err = options_override(asked, e->sets[which->set].asked, ORIGIN_FILE);
     if (!err)
-        err = options_override(job, e->methods[which->method].job);
+        err = options_override(asked, e->methods[which->method].asked, ORIGIN_METHOD);
     for (size_t i = 0; i < e->axis_count && !err; i++)
-        err = options_override(job, e->axes[i].values[experiment_value(e, which->point, i)]);
+        err = options_override(asked, e->axes[i].values[experiment_value(e, which->point, i)], ORIGIN_GRID);
     if (err < 0)
         return err;
-    give_size(job, OPTION_SEED, e->seeds[which->seed]);
+    give_size(asked, OPTION_SEED, e->seeds[which->seed]);
     if (which->fold == FOLD_REFIT)
-        be_refit(job, which->epochs);
+        be_refit(asked, which->epochs);
     if (which->fold >= 0) {
-        give_size(job, OPTION_FOLDS, experiment_folds(e));
-        give_size(job, OPTION_FOLD, (uint64_t)which->fold);
+        give_size(asked, OPTION_FOLDS, experiment_folds(e));
+        give_size(asked, OPTION_FOLD, (uint64_t)which->fold);
     }
     if (!out)
         return 0;
     char *dir = file_join(out, which->folder);
-    err = dir ? options_give(job, OPTION_OUT, dir) : SPH_EMEMORY;
+    err = dir ? options_put(asked, OPTION_OUT, dir, ORIGIN_FILE) : SPH_EMEMORY;
     mem_free(dir);
     return err;
 }
 
-int experiment_options(const struct sph_experiment *e, const struct experiment_job *job, const char *out,
-                       struct sph_job **options)
+int experiment_job_of(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
+                      struct sph_job **job)
 {
-    int err = options_copy(options, e->base);
-    if (!err && (err = fill_options(e, job, out, *options)) < 0) {
-        sph_job_free(*options);
-        *options = NULL;
+    int err = sph_job_new(job);
+    if (err < 0)
+        return err;
+    (*job)->cache = experiment_cache(e);
+    if ((err = fill_options(e, which, out, &(*job)->request.asked)) < 0) {
+        sph_job_free(*job);
+        *job = NULL;
     }
     return err;
 }

@@ -19,7 +19,7 @@ void experiment_named_free(struct experiment_named *list, size_t count)
     for (size_t i = 0; list && i < count; i++) {
         mem_free(list[i].name);
         mem_free(list[i].folder);
-        sph_job_free(list[i].job);
+        options_delete(list[i].asked);
     }
     mem_free(list);
 }
@@ -111,9 +111,9 @@ static int read_method(struct experiment_named *methods, size_t at, struct node 
         if (!strcmp(methods[i].name, method->name))
             return node_fail(node, "name", "a second method '%s'; the first is in line %zu", method->name,
                              methods[i].line);
-    if ((err = experiment_choose_folder(methods, at)) < 0 || (err = sph_job_new(&method->job)) < 0)
+    if ((err = experiment_choose_folder(methods, at)) < 0 || (err = options_new(&method->asked)) < 0)
         return err;
-    return config_apply(method->job, node, NULL, "name", method->lines);
+    return config_apply(method->asked, node, NULL, "name", method->lines);
 }
 
 int experiment_read_methods(struct sph_experiment *e, struct node list)
@@ -226,7 +226,7 @@ int experiment_read_seeds(struct sph_experiment *e, struct node node)
 static void free_axis(struct experiment_axis *axis)
 {
     for (size_t i = 0; i < axis->count; i++)
-        sph_job_free(axis->values[i]);
+        options_delete(axis->values[i]);
     mem_free(axis->values);
     *axis = (struct experiment_axis){0};
 }
@@ -241,14 +241,14 @@ void experiment_axes_free(struct sph_experiment *e)
 /* One value, checked as the option checks it. */
 static int read_axis_value(struct experiment_axis *axis, struct node node)
 {
-    struct sph_job **value = &axis->values[axis->count];
-    int err = sph_job_new(value);
+    struct job_spec **value = &axis->values[axis->count];
+    int err = options_new(value);
     if (err < 0)
         return err;
     axis->count++;
     if ((err = config_value(*value, node, axis->id)) < 0)
         return err;
-    if (!(*value)->set[axis->id])
+    if (!options_has(*value, axis->id))
         return node_fail(node, option_key(axis->id), "'%s' leaves the choice open, expected a value",
                          node_text(node));
     const char *text = experiment_value_text(axis, axis->count - 1);

@@ -3,7 +3,9 @@
  * Which seed stands for all of them where one has to: the one whose scores lie nearest to the middle. */
 #include <math.h>
 
+#include "base/memory.h"
 #include "compare/results.h"
+#include "compare/statistics.h"
 
 static double score_of(const struct results *r, size_t method, size_t line, size_t seed)
 {
@@ -41,4 +43,21 @@ size_t results_median_seed(const struct results *r)
         }
     }
     return best;
+}
+
+int results_median_score(const struct results *r, size_t method, size_t line, double *out)
+{
+    size_t n = 0;
+    double *score = mem_get(r->experiment->seed_count, sizeof *score);
+    *out = (double)NAN;
+    if (!score)
+        return SPH_EMEMORY;
+    for (size_t s = 0; s < r->experiment->seed_count; s++)
+        if (!isnan(score[n] = score_of(r, method, line, s)))
+            n++;
+    sort_rising(score, n);
+    if (n)
+        *out = (score[(n - 1) / 2] + score[n / 2]) / 2;
+    mem_free(score);
+    return 0;
 }

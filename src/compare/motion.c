@@ -290,9 +290,9 @@ static int add_papers(struct motion *motion, const struct results *results)
     for (size_t line = 0; line < lines && !err; line++)
         err = point_of(e, line, &motion->points[line]);
     for (size_t i = 0; i < e->paper_count && !err; i++)
-        for (size_t line = 0; line < lines && !err && experiment_paper_of(e, &e->papers[i], motion->set);
-             line++)
-            err = add_paper(motion, results, &e->papers[i], line, motion->points);
+        for (size_t line = 0; line < lines && !err; line++)
+            if (experiment_paper_of(e, &e->papers[i], motion->set, motion->points[line]))
+                err = add_paper(motion, results, &e->papers[i], line, motion->points);
     return err;
 }
 
@@ -301,7 +301,7 @@ int motion_read(struct motion *out, const struct results *results)
     const struct sph_experiment *e = results->experiment;
     int err = 0;
     *out = (struct motion){.experiment = e, .set = results->set};
-    for (size_t m = 0; e->base->set[OPTION_RECORD] && m < e->method_count && !err; m++)
+    for (size_t m = 0; options_has(e->base, OPTION_RECORD) && m < e->method_count && !err; m++)
         for (size_t line = 0; line < experiment_lines(e) && !err; line++)
             err = read_line(out, results, m, line);
     return err ? err : add_papers(out, results);

@@ -6,6 +6,7 @@
  *       max_move: {SP: "up to 2^16", GmP: "below 1"}
  *       rmse: {SP: "0.5"}
  *       mae: {boston: {SP: "2.1 +- 0.1"}}          of one of several sets
+ *       top5: {batch 256: {SP: "0.6248"}}          of one point of the grid, with table: all
  */
 #include <string.h>
 
@@ -63,7 +64,7 @@ static int add_paper(struct sph_experiment *e, struct node metric, const char *s
     return node_read_text(&paper->text, value, "papers", "what the papers say, as text");
 }
 
-/* {METHOD: text, ...}, or {SET: {METHOD: text, ...}, ...}. */
+/* {METHOD: text, ...}, or {SET: {METHOD: text, ...}, ...}, or the same with points of the grid. */
 static int read_metric(struct sph_experiment *e, struct node metric, struct node list)
 {
     int err = 0;
@@ -101,16 +102,38 @@ int experiment_read_papers(struct sph_experiment *e, struct node node)
     return err;
 }
 
-int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set)
+int experiment_paper_of(const struct sph_experiment *e, const struct experiment_paper *paper, size_t set,
+                        const char *point)
 {
-    return !paper->set || !strcmp(paper->set, experiment_set_name(e, set));
+    return !paper->set || !strcmp(paper->set, experiment_set_name(e, set)) || !strcmp(paper->set, point);
 }
 
-/* Of a set that the experiment has. */
+static int begins(const char **text, const char *piece)
+{
+    size_t length = strlen(piece);
+    int same = !strncmp(*text, piece, length);
+    *text += same ? length : 0;
+    return same;
+}
+
+/* Whether name is what experiment_add_point calls the point; compared piece by piece, so that no memory is needed. */
+static int is_point(const struct sph_experiment *e, const char *name, size_t point)
+{
+    for (size_t i = 0; i < e->axis_count; i++)
+        if ((i && !begins(&name, ", ")) || !begins(&name, option_key(e->axes[i].id)) || !begins(&name, " ") ||
+            !begins(&name, experiment_value_text(&e->axes[i], experiment_value(e, point, i))))
+            return 0;
+    return !*name;
+}
+
+/* Of a set or a line of the table that the experiment has. */
 static int has_set(const struct sph_experiment *e, const struct experiment_paper *paper)
 {
     for (size_t i = 0; i < experiment_sets(e); i++)
-        if (experiment_paper_of(e, paper, i))
+        if (experiment_paper_of(e, paper, i, ""))
+            return 1;
+    for (size_t i = 0; e->all_points && i < experiment_points(e); i++)
+        if (is_point(e, paper->set, i))
             return 1;
     return 0;
 }
@@ -124,9 +147,9 @@ static int unknown_set(const struct sph_experiment *e, const struct experiment_p
     for (size_t i = 0; i < count; i++)
         names[i] = experiment_set_name(e, i);
     const char *near = text_nearest(paper->set, names, count);
-    int err =
-        sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no set '%s'%s%s%s", paper->metric,
-                          paper->set, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    int err = sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no set or point '%s'%s%s%s",
+                                paper->metric, paper->set, near ? ", did you mean '" : "", near ? near : "",
+                                near ? "'?" : "");
     mem_free(names);
     return err;
 }
@@ -145,11 +168,11 @@ int experiment_check_papers(const struct sph_experiment *e)
 }
 
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, size_t set,
-                             const char *method)
+                             const char *point, const char *method)
 {
     for (size_t i = 0; i < e->paper_count; i++)
         if (!strcmp(e->papers[i].metric, metric) && !strcmp(e->papers[i].method, method) &&
-            experiment_paper_of(e, &e->papers[i], set))
+            experiment_paper_of(e, &e->papers[i], set, point))
             return e->papers[i].text;
     return NULL;
 }

@@ -2,9 +2,11 @@
 #include "compare/perturb.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "param/param.h"
 
 /* ---------------------------------------------------------------- the key */
 
@@ -12,13 +14,14 @@
     X(EPS, "eps")                                                                                            \
     X(DIM, "dim")                                                                                            \
     X(LENGTH, "length")                                                                                      \
-    X(DISTANCE, "distance")
+    X(DISTANCE, "distance")                                                                                  \
+    X(WEIGHT, "weight")
 #define PERTURB_KEY_ENUM(id, word) PERTURB_KEY_##id,
 #define PERTURB_KEY_WORD(id, word) word,
 enum { PERTURB_KEYS(PERTURB_KEY_ENUM) PERTURB_KEY_COUNT };
 static const char *const perturb_keys[PERTURB_KEY_COUNT] = {PERTURB_KEYS(PERTURB_KEY_WORD)};
 
-enum { MOST_EPS = 64, MOST_INPUTS = 1000000 };
+enum { MOST_EPS = 64, MOST_WEIGHTS = 1024, MOST_INPUTS = 1000000 };
 
 static int read_real(struct node node, const char *what, const char *expected, double *out)
 {
@@ -28,20 +31,21 @@ static int read_real(struct node node, const char *what, const char *expected, d
     return err;
 }
 
-static int read_eps(struct experiment_perturb *perturb, struct node list)
+static int read_list(struct node list, const char *key, size_t least, size_t most, double **out,
+                     size_t *out_count)
 {
     size_t count = node_count(list);
     if (!node_is_list(list))
-        return node_fail(list, "perturb", "eps: found %s, expected a list of numbers", node_shape(list));
-    if (!count || count > MOST_EPS)
-        return node_fail(list, "perturb", "eps: found %zu numbers, expected 1 to %d", count, MOST_EPS);
-    mem_free(perturb->eps);
-    perturb->count = count;
-    if (!(perturb->eps = mem_get(count, sizeof *perturb->eps)))
+        return node_fail(list, key, "found %s, expected a list of numbers", node_shape(list));
+    if (count < least || count > most)
+        return node_fail(list, key, "found %zu numbers, expected %zu to %zu", count, least, most);
+    mem_free(*out);
+    *out_count = count;
+    if (!(*out = mem_get(count, sizeof **out)))
         return SPH_EMEMORY;
     int err = 0;
     for (size_t i = 0; i < count && !err; i++)
-        err = read_real(node_item(list, i), "perturb: eps", "a number", &perturb->eps[i]);
+        err = read_real(node_item(list, i), key, "a number", &(*out)[i]);
     return err;
 }
 
@@ -50,23 +54,26 @@ static int read_value(struct experiment_perturb *perturb, int key, struct node v
     int err;
     switch (key) {
     case PERTURB_KEY_EPS:
-        return read_eps(perturb, value);
+        return read_list(value, "eps", 1, MOST_EPS, &perturb->eps, &perturb->count);
+    case PERTURB_KEY_WEIGHT:
+        err = read_list(value, "weight", 2, MOST_WEIGHTS, &perturb->weight, &perturb->inputs);
+        if (!err && !(param_length(perturb->inputs, perturb->weight) > 0))
+            err = node_fail(value, "weight", "all numbers are 0, which has no boundary");
+        return err;
     case PERTURB_KEY_DIM:
-        err = node_check_text(value, "perturb: dim", "the number of inputs");
+        err = node_check_text(value, "dim", "the number of inputs");
         if (!err && (!text_to_size(node_text(value), &perturb->inputs) || perturb->inputs < 2 ||
                      perturb->inputs > MOST_INPUTS))
-            err = node_fail(value, "perturb", "dim: found '%s', expected 2 to %d inputs", node_text(value),
-                            MOST_INPUTS);
+            err =
+                node_fail(value, "dim", "found '%s', expected 2 to %d inputs", node_text(value), MOST_INPUTS);
         return err;
     case PERTURB_KEY_LENGTH:
-        err = read_real(value, "perturb: length", "the length of the weight, above 0", &perturb->length);
+        err = read_real(value, "length", "the length of the weight, above 0", &perturb->length);
         if (!err && perturb->length <= 0)
-            err = node_fail(value, "perturb", "length: found '%s', expected a number above 0",
-                            node_text(value));
+            err = node_fail(value, "length", "found '%s', expected a number above 0", node_text(value));
         return err;
     default:
-        return read_real(value, "perturb: distance", "the boundary's distance from the origin",
-                         &perturb->distance);
+        return read_real(value, "distance", "the boundary's distance from the origin", &perturb->distance);
     }
 }
 
@@ -88,7 +95,7 @@ int experiment_read_perturb(struct sph_experiment *e, struct node node)
         if ((err = node_check_key(key)) < 0)
             break;
         int found =
-            node_read_word(key, "perturb", perturb_keys, PERTURB_KEY_COUNT, "eps|dim|length|distance");
+            node_read_word(key, "perturb", perturb_keys, PERTURB_KEY_COUNT, "eps|dim|length|distance|weight");
         if (found < 0)
             err = found;
         else if (seen[found]++)
@@ -96,6 +103,9 @@ int experiment_read_perturb(struct sph_experiment *e, struct node node)
         else
             err = read_value(perturb, found, node_value(node, i));
     }
+    if (!err && seen[PERTURB_KEY_WEIGHT] && (seen[PERTURB_KEY_DIM] || seen[PERTURB_KEY_LENGTH]))
+        err = node_fail(node, "weight", "cannot be combined with dim or length; remove %s",
+                        seen[PERTURB_KEY_DIM] ? "dim" : "length");
     if (err < 0) {
         experiment_perturb_free(perturb);
         return err;
@@ -105,6 +115,15 @@ int experiment_read_perturb(struct sph_experiment *e, struct node node)
     return 0;
 }
 
+static void write_list(struct yaml_out *out, const char *key, const double *values, size_t count)
+{
+    yaml_key(out, key);
+    yaml_list(out);
+    for (size_t i = 0; i < count; i++)
+        yaml_real(out, values[i]);
+    yaml_list_end(out);
+}
+
 void experiment_yaml_perturb(const struct sph_experiment *e, struct yaml_out *out)
 {
     const struct experiment_perturb *perturb = e->perturb;
@@ -112,17 +131,16 @@ void experiment_yaml_perturb(const struct sph_experiment *e, struct yaml_out *ou
         return;
     yaml_key(out, "perturb");
     yaml_map(out);
-    if (perturb->count) {
-        yaml_key(out, "eps");
-        yaml_list(out);
-        for (size_t i = 0; i < perturb->count; i++)
-            yaml_real(out, perturb->eps[i]);
-        yaml_list_end(out);
+    if (perturb->count)
+        write_list(out, "eps", perturb->eps, perturb->count);
+    if (perturb->weight) {
+        write_list(out, "weight", perturb->weight, perturb->inputs);
+    } else {
+        yaml_key(out, "dim");
+        yaml_number(out, perturb->inputs);
+        yaml_key(out, "length");
+        yaml_real(out, perturb->length);
     }
-    yaml_key(out, "dim");
-    yaml_number(out, perturb->inputs);
-    yaml_key(out, "length");
-    yaml_real(out, perturb->length);
     yaml_key(out, "distance");
     yaml_real(out, perturb->distance);
     yaml_map_end(out);
@@ -130,14 +148,16 @@ void experiment_yaml_perturb(const struct sph_experiment *e, struct yaml_out *ou
 
 void experiment_perturb_free(struct experiment_perturb *perturb)
 {
-    if (perturb)
+    if (perturb) {
         mem_free(perturb->eps);
+        mem_free(perturb->weight);
+    }
     mem_free(perturb);
 }
 
 int experiment_without_jobs(const struct sph_experiment *e)
 {
-    return e->perturb && !e->base->set[OPTION_DATA] && !e->set_count && !e->method_count;
+    return e->perturb && !options_has(e->base, OPTION_DATA) && !e->set_count && !e->method_count;
 }
 
 /* ---------------------------------------------------------------- the numbers */
@@ -150,6 +170,7 @@ int experiment_perturb(const struct sph_experiment *e, sph_perturb_result *out)
     opts.seed = e ? e->seeds[0] : 0;
     if (perturb) {
         opts.inputs = perturb->inputs;
+        opts.w = perturb->weight;
         opts.length = perturb->length;
         opts.distance = perturb->distance;
     }

@@ -12,10 +12,12 @@
 struct experiment_perturb {
     double *eps; /* (count) NULL: the defaults of sph_perturb */
     size_t count, inputs;
+    double *weight; /* (inputs) NULL: drawn by the seed, of this length */
     double length, distance;
 };
 
-/* {eps: [0.001, 0.01], dim: 2, length: 0.001, distance: 1}, each of them optional. */
+/* {eps: [0.001, 0.01], dim: 2, length: 0.001, distance: 1}, each of them optional; weight: [6e-4, -8e-4] in the
+ * place of dim and length. */
 int experiment_read_perturb(struct sph_experiment *e, struct node node);
 void experiment_yaml_perturb(const struct sph_experiment *e, struct yaml_out *out);
 void experiment_perturb_free(struct experiment_perturb *perturb);

@@ -118,7 +118,6 @@ static int read_record(struct sph_experiment *e, struct node key, struct node no
     options_unset(e->base, OPTION_RECORD);
     if (moments_want(&list, NULL)) {
         options_set_record(e->base, &list);
-        e->base->given[OPTION_RECORD] = 1;
     }
     e->lines[OPTION_RECORD] = node_line(key);
     return 0;
@@ -265,7 +264,7 @@ int experiment_complete(const struct sph_experiment *e)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "name", "key 'name' is missing");
     if (experiment_without_jobs(e))
         return 0;
-    if (!e->base->set[OPTION_DATA] && !e->set_count)
+    if (!options_has(e->base, OPTION_DATA) && !e->set_count)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "name",
                            "key 'name' of section 'data:' is missing, expected a file or a set");
     if (!e->method_count)

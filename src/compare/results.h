@@ -78,6 +78,9 @@ char *results_folder(const struct results *results, size_t job);
  * lines; of equals the first. */
 size_t results_median_seed(const struct results *results);
 
+/* The median of a method's test scores over the seeds that have one; NaN: none has. */
+int results_median_score(const struct results *results, size_t method, size_t line, double *out);
+
 /* A score of the job on a part; NaN where there is none. */
 double results_score(const struct results *results, size_t job, const char *part, const char *metric);
 

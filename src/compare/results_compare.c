@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "compare/results.h"
-#include "job/reference.h"
+#include "job/resolve.h"
 
 enum { CHOICES_SHOWN = 3 };
 
@@ -105,8 +105,8 @@ static int reference_of(const struct sph_experiment *e)
     if (e->baseline)
         return baseline < 0 ? COMPARISON_ALL : baseline;
     for (size_t m = 0; m < e->method_count; m++) {
-        const struct sph_job *job = e->methods[m].job;
-        if ((job->given[OPTION_PARAM] ? job : e->base)->options.param == SPH_PARAM_GMP)
+        const struct job_spec *own = e->methods[m].asked;
+        if ((options_given(own, OPTION_PARAM) ? own : e->base)->options.param == SPH_PARAM_GMP)
             return (int)m;
     }
     return COMPARISON_BEST;
@@ -114,10 +114,11 @@ static int reference_of(const struct sph_experiment *e)
 
 const char *experiment_warning(const struct sph_experiment *e)
 {
-    int chose_point = e->axis_count && !e->all_points, chose_epoch = reference_leaks(e->base);
+    int chose_point = e->axis_count && !e->all_points, chose_epoch = job_leaks(e->base);
     for (size_t m = 0; m < e->method_count; m++)
-        if (e->methods[m].job->given[OPTION_MONITOR] && e->base->options.protocol == PROTOCOL_REFERENCE)
-            chose_epoch |= strcmp(e->methods[m].job->options.monitor, "train_loss") != 0;
+        if (options_given(e->methods[m].asked, OPTION_MONITOR) &&
+            e->base->options.protocol == PROTOCOL_REFERENCE)
+            chose_epoch |= strcmp(e->methods[m].asked->options.monitor, "train_loss") != 0;
     if (e->base->options.protocol != PROTOCOL_REFERENCE || (!chose_point && !chose_epoch))
         return NULL;
     if (!chose_epoch)

@@ -223,7 +223,7 @@ static int do_job(void *self, size_t job, struct crew_slot *slot)
     struct sph_job *options = NULL;
     sph_result result = {0};
     int err =
-        experiment_options(run->experiment, &run->results.jobs[run->todo[job]], run->opts->out, &options);
+        experiment_job_of(run->experiment, &run->results.jobs[run->todo[job]], run->opts->out, &options);
     if (!err)
         err = sph_job_run(options, 1, &observer, 1, &result);
     slot->stopped = !err && result.stopped;

@@ -58,9 +58,15 @@ static int find_key(struct node mapping, const char *key, struct node *value)
     return 0;
 }
 
+static int copy_options(struct job_spec **out, const struct job_spec *from)
+{
+    int err = options_new(out);
+    return err ? err : options_copy(*out, from);
+}
+
 static int copy_set(struct experiment_named *out, const struct experiment_named *from)
 {
-    int err = options_copy(&out->job, from->job);
+    int err = copy_options(&out->asked, from->asked);
     if (err < 0)
         return err;
     out->name = mem_text(from->name);
@@ -75,9 +81,9 @@ static int read_mapping(struct experiment_named *set, struct node item)
     int named = find_key(item, "name", &name), placed = find_key(item, "file", &file);
     if (!named && !placed)
         return node_fail(item, "data", "a set without a name, expected {name: ..., ...} or {file: ..., ...}");
-    int err = sph_job_new(&set->job);
+    int err = options_new(&set->asked);
     if (!err)
-        err = config_apply(set->job, item, "data", named && placed ? "name" : NULL, set->lines);
+        err = config_apply(set->asked, item, "data", named && placed ? "name" : NULL, set->lines);
     if (err < 0 || !named || !placed)
         return err;
     return node_read_text(&set->name, name, "name", "what the set is called");
@@ -91,18 +97,18 @@ static int read_item(const struct sph_experiment *e, struct experiment_named *se
     if (node_is_map(item)) {
         err = read_mapping(set, item);
     } else if (!(err = node_check_text(item, "data", "the name of a set, or {name: ..., ...}"))) {
-        for (size_t i = 0; i < e->set_count && !set->job && !err; i++)
+        for (size_t i = 0; i < e->set_count && !set->asked && !err; i++)
             if (!strcmp(e->sets[i].name, node_text(item))) /* --set picks some of those there are */
                 err = copy_set(set, &e->sets[i]);
-        if (!err && !set->job && !(err = sph_job_new(&set->job))) {
+        if (!err && !set->asked && !(err = options_new(&set->asked))) {
             set->lines[OPTION_DATA] = node_line(item);
-            err = config_value(set->job, item, OPTION_DATA);
+            err = config_value(set->asked, item, OPTION_DATA);
         }
     }
     if (err < 0)
         return err;
     set->line = node_line(item);
-    const char *source = set->job->options.data;
+    const char *source = set->asked->options.data;
     if (!source || !*source)
         return node_fail(item, "data", "a set without a name, expected that of a set or a file");
     if (!set->name && !(set->name = name_of(source)))
@@ -127,12 +133,13 @@ static int share(struct sph_experiment *e)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         enum option_id id = (enum option_id)i;
-        const char *first = options_text(e->sets[0].job, id);
+        const char *first = options_text(e->sets[0].asked, id);
         size_t alike = 0;
         if (!first)
             return SPH_EMEMORY;
-        for (; alike < e->set_count && e->sets[alike].job->given[i] && id != OPTION_DATA; alike++) {
-            const char *own = options_text(e->sets[alike].job, id);
+        for (; alike < e->set_count && options_given(e->sets[alike].asked, id) && id != OPTION_DATA;
+             alike++) {
+            const char *own = options_text(e->sets[alike].asked, id);
             if (!own)
                 return SPH_EMEMORY;
             if (strcmp(own, first) != 0)
@@ -140,13 +147,13 @@ static int share(struct sph_experiment *e)
         }
         if (alike < e->set_count)
             continue;
-        int err = options_take(e->base, e->sets[0].job, id);
+        int err = options_take(e->base, e->sets[0].asked, id);
         if (err < 0)
             return err;
-        e->base->given[i] = 1;
+        e->base->origin[i] = ORIGIN_FILE;
         e->lines[i] = e->sets[0].lines[i];
         for (size_t k = 0; k < e->set_count; k++)
-            options_unset(e->sets[k].job, id);
+            options_unset(e->sets[k].asked, id);
     }
     return 0;
 }
@@ -206,7 +213,7 @@ static int set_one(struct sph_experiment *e, struct node value)
     int err = node_check_text(value, "name", "the name of a set, or a list of them");
     for (size_t i = 0; i < e->set_count && !err; i++)
         if (!strcmp(e->sets[i].name, node_text(value))) {
-            err = options_override(e->base, e->sets[i].job);
+            err = options_override(e->base, e->sets[i].asked, ORIGIN_FILE);
             e->lines[OPTION_DATA] = e->sets[i].lines[OPTION_DATA];
             forget_sets(e);
             return err;
@@ -227,33 +234,33 @@ int experiment_set_data_option(struct sph_experiment *e, enum option_id id, stru
     int err = config_value(e->base, value, id);
     e->lines[id] = 0;
     for (size_t i = 0; i < e->set_count && !err; i++)
-        options_unset(e->sets[i].job, id);
+        options_unset(e->sets[i].asked, id);
     return err;
 }
 
 /* ---------------------------------------------------------------- the resolved file */
 
-static int write_set(const struct experiment_named *set, const struct sph_job *base, struct yaml_out *out)
+static int write_set(const struct experiment_named *set, const struct job_spec *base, struct yaml_out *out)
 {
-    struct sph_job *job = NULL;
-    const char *source = set->job->options.data;
+    struct job_spec *spec = NULL;
+    const char *source = set->asked->options.data;
     char *name = name_of(source);
-    int err = name ? options_copy(&job, base) : SPH_EMEMORY;
-    if (!err && !(err = options_override(job, set->job))) {
-        options_unset(job, OPTION_DATA);
+    int err = name ? copy_options(&spec, base) : SPH_EMEMORY;
+    if (!err && !(err = options_override(spec, set->asked, ORIGIN_FILE))) {
+        options_unset(spec, OPTION_DATA);
         yaml_map_block(out);
         if (strcmp(name, set->name) != 0)
             yaml_pair(out, "name", set->name);
         yaml_pair(out, strcmp(set->name, source) != 0 ? "file" : "name", source);
-        config_write_options(out, job, "data");
+        config_write_options(out, spec, "data");
         yaml_map_end(out);
     }
-    sph_job_free(job);
+    options_delete(spec);
     mem_free(name);
     return err;
 }
 
-int experiment_yaml_data(const struct sph_experiment *e, const struct sph_job *base, struct yaml_out *out)
+int experiment_yaml_data(const struct sph_experiment *e, const struct job_spec *base, struct yaml_out *out)
 {
     int err = 0;
     if (!e->set_count) {

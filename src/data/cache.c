@@ -69,6 +69,7 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
             same_text(kept->time, opts->time) && same_text(kept->weights, opts->weights) &&
             kept->opts.delimiter == opts->delimiter && kept->opts.missing == opts->missing &&
             !kept->opts.gray == !opts->gray && kept->opts.size == opts->size &&
+            kept->opts.eval_side == opts->eval_side &&
             (!kept->data->pictures || kept->opts.decode == opts->decode) &&
             kept->opts.workers == opts->workers && !kept->opts.skip_bad == !opts->skip_bad &&
             same_rows(kept, opts) && same_task(kept, opts))

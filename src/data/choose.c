@@ -176,7 +176,7 @@ int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t 
 {
     size_t train = data_is_images(whole) && whole->test_from ? whole->test_from : whole->rows, kept_test = 0;
     if (count > train)
-        return sph_fail_at(SPH_EARG, path,
+        return sph_fail_of(SPH_EARG, path, 0, "rows",
                            data_is_images(whole) ? "%zu training images, fewer than the %zu asked for"
                                                  : "%zu rows, fewer than the %zu asked for",
                            train, count);

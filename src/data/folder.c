@@ -246,13 +246,14 @@ static int check_classes(const struct folder *folder, const char *root, const ch
         qsort(sorted, folder->class_count, sizeof *sorted, by_text);
     for (size_t i = 0; i < count && !err; i++)
         if (!bsearch(&names[i], sorted, folder->class_count, sizeof *sorted, by_text))
-            err = sph_fail_at(SPH_EFORMAT, root, "class '%s' is none of those of %s", names[i], known);
+            err = sph_fail_of(SPH_EFORMAT, root, 0, names[i], "class '%s' is none of those of %s", names[i],
+                              known);
     mem_free(sorted);
     if (!err && all && count < folder->class_count)
         for (size_t c = 0; c < folder->class_count && !err; c++)
             if (c >= count || strcmp(folder->classes[c], names[c]) != 0)
-                err = sph_fail_at(SPH_EFORMAT, root, "class '%s' of %s has no folder in it",
-                                  folder->classes[c], known);
+                err = sph_fail_of(SPH_EFORMAT, root, 0, folder->classes[c],
+                                  "class '%s' of %s has no folder in it", folder->classes[c], known);
     if (!err && !count)
         err = no_classes(root);
     mem_free_texts(names, count);
@@ -325,7 +326,8 @@ int folder_open(struct folder **out, const char *path)
     if (!err && !folder->class_count)
         err = no_classes(train->root);
     if (!err && folder->class_count < 2)
-        err = sph_fail_at(SPH_EFORMAT, train->root, "one class, '%s': nothing to learn", folder->classes[0]);
+        err = sph_fail_of(SPH_EFORMAT, train->root, 0, folder->classes[0],
+                          "one class, '%s': nothing to learn", folder->classes[0]);
     if (!err && test->root)
         err = check_classes(folder, test->root, train->root, 1);
     if (!err)

@@ -344,9 +344,13 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
         data->channels = data->gray ? 1 : 3;
         data->height = data->width = opts->size ? opts->size : shelf->size;
         data->features = data->channels * data->height * data->width;
+        data->eval_side = opts->eval_side;
     }
     if (data->height > PICTURES_SIZE_MOST)
         return sph_fail_key(SPH_EARG, "size", "%zu, expected at most %d", data->height, PICTURES_SIZE_MOST);
+    if (data->eval_side && (data->eval_side < data->height || data->eval_side > 8 * data->height))
+        return sph_fail_key(SPH_EARG, "eval_side", "%zu, expected %zu to %zu: 1 to 8 times the size",
+                            data->eval_side, data->height, 8 * data->height);
     if (opts->workers > PICTURES_WORKERS_MOST)
         return sph_fail_key(SPH_EARG, "workers", "%zu, expected at most %d", opts->workers,
                             PICTURES_WORKERS_MOST);

@@ -204,11 +204,12 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
         return err;
     read_notes(&notes, bytes, desk->length);
     if (notes.scans > SCANS_MOST)
-        return sph_fail_at(SPH_EFORMAT, path, "%zu scans, expected at most %d", notes.scans, SCANS_MOST);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "scans", "%zu scans, expected at most %d", notes.scans,
+                           SCANS_MOST);
     if (notes.buffered &&
         (!size_product(&coefficients, (size_t[]){w, h, (size_t)notes.components, COEFFICIENT}, 4) ||
          !mem_allows(coefficients)))
-        return sph_fail_in(SPH_EMEMORY, "%s: %zu x %zu pixels in several scans", path, w, h);
+        return sph_fail_in(sph_fail_move(SPH_EMEMORY, path, 0, 0), "%zu x %zu pixels in several scans", w, h);
     tjscalingfactor factor = factor_for(w < h ? w : h, least);
     int inks = space == TJCS_CMYK || space == TJCS_YCCK;
     err = picture_shape(&desk->picture, path, (size_t)TJSCALED(width, factor),

@@ -88,18 +88,17 @@ static int read_entry(struct npz *npz, struct archive_entry *entry)
     int is_y = text_find(key, y_keys, sizeof y_keys / sizeof *y_keys) >= 0;
     int err = npz->keys.failed ? SPH_EMEMORY : 0;
     if (!err && (is_x || is_y)) {
-        char *where = mem_format("%s: %s", npz->sheet->path, key);
+        const char *where = npz->sheet->path;
         struct array *array = is_x ? &npz->sheet->x : &npz->sheet->y;
         unsigned char **own = &npz->sheet->own[is_x ? 0 : 1];
         size_t length = 0;
-        if (!where)
-            err = SPH_EMEMORY;
-        else if (*own)
+        if (*own)
             err = sph_fail_at(SPH_EFORMAT, where, "a second array that could be the %s",
                               is_x ? "features" : "targets");
         else if (!(err = read_member(own, &length, npz->zip, where)))
             err = npy_parse(array, *own, length, where);
-        mem_free(where);
+        if (err == SPH_EFORMAT)
+            sph_fail_about(err, key, "%s", key);
     }
     mem_free(key);
     return err;

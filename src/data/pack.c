@@ -230,6 +230,7 @@ static int open_part(struct pack *pack, int number, int with_labels)
         err = sph_fail_at(SPH_EIO, images, "no such file");
     if (!err)
         err = check_images(pack, part, images);
+    file_map_by_parts(&part->images);
     if (!err && with_labels && !(err = map_file(pack, number, "labels.npy", &part->labels, &labels)))
         err = part->labels.data ? check_labels(pack, part, labels)
                                 : sph_fail_at(SPH_EIO, images,
@@ -392,6 +393,7 @@ static int read_row(const void *self, size_t row, struct picture_desk *desk, siz
     int err = picture_shape(&desk->picture, pack->path, pack->width, pack->height, channels);
     if (err < 0)
         return err;
+    file_map_soon(&part->images, part->pixels + row * bytes, bytes);
     copy_pixels(part->pixels + row * bytes, pack->channels, pixels, &desk->picture);
     let_go(&part->images, part->pixels + row * bytes, bytes);
     return 0;

@@ -167,10 +167,12 @@ static int push_name(struct pickle *p, const struct value *module, const struct 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_text(module, names[i].module) && is_text(name, names[i].name))
             return push(p, (struct value){.kind = NAME, .number = names[i].which});
-    return sph_fail_at(SPH_EFORMAT, p->path,
-                       "a pickle that calls %.*s.%.*s, which is refused; expected numpy arrays alone",
-                       (int)(module->length < 60 ? module->length : 60), (const char *)module->bytes,
-                       (int)(name->length < 60 ? name->length : 60), (const char *)name->bytes);
+    char called[128];
+    snprintf(called, sizeof called, "%.*s.%.*s", (int)(module->length < 60 ? module->length : 60),
+             (const char *)module->bytes, (int)(name->length < 60 ? name->length : 60),
+             (const char *)name->bytes);
+    return sph_fail_of(SPH_EFORMAT, p->path, 0, called,
+                       "a pickle that calls %s, which is refused; expected numpy arrays alone", called);
 }
 
 static int read_line(struct pickle *p, struct value *out)
@@ -439,7 +441,8 @@ static int step(struct pickle *p)
     case 'j':
         return get(p, cursor_little(&p->in, 4));
     default:
-        return sph_fail_at(SPH_EFORMAT, p->path, "byte %zu: opcode 0x%02x, which no pickle of arrays has",
+        return sph_fail_of(SPH_EFORMAT, p->path, 0, "opcode",
+                           "byte %zu: opcode 0x%02x, which no pickle of arrays has",
                            p->total - cursor_left(&p->in) - 1, code);
     }
 }
@@ -480,15 +483,16 @@ static struct array as_array(const struct pickle *p, const struct value *value)
 static int take(struct images *images, const struct pickle *p)
 {
     if (p->data.kind != ARRAY || !thing_of(p, &p->data)->bytes)
-        return sph_fail_at(SPH_EFORMAT, p->path, "its dict has no array called data");
+        return sph_fail_of(SPH_EFORMAT, p->path, 0, "data", "its dict has no array called data");
     if (images->with_labels && p->labels.kind != LIST &&
         (p->labels.kind != ARRAY || !thing_of(p, &p->labels)->bytes))
-        return sph_fail_at(SPH_EFORMAT, p->path, "its dict has no list or array called labels");
+        return sph_fail_of(SPH_EFORMAT, p->path, 0, "labels", "its dict has no list or array called labels");
     struct array data = as_array(p, &p->data), labels = {0};
     if (images->with_labels)
         labels = as_array(p, &p->labels);
     if (images->with_labels && labels.rows != data.rows)
-        return sph_fail_at(SPH_EFORMAT, p->path, "%zu labels for %zu images", labels.rows, data.rows);
+        return sph_fail_of(SPH_EFORMAT, p->path, 0, "labels", "%zu labels for %zu images", labels.rows,
+                           data.rows);
     return images_take_arrays(images, p->path, &data, &labels);
 }
 

@@ -29,15 +29,16 @@ int picture_shape(struct picture *picture, const char *path, size_t width, size_
 {
     size_t bytes, step = channels == 3 ? 4 : channels;
     if (!width || !height || width > PICTURE_SIDE || height > PICTURE_SIDE)
-        return sph_fail_at(SPH_EFORMAT, path, "%zu x %zu pixels, expected sides from 1 to %d", width, height,
-                           PICTURE_SIDE);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "pixels", "%zu x %zu pixels, expected sides from 1 to %d",
+                           width, height, PICTURE_SIDE);
     if (!size_product(&bytes, (size_t[]){width, height, step}, 3))
-        return sph_fail_at(SPH_EFORMAT, path, "%zu x %zu pixels are too many for any memory", width, height);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "pixels", "%zu x %zu pixels are too many for any memory",
+                           width, height);
     if (bytes > picture->room) {
         mem_free(picture->bytes);
         picture->room = 0;
         if (!(picture->bytes = mem_get(bytes, 1)))
-            return sph_fail_in(SPH_EMEMORY, "%s: %zu x %zu pixels", path, width, height);
+            return sph_fail_in(sph_fail_move(SPH_EMEMORY, path, 0, 0), "%zu x %zu pixels", width, height);
         picture->room = bytes;
     }
     picture->width = picture->full_width = width;
@@ -56,7 +57,7 @@ int picture_plausible(const char *path, size_t width, size_t height, size_t byte
         most = SIZE_MAX;
     if (size_times(&pixels, width, height) && pixels <= most)
         return 0;
-    return sph_fail_at(SPH_EFORMAT, path,
+    return sph_fail_of(SPH_EFORMAT, path, 0, "pixels",
                        "its header says %zu x %zu pixels, too many for a file of %zu bytes", width, height,
                        bytes);
 }

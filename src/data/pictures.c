@@ -14,8 +14,8 @@
 struct shelf_pictures {
     struct pictures pictures;
     struct shelf shelf;
-    uint32_t *chosen; /* (rows) of the shelf's; NULL: all */
-    size_t rows, size, channels, workers;
+    uint32_t *chosen;                           /* (rows) of the shelf's; NULL: all */
+    size_t rows, size, side, channels, workers; /* side: of evaluation, or 0 */
     sph_decode decode;
 };
 
@@ -119,7 +119,7 @@ static int bring(void *self, void *which, size_t epoch, uint32_t row, uint8_t *t
     struct desk *desk = which;
     struct view_choice choice;
     struct picture_window window;
-    view_choose(&choice, stream->augment, stream->seed, epoch, row, p->size);
+    view_choose(&choice, stream->augment, stream->seed, epoch, row, p->size, p->side);
     int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels,
                                   least_of(p, choice.shorter));
     if (err < 0)
@@ -281,6 +281,7 @@ static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, 
                                  .shelf = *shelf,
                                  .rows = shelf->rows,
                                  .size = data->height,
+                                 .side = data->eval_side,
                                  .channels = data->channels,
                                  .decode = data->decode,
                                  .workers = workers          ? workers

@@ -57,6 +57,7 @@ static int images_schema(const sph_data *data, json_t **out)
     json_t *images = JSON_OF({"channels", json_count(data->channels)}, {"height", json_count(data->height)},
                              {"width", json_count(data->width)},
                              {"decode", json_string(sph_word(SPH_WORDS_DECODE, (int)data->decode)->word)},
+                             JSON_IF(data->eval_side, "eval_side", json_count(data->eval_side)),
                              JSON_IF(data->gray, "gray", json_true()));
     *out = JSON_OF({"images", images}, {"classes", text_array(data->labels, data->classes)});
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
@@ -264,6 +265,9 @@ static int read_images_schema(sph_data *data, const json_t *schema)
         (err = member_word(images, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
         return err;
     data->decode = (sph_decode)decode;
+    if (json_object_get(images, "eval_side") &&
+        (err = json_member_size(images, where, "eval_side", &data->eval_side)) < 0)
+        return err;
     data->gray = json_is_true(json_object_get(images, "gray"));
     if (data->gray && data->channels != 1)
         return sph_fail_at(SPH_EFORMAT, where, "gray images of %zu channels", data->channels);

@@ -235,7 +235,7 @@ int targets_settle(sph_data *data, const char *path, int task)
         return sph_fail_at(SPH_EFORMAT, path, "one row of data, expected at least 2");
     if (data->targets > 1) {
         if (task > 0)
-            return sph_fail_at(SPH_EARG, path, "%zu targets, expected one for a task of classes",
+            return sph_fail_of(SPH_EARG, path, 0, "target", "%zu targets, expected one for a task of classes",
                                data->targets);
         data->task = SPH_TASK_REGRESSION;
         return check_varies(data, path);

@@ -29,12 +29,12 @@ size_t view_size(size_t shorter)
 }
 
 void view_choose(struct view_choice *out, sph_augment augment, uint64_t seed, size_t epoch, uint32_t row,
-                 size_t size)
+                 size_t size, size_t side)
 {
     struct rng rng = rng_stream(seed, RNG_AUGMENT, (uint32_t)epoch);
     size_t least = view_shorter(size), most = in_proportion(SHORT_MOST, size);
     rng.drawn = (uint64_t)row * WORDS;
-    *out = (struct view_choice){.shorter = least, .x = (double)NAN, .y = (double)NAN};
+    *out = (struct view_choice){.shorter = side ? side : least, .x = (double)NAN, .y = (double)NAN};
     if (augment == SPH_AUGMENT_NONE)
         return;
     out->flip = (int)(rng_u32(&rng) & 1);

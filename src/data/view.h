@@ -25,8 +25,9 @@ struct view_colours {
     double shift[3][3]; /* [axis][channel] what alpha 1 adds, in levels */
 };
 
+/* side: what the shorter side becomes without crop or colour; 0: view_shorter(size). */
 void view_choose(struct view_choice *out, sph_augment augment, uint64_t seed, size_t epoch, uint32_t row,
-                 size_t size);
+                 size_t size, size_t side);
 
 /* What the shorter side becomes in evaluation, and the size of a net for which that is as it is already. */
 size_t view_shorter(size_t size);

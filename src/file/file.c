@@ -222,12 +222,27 @@ void file_unmap(struct file_map *map)
     *map = (struct file_map){0};
 }
 
+static void advise(const struct file_map *map, size_t first, size_t end, int advice)
+{
+    if (map->length && first < end)
+        madvise((void *)(uintptr_t)(map->data + first), end - first, advice);
+}
+
+void file_map_by_parts(const struct file_map *map)
+{
+    advise(map, 0, map->length, MADV_RANDOM);
+}
+
+void file_map_soon(const struct file_map *map, const void *from, size_t length)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (size_t)((const unsigned char *)from - map->data);
+    advise(map, begin / page * page, begin + length, MADV_WILLNEED);
+}
+
 void file_map_done(const struct file_map *map, const void *from, size_t length)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = (size_t)((const unsigned char *)from - map->data);
-    size_t first = (begin + page - 1) / page * page, end = (begin + length) / page * page;
-    if (map->length && first < end)
-        madvise((void *)(uintptr_t)(map->data + first), end - first, MADV_DONTNEED);
+    advise(map, (begin + page - 1) / page * page, (begin + length) / page * page, MADV_DONTNEED);
 }
 
 /* ---------------------------------------------------------------- names and directories */

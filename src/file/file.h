@@ -38,6 +38,11 @@ struct file_map {
 int file_map(struct file_map *out, const char *path);
 void file_unmap(struct file_map *map); /* twice, or of zeroes, is fine */
 
+/* For a mapping that is read in parts, in random order: the system reads no more than these parts. Without this it reads ahead
+ * up to 8 MB for each. Call file_map_soon before each part, which reads it at once instead of page by page. */
+void file_map_by_parts(const struct file_map *map);
+void file_map_soon(const struct file_map *map, const void *from, size_t length);
+
 /* Pages that lie whole in these bytes of the mapping need not stay in memory: they were read. */
 void file_map_done(const struct file_map *map, const void *from, size_t length);
 

@@ -7,7 +7,9 @@
 #include "file/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "job/defaults.h"
 #include "job/nodes.h"
+#include "net/zoo.h"
 
 enum { SECTIONS = 3 };
 
@@ -22,10 +24,10 @@ static const char *section_word(enum option_id id)
 
 /* ---------------------------------------------------------------- writing */
 
-void config_write_value(struct yaml_out *out, const struct sph_job *job, enum option_id id)
+void config_write_value(struct yaml_out *out, const struct job_spec *spec, enum option_id id)
 {
-    const struct option_sizes *hidden = &job->options.hidden;
-    const char *text = id == OPTION_HIDDEN ? "" : options_text(job, id);
+    const struct option_sizes *hidden = &spec->options.hidden;
+    const char *text = id == OPTION_HIDDEN ? "" : options_text(spec, id);
     if (!text) {
         out->failed = 1;
     } else if (id == OPTION_HIDDEN) {
@@ -40,24 +42,24 @@ void config_write_value(struct yaml_out *out, const struct sph_job *job, enum op
     }
 }
 
-void config_write_options(struct yaml_out *out, const struct sph_job *job, const char *section)
+void config_write_options(struct yaml_out *out, const struct job_spec *spec, const char *section)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         enum option_id id = (enum option_id)i;
-        if (!job->set[i] || id == OPTION_OUT || strcmp(section_word(id), section))
+        if (!options_has(spec, id) || id == OPTION_OUT || strcmp(section_word(id), section))
             continue;
         yaml_key(out, option_key(id));
-        config_write_value(out, job, id);
+        config_write_value(out, spec, id);
     }
 }
 
-void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section)
+void config_write_section(struct yaml_out *out, const struct job_spec *spec, const char *section)
 {
     if (*section) {
         yaml_key(out, section);
         yaml_map_block(out);
     }
-    config_write_options(out, job, section);
+    config_write_options(out, spec, section);
     if (*section)
         yaml_map_end(out);
 }
@@ -72,16 +74,39 @@ int config_end(struct yaml_out *out, struct text *text, char **whole)
     return err;
 }
 
-int config_write(const struct sph_job *job, char **whole)
+/* What is not named here is a default. */
+static void write_origins(struct yaml_out *out, const struct job_spec *spec)
+{
+    yaml_key(out, "origins");
+    yaml_map_block(out);
+    for (enum option_origin origin = ORIGIN_PROTOCOL; origin < ORIGIN_COUNT; origin++) {
+        int count = 0;
+        for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+            if (spec->origin[id] != origin || id == OPTION_OUT)
+                continue;
+            if (!count++) {
+                yaml_key(out, option_origin_word(origin));
+                yaml_list(out);
+            }
+            yaml_text(out, option_row(id)->name);
+        }
+        if (count)
+            yaml_list_end(out);
+    }
+    yaml_map_end(out);
+}
+
+int config_write(const struct job_spec *spec, char **whole)
 {
     struct text text = {0};
     struct yaml_out out;
     text_add(&text, "# everything needed to repeat this run\n");
     yaml_begin(&out, &text);
     yaml_pair(&out, "version", sph_version());
-    config_write_section(&out, job, "");
+    config_write_section(&out, spec, "");
     for (size_t i = 0; i < SECTIONS; i++)
-        config_write_section(&out, job, sections[i]);
+        config_write_section(&out, spec, sections[i]);
+    write_origins(&out, spec);
     return config_end(&out, &text, whole);
 }
 
@@ -106,7 +131,7 @@ static int join_list(struct text *out, struct node list, enum option_id id)
     return out->failed ? SPH_EMEMORY : 0;
 }
 
-int config_value(struct sph_job *job, struct node node, enum option_id id)
+int config_value(struct job_spec *spec, struct node node, enum option_id id)
 {
     const char *key = option_key(id), *argument = option_row(id)->argument;
     struct text joined = {0};
@@ -117,7 +142,7 @@ int config_value(struct sph_job *job, struct node node, enum option_id id)
             text_free(&joined);
             return err;
         }
-        err = options_give(job, id, joined.chars ? joined.chars : "");
+        err = options_put(spec, id, joined.chars ? joined.chars : "", ORIGIN_FILE);
         text_free(&joined);
     } else if ((err = node_check_text(node, key, argument ? argument : "true or false")) < 0) {
         return err;
@@ -125,7 +150,7 @@ int config_value(struct sph_job *job, struct node node, enum option_id id)
         return node_fail(node, key, "found the text \"%s\", expected %s without quotes", node_text(node),
                          argument ? "a number" : "true or false");
     } else {
-        err = options_give(job, id, node_text(node));
+        err = options_put(spec, id, node_text(node), ORIGIN_FILE);
     }
     if (err != SPH_EARG)
         return err;
@@ -182,7 +207,7 @@ int config_unknown_key(struct node node, const char *section)
     return node_unknown_key(node, known, count);
 }
 
-int config_apply(struct sph_job *job, struct node mapping, const char *section, const char *except,
+int config_apply(struct job_spec *spec, struct node mapping, const char *section, const char *except,
                  size_t lines[OPTION_COUNT])
 {
     size_t seen[OPTION_COUNT] = {0}; /* line of the key */
@@ -204,7 +229,7 @@ int config_apply(struct sph_job *job, struct node mapping, const char *section, 
         seen[id] = key.at->line;
         if (lines)
             lines[id] = node_line(key);
-        err = config_value(job, node_value(mapping, i), (enum option_id)id);
+        err = config_value(spec, node_value(mapping, i), (enum option_id)id);
     }
     return err;
 }
@@ -220,23 +245,60 @@ int config_load(struct node_tree *out, const char *path)
     return err;
 }
 
-/* One entry of the top level: a section, the version, or an option of the run. */
-static int read_entry(struct sph_job *job, struct node key, struct node value)
+/* {command line: [lr, data], ...}, which comes last. What it does not name is a default. */
+static int read_origins(struct job_spec *spec, struct node map)
+{
+    int err = node_check_map(map, "origins", "{command line: [options], ...}");
+    for (enum option_id id = 0; id < OPTION_COUNT && !err; id++)
+        if (options_has(spec, id))
+            spec->origin[id] = ORIGIN_DEFAULT;
+    for (size_t i = 0; !err && i < node_count(map); i++) {
+        struct node key = node_key(map, i), list = node_value(map, i);
+        int origin = node_is_text(key) ? option_origin_find(node_text(key)) : -1;
+        if (origin < ORIGIN_PROTOCOL || !node_is_list(list))
+            return node_fail(key, "origins", "expected an origin and the list of its options");
+        for (size_t k = 0; k < node_count(list); k++) {
+            struct node item = node_item(list, k);
+            int id = node_is_text(item) ? option_find(node_text(item)) : -1;
+            if (id < 0)
+                return node_fail(item, "origins", "expected the name of an option");
+            if (options_has(spec, (enum option_id)id))
+                spec->origin[id] = (unsigned char)origin;
+        }
+    }
+    return err;
+}
+
+/* One entry of the top level: a section, the version, the origins, or an option of the run. */
+static int read_entry(struct job_spec *spec, struct node key, struct node value)
 {
     int err = node_check_key(key);
     if (err < 0)
         return err;
     int section = text_find(node_text(key), sections, SECTIONS);
     if (section >= 0)
-        return config_apply(job, value, sections[section], NULL, NULL);
+        return config_apply(spec, value, sections[section], NULL, NULL);
     if (!strcmp(node_text(key), "version"))
         return node_is_text(value) ? 0
                                    : node_fail(value, "version", "found %s, expected text", node_kind(value));
+    if (!strcmp(node_text(key), "origins"))
+        return read_origins(spec, value);
     int id = config_key(node_text(key), "");
-    return id < 0 ? config_unknown_key(key, "") : config_value(job, value, (enum option_id)id);
+    return id < 0 ? config_unknown_key(key, "") : config_value(spec, value, (enum option_id)id);
 }
 
-int config_read(struct sph_job *job, const char *path)
+/* Options that a run of an older version does not name, because it did what they say by itself. */
+static int add_old_habits(struct job_spec *spec)
+{
+    if (options_has(spec, OPTION_NET) && !options_has(spec, OPTION_STEM) &&
+        net_kind((sph_net_kind)spec->options.net)->stems)
+        options_set_word(spec, OPTION_STEM, SPH_STEM_LARGE, ORIGIN_FILE);
+    if (spec->options.ensemble > 1 && !options_has(spec, OPTION_ENSEMBLE_VAL))
+        options_set_word(spec, OPTION_ENSEMBLE_VAL, ENSEMBLE_VAL_ONE, ORIGIN_FILE);
+    return defaults_older(spec);
+}
+
+int config_read(struct job_spec *spec, const char *path)
 {
     struct node_tree document;
     int err = config_load(&document, path);
@@ -246,7 +308,7 @@ int config_read(struct sph_job *job, const char *path)
     err = node_check_map(root, "", "sections data, net and train");
     for (size_t i = 0; !err && i < node_count(root); i++) {
         struct node key = node_key(root, i);
-        err = read_entry(job, key, node_value(root, i));
+        err = read_entry(spec, key, node_value(root, i));
         /* The entry was known, so the few before it are too. */
         for (size_t k = 0; !err && k < i; k++)
             if (!strcmp(node_text(key), node_text(node_key(root, k))))
@@ -254,20 +316,19 @@ int config_read(struct sph_job *job, const char *path)
                                 node_line(node_key(root, k)));
     }
     node_tree_free(&document);
-    if (!err && !job->given[OPTION_DECODE]) /* no pictures, or a run of 0.2.0 or before: job_open_data */
-        options_unset(job, OPTION_DECODE);
-    return err;
+    return err ? err : add_old_habits(spec);
 }
 
 /* ---------------------------------------------------------------- resuming */
 
-int config_conflict(const struct sph_job *mine, const struct sph_job *theirs)
+int config_conflict(const struct job_spec *mine, const struct job_spec *theirs)
 {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!mine->given[i] || i == OPTION_OUT || i == OPTION_CHECKPOINT_SECONDS || i == OPTION_EPOCHS)
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        if (!options_given(mine, id) || id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS ||
+            id == OPTION_EPOCHS)
             continue;
-        const char *name = option_row((enum option_id)i)->name;
-        const char *found = sph_job_get(mine, name), *before = sph_job_get(theirs, name);
+        const char *name = option_row(id)->name;
+        const char *found = options_text(mine, id), *before = options_text(theirs, id);
         if (!found || !before)
             return SPH_EMEMORY;
         if (!*before)
@@ -279,4 +340,16 @@ int config_conflict(const struct sph_job *mine, const struct sph_job *theirs)
                                before);
     }
     return 0;
+}
+
+int config_adopt(struct job_spec *asked, const struct job_spec *theirs)
+{
+    int err = 0;
+    for (enum option_id id = 0; id < OPTION_COUNT && !err; id++) {
+        if (options_given(asked, id) || !options_has(theirs, id) || id == OPTION_OUT)
+            continue;
+        err = options_take(asked, theirs, id);
+        asked->origin[id] = ORIGIN_FILE;
+    }
+    return err;
 }

@@ -9,6 +9,7 @@
  *     data: {name: prices.csv, target: price, ...}     sections are written in block style
  *     net: {kind: mlp, hidden: [100], ...}
  *     train: {loss: mse, lr: 0.01, ...}
+ *     origins: {command line: [data, lr], ...}          where values come from that are no defaults
  *
  * Keys are the options' own names with '_' for '-', except data.name (--data), which may be called file as well, and net.kind (--net). Where the
  * run folder lies (--out) is not written: a folder may be moved. Unset options are left out. */
@@ -21,20 +22,23 @@
 #include "job/yaml_out.h"
 
 /* The whole text of a config.yaml; caller frees with mem_free. */
-int config_write(const struct sph_job *job, char **text);
+int config_write(const struct job_spec *spec, char **text);
 
-/* Gives every value of the file to the job. Fails with path:line for what is not YAML, an unknown or
+/* Gives every value of the file to spec. Fails with path:line for what is not YAML, an unknown or
  * misplaced or repeated key, or a value the option refuses. Values read before the failing one stay. */
-int config_read(struct sph_job *job, const char *path);
+int config_read(struct job_spec *spec, const char *path);
 
 /* For --resume: fails naming the first option that was given to mine and differs from theirs. How often to
  * write checkpoints and where the folder lies may differ. */
-int config_conflict(const struct sph_job *mine, const struct sph_job *theirs);
+int config_conflict(const struct job_spec *mine, const struct job_spec *theirs);
 
-/* Gives the values of one mapping to the job. section: "data", "net" or "train" as in files; NULL takes any
+/* Asks for all that the other one has and that was not asked for, as if a file had named it. */
+int config_adopt(struct job_spec *asked, const struct job_spec *theirs);
+
+/* Gives the values of one mapping to spec. section: "data", "net" or "train" as in files; NULL takes any
  * key of net and train, and data's draw and columns (a method of an experiment). except: a key that is the caller's own and is passed
  * over, or NULL. lines, or NULL: where each option stands. */
-int config_apply(struct sph_job *job, struct node mapping, const char *section, const char *except,
+int config_apply(struct job_spec *spec, struct node mapping, const char *section, const char *except,
                  size_t lines[OPTION_COUNT]);
 
 /* The pieces of config_apply. config_key: the option a key of that section names, or -1. config_known_key:
@@ -43,14 +47,14 @@ int config_apply(struct sph_job *job, struct node mapping, const char *section, 
 int config_key(const char *key, const char *section);
 int config_known_key(const char *key);
 int config_unknown_key(struct node key, const char *section);
-int config_value(struct sph_job *job, struct node node, enum option_id id);
+int config_value(struct job_spec *spec, struct node node, enum option_id id);
 
 /* And of config_write: a section with all set options ("" for the top level); one value; the end of the
  * document, its text moved to *whole. */
-void config_write_section(struct yaml_out *out, const struct sph_job *job, const char *section);
-void config_write_options(struct yaml_out *out, const struct sph_job *job,
+void config_write_section(struct yaml_out *out, const struct job_spec *spec, const char *section);
+void config_write_options(struct yaml_out *out, const struct job_spec *spec,
                           const char *section); /* without its key */
-void config_write_value(struct yaml_out *out, const struct sph_job *job, enum option_id id);
+void config_write_value(struct yaml_out *out, const struct job_spec *spec, enum option_id id);
 int config_end(struct yaml_out *out, struct text *text, char **whole);
 
 /* Loads the one document of a YAML file; caller frees with node_tree_free. */

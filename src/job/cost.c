@@ -21,17 +21,18 @@ enum {
 }; /* ROW_DIGITS: of a row's number in split.json, with what is around it */
 
 /* Every epoch's steps and scores, and the scores of all parts at the end. */
-static double all_seconds(const struct sph_job *job, const struct fit *fit, const sph_split *split,
+static double all_seconds(const struct job_spec *spec, const struct fit *fit, const sph_split *split,
                           double step)
 {
     double steps = (double)trainer_steps(fit->trainer), row = step * steps / (double)split->train_rows,
-           scored = (double)split->val_rows + (job->options.train_scores > 0 ? (double)split->train_rows : 0),
+           scored =
+               (double)split->val_rows + (spec->options.train_scores > 0 ? (double)split->train_rows : 0),
            all = (double)(split->train_rows + split->val_rows + split->test_rows);
-    return (double)job->options.epochs * (step * steps + row * scored / 3) + row * all / 3;
+    return (double)spec->options.epochs * (step * steps + row * scored / 3) + row * all / 3;
 }
 
 struct ticks {
-    const struct sph_job *job;
+    const struct job_spec *spec;
     const struct fit *fit;
     const sph_split *split;
     double began, first, last, seconds, enough;
@@ -56,7 +57,7 @@ static int tick(void *self, const sph_view *view)
     if (ticks->steps < STEPS_LEAST)
         return spent >= slow_seconds;
     return spent >= ticks->seconds ||
-           all_seconds(ticks->job, ticks->fit, ticks->split, step_seconds(ticks)) < ticks->enough;
+           all_seconds(ticks->spec, ticks->fit, ticks->split, step_seconds(ticks)) < ticks->enough;
 }
 
 static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split *split)
@@ -69,11 +70,11 @@ static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split 
     return bytes + (double)(split->train_rows + split->val_rows + split->test_rows) * ROW_DIGITS;
 }
 
-int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, sph_net *net,
+int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit, sph_net *net,
              const sph_split *split, double seconds, double enough)
 {
     double now, most;
-    struct ticks ticks = {.job = job,
+    struct ticks ticks = {.spec = spec,
                           .fit = fit,
                           .split = split,
                           .began = clock_seconds(),
@@ -91,7 +92,7 @@ int job_cost(struct job_cost *out, const struct sph_job *job, struct fit *fit, s
     /* what is saved goes through a tensor's size in f64, and in the net's dtype */
     double saving = (double)tensors_largest(net) * (double)(sizeof(double) + net->k->size);
     *out = (struct job_cost){.step_seconds = step,
-                             .seconds = trainer_stopped(fit->trainer) ? all_seconds(job, fit, split, step)
+                             .seconds = trainer_stopped(fit->trainer) ? all_seconds(spec, fit, split, step)
                                                                       : clock_seconds() - ticks.began,
                              .peak_bytes = fmax(most, now + saving) + code_bytes,
                              .disk_bytes = folder_bytes(fit, net, split)};

@@ -10,10 +10,9 @@
 #include "base/random.h"
 #include "base/words.h"
 #include "data/cache.h"
+#include "job/defaults.h"
 #include "job/option_kinds.h"
-#include "job/pictures.h"
-#include "job/recommend.h"
-#include "job/reference.h"
+#include "job/resolve.h"
 #include "rows/split.h"
 #include "net/net.h"
 #include "net/zoo.h"
@@ -21,10 +20,10 @@
 #include "train/optimizer.h"
 #include "train/schedule.h"
 
-uint64_t job_seed(const struct sph_job *job, enum option_id which)
+uint64_t job_seed(const struct job_spec *spec, enum option_id which)
 {
-    const struct job_options *o = &job->options;
-    return !job->set[which] ? o->seed : which == OPTION_SEED_SPLIT ? o->seed_split : o->seed_init;
+    const struct job_options *o = &spec->options;
+    return !options_has(spec, which) ? o->seed : which == OPTION_SEED_SPLIT ? o->seed_split : o->seed_init;
 }
 
 static const struct net_kind *kind_of(const struct job_options *o)
@@ -34,281 +33,15 @@ static const struct net_kind *kind_of(const struct job_options *o)
 
 /* ---------------------------------------------------------------- data */
 
-/* What fits neither the data nor the kind of network. */
-static int check_kind(const struct sph_job *job, const sph_data *data)
+size_t job_folds(const struct job_spec *spec)
 {
-    const struct job_options *o = &job->options;
-    const char *word = sph_word(SPH_WORDS_NET, o->net)->word;
-    const char *source = o->data ? o->data : "the array";
-    int image_net = kind_of(o)->make != NULL;
-    if (image_net && !data_is_images(data))
-        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", word, source);
-    if (image_net && job->given[OPTION_HIDDEN])
-        return sph_fail_key(SPH_EARG, "hidden", "%s has layers of its own; --width scales them", word);
-    if (!image_net && job->given[OPTION_WIDTH])
-        return sph_fail_key(SPH_EARG, "width", "an mlp has the widths that --hidden says");
-    /* an experiment that was written down names it whatever the net */
-    if (job->named[OPTION_STEM] && !kind_of(o)->stems)
-        return sph_fail_key(SPH_EARG, "stem", "%s has no stem to choose; the resnets have", word);
-    static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};
-    for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
-        if (data_is_images(data) && job->set[of_tables[i]])
-            return sph_fail_key(SPH_EARG, option_key(of_tables[i]),
-                                "%s holds images, and only tables have columns", source);
-    const struct norm_ops *norm = norm_ops((sph_norm)o->norm);
-    if (job->set[OPTION_GROUPS] && !norm->grouped)
-        return sph_fail_key(SPH_EARG, "groups", "norm %s has none", norm->name);
-    return 0;
-}
-
-enum { IMAGE_EPOCHS = 30 };
-
-/* Options that have no meaning in this job are unset, so that they are not written down. */
-static int settle_kind(struct sph_job *job, const sph_data *data)
-{
-    const struct net_kind *kind = kind_of(&job->options);
-    int err = check_kind(job, data);
-    if (err < 0 || (err = pictures_check(job, data)) < 0)
-        return err;
-    options_unset(job, kind->make ? OPTION_HIDDEN : OPTION_WIDTH);
-    if (kind->stems)
-        options_set_word(job, OPTION_STEM,
-                         (int)net_stem((sph_stem)job->options.stem, data->height, data->width));
-    else
-        options_unset(job, OPTION_STEM);
-    if (!job->set[OPTION_BATCH])
-        options_set_size(job, OPTION_BATCH, kind->batch);
-    /* A thousand epochs of images do not end. */
-    if (kind->make && !job->settled && !job->given[OPTION_EPOCHS])
-        options_set_size(job, OPTION_EPOCHS, IMAGE_EPOCHS);
-    if (kind->make && !job->settled && !job->given[OPTION_SCHEDULE] &&
-        (err = options_put(job, OPTION_SCHEDULE, "cosine")) < 0)
-        return err;
-    pictures_settle(job, data);
-    return 0;
-}
-
-/* Folds deal rows out one by one, which groups and times forbid. A run that was begun before there were folds has none. */
-static int settle_folds(struct sph_job *job)
-{
-    const struct job_options *o = &job->options;
-    int parted = o->protocol == PROTOCOL_HOLDOUT && o->val > 0;
-    enum option_id by = job->set[OPTION_GROUP] ? OPTION_GROUP : OPTION_TIME;
-    if (!(o->ensemble > 1)) {
-        if (job->named[OPTION_ENSEMBLE_VAL])
-            return sph_fail_key(SPH_EARG, "ensemble_val",
-                                "one net has no folds; --ensemble K trains several");
-        options_unset(job, OPTION_ENSEMBLE_VAL);
-        return 0;
-    }
-    if (!job->set[OPTION_ENSEMBLE_VAL])
-        options_set_word(job, OPTION_ENSEMBLE_VAL,
-                         parted && !job->set[by] && !job->settled ? ENSEMBLE_VAL_FOLDS : ENSEMBLE_VAL_ONE);
-    if (o->ensemble_val != ENSEMBLE_VAL_FOLDS)
-        return 0;
-    if (!parted)
-        return sph_fail_key(SPH_EARG, "ensemble_val",
-                            "no validation part to begin the folds with; use protocol holdout and val");
-    return job->set[by]
-               ? sph_fail_key(SPH_EARG, "ensemble_val",
-                              "folds would part rows that --%s keeps together; use one", option_key(by))
-               : 0;
-}
-
-size_t job_folds(const struct sph_job *job)
-{
-    const struct job_options *o = &job->options;
+    const struct job_options *o = &spec->options;
     return o->ensemble > 1 && o->ensemble_val == ENSEMBLE_VAL_FOLDS ? (size_t)fmax(2, round(1 / o->val)) : 0;
 }
 
-/* What an ensemble cannot do: no net of it is the one whose boundaries move. */
-static int check_ensemble(const struct sph_job *job)
+int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_data **out)
 {
-    const struct job_options *o = &job->options;
-    int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : 0;
-    if (o->ensemble > 1 && job->set[OPTION_RECORD])
-        return sph_fail_key(SPH_EARG, "record", "of one net, and --ensemble trains %zu", o->ensemble);
-    if (o->ensemble > 1 && init < 0 && !(o->new_head > 0))
-        return sph_fail_key(SPH_EARG, "ensemble", "%zu nets that all begin as %s would be nearly one",
-                            o->ensemble, o->init);
-    return 0;
-}
-
-/* A second training needs to know from the first when to end, and nothing else. */
-static int check_refit(const struct sph_job *job)
-{
-    const struct job_options *o = &job->options;
-    struct schedule schedule;
-    if (!(o->refit > 0))
-        return 0;
-    if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
-        return sph_fail_key(SPH_EARG, "refit",
-                            "no validation part chooses the epoch; use protocol holdout and val");
-    if (job->set[OPTION_RECORD])
-        return sph_fail_key(SPH_EARG, "record", "of the net that is kept, and --refit trains another one");
-    int err = schedule_parse(&schedule, o->schedule, o->warmup);
-    return !err && schedule_watches(&schedule)
-               ? sph_fail_key(
-                     SPH_EARG, "refit",
-                     "schedule %s watches the validation part, which the second training has none of",
-                     o->schedule)
-               : err;
-}
-
-static int check_tune(const struct sph_job *job)
-{
-    const struct job_options *o = &job->options;
-    if (!job->set[OPTION_TUNE])
-        return 0;
-    if (kind_of(o)->make)
-        return sph_fail_key(SPH_EARG, "tune", "of an mlp, and the net is a %s",
-                            sph_word(SPH_WORDS_NET, o->net)->word);
-    if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
-        return sph_fail_key(SPH_EARG, "tune", "no validation part chooses; use protocol holdout and val");
-    return 0;
-}
-
-/* Only holdout has a validation part of its own. */
-static int settle_protocol(struct sph_job *job)
-{
-    const struct job_options *o = &job->options;
-    if (o->protocol != PROTOCOL_CV && (job->given[OPTION_FOLD] || job->given[OPTION_FOLDS]))
-        return sph_fail_key(SPH_EARG, job->given[OPTION_FOLD] ? "fold" : "folds",
-                            "only protocol cv has folds");
-    if (o->protocol == PROTOCOL_HOLDOUT)
-        return 0;
-    if (job->given[OPTION_VAL] && o->val > 0)
-        return sph_fail_key(SPH_EARG, "val", "found %g, expected 0: %s", o->val,
-                            o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
-                                                       : "under protocol reference the test part validates");
-    if (o->protocol == PROTOCOL_CV && !job->set[OPTION_FOLD])
-        return sph_fail_key(SPH_EARG, "fold", "nothing given, expected the fold to leave out");
-    if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
-        return sph_fail_key(SPH_EARG, "test",
-                            "found 0, and under protocol reference the test part validates");
-    options_set_real(job, OPTION_VAL, 0);
-    if (o->protocol == PROTOCOL_CV && !job->set[OPTION_FOLDS])
-        options_set_size(job, OPTION_FOLDS, 5);
-    return 0;
-}
-
-static const enum option_id optimizer_options[OPTIMIZER_OPTIONS] = {
-    [OPTIMIZER_MOMENTUM] = OPTION_MOMENTUM, [OPTIMIZER_NESTEROV] = OPTION_NESTEROV,
-    [OPTIMIZER_BETA1] = OPTION_BETA1,       [OPTIMIZER_BETA2] = OPTION_BETA2,
-    [OPTIMIZER_EPSILON] = OPTION_EPSILON,   [OPTIMIZER_FORM] = OPTION_ADAM_FORM,
-};
-
-int job_reads(const struct sph_job *job, enum option_id id)
-{
-    const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)job->options.optimizer);
-    for (int i = 0; i < OPTIMIZER_OPTIONS; i++)
-        if (optimizer_options[i] == id)
-            return ops->reads[i];
-    return 1;
-}
-
-/* "momentum: not read by adam, but by sgd, rmsprop" */
-static int unread(const struct sph_job *job, enum optimizer_option option)
-{
-    char readers[128] = "";
-    for (int i = 0; i < SPH_OPTIMIZER_COUNT; i++) {
-        const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)i);
-        size_t length = strlen(readers);
-        if (ops->reads[option])
-            snprintf(readers + length, sizeof readers - length, "%s%s", length ? ", " : "", ops->name);
-    }
-    return sph_fail_key(SPH_EARG, option_key(optimizer_options[option]), "not read by %s, but by %s",
-                        optimizer_ops((sph_optimizer)job->options.optimizer)->name, readers);
-}
-
-/* The net's own rate is meant for its own batch; where another one is asked for, it goes with that. 0 is all rows. */
-static double image_rate(const struct sph_job *job, const struct net_kind *kind,
-                         const struct optimizer_ops *ops, size_t rows)
-{
-    size_t asked = job->options.batch;
-    double batch = (double)(asked && asked < rows ? asked : rows);
-    double scale = job->given[OPTION_BATCH] ? pow(batch / (double)kind->batch, ops->batch_power) : 1;
-    return ops->rate * kind->lr * scale;
-}
-
-/* What is the optimizer's own. Files name momentum, nesterov and epsilon whatever the optimizer, the others only where
- * they were given. */
-static int settle_optimizer(struct sph_job *job, const sph_train_opts *own, size_t rows)
-{
-    const struct optimizer_ops *ops = optimizer_ops(own->optimizer);
-    const struct net_kind *kind = kind_of(&job->options);
-    for (int i = 0; i < OPTIMIZER_OPTIONS; i++) {
-        enum option_id id = optimizer_options[i];
-        int in_files = id == OPTION_MOMENTUM || id == OPTION_NESTEROV || id == OPTION_EPSILON;
-        if (!ops->reads[i] && (in_files ? job->named[id] : job->set[id]))
-            return unread(job, (enum optimizer_option)i);
-    }
-    if (!job->set[OPTION_MOMENTUM])
-        options_set_real(job, OPTION_MOMENTUM, own->momentum);
-    if (!job->set[OPTION_EPSILON])
-        options_set_real(job, OPTION_EPSILON, own->epsilon);
-    if (!job->set[OPTION_LR])
-        options_set_real(job, OPTION_LR, kind->make ? image_rate(job, kind, ops, rows) : own->lr);
-    return 0;
-}
-
-void sph_job_recommend(sph_job *job)
-{
-    if (!job)
-        return;
-    job->recommends = 1;
-}
-
-/* The papers' protocol has constants of its own, images have those of their nets. A run that goes on has its options from its
- * config.yaml, but for those that --tune was still looking for. */
-static int settle_recommended(struct sph_job *job, const sph_data *data)
-{
-    int open = job->recommends && !kind_of(&job->options)->make && !data_is_images(data) &&
-               job->options.protocol != PROTOCOL_REFERENCE;
-    return open ? recommend_settle(job, data) : 0;
-}
-
-int job_settle(struct sph_job *job, const sph_data *data)
-{
-    sph_train_opts defaults;
-    int err = settle_recommended(job, data);
-    if (!err)
-        err = settle_kind(job, data);
-    if (!err)
-        err = settle_protocol(job);
-    if (!err)
-        err = check_ensemble(job);
-    if (!err)
-        err = settle_folds(job);
-    if (!err)
-        err = check_refit(job);
-    if (!err)
-        err = check_tune(job);
-    if (!err && job->options.protocol == PROTOCOL_REFERENCE && !job->settled)
-        err = reference_settle(job, data);
-    sph_train_defaults(&defaults, data->task);
-    sph_train_optimizer(&defaults, (sph_optimizer)job->options.optimizer);
-    if (!err)
-        err = settle_optimizer(job, &defaults, data->rows);
-    if (err < 0)
-        return err;
-    const struct job_options *o = &job->options;
-    options_set_word(job, OPTION_TASK, (int)data->task);
-    if (!job->set[OPTION_LOSS])
-        options_set_word(job, OPTION_LOSS, (int)defaults.loss);
-    if (job->set[OPTION_HUBER_DELTA] && !loss_row((sph_loss)o->loss)->reads_delta)
-        return sph_fail_key(SPH_EARG, "huber_delta", "%s has none", sph_word(SPH_WORDS_LOSS, o->loss)->word);
-    if (!job->set[OPTION_STANDARDIZE])
-        options_set_word(job, OPTION_STANDARDIZE, (int)loss_standardize((sph_loss)o->loss));
-    if (!job->set[OPTION_INIT])
-        err = options_put(job, OPTION_INIT,
-                          sph_word(SPH_WORDS_INIT, (int)param_ops((sph_param)o->param)->first_init)->word);
-    return err;
-}
-
-int job_open_data(struct sph_job *job, sph_data **out)
-{
-    const struct job_options *o = &job->options;
+    const struct job_options *o = &spec->options;
     if (!o->data)
         return sph_fail_key(SPH_EARG, "data", "nothing given, expected a file or the name of a set");
     sph_data_opts opts;
@@ -321,23 +54,69 @@ int job_open_data(struct sph_job *job, sph_data **out)
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
-    opts.seed = job_seed(job, OPTION_SEED_SPLIT);
+    opts.seed = job_seed(spec, OPTION_SEED_SPLIT);
     opts.rows = o->rows;
     opts.noise = o->noise;
     opts.by_numpy = option_draw(o->draw, &opts.draw);
-    if (job->set[OPTION_PERMUTE] && o->permute > UINT32_MAX)
+    if (options_has(spec, OPTION_PERMUTE) && o->permute > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "permute", "numpy's permutation takes seeds below 2^32");
-    opts.permutes = job->set[OPTION_PERMUTE];
+    opts.permutes = options_has(spec, OPTION_PERMUTE);
     opts.permute = (uint32_t)o->permute;
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
     opts.size = o->size;
-    /* unset by a run of 0.2.0 or before (config_read), which decoded so */
+    opts.eval_side = o->eval_side;
+    /* unset by a run of 0.2.0 or before, which decoded so */
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
     opts.workers = o->workers;
     opts.skip_bad = o->skip_bad > 0;
-    int err =
-        job->cache ? data_cache_open(job->cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
+    return cache ? data_cache_open(cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
+}
+
+/* The papers' images have a thousand classes, and top-5 chooses the epoch; says where there are too few for that. */
+static int note_monitor(struct sph_job *job, const struct data_facts *facts)
+{
+    const struct job_spec *spec = &job->spec;
+    size_t least = sph_metric_about(SPH_METRIC_TOP5)->least_outputs;
+    if (spec->options.protocol != PROTOCOL_REFERENCE || !kind_of(&spec->options)->make ||
+        spec->origin[OPTION_MONITOR] != ORIGIN_PROTOCOL || facts->classes >= least)
+        return 0;
+    char *notes =
+        mem_format("%s%s--protocol reference: val_accuracy chooses the epoch, because val_top5 needs "
+                   "%zu classes and these images have %zu",
+                   job->notes ? job->notes : "", job->notes ? "\n" : "", least, facts->classes);
+    if (!notes)
+        return SPH_EMEMORY;
+    mem_free(job->notes);
+    job->notes = notes;
+    return 0;
+}
+
+int job_resolve_for(struct sph_job *job, const sph_data *data)
+{
+    struct data_facts facts = data_facts(data);
+    options_free(&job->spec);
+    int err = job_resolve(&job->spec, &job->request, &facts);
+    job->resolved = !err;
+    return err ? err : note_monitor(job, &facts);
+}
+
+/* What was asked for, and the fixed defaults of all that the data are opened with. */
+static int read_asked(struct sph_job *job, sph_data **out)
+{
+    struct job_spec asked;
+    int err = options_copy(&asked, &job->request.asked);
+    if (err < 0)
+        return err;
+    if (!(err = defaults_fixed(&asked)))
+        err = job_read_data(&asked, job->cache, out);
+    options_free(&asked);
+    return err;
+}
+
+int job_open_data(struct sph_job *job, sph_data **out)
+{
+    int err = read_asked(job, out);
     if (err < 0)
         return err;
     job->rows = (*out)->rows;
@@ -346,19 +125,26 @@ int job_open_data(struct sph_job *job, sph_data **out)
     mem_free(job->counts);
     job->notes = job->counts = NULL;
     if ((err = data_notes(*out, &job->notes)) < 0 || (err = data_counts(*out, &job->counts)) < 0 ||
-        (err = job_settle(job, *out)) < 0) {
+        (err = job_resolve_for(job, *out)) < 0) {
         sph_data_free(*out);
         *out = NULL;
     }
     return err;
 }
 
-/* The test part stays; fold by fold, the training part gives the validation part. */
-static int leave_fold_out(const struct sph_job *job, sph_split *split)
+void sph_job_recommend(sph_job *job)
 {
-    const struct job_options *o = &job->options;
+    if (!job)
+        return;
+    job->request.recommends = 1;
+}
+
+/* The test part stays; fold by fold, the training part gives the validation part. */
+static int leave_fold_out(const struct job_spec *spec, sph_split *split)
+{
+    const struct job_options *o = &spec->options;
     sph_split part;
-    uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
+    uint64_t seed = job_seed(spec, OPTION_SEED_SPLIT);
     int err = split_kfold(&part, split->train, split->train_rows, o->folds, o->fold, seed);
     if (err < 0) {
         sph_split_free(split);
@@ -373,16 +159,16 @@ static int leave_fold_out(const struct sph_job *job, sph_split *split)
     return 0;
 }
 
-int job_make_split(const struct sph_job *job, const sph_data *data, sph_split *out)
+int job_make_split(const struct job_spec *spec, const sph_data *data, sph_split *out)
 {
-    const struct job_options *o = &job->options;
+    const struct job_options *o = &spec->options;
     if (o->protocol == PROTOCOL_CV && (o->group || o->time))
         return sph_fail_key(SPH_EARG, o->group ? "group" : "time",
                             "the folds of protocol cv are drawn row by row");
-    uint64_t seed = job_seed(job, OPTION_SEED_SPLIT);
+    uint64_t seed = job_seed(spec, OPTION_SEED_SPLIT);
     int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, seed);
     if (!err && o->protocol == PROTOCOL_CV)
-        err = leave_fold_out(job, out);
+        err = leave_fold_out(spec, out);
     return err;
 }
 
@@ -486,27 +272,27 @@ static int scale_net(sph_net *net, double scale)
     return 0;
 }
 
-size_t job_members(const struct sph_job *job)
+size_t job_members(const struct job_spec *spec)
 {
-    return job->options.ensemble ? job->options.ensemble : 1;
+    return spec->options.ensemble ? spec->options.ensemble : 1;
 }
 
-uint64_t job_member_seed(const struct sph_job *job, size_t member)
+uint64_t job_member_seed(const struct job_spec *spec, size_t member)
 {
-    uint64_t seed = job_seed(job, OPTION_SEED_INIT);
+    uint64_t seed = job_seed(spec, OPTION_SEED_INIT);
     struct rng rng = rng_stream(seed, RNG_MEMBER, (uint32_t)member);
     return member ? rng_u64(&rng) : seed;
 }
 
-int job_make_net(const struct sph_job *job, const sph_data *data, sph_net **out)
+int job_make_net(const struct job_spec *spec, const sph_data *data, sph_net **out)
 {
-    return job_make_member(job, data, 0, out);
+    return job_make_member(spec, data, 0, out);
 }
 
-int job_make_member(const struct sph_job *job, const sph_data *data, size_t member, sph_net **out)
+int job_make_member(const struct job_spec *spec, const sph_data *data, size_t member, sph_net **out)
 {
-    uint64_t seed = job_member_seed(job, member);
-    const struct job_options *o = &job->options;
+    uint64_t seed = job_member_seed(spec, member);
+    const struct job_options *o = &spec->options;
     int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
     if (init < 0 && o->init_scale != 1)
@@ -537,9 +323,9 @@ int job_make_member(const struct sph_job *job, const sph_data *data, size_t memb
 
 /* ---------------------------------------------------------------- training */
 
-sph_train_opts job_train_opts(const struct sph_job *job)
+sph_train_opts job_train_opts(const struct job_spec *spec)
 {
-    const struct job_options *o = &job->options;
+    const struct job_options *o = &spec->options;
     sph_train_opts opts;
     sph_train_defaults(&opts, (sph_task)o->task);
     opts.loss = (sph_loss)o->loss;
@@ -574,7 +360,7 @@ sph_train_opts job_train_opts(const struct sph_job *job)
     opts.norm_variance = o->norm_variance < 0 ? SPH_VARIANCE_UNBIASED : (sph_variance)o->norm_variance;
     opts.standardize = (sph_standardize)o->standardize;
     opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
-    opts.seed = job_seed(job, OPTION_SEED_INIT);
+    opts.seed = job_seed(spec, OPTION_SEED_INIT);
     opts.threads = (int)o->threads;
     return opts;
 }

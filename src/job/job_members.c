@@ -43,7 +43,7 @@ static int score_mean(const struct job_run *run, const struct feed *feed, sph_sc
 
 struct fit_fold job_member_fold(const struct job_run *run, size_t member)
 {
-    size_t folds = run->refit ? 0 : job_folds(run->job), most = 1 + run->split.train_rows;
+    size_t folds = run->refit ? 0 : job_folds(&run->job->spec), most = 1 + run->split.train_rows;
     folds = folds < most ? folds : most; /* a fold has a row */
     return (struct fit_fold){folds, folds ? member % folds : 0};
 }
@@ -152,7 +152,7 @@ int job_train_members(struct job_run *run, const sph_observer *observers, size_t
     result->stopped = stopped && !members_finished(run->members);
     result->diverged = err == SPH_EDIVERGED;
     for (size_t k = 0; k < run->count && result->diverged; k++) {
-        size_t epochs = (size_t)trainer_scalar(run->fits[k]->trainer, TRAINER_EPOCH);
+        size_t epochs = (size_t)trainer_place(run->fits[k]->trainer)->epoch;
         result->epochs = epochs > result->epochs ? epochs : result->epochs;
     }
     if (!err && !result->stopped)

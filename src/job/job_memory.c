@@ -53,17 +53,17 @@ int sph_option_in_memory(size_t row)
     return row < OPTION_COUNT;
 }
 
-static int check(const struct sph_job *job, const sph_data *data)
+static int check(const struct job_spec *asked, const sph_data *data)
 {
-    const struct job_options *o = &job->options;
+    const struct job_options *o = &asked->options;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (job->given[elsewhere[i]])
+        if (options_given(asked, elsewhere[i]))
             return sph_fail_key(SPH_EARG, option_key(elsewhere[i]), "not for data in memory");
     if (o->task >= 0 && o->task != (int)data->task)
         return sph_fail_key(SPH_EARG, "task", "found %s, and the data are for %s",
                             sph_word(SPH_WORDS_TASK, o->task)->word,
                             sph_word(SPH_WORDS_TASK, (int)data->task)->word);
-    if (data->has_missing && o->missing != SPH_MISSING_MEAN)
+    if (data->has_missing && o->missing >= 0 && o->missing != SPH_MISSING_MEAN)
         return sph_fail_key(SPH_EARG, "missing", "%zu features are NaN, and %s is not for data in memory",
                             data->filled, sph_word(SPH_WORDS_MISSING, o->missing)->word);
     return 0;
@@ -94,13 +94,11 @@ void sph_moments_free(sph_moments *moments)
     *moments = (sph_moments){0};
 }
 
-/* The spans of it in a trainer; *step: its count of steps. */
-static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS], double **step)
+/* The spans of it in a trainer. */
+static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS])
 {
     size_t all = trainer_spans(trainer, out), count = 0;
     for (size_t i = 0; i < all; i++) {
-        if (!strcmp(out[i].name, "scalars"))
-            *step = (double *)out[i].data + TRAINER_STEP;
         if (!strncmp(out[i].name, "optimizer.", strlen("optimizer.")))
             out[count++] = out[i];
     }
@@ -110,8 +108,7 @@ static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINE
 static size_t moments_count(const struct job_run *run)
 {
     struct trainer_span spans[TRAINER_SPANS];
-    double *step;
-    size_t count = moments_of(run->fits[0]->trainer, spans, &step), numbers = 0;
+    size_t count = moments_of(run->fits[0]->trainer, spans), numbers = 0;
     for (size_t i = 0; i < count; i++)
         numbers += spans[i].count;
     return run->count * numbers;
@@ -124,12 +121,12 @@ static void move_moments(const struct job_run *run, sph_moments *moments, int ba
     double *value = moments->value;
     for (size_t member = 0; member < run->count; member++) {
         struct trainer_span spans[TRAINER_SPANS];
-        double *step;
-        size_t count = moments_of(run->fits[member]->trainer, spans, &step);
+        struct trainer *trainer = run->fits[member]->trainer;
+        size_t count = moments_of(trainer, spans);
         if (back)
-            moments->step = (uint64_t)*step;
+            moments->step = trainer_place(trainer)->step;
         else
-            *step = (double)moments->step;
+            trainer_set_step(trainer, moments->step);
         for (size_t i = 0; i < count; value += spans[i++].count)
             back ? k->to_double(spans[i].count, spans[i].data, value)
                  : k->from_double(spans[i].count, value, spans[i].data);
@@ -167,8 +164,8 @@ static int keep_moments(const struct job_run *run, sph_moments *out)
 int sph_job_settle(sph_job *job, const sph_data *data)
 {
     NEED(job, data);
-    int err = check(job, data);
-    return err ? err : job_settle(job, data);
+    int err = check(&job->request.asked, data);
+    return err ? err : job_resolve_for(job, data);
 }
 
 /* room: for so many nets */
@@ -177,12 +174,13 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
 {
     struct sph_job *job = run->job;
     int err = sph_job_settle(job, run->data);
-    if (!err && job_members(job) != room)
-        err = sph_fail_key(SPH_EARG, "ensemble", "%zu nets, and there is room for %zu: sph_job_settle first",
-                           job_members(job), room);
-    if (!err)
-        err = job_make_split(job, run->data, &run->split);
-    run->count = job_members(job);
+    if (err < 0)
+        return err;
+    run->count = job_members(&job->spec);
+    if (run->count != room)
+        return sph_fail_key(SPH_EARG, "ensemble", "%zu nets, and there is room for %zu: sph_job_settle first",
+                            run->count, room);
+    err = job_make_split(&job->spec, run->data, &run->split);
     if (!err)
         err = job_make_parts(run);
     if (!err)
@@ -190,7 +188,7 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
     if (!err)
         err = job_train_parts(run, observers, count, result);
     for (size_t k = 0; k < run->count && !err; k++)
-        err = keep_schema(run->nets[k], run->data, (sph_loss)job->options.loss);
+        err = keep_schema(run->nets[k], run->data, (sph_loss)job->spec.options.loss);
     return err;
 }
 
@@ -210,7 +208,7 @@ int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_d
     *result = (sph_result){0};
     if (moments)
         *moments = (sph_moments){0};
-    size_t room = job_members(job);
+    size_t room = job_members(job->resolved ? &job->spec : &job->request.asked);
     for (size_t k = 0; k < room; k++)
         out[k] = NULL;
     int threads = threads_setting(), err = train(&run, room, observers, count, result);

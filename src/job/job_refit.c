@@ -13,7 +13,7 @@
 
 int job_refit_wanted(const struct job_run *run)
 {
-    return run->job->options.refit > 0 && !run->refit;
+    return run->job->spec.options.refit > 0 && !run->refit;
 }
 
 int job_refit_split(const struct job_run *run, sph_split *out)
@@ -44,7 +44,7 @@ int job_refit_choose(struct job_run *run, const sph_result *chosen)
     int bad = 0;
     for (size_t k = 0; k < run->count; k++)
         bad |= json_array_append_new(
-            epochs, json_integer((json_int_t)trainer_scalar(run->fits[k]->trainer, TRAINER_BEST_EPOCH)));
+            epochs, json_integer((json_int_t)trainer_place(run->fits[k]->trainer)->best_epoch));
     run->refit = JSON_OF({"epochs", epochs}, {"trained", json_count(chosen->epochs)},
                          {"best_epoch", json_count(chosen->best_epoch)},
                          {"val_rows", json_count(chosen->val.rows)}, {"val", runfolder_scores(&chosen->val)},

@@ -17,7 +17,7 @@
 #include "job/job.h"
 #include "job/job_run.h"
 #include "job/nets.h"
-#include "job/reference.h"
+#include "job/resolve.h"
 #include "store/model.h"
 
 /* A training of less is not worth telling how long it takes, nor measuring it well. */
@@ -45,21 +45,28 @@ static int folder_name(struct folder *out, const char *dir)
 
 /* ---------------------------------------------------------------- config.yaml */
 
-static int adopt_config(struct sph_job *job, const char *path)
+/* What the run was begun with is asked for once more: nothing is left to be chosen. */
+static int adopt_config(struct job_run *run, const char *path)
 {
-    struct sph_job *theirs = NULL;
-    int err = sph_job_new(&theirs);
+    struct job_spec *asked = &run->job->request.asked;
+    int err = options_new(&run->before_spec);
     if (!err)
-        err = config_read(theirs, path);
-    if (!err && !theirs->given[OPTION_STEM]) /* a run of 0.1.0, which knew no other */
-        options_set_word(theirs, OPTION_STEM, SPH_STEM_LARGE);
-    if (!err && !(err = config_conflict(job, theirs)))
-        err = options_adopt(job, theirs);
+        err = config_read(run->before_spec, path);
     if (!err)
-        memcpy(job->adopted, theirs->given, sizeof job->adopted);
-    job->settled = 1; /* by the run that began it */
-    sph_job_free(theirs);
+        err = config_conflict(asked, run->before_spec);
+    if (!err)
+        err = config_adopt(asked, run->before_spec);
+    if (!err && !options_has(asked, OPTION_DECODE)) /* images of 0.2.0 or before were decoded so */
+        options_set_word(asked, OPTION_DECODE, SPH_DECODE_SCALED, ORIGIN_DEFAULT);
     return err;
+}
+
+/* The values of a resumed run have the origins that they had before. */
+static void recall_origins(struct job_run *run)
+{
+    for (enum option_id id = 0; id < OPTION_COUNT && run->before_spec; id++)
+        if (options_has(run->before_spec, id) && options_has(&run->job->spec, id))
+            run->job->spec.origin[id] = run->before_spec->origin[id];
 }
 
 /* A folder without a run, or one to go on with. */
@@ -82,7 +89,7 @@ static int begin_folder(struct job_run *run, int resume)
     if (!resume)
         return sph_fail_at(SPH_EARG, folder->dir,
                            "holds a run already; go on with --resume, or choose another --out");
-    return adopt_config(run->job, folder->config);
+    return adopt_config(run, folder->config);
 }
 
 /* The folder, made where it was not there yet; meanwhile another process may have had the same idea. */
@@ -101,7 +108,7 @@ static int make_folder(struct job_run *run)
 static int write_config(struct job_run *run)
 {
     char *text = NULL;
-    int err = config_write(run->job, &text);
+    int err = config_write(&run->job->spec, &text);
     if (!err)
         err = file_replace_with(run->folder.config, text, strlen(text));
     mem_free(text);
@@ -167,23 +174,23 @@ static int begin_with(sph_net *net, const sph_net *start)
 /* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
 static int make_fits(struct job_run *run, const sph_split *parts)
 {
-    const struct sph_job *job = run->job;
+    const struct job_spec *spec = &run->job->spec;
     int err = 0;
     run->nets = mem_get(run->count, sizeof(sph_net *));
     run->fits = mem_get(run->count, sizeof(struct fit *));
     if (!run->nets || !run->fits)
         return SPH_EMEMORY;
     for (size_t k = 0; k < run->count && !err; k++) {
-        sph_train_opts opts = job_train_opts(job);
+        sph_train_opts opts = job_train_opts(spec);
         if (run->count > 1)
             opts.threads = 1;
-        opts.seed = job_member_seed(job, k);
+        opts.seed = job_member_seed(spec, k);
         if (run->refit) {
             opts.last_epoch = job_refit_epochs(run, k);
             opts.patience = 0;
             opts.monitor = NULL;
         }
-        if ((err = job_make_member(job, run->data, k, &run->nets[k])) < 0)
+        if ((err = job_make_member(spec, run->data, k, &run->nets[k])) < 0)
             break;
         if (run->start && (err = begin_with(run->nets[k], run->start->nets[k])) < 0)
             break;
@@ -193,10 +200,10 @@ static int make_fits(struct job_run *run, const sph_split *parts)
                                             run->data, parts, &opts)
                            : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
     }
-    if (err == SPH_EFORMAT && job->options.data && !*sph_failure()->path) /* a number that cannot be used */
-        sph_fail_move(err, job->options.data, 0, 0);
+    if (err == SPH_EFORMAT && spec->options.data && !*sph_failure()->path) /* a number that cannot be used */
+        sph_fail_move(err, spec->options.data, 0, 0);
     return err || run->count == 1 ? err
-                                  : members_new(&run->members, run->fits, run->count, job->options.threads);
+                                  : members_new(&run->members, run->fits, run->count, spec->options.threads);
 }
 
 static void free_fits(struct job_run *run)
@@ -226,7 +233,7 @@ int job_make_parts(struct job_run *run)
         run->joined = parts.train;
         return err ? err : make_fits(run, &parts);
     }
-    if (run->job->options.protocol == PROTOCOL_REFERENCE) {
+    if (run->job->spec.options.protocol == PROTOCOL_REFERENCE) {
         parts.val = parts.test;
         parts.val_rows = parts.test_rows;
     }
@@ -237,7 +244,7 @@ int job_make_parts(struct job_run *run)
 
 static const char *warning_of(const struct job_run *run)
 {
-    return reference_leaks(run->job) ? OPTION_LEAK : NULL;
+    return job_leaks(&run->job->spec) ? OPTION_LEAK : NULL;
 }
 
 static int save_record(struct job_run *run)
@@ -250,7 +257,7 @@ static int save_record(struct job_run *run)
 static int finish(struct job_run *run, const sph_result *result)
 {
     json_t *schema = NULL;
-    int err = nets_describe(run->data, (sph_loss)run->job->options.loss, &schema);
+    int err = nets_describe(run->data, (sph_loss)run->job->spec.options.loss, &schema);
     if (!err && !(err = model_save_members(run->folder.model, run->nets, run->count, schema)) &&
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
@@ -305,7 +312,7 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     int err = run->members ? job_train_members(run, all, own + count, result)
                            : fit_run(run->fits[0], all, own + count, result);
     result->seconds += run->before;
-    if (run->job->options.protocol == PROTOCOL_REFERENCE)
+    if (run->job->spec.options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
     return err;
 }
@@ -354,17 +361,17 @@ static int begin_record(struct job_run *run, const json_t *kept)
     const struct fit *fit = run->fits[0];
     struct record_setup setup = {
         .dir = run->folder.dir,
-        .moments = &run->job->options.record,
+        .moments = &run->job->spec.options.record,
         .net = run->nets[0],
         .data = run->data,
         .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
         .batch_rows = trainer_rows(fit->trainer),
         .opts = &fit->opts,
         .kept = kept,
-        .finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0,
+        .finished = trainer_place(fit->trainer)->finished,
     };
     run->job->record_size = (sph_record_size){0};
-    int err = run->job->set[OPTION_RECORD] ? record_new(&run->record, &setup) : 0;
+    int err = options_has(&run->job->spec, OPTION_RECORD) ? record_new(&run->record, &setup) : 0;
     if (!err && run->record)
         run->job->record_size = record_size(run->record);
     return err;
@@ -375,14 +382,14 @@ static int begin_log(struct job_run *run)
 {
     const struct fit *fit = run->fits[0];
     const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
-    int finished = trainer_scalar(fit->trainer, TRAINER_FINISHED) != 0;
-    int wanted = run->job->options.log == LOG_TENSORBOARD && !finished && !run->refit;
-    struct tensorboard_setup setup = {.dir = run->folder.dir,
-                                      .job = run->job,
-                                      .net = run->nets[0],
-                                      .rows =
-                                          moments_want(&run->job->options.record, "boundaries") ? rows : NULL,
-                                      .step = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP)};
+    int finished = trainer_place(fit->trainer)->finished;
+    int wanted = run->job->spec.options.log == LOG_TENSORBOARD && !finished && !run->refit;
+    struct tensorboard_setup setup = {
+        .dir = run->folder.dir,
+        .spec = &run->job->spec,
+        .net = run->nets[0],
+        .rows = moments_want(&run->job->spec.options.record, "boundaries") ? rows : NULL,
+        .step = trainer_place(fit->trainer)->step};
     return wanted ? tensorboard_new(&run->board, &setup) : 0;
 }
 
@@ -408,17 +415,19 @@ static int prepare_rows(struct job_run *run)
 {
     struct sph_job *job = run->job;
     int err;
-    if ((err = job_open_data(job, &run->data)) < 0 || (err = job_make_split(job, run->data, &run->split)) < 0)
+    if ((err = job_open_data(job, &run->data)) < 0 ||
+        (err = job_make_split(&job->spec, run->data, &run->split)) < 0)
         return err;
+    recall_origins(run);
     run->content = job_content(run->data);
-    run->count = job_members(job);
+    run->count = job_members(&job->spec);
     return 0;
 }
 
 /* The nets, and all that a step needs. */
 static int prepare_nets(struct job_run *run)
 {
-    if (run->folder.checkpoint && run->job->options.refit > 0 && file_exists(run->folder.checkpoint)) {
+    if (run->folder.checkpoint && run->job->spec.options.refit > 0 && file_exists(run->folder.checkpoint)) {
         int err = job_refit_recall(run);
         if (err < 0)
             return err;
@@ -427,28 +436,19 @@ static int prepare_nets(struct job_run *run)
     return err ? err : job_note_constants(run);
 }
 
-/* Tries and chooses, in a folder that is there already. Until the choice is made config.yaml does not name what it is
- * about, so that a run that is killed here begins anew, and afterwards it does. */
-static int tune(struct job_run *run, const unsigned char given[OPTION_COUNT])
+/* Tries and chooses, in a folder that is there already: a run that is killed here begins anew, with the same spec. */
+static int tune(struct job_run *run)
 {
-    struct sph_job *before = NULL;
-    int err = options_copy(&before, run->job);
-    if (!err) {
-        job_tune_open(run->job, given);
-        err = write_config(run);
-        int back = job_tune_close(run->job, before);
-        err = err ? err : back;
-    }
-    sph_job_free(before);
-    if (!err && !(err = settle_split(run)))
-        err = job_tune(run, given);
-    return err;
+    int err = write_config(run);
+    if (!err)
+        err = settle_split(run);
+    return err ? err : job_tune(run);
 }
 
 /* Members take a thread each, and a second training as long as the first at most. */
 static double whole_seconds(const struct job_run *run, const struct job_cost *cost)
 {
-    size_t threads = run->job->options.threads, at_once = threads < run->count ? threads : run->count;
+    size_t threads = run->job->spec.options.threads, at_once = threads < run->count ? threads : run->count;
     double rounds = run->count > 1 ? (double)run->count / (double)(at_once ? at_once : 1) : 1;
     return cost->seconds * rounds * (job_refit_wanted(run) ? 2 : 1);
 }
@@ -457,7 +457,8 @@ static double whole_seconds(const struct job_run *run, const struct job_cost *co
 static int foresee(struct job_run *run)
 {
     struct job_cost cost;
-    int err = job_cost(&cost, run->job, run->fits[0], run->nets[0], &run->split, timed_seconds, soon_seconds);
+    int err = job_cost(&cost, &run->job->spec, run->fits[0], run->nets[0], &run->split, timed_seconds,
+                       soon_seconds);
     if (err < 0)
         return err;
     run->job->seconds = whole_seconds(run, &cost);
@@ -468,17 +469,16 @@ static int foresee(struct job_run *run)
 static int prepare(struct job_run *run, int resume)
 {
     struct sph_job *job = run->job;
-    unsigned char given[OPTION_COUNT];
+    const char *out = job->request.asked.options.out;
     int err;
-    memcpy(given, job->given, sizeof given);
-    if (!job->options.out)
+    if (!out)
         return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
-    if ((err = folder_name(&run->folder, job->options.out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
+    if ((err = folder_name(&run->folder, out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
         (err = prepare_rows(run)) < 0)
         return err;
-    int tunes = job->set[OPTION_TUNE];
+    int tunes = options_has(&job->spec, OPTION_TUNE);
     if ((!tunes && (err = prepare_nets(run)) < 0) || (err = make_folder(run)) < 0 ||
-        (tunes && ((err = tune(run, given)) < 0 || (err = prepare_nets(run)) < 0)) ||
+        (tunes && ((err = tune(run)) < 0 || (err = prepare_nets(run)) < 0)) ||
         (job->foresees && (err = foresee(run)) < 0))
         return err;
     /* Everything fits: from here on the folder is written. */
@@ -544,6 +544,7 @@ void job_run_free(struct job_run *run)
     sph_split_free(&run->split);
     sph_data_free(run->data);
     folder_free(&run->folder);
+    options_delete(run->before_spec);
     file_let_go(run->held);
 }
 
@@ -574,7 +575,7 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
     struct job_cost cost;
     int threads = threads_setting(), err = prepare_rows(&run);
     if (!err && !(err = job_make_parts(&run)) &&
-        !(err = job_cost(&cost, job, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
+        !(err = job_cost(&cost, &job->spec, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
         *out = (sph_job_size){.train_rows = run.split.train_rows,
                               .val_rows = run.split.val_rows,
                               .test_rows = run.split.test_rows,
@@ -582,7 +583,7 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
                               .learned = run.count * sph_net_learned(run.nets[0]),
                               .frozen = run.count * trainer_frozen(run.fits[0]->trainer),
                               .steps = trainer_steps(run.fits[0]->trainer),
-                              .epochs = job->options.epochs,
+                              .epochs = job->spec.options.epochs,
                               .step_seconds = cost.step_seconds,
                               .seconds = whole_seconds(&run, &cost),
                               .peak_bytes = cost.peak_bytes,

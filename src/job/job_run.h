@@ -20,7 +20,8 @@ struct folder {
 struct job_run {
     struct sph_job *job;
     struct folder folder;
-    int held; /* the folder, or -1 */
+    struct job_spec *before_spec; /* of the run that is resumed, or NULL */
+    int held;                     /* the folder, or -1 */
     sph_data *data;
     sph_split split;
     size_t count;            /* of an ensemble's members; 1 of one net */
@@ -96,11 +97,7 @@ int job_refit_result(struct job_run *run, sph_result *result);
 
 /* ---------------------------------------------------------------- job_tune.c */
 
-/* Chooses what was not given among rate, hidden units and batch, or takes the choice that the folder has. */
-int job_tune(struct job_run *run, const unsigned char given[OPTION_COUNT]);
-
-/* Unsets them, so that the config of a run that is at it does not name them; and takes them back from another job. */
-void job_tune_open(struct sph_job *job, const unsigned char given[OPTION_COUNT]);
-int job_tune_close(struct sph_job *job, const struct sph_job *before);
+/* Chooses what was not asked for among rate, hidden units and batch, or takes the choice that the folder's tune.json has. */
+int job_tune(struct job_run *run);
 
 #endif

@@ -81,7 +81,8 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
     if (!err && run->members)
         err = job_members_restore(run, extra, path);
     const json_t *rows;
-    if (!err && run->job->set[OPTION_RECORD] && !(err = json_member_object(extra, path, "record", &rows)))
+    if (!err && options_has(&run->job->spec, OPTION_RECORD) &&
+        !(err = json_member_object(extra, path, "record", &rows)))
         *recorded = json_incref((json_t *)rows);
     *metrics_bytes = bytes;
     json_decref(extra);
@@ -90,7 +91,7 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
 
 int job_save_due(const struct job_run *run)
 {
-    return clock_seconds() - run->saved_at >= run->job->options.checkpoint_seconds;
+    return clock_seconds() - run->saved_at >= run->job->spec.options.checkpoint_seconds;
 }
 
 /* The first checkpoint is there before anything can go wrong. It comes when all others have begun: who lets a signal stop
@@ -108,7 +109,7 @@ static int on_step(void *self, const sph_view *view)
     struct job_run *run = self;
     int ends_epoch =
         view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
-    int mine = run->members || (!ends_epoch && run->job->options.checkpoint_seconds > 0);
+    int mine = run->members || (!ends_epoch && run->job->spec.options.checkpoint_seconds > 0);
     return mine && job_save_due(run) ? job_save_checkpoint(run) : 0;
 }
 

@@ -29,7 +29,7 @@ enum { TUNED = sizeof tuned / sizeof *tuned };
 static const double round_seconds = 1;
 
 struct candidate {
-    struct sph_job *job;
+    struct job_spec *spec;
     sph_net *net;
     struct fit *fit;
     json_t *rungs;
@@ -48,30 +48,35 @@ struct tuning {
 
 /* ---------------------------------------------------------------- candidates */
 
-static int set_hidden(struct sph_job *job, double factor)
+static int set_hidden(struct job_spec *spec, double factor)
 {
-    const struct option_sizes *hidden = &job->options.hidden;
+    const struct option_sizes *hidden = &spec->options.hidden;
     struct text text = {0};
     for (size_t i = 0; i < hidden->count; i++) {
         double size = fmax(1, round((double)hidden->list[i] * factor));
         text_add(&text, "%s%.0f", i ? "," : "", size);
     }
-    int err = text.failed ? SPH_EMEMORY : hidden->count ? options_put(job, OPTION_HIDDEN, text.chars) : 0;
+    int err = text.failed     ? SPH_EMEMORY
+              : hidden->count ? options_put(spec, OPTION_HIDDEN, text.chars, ORIGIN_RECOMMENDED)
+                              : 0;
     text_free(&text);
     return err;
 }
 
-/* Point of the grid -> the job with its options. */
-static int make_job(const struct tuning *t, size_t point, struct sph_job **out)
+/* Point of the grid -> the run's options with its values. */
+static int make_spec(const struct tuning *t, size_t point, struct job_spec **out)
 {
     size_t rate = point % RATES, width = point / RATES % WIDTHS, batch = batches[point / RATES / WIDTHS];
-    int err = options_copy(out, t->run->job);
+    int err = options_new(out);
+    if (!err)
+        err = options_copy(*out, &t->run->job->spec);
     if (err < 0)
         return err;
-    options_set_real(*out, OPTION_LR, (*out)->options.lr * rates[rate]);
+    if (rate)
+        options_set_real(*out, OPTION_LR, (*out)->options.lr * rates[rate], ORIGIN_RECOMMENDED);
     if (batch)
-        options_set_size(*out, OPTION_BATCH, batch);
-    return set_hidden(*out, widths[width]);
+        options_set_size(*out, OPTION_BATCH, batch, ORIGIN_RECOMMENDED);
+    return width ? set_hidden(*out, widths[width]) : 0;
 }
 
 static size_t rows_of_batch(const struct tuning *t, size_t batch)
@@ -84,7 +89,7 @@ static size_t rows_of_batch(const struct tuning *t, size_t batch)
 static int is_new(const struct tuning *t, size_t point)
 {
     size_t rate = point % RATES, width = point / RATES % WIDTHS, batch = point / RATES / WIDTHS;
-    const struct job_options *o = &t->run->job->options;
+    const struct job_options *o = &t->run->job->spec.options;
     if ((rate && !t->tunes[0]) || (width && (!t->tunes[1] || !o->hidden.count)) || (batch && !t->tunes[2]))
         return 0;
     if (!batch)
@@ -96,7 +101,7 @@ static int is_new(const struct tuning *t, size_t point)
 /* The most candidates that N trainings of all epochs pay for. */
 static size_t affordable(const struct tuning *t, size_t most)
 {
-    double budget = (double)t->run->job->options.tune * (double)t->epochs[RUNGS - 1];
+    double budget = (double)t->run->job->spec.options.tune * (double)t->epochs[RUNGS - 1];
     for (size_t n = most; n > 1; n--) {
         double cost = 0;
         size_t live = n, before = 0;
@@ -118,7 +123,7 @@ static int choose_points(struct tuning *t, uint32_t points[static RATES * WIDTHS
     for (uint32_t point = 0; point < RATES * WIDTHS * BATCHES; point++)
         if (is_new(t, point))
             points[count++] = point;
-    struct rng rng = rng_stream(job_seed(t->run->job, OPTION_SEED_INIT), RNG_TUNE, 0);
+    struct rng rng = rng_stream(job_seed(&t->run->job->spec, OPTION_SEED_INIT), RNG_TUNE, 0);
     rng_shuffle(&rng, points + 1, count - 1);
     t->count = affordable(t, count);
     t->all = mem_get(t->count, sizeof *t->all);
@@ -129,10 +134,10 @@ static int choose_points(struct tuning *t, uint32_t points[static RATES * WIDTHS
 static int make_candidate(struct tuning *t, size_t number, size_t point)
 {
     struct candidate *c = &t->all[number];
-    int err = make_job(t, point, &c->job);
-    if (err < 0 || (err = job_make_net(c->job, t->run->data, &c->net)) < 0)
+    int err = make_spec(t, point, &c->spec);
+    if (err < 0 || (err = job_make_net(c->spec, t->run->data, &c->net)) < 0)
         return err;
-    sph_train_opts opts = job_train_opts(c->job);
+    sph_train_opts opts = job_train_opts(c->spec);
     opts.threads = 1;
     err = number ? fit_new_beside(&c->fit, c->net, t->all[0].fit, t->run->data, &t->run->split,
                                   (struct fit_fold){0}, &opts)
@@ -157,7 +162,7 @@ static void tuning_free(struct tuning *t)
     for (size_t i = t->all ? t->count : 0; i-- > 0;) { /* the first one's rows are the others' */
         fit_free(t->all[i].fit);
         sph_net_free(t->all[i].net);
-        sph_job_free(t->all[i].job);
+        options_delete(t->all[i].spec);
         json_decref(t->all[i].rungs);
     }
     mem_free(t->all);
@@ -184,9 +189,9 @@ static int climb(struct tuning *t, size_t epochs)
     for (size_t i = 0; i < t->alive && !err; i++) {
         struct candidate *c = &t->all[t->live[i]];
         c->diverged |= members_diverged(members, i);
-        c->value = c->diverged ? INFINITY : trainer_scalar(c->fit->trainer, TRAINER_BEST);
-        double trained = trainer_scalar(c->fit->trainer, TRAINER_EPOCH);
-        if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", (json_int_t)trained, "value",
+        c->value = c->diverged ? INFINITY : trainer_place(c->fit->trainer)->best;
+        json_int_t trained = (json_int_t)trainer_place(c->fit->trainer)->epoch;
+        if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", trained, "value",
                                                       json_number(fabs(c->value)))) < 0)
             err = sph_fail(SPH_EMEMORY, "out of memory");
     }
@@ -229,35 +234,35 @@ static size_t winner(const struct tuning *t)
 
 /* ---------------------------------------------------------------- what is left of it */
 
-static int add_options(json_t *object, const struct sph_job *job)
+static int add_options(json_t *object, const struct job_spec *spec)
 {
     int bad = 0;
     for (size_t i = 0; i < TUNED; i++)
-        bad |= json_object_set_new(object, option_key(tuned[i]), json_words(options_text(job, tuned[i])));
+        bad |= json_object_set_new(object, option_key(tuned[i]), json_words(options_text(spec, tuned[i])));
     return bad;
 }
 
 static int write_trail(const struct tuning *t, size_t chosen, const char *path)
 {
     json_t *tried = json_array(), *choice = json_object();
-    int bad = add_options(choice, t->all[chosen].job);
+    int bad = add_options(choice, t->all[chosen].spec);
     for (size_t i = 0; i < t->count; i++) {
         const struct candidate *c = &t->all[i];
         json_t *one = json_object();
-        bad |= add_options(one, c->job);
+        bad |= add_options(one, c->spec);
         bad |= json_object_set(one, "rungs", c->rungs);
         bad |= json_object_set_new(one, "diverged", json_boolean(c->diverged));
         bad |= json_array_append_new(tried, one);
     }
-    json_t *object = JSON_OF({"budget", json_count(t->run->job->options.tune)}, {"chosen", choice},
+    json_t *object = JSON_OF({"budget", json_count(t->run->job->spec.options.tune)}, {"chosen", choice},
                              {"number", json_count(chosen)}, {"tried", tried});
     int err = bad || !object ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : json_write(path, object, 2);
     json_decref(object);
     return err;
 }
 
-/* The options that a folder's tune.json chose. */
-static int take_choice(struct sph_job *job, const char *path)
+/* The options that the folder's tune.json chose before the run was interrupted. */
+static int recall_choice(struct job_spec *spec, const char *path)
 {
     json_t *object = NULL;
     const json_t *choice;
@@ -267,7 +272,7 @@ static int take_choice(struct sph_job *job, const char *path)
     for (size_t i = 0; i < TUNED && !err; i++) {
         const char *text;
         if (!(err = json_member_text(choice, path, option_key(tuned[i]), &text)) &&
-            (err = options_put(job, tuned[i], text)) < 0)
+            (err = options_put(spec, tuned[i], text, (enum option_origin)spec->origin[tuned[i]])) < 0)
             err = sph_fail_of(SPH_EFORMAT, path, 0, option_key(tuned[i]), "\"%s\" is '%.80s'",
                               option_key(tuned[i]), text);
     }
@@ -277,7 +282,7 @@ static int take_choice(struct sph_job *job, const char *path)
 
 static int search(struct tuning *t, const char *path)
 {
-    size_t all = t->run->job->options.epochs;
+    size_t all = t->run->job->spec.options.epochs;
     for (size_t r = RUNGS, share = 1; r-- > 0; share *= SHARE)
         t->epochs[r] = (all + share - 1) / share;
     int err = make_candidates(t);
@@ -288,39 +293,26 @@ static int search(struct tuning *t, const char *path)
         return err;
     size_t chosen = winner(t);
     if (t->all[chosen].diverged)
-        return sph_fail_key(SPH_EARG, "tune", "every one of the %zu that were tried diverged", t->count);
-    return write_trail(t, chosen, path);
+        return sph_fail_key(SPH_EARG, "tune", "all %zu candidates diverged; use a smaller --lr", t->count);
+    err = write_trail(t, chosen, path);
+    for (size_t i = 0; i < TUNED && !err; i++)
+        err = options_take(&t->run->job->spec, t->all[chosen].spec, tuned[i]);
+    return err;
 }
 
 /* ---------------------------------------------------------------- the door */
 
-int job_tune(struct job_run *run, const unsigned char given[OPTION_COUNT])
+int job_tune(struct job_run *run)
 {
     struct tuning t = {.run = run};
+    struct job_spec *spec = &run->job->spec;
     char *path = file_join(run->folder.dir, RUNFOLDER_TUNE);
     int err = path ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < TUNED; i++)
-        t.tunes[i] = !given[tuned[i]];
-    if (!err && !file_exists(path))
-        err = search(&t, path);
+        t.tunes[i] = !options_given(spec, tuned[i]);
     if (!err)
-        err = take_choice(run->job, path);
+        err = file_exists(path) ? recall_choice(spec, path) : search(&t, path);
     tuning_free(&t);
     mem_free(path);
-    return err;
-}
-
-void job_tune_open(struct sph_job *job, const unsigned char given[OPTION_COUNT])
-{
-    for (size_t i = 0; i < TUNED; i++)
-        if (!given[tuned[i]])
-            options_unset(job, tuned[i]);
-}
-
-int job_tune_close(struct sph_job *job, const struct sph_job *before)
-{
-    int err = 0;
-    for (size_t i = 0; i < TUNED && !err; i++)
-        err = options_take(job, before, tuned[i]);
     return err;
 }

@@ -4,11 +4,13 @@
 #include "job/options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "job/defaults.h"
 #include "job/option_kinds.h"
 
 /* ---------------------------------------------------------------- the tables */
@@ -30,6 +32,17 @@ size_t sph_options(const sph_option **out)
         return 0;
     *out = table;
     return OPTION_COUNT;
+}
+
+void sph_option_default(size_t row, char *out, size_t size)
+{
+    struct text words = {0};
+    if (!out || !size)
+        return;
+    if (row < OPTION_COUNT)
+        defaults_words(&words, (enum option_id)row);
+    snprintf(out, size, "%s", words.chars ? words.chars : "");
+    text_free(&words);
 }
 
 const sph_option *option_row(enum option_id id)
@@ -65,161 +78,174 @@ int option_find(const char *name)
     return -1;
 }
 
-/* ---------------------------------------------------------------- the values of a job */
+#define ORIGIN_WORD(id, word) word,
+static const char *const origin_words[ORIGIN_COUNT] = {OPTION_ORIGINS(ORIGIN_WORD)};
 
-static union option_value get(const struct sph_job *job, enum option_id id)
+const char *option_origin_word(enum option_origin origin)
+{
+    return origin_words[origin];
+}
+
+int option_origin_find(const char *word)
+{
+    return text_find(word, origin_words, ORIGIN_COUNT);
+}
+
+/* ---------------------------------------------------------------- values */
+
+static union option_value get(const struct job_spec *spec, enum option_id id)
 {
     union option_value value = {0};
-    memcpy(&value, (const char *)&job->options + rules[id].offset, rules[id].size);
+    memcpy(&value, (const char *)&spec->options + rules[id].offset, rules[id].size);
     return value;
 }
 
-/* Moves value into the job, freeing what was there. */
-static void keep(struct sph_job *job, enum option_id id, const union option_value *value, int set)
+/* Moves value into the spec, freeing what was there. */
+static void keep(struct job_spec *spec, enum option_id id, const union option_value *value,
+                 enum option_origin origin)
 {
-    union option_value before = get(job, id);
+    union option_value before = get(spec, id);
     option_free(&rules[id], &before);
-    memcpy((char *)&job->options + rules[id].offset, value, rules[id].size);
-    job->set[id] = (unsigned char)set;
-    mem_free(job->shown[id]);
-    job->shown[id] = NULL;
+    memcpy((char *)&spec->options + rules[id].offset, value, rules[id].size);
+    spec->origin[id] = (unsigned char)origin;
+    if (spec->shown) {
+        mem_free(spec->shown[id]);
+        spec->shown[id] = NULL;
+    }
 }
 
-void options_unset(struct sph_job *job, enum option_id id)
+void options_init(struct job_spec *out)
+{
+    *out = (struct job_spec){0};
+    for (int i = 0; i < OPTION_COUNT; i++)
+        options_unset(out, (enum option_id)i);
+}
+
+void options_free(struct job_spec *spec)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        options_unset(spec, (enum option_id)i);
+    mem_free(spec->shown);
+    spec->shown = NULL;
+}
+
+int options_new(struct job_spec **out)
+{
+    *out = mem_get(1, sizeof **out);
+    if (!*out)
+        return SPH_EMEMORY;
+    options_init(*out);
+    return 0;
+}
+
+void options_delete(struct job_spec *spec)
+{
+    if (!spec)
+        return;
+    options_free(spec);
+    mem_free(spec);
+}
+
+void options_unset(struct job_spec *spec, enum option_id id)
 {
     union option_value value = option_unset(&rules[id]);
-    keep(job, id, &value, 0);
-    job->given[id] = job->named[id] = 0;
+    keep(spec, id, &value, ORIGIN_UNSET);
 }
 
-int options_put(struct sph_job *job, enum option_id id, const char *text)
+int options_put(struct job_spec *spec, enum option_id id, const char *text, enum option_origin origin)
 {
     union option_value value;
     int err = option_parse(&value, &rules[id], text);
     if (err >= 0)
-        keep(job, id, &value, !err);
+        keep(spec, id, &value, err ? ORIGIN_UNSET : origin);
     return err < 0 ? err : 0;
 }
 
-int options_give(struct sph_job *job, enum option_id id, const char *text)
-{
-    int err = options_put(job, id, text);
-    if (!err)
-        job->given[id] = job->set[id];
-    return err;
-}
-
-void options_set_size(struct sph_job *job, enum option_id id, uint64_t number)
+void options_set_size(struct job_spec *spec, enum option_id id, uint64_t number, enum option_origin origin)
 {
     union option_value value = {0};
     if (rules[id].kind == KIND_U64)
         value.u64 = number;
     else
         value.size = (size_t)number;
-    keep(job, id, &value, 1);
+    keep(spec, id, &value, origin);
 }
 
-void options_set_real(struct sph_job *job, enum option_id id, double number)
+void options_set_real(struct job_spec *spec, enum option_id id, double number, enum option_origin origin)
 {
-    keep(job, id, &(union option_value){.real = number}, 1);
+    keep(spec, id, &(union option_value){.real = number}, origin);
 }
 
-void options_set_word(struct sph_job *job, enum option_id id, int number)
+void options_set_word(struct job_spec *spec, enum option_id id, int number, enum option_origin origin)
 {
-    keep(job, id, &(union option_value){.word = number}, 1);
+    keep(spec, id, &(union option_value){.word = number}, origin);
 }
 
-void options_set_record(struct sph_job *job, const struct moments_list *value)
+void options_set_record(struct job_spec *spec, const struct moments_list *value)
 {
-    keep(job, OPTION_RECORD, &(union option_value){.record = *value}, 1);
+    keep(spec, OPTION_RECORD, &(union option_value){.record = *value}, ORIGIN_FILE);
 }
 
-void options_add(struct text *out, const struct sph_job *job, enum option_id id)
+void options_add(struct text *out, const struct job_spec *spec, enum option_id id)
 {
-    union option_value value = get(job, id);
-    if (job->set[id])
+    union option_value value = get(spec, id);
+    if (options_has(spec, id))
         option_add(out, &rules[id], &value);
 }
 
-const char *options_text(const struct sph_job *job, enum option_id id)
+const char *options_text(const struct job_spec *spec, enum option_id id)
 {
     struct text text = {0};
-    if (!job->set[id])
+    if (!options_has(spec, id))
         return "";
-    if (!job->shown[id]) {
-        options_add(&text, job, id);
+    struct job_spec *lender = (struct job_spec *)spec; /* what it lends is no part of its value */
+    if (!lender->shown && !(lender->shown = mem_get(OPTION_COUNT, sizeof *lender->shown)))
+        return NULL;
+    if (!lender->shown[id]) {
+        options_add(&text, spec, id);
         if (text.failed)
             text_free(&text);
-        job->shown[id] = text.chars;
+        lender->shown[id] = text.chars;
     }
-    return job->shown[id];
+    return lender->shown[id];
 }
 
-const char *options_word(const struct sph_job *job, enum option_id id)
+const char *options_word(const struct job_spec *spec, enum option_id id)
 {
-    return job->set[id] ? option_word(rules[id].check, get(job, id).word) : "";
+    return options_has(spec, id) ? option_word(rules[id].check, get(spec, id).word) : "";
 }
 
-/* ---------------------------------------------------------------- from job to job */
+/* ---------------------------------------------------------------- from one to another */
 
-int options_take(struct sph_job *job, const struct sph_job *from, enum option_id id)
+int options_take(struct job_spec *spec, const struct job_spec *from, enum option_id id)
 {
     union option_value value = get(from, id);
     int err = option_own(&rules[id], &value);
     if (!err)
-        keep(job, id, &value, from->set[id]);
+        keep(spec, id, &value, (enum option_origin)from->origin[id]);
     return err;
 }
 
-int options_override(struct sph_job *job, const struct sph_job *from)
+int options_override(struct job_spec *spec, const struct job_spec *from, enum option_origin origin)
 {
     int err = 0;
     for (int i = 0; i < OPTION_COUNT && !err; i++) {
-        if (!from->given[i])
+        if (!options_given(from, (enum option_id)i))
             continue;
-        err = options_take(job, from, (enum option_id)i);
-        job->given[i] = job->named[i] = 1;
+        err = options_take(spec, from, (enum option_id)i);
+        spec->origin[i] = (unsigned char)origin;
     }
     return err;
 }
 
-int options_adopt(struct sph_job *job, const struct sph_job *from)
+int options_copy(struct job_spec *out, const struct job_spec *from)
 {
     int err = 0;
+    options_init(out);
     for (int i = 0; i < OPTION_COUNT && !err; i++)
-        if (!job->given[i] && i != OPTION_OUT)
-            err = options_take(job, from, (enum option_id)i);
-    return err;
-}
-
-/* A job with nothing in it. */
-static struct sph_job *new_job(void)
-{
-    struct sph_job *job = mem_get(1, sizeof *job);
-    if (!job || !(job->shown = mem_get(OPTION_COUNT, sizeof *job->shown))) {
-        mem_free(job);
-        return NULL;
-    }
-    job->seconds = (double)NAN;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        options_unset(job, (enum option_id)i);
-    return job;
-}
-
-int options_copy(struct sph_job **out, const struct sph_job *from)
-{
-    struct sph_job *job = new_job();
-    int err = job ? 0 : SPH_EMEMORY;
-    for (int i = 0; i < OPTION_COUNT && !err; i++) {
-        err = options_take(job, from, (enum option_id)i);
-        job->given[i] = from->given[i];
-    }
-    if (!err)
-        job->cache = from->cache;
+        err = options_take(out, from, (enum option_id)i);
     if (err < 0)
-        sph_job_free(job);
-    else
-        *out = job;
+        options_free(out);
     return err;
 }
 
@@ -228,25 +254,22 @@ int options_copy(struct sph_job **out, const struct sph_job *from)
 int sph_job_new(sph_job **out)
 {
     NEED(out);
-    struct sph_job *job = new_job();
-    int err = job ? 0 : SPH_EMEMORY;
-    for (int i = 0; i < OPTION_COUNT && !err; i++)
-        if (*table[i].initial)
-            err = options_put(job, (enum option_id)i, table[i].initial);
-    if (err < 0)
-        sph_job_free(job);
-    else
-        *out = job;
-    return err;
+    struct sph_job *job = mem_get(1, sizeof *job);
+    if (!job)
+        return SPH_EMEMORY;
+    job->seconds = (double)NAN;
+    options_init(&job->request.asked);
+    options_init(&job->spec);
+    *out = job;
+    return 0;
 }
 
 void sph_job_free(sph_job *job)
 {
     if (!job)
         return;
-    for (int i = 0; i < OPTION_COUNT; i++)
-        options_unset(job, (enum option_id)i);
-    mem_free(job->shown);
+    options_free(&job->request.asked);
+    options_free(&job->spec);
     mem_free(job->notes);
     mem_free(job->counts);
     mem_free(job);
@@ -265,15 +288,21 @@ int sph_job_set(sph_job *job, const char *name, const char *value)
     }
     if (!value)
         value = table[id].argument ? "" : "true";
-    int err = options_give(job, (enum option_id)id, value);
-    job->named[id] |= job->given[id];
+    int err = options_put(&job->request.asked, (enum option_id)id, value, ORIGIN_COMMAND);
+    if (!err && job->resolved)
+        err = options_put(&job->spec, (enum option_id)id, value, ORIGIN_COMMAND);
     return err == SPH_EARG ? sph_fail_about(err, names[id], "--%s", names[id]) : err;
 }
 
+/* Before the data are known it is what was asked for, or the fixed default. */
 const char *sph_job_get(const sph_job *job, const char *name)
 {
     if (!job || !name)
         return NULL;
     int id = option_find(name);
-    return id < 0 ? NULL : options_text(job, (enum option_id)id);
+    if (id < 0)
+        return NULL;
+    const struct job_spec *spec = job->resolved ? &job->spec : &job->request.asked;
+    return job->resolved || options_has(spec, (enum option_id)id) ? options_text(spec, (enum option_id)id)
+                                                                  : table[id].initial;
 }

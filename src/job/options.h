@@ -3,9 +3,9 @@
  * Every option of a training job, once. One list gives the field, the word on the command line, the key in
  * files, the default, the check and the help; the tool, config.yaml and experiment files all read it.
  *
- * A job holds each value once, parsed (struct job_options); text is made of it when something is written. An
- * option whose default depends on others is unset until the job settles it, and reads as: size 0, real NaN,
- * word -1, text NULL, character 0, an empty list. */
+ * A value is held once, parsed (struct job_options); text is made of it when something is written. An option without
+ * a value reads as: size 0, real NaN, word -1, text NULL, character 0, an empty list. resolve.h turns what was asked
+ * for into the values that a job has. */
 #ifndef SPH_JOB_OPTIONS_H
 #define SPH_JOB_OPTIONS_H
 
@@ -56,150 +56,133 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
  * word. */
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
-      "table to learn from: .csv .tsv .txt .npy .npz .libsvm, packed by gzip or zstd or not, - for "         \
-      "standard "                                                                                            \
-      "input, or a known set (crescents, levy, banana, boston, "                                             \
-      "...); or images: cifar10, cifar100, mnist, fashion-mnist, imagenet32, a folder or file of theirs, "   \
-      "or "                                                                                                  \
-      "a folder of .jpg and .png pictures, with a folder for each class, or train and val with these "       \
-      "inside")                                                                                              \
+      "table to train on (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for "       \
+      "standard input), a known dataset (crescents, levy, banana, boston, ...), images (cifar10, "           \
+      "cifar100, mnist, fashion-mnist, imagenet32, or a file or folder of these), or a folder of .jpg "      \
+      "and .png pictures with one folder per class, or with train and val folders")                          \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
-      "column(s) to predict, by name or number from 0; the last column if not given")                        \
+      "column(s) to predict, by name or zero-based number")                                                  \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto",                                     \
-      "columns to leave out; auto, alone or before others: those that are the same in all rows, ids and "    \
-      "free text, each of which is named")                                                                   \
+      "columns to leave out; auto: constant columns, ids and free text, each of which is reported; may "     \
+      "be followed by others")                                                                               \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
-      "column of numbers, 0 or more: what a row counts in training: in the loss, in the validation loss "    \
-      "that chooses the epoch, in means and standard deviations; not learnt from, and scores do not heed "   \
-      "it")                                                                                                  \
+      "column of sample weights, 0 or more, used in the training and validation loss and in the "            \
+      "standardization; not used as a feature, and scores are not weighted")                                 \
     X(GROUP, group, "group", TEXT, ANY, "", "data", "group", "COL",                                          \
-      "column, not learnt from, whose equal rows stay together: no group is in two of training, validation " \
-      "and test")                                                                                            \
+      "group column: samples with the same value stay in the same part; not used as a feature")              \
     X(TIME, time, "time", TEXT, ANY, "", "data", "time", "COL",                                              \
       "column of dates or numbers, not used as a feature, by which samples are split: the latest are the "   \
       "test part, those before them validation; samples of the same time stay in the same part")             \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
-      "what separates cells: a character, tab or blank; detected if not given")                              \
-    X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS),                           \
-      "what the target is; detected if not given")                                                           \
+      "column separator: a character, tab or blank")                                                         \
+    X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS), "kind of target")         \
     X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
-      "empty cells: refuse, take the column's training mean, or drop the row")                               \
+      "empty cells: stop with an error, fill in the mean of the training samples, or drop the row")          \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
-      "bring columns, or the channels of images, to mean 0 and standard deviation 1; mean: to mean 0 "       \
-      "alone, images in units of 255; auto: both for regression, features for classes and counts, mean for " \
-      "images under protocol reference; results stay in the target's own units")                             \
+      "scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the "        \
+      "mean only (images are also divided by 255); auto: both for regression, features otherwise; "          \
+      "results are always in the target's units")                                                            \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
-      "share of all rows kept for the test; a set with its own test part gives that, unless F is 0")         \
+      "fraction of the samples in the test part; a dataset with its own test part uses that part "           \
+      "unless F is 0")                                                                                       \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
-      "share of the remaining rows kept for validation, which chooses the epoch")                            \
+      "fraction of the remaining samples in the validation part, which chooses the epoch")                   \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
-      "how rows are split: uniform, each class in proportion, or as scikit-learn does")                      \
+      "how samples are divided: at random, with equal class proportions, or exactly as scikit-learn "        \
+      "does")                                                                                                \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
-      "take N rows only, drawn by the seed, of images each class in proportion; all if not given; of a set " \
-      "with its own test part, N training rows, and test rows in proportion")                                \
+      "use N samples only, chosen by the seed (images: equal class proportions; datasets with their "        \
+      "own test part: N training samples and a test part in proportion)")                                    \
     X(PERMUTE, permute, "permute", U64, ANY, "", "data", "permute", "S",                                     \
-      "put the rows into the order of numpy's RandomState(S).permutation before anything else; 113 is what " \
-      "Keras does to boston; as they lie if not given")                                                      \
+      "first put the rows in the order of numpy's RandomState(S).permutation (Keras uses 113 for "           \
+      "boston)")                                                                                             \
     X(COLUMNS, columns, "columns", WORD, COLUMN_ORDER, "", "data", "columns",                                \
       OPTION_WORDS(SPH_COLUMN_ORDERS),                                                                       \
-      "order of the feature columns, which gmp's angles depend on; the model remembers it; as-is if not "    \
-      "given")                                                                                               \
+      "order of the feature columns, on which gmp's angles depend; stored in the model")                     \
     X(DRAW, draw, "draw", TEXT, DRAW, "", "data", "draw", "seed|authors|N",                                  \
-      "levy: points drawn by the seed, or whatever the seed those that numpy draws after random.seed(N), "   \
-      "the "                                                                                                 \
-      "noise behind them, as the papers' notebook does; authors: N = 0, theirs; seed if not given")          \
+      "levy: points drawn by the seed, or those that numpy draws after random.seed(N); authors: N = 0, "     \
+      "the papers' points")                                                                                  \
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
-      "standard deviation of the noise in crescents, spirals and levy; 0.1 if not given")                    \
+      "standard deviation of the noise in crescents, spirals and levy")                                      \
     X(AUGMENT, augment, "augment", WORD, AUGMENT, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),         \
-      "training images as they are, or flipped left to right at random; of a folder of pictures, which are " \
-      "brought to --size: crop, resized at random (256 to 480 pixels for 224), a random part of that, "      \
-      "flipped; colour, that and AlexNet's change of colours; if not given crop for a folder of pictures, "  \
-      "flip for other images")                                                                               \
+      "augmentation of training images: none; flip: random horizontal flips; for folders of pictures "       \
+      "also crop: random resize and crop to --size, and flip; colour: crop and AlexNet's colour shift")      \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
-      "folders of pictures: height and width that each is brought to; 224 if not given")                     \
+      "folders of pictures: height and width to which pictures are brought")                                 \
+    X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
+      "folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run")  \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
-      "images in one channel, the luma of their red, green and blue")                                        \
+      "convert images to one channel (luma)")                                                                \
     X(DECODE, decode, "decode", WORD, DECODE, "exact", "data", "decode", OPTION_WORDS(SPH_DECODES),          \
-      "folders of pictures: decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 if "   \
-      "enough pixels are left, which is faster for large photographs and changes pixels slightly; stored "   \
-      "with the run for eval and predict")                                                                   \
+      "folders of pictures: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or "        \
+      "1/8 of their size where enough pixels remain (faster for large photographs, slightly different "      \
+      "pixels); stored with the run")                                                                        \
     X(WORKERS, workers, "workers", SIZE, POSITIVE, "", "data", "workers", "N",                               \
-      "folders of pictures: threads that decode them ahead of the training; one less than there are "        \
-      "processors if not given; the same results whatever N")                                                \
+      "folders of pictures: threads that decode ahead of the training; does not change results")             \
     X(SKIP_BAD, skip_bad, "skip-bad", SWITCH, ANY, "false", "data", "skip_bad", NULL,                        \
-      "folders of pictures: leave out files that cannot be decoded, and say how many; all are tried first")  \
+      "folders of pictures: leave out files that cannot be decoded and report how many")                     \
                                                                                                              \
     X(NET, net, "net", WORD, NET, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                              \
-      "kind of network: dense layers (images as one long row), or a network for images")                     \
+      "kind of network: dense layers (images are flattened), or a network for images")                       \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
-      "mlp: units of each hidden layer; none: a linear model; in `train` 128,128 of a table of 5,000 rows "  \
-      "or more if not given")                                                                                \
+      "mlp: units of each hidden layer; none: a linear model")                                               \
     X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
-      "networks for images: factor on the channels of all layers")                                           \
+      "networks for images: factor on the number of channels of every layer")                                \
     X(STEM, stem, "stem", WORD, STEM, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                        \
-      "resnets: how they begin, 7 x 7 with stride 2 and a pool (large), or 3 x 3 (small); auto: small for "  \
+      "resnets: first layers, 7 x 7 with stride 2 and a pool (large) or 3 x 3 (small); auto: small for "     \
       "images below 64 pixels")                                                                              \
     X(PARAM, param, "param", WORD, PARAM, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                   \
-      "parameterization of the hidden layers; in `train` sphere of a table if not given")                    \
+      "parameterization of the hidden layers")                                                               \
     X(NORM, norm, "norm", WORD, NORM, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                        \
       "normalization of the hidden layers")                                                                  \
     X(GROUPS, groups, "groups", SIZE, POSITIVE, "", "net", "groups", "N",                                    \
-      "gn: groups of equal size that the units of each hidden layer fall into; 1: as ln, as many as a "      \
-      "conv has channels: instance normalization; if not given 32, or the most of 16, 8, 4, 2, 1 that "      \
-      "divide the units of a layer into groups of 4 or more")                                                \
+      "gn: number of groups of equal size into which the units of each hidden layer are divided")            \
     X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
-      "what a norm that divides by a root adds below it; 1e-5 if not given, 1e-3 under protocol reference")  \
+      "epsilon added to the variance by bn, ln and gn")                                                      \
     X(IMN_AT, imn_at, "imn-at", WORD, IMN_PLACE, "", "net", "imn_at", OPTION_WORDS(SPH_IMN_PLACES),          \
-      "imn: at the input of each layer but the first, or behind each activation, before pooling, as in the " \
-      "papers' code; input if not given, output under protocol reference")                                   \
+      "imn: at the input of each layer but the first, or after each activation and before pooling, as "      \
+      "in the authors' code")                                                                                \
     X(MBN_BIAS, mbn_bias, "mbn-bias", WORD, MBN_BIAS, "", "net", "mbn_bias", OPTION_WORDS(SPH_MBN_BIASES),   \
-      "mbn: the bias behind the mean, or none, as where one stands before it and cancels; after if not "     \
-      "given, none under protocol reference")                                                                \
+      "mbn: add the bias after subtracting the mean, or use no bias")                                        \
     X(WN_OUTPUT, wn_output, "wn-output", SWITCH, ANY, "", "net", "wn_output", NULL,                          \
-      "wn: the output layer too; under protocol reference it is, unless false is given")                     \
+      "wn: parameterize the output layer too")                                                               \
     X(ANGLE_ORDER, angle_order, "angle-order", WORD, ANGLE_ORDER, "", "net", "angle_order",                  \
       OPTION_WORDS(SPH_ANGLE_ORDERS),                                                                        \
-      "gmp: the order in which a conv's inputs (channel, row, column) take the angles; the model file says " \
-      "which; chw if not given, hwc under protocol reference")                                               \
+      "gmp: order in which the inputs of a convolution (channel, row, column) take the angles; stored "      \
+      "in the model")                                                                                        \
     X(FAN_OUT, fan_out, "fan-out", WORD, FAN_OUT, "", "net", "fan_out", OPTION_WORDS(SPH_FAN_OUTS),          \
-      "what --init glorot counts as the fan out of a conv: filters times the kernel's area, or filters "     \
-      "alone; area if not given")                                                                            \
+      "fan-out of a convolution in --init glorot: filters times the kernel area, or filters alone")          \
     X(ACTIVATION, activation, "activation", WORD, ACT, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS),  \
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|authors|FILE.safetensors",         \
-      "initial values; paper for gmp and glorot for the others if not given; authors: as the papers' code, " \
-      "Glorot with --fan-out filters in wn and gmp, gmp on half a sphere with r the Glorot norm")            \
+      "initialization; authors: as in the authors' code (Glorot with --fan-out filters for wn and gmp, "     \
+      "gmp on half a sphere, r at the Glorot norm); or a model file to start from")                          \
     X(NEW_HEAD, new_head, "new-head", SWITCH, ANY, "", "net", "new_head", NULL,                              \
-      "--init FILE: all tensors but the output layer's are the file's, which may have other classes or "     \
-      "targets; the output layer is drawn")                                                                  \
+      "with --init FILE: take all tensors but the output layer's from the file, which may have other "       \
+      "classes or targets")                                                                                  \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
     X(CONV, conv, "conv", WORD, CONV, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                        \
-      "f32 convolutions: the fastest way (Winograd's algorithm included), or none but direct ones")          \
+      "f32 convolutions: the fastest algorithm, including Winograd, or direct ones only")                    \
                                                                                                              \
-    X(LOSS, loss, "loss", WORD, LOSS, "", "training", "loss", OPTION_WORDS(SPH_LOSSES),                      \
-      "what is minimised; chosen by the task if not given")                                                  \
+    X(LOSS, loss, "loss", WORD, LOSS, "", "training", "loss", OPTION_WORDS(SPH_LOSSES), "loss function")     \
     X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
       OPTION_WORDS(SPH_CLASS_WEIGHTS),                                                                       \
-      "balanced: in the losses of training and validation the classes weigh the same, however rare some "    \
-      "are; the standardisation does not change; none if not given")                                         \
+      "balanced: give all classes the same total weight in the training and validation loss")                \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
-      "label_smoothing", "X", "share of a class target spread over all classes")                             \
+      "label_smoothing", "X", "share of each class target that is spread over all classes")                  \
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \
-      "where huber's straight part begins, in standard deviations of the target unless --standardize says "  \
-      "otherwise; 1 if not given")                                                                           \
+      "huber: where the linear part begins, in standard deviations of the target unless --standardize "      \
+      "says otherwise")                                                                                      \
     X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZER, "adam", "training", "optimizer",                   \
-      OPTION_WORDS(SPH_OPTIMIZERS), "how a step is made from a gradient")                                    \
+      OPTION_WORDS(SPH_OPTIMIZERS), "optimizer")                                                             \
     X(ADAM_FORM, adam_form, "adam-form", WORD, ADAM_FORM, "", "training", "adam_form",                       \
       OPTION_WORDS(SPH_ADAM_FORMS),                                                                          \
-      "adam and adamw: epsilon is added to the root corrected for its start, or before that correction; "    \
-      "torch "                                                                                               \
-      "if not given, keras under protocol reference")                                                        \
+      "adam, adamw: add epsilon to the bias-corrected root (torch) or before the correction (keras)")        \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; if not given 0.01, in `train` 0.02 of a table below 5,000 rows; in networks for "      \
-      "images 0.002 for a batch of 128, and of another --batch in proportion to its square root (sgd: to "   \
-      "the batch); of that rmsprop takes 0.3, lion 0.1")                                                     \
+      "learning rate; the default is scaled by 0.3 for rmsprop and by 0.1 for lion, and for image "          \
+      "networks with the square root of the batch size (sgd: with the batch size)")                          \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -207,104 +190,90 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(LR_R, lr_r, "lr-r", REAL, NOT_NEGATIVE, "1", "training", "lr_r", "X",                                  \
       "factor on lr for scales (gmp, sphere)")                                                               \
     X(MOMENTUM, momentum, "momentum", REAL, FRACTION, "", "training", "momentum", "X",                       \
-      "momentum of sgd and rmsprop; if not given 0.9, and 0 in rmsprop")                                     \
+      "momentum of sgd and rmsprop")                                                                         \
     X(NESTEROV, nesterov, "nesterov", SWITCH, ANY, "false", "training", "nesterov", NULL,                    \
-      "Nesterov's momentum in sgd")                                                                          \
+      "Nesterov momentum in sgd")                                                                            \
     X(WEIGHT_DECAY, weight_decay, "weight-decay", REAL, NOT_NEGATIVE, "0", "training", "weight_decay", "X",  \
-      "pull of weights towards 0; never on angles, offsets, biases or norms")                                \
+      "weight decay; not applied to angles, offsets, biases and norms")                                      \
     X(BETA1, beta1, "beta1", REAL, FRACTION, "", "training", "beta1", "X",                                   \
-      "share of the past in the mean of gradients of adam, adamw and lion; 0.9 if not given")                \
+      "decay rate of the mean of gradients in adam, adamw and lion")                                         \
     X(BETA2, beta2, "beta2", REAL, FRACTION, "", "training", "beta2", "X",                                   \
-      "share of the past in the mean of squares of adam, adamw and rmsprop and in what lion remembers; if "  \
-      "not given 0.999, and 0.99 in rmsprop and lion")                                                       \
+      "decay rate of the mean of squares in adam, adamw and rmsprop, and of lion's momentum")                \
     X(EPSILON, epsilon, "epsilon", REAL, NOT_NEGATIVE, "", "training", "epsilon", "X",                       \
-      "what adam, adamw and rmsprop add to a root before they divide by it; 1e-8 if not given, 1e-7 under "  \
-      "protocol reference")                                                                                  \
+      "epsilon of adam, adamw and rmsprop")                                                                  \
     X(NATURAL, natural, "natural", REAL, POSITIVE, "", "training", "natural", "X",                           \
-      "gmp: natural directions, the gradient of each angle divided by its metric, the square of how far it " \
-      "turns the unit, plus X (0.01, say); sphere has them already, sp and wn none; off if not given")       \
+      "gmp: natural gradient, the gradient of each angle divided by its metric plus X (for example "         \
+      "0.01); sphere has it already")                                                                        \
     X(FREEZE, freeze, "freeze", TEXT, ANY, "", "training", "freeze", "PATH,...",                             \
-      "tensors that stay as they are, by their names or the beginnings of them: layers.0, conv1, layer1; a " \
-      "layer all of whose tensors are frozen keeps its running statistics and uses them in training too")    \
+      "tensors that are not trained, by name or beginning of the name: layers.0, conv1, layer1; a "          \
+      "layer whose tensors are all frozen also keeps its running statistics")                                \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "largest norm of a gradient; 0: no limit")                                                             \
-    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \
-      "rows in a step; if not given 1024, in `train` of a table about a 32nd of the training rows, from 32 " \
-      "to 256, and 128 in networks for images")                                                              \
+    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full", "samples in a step")        \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
-      "rows at a time within a batch, to save memory; all if not given")                                     \
+      "process a batch N samples at a time, to save memory")                                                 \
     X(MEMORY, memory, "memory", WORD, MEMORY, "", "training", "memory", OPTION_WORDS(SPH_MEMORIES),          \
-      "small: what bn and imn give is not kept but computed again on the way back; the same numbers, more "  \
-      "time; normal if not given")                                                                           \
+      "small: recompute the outputs of bn and imn in the backward pass instead of storing them; same "       \
+      "results, slower")                                                                                     \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "passes over the training rows, at most; if not given, 30 in networks for images, and in `train` of "  \
-      "a table 200, 100 from 5,000 rows on, fewer from 50,000 training rows on")                             \
+      "largest number of passes over the training part")                                                     \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
-      OPTION_WORDS(SPH_SCHEDULES),                                                                           \
-      "how lr changes; cosine in networks for images, and in `train` of a table, if not "                    \
-      "given" SPH_SCHEDULES(OPTION_THEN_HELP))                                                               \
+      OPTION_WORDS(SPH_SCHEDULES), "learning rate schedule" SPH_SCHEDULES(OPTION_THEN_HELP))                 \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "epochs in which lr rises to its value")                                                               \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without a better value; 0: never, which in `train` of a table it is if neither "  \
-      "this nor a schedule is given")                                                                        \
+      "stop after N epochs without a better value; 0: never")                                                \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
-      "value that chooses the epoch: train_loss, or val_ and a metric (docs/numerics.md), the right way "    \
-      "round; val_loss, or train_loss without a validation part, if not given")                              \
+      "value that chooses the epoch: train_loss, or val_ and the name of a metric")                          \
     X(TRAIN_SCORES, train_scores, "train-scores", SWITCH, ANY, "false", "training", "train_scores", NULL,    \
-      "after each epoch score the training part as well, with the net as it predicts: train_accuracy, "      \
-      "train_top5 and the like in metrics.jsonl; one more pass over it")                                     \
+      "score the training part after each epoch too (train_accuracy, train_top5, ... in "                    \
+      "metrics.jsonl); costs one more pass over it")                                                         \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
-      "share of the newest batch in running statistics; under protocol reference 0.01 if not given")         \
+      "share of the newest batch in running statistics")                                                     \
     X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCE, "", "training", "norm_variance",        \
-      OPTION_WORDS(SPH_VARIANCES),                                                                           \
-      "bn: what the running variance keeps of a batch, its sum of squares over n - 1 or over n; unbiased "   \
-      "if "                                                                                                  \
-      "not given; under protocol reference biased in dense layers")                                          \
+      OPTION_WORDS(SPH_VARIANCES), "bn: divide the running variance by n - 1 (unbiased) or by n (biased)")   \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
-      "checkpoint_seconds", "X", "time between checkpoints, at least; 0: after every epoch")                 \
+      "checkpoint_seconds", "X", "least time between checkpoints; 0: after every epoch")                     \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
-      "train K nets on the same rows, each from first values of its own; what is predicted is the mean of "  \
-      "theirs; --threads of them train side by side, with the same results whatever N; if not given 1, in "  \
-      "`train` 5 of a table where no option of net and training is given but --tune and --class-weight")     \
+      "train K networks with different seeds and predict their mean; --threads of them train at the "        \
+      "same time, which does not change results")                                                            \
     X(ENSEMBLE_VAL, ensemble_val, "ensemble-val", WORD, ENSEMBLE_VALS, "", "training", "ensemble_val",       \
       OPTION_WORDS(OPTION_ENSEMBLE_VALS),                                                                    \
-      "ensemble: which rows choose the epoch of a member, the validation part for all (one), or for each "   \
-      "another fold of training and validation part together, 1 / --val of them (folds), so that every "     \
-      "row is learnt from; folds if not given, one with --group, --time or another protocol than holdout")   \
+      "ensemble: the part that chooses the epoch of each network: the validation part for all (one), "       \
+      "or for each another of 1 / --val folds of the training and validation part (folds), so that "         \
+      "every sample is trained on")                                                                          \
     X(REFIT, refit, "refit", SWITCH, ANY, "", "training", "refit", NULL,                                     \
-      "when the validation part has chosen the epoch, train again from the same first values on training "   \
-      "and validation part together, for that many epochs; this net is kept")                                \
+      "after the validation part has chosen the epoch, train again from the same initial values on the "     \
+      "training and validation part for that many epochs, and keep this network")                            \
     X(TUNE, tune, "tune", SIZE, POSITIVE, "", "training", "tune", "N",                                       \
-      "first choose rate, hidden units and batch, those of them that are not given, by the validation "      \
-      "part: "                                                                                               \
-      "successive halving for the time of N trainings, on all cores; tune.json tells what was tried; mlp "   \
-      "only")                                                                                                \
+      "first choose learning rate, hidden units and batch size, unless they are given, by successive "       \
+      "halving on the validation part, in the time of N trainings on all cores; tune.json lists what "       \
+      "was tried; mlp only")                                                                                 \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
-      "keep in boundaries.npz: boundaries, how far they move at every step, and where all of them are at "   \
-      "every epoch, or as :every, :0,10,100 say; likewise patterns, which units are on for which rows, and " \
-      "gradients, how large those of directions are and how many units are on")                              \
+      "record into boundaries.npz: boundaries (their moves at every step, and their positions at every "     \
+      "epoch, or as :every or :0,10,100 say), patterns (which units are active for which samples), "         \
+      "gradients (sizes of gradients, share of active units)")                                               \
     X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
-      "tensorboard: beside metrics.jsonl an event file, with how boundaries turn, dead units and "           \
-      "histograms where boundaries are recorded")                                                            \
+      "tensorboard: also write an event file, with turns of boundaries, dead units and histograms if "       \
+      "boundaries are recorded")                                                                             \
                                                                                                              \
     X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
       OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \
-      "what chooses the epoch: the validation part, the part --fold names, or the test part as in the "      \
-      "papers' code (a leak: for comparison only)")                                                          \
+      "what chooses the epoch: the validation part, the fold given by --fold, or the test part as in "       \
+      "the authors' code (a leak, for comparison only); reference also sets the constants of that code "     \
+      "(docs/numerics.md)")                                                                                  \
     X(FOLDS, folds, "folds", SIZE, POSITIVE, "", "run", "folds", "N",                                        \
-      "cv: folds of the training part, scikit-learn's KFold(N, shuffle=True); 5 if not given")               \
+      "cv: number of folds of the training part, as scikit-learn's KFold(N, shuffle=True)")                  \
     X(FOLD, fold, "fold", SIZE, ANY, "", "run", "fold", "K",                                                 \
-      "cv: the fold, from 0, that is left out of the training and chooses the epoch")                        \
+      "cv: zero-based number of the fold that is left out of training and chooses the epoch")                \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
-    X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "seed of everything random")                    \
+    X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "random seed")                                  \
     X(SEED_SPLIT, seed_split, "seed-split", U64, ANY, "", "run", "seed_split", "S",                          \
-      "seed of the rows: which are drawn, and in which part each falls; --seed if not given")                \
+      "seed of the split and of the choice of samples")                                                      \
     X(SEED_INIT, seed_init, "seed-init", U64, ANY, "", "run", "seed_init", "S",                              \
-      "seed of the training: first values, order of the rows, augmentation; --seed if not given")            \
+      "seed of the initialization, the order of samples and the augmentation")                               \
     X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N",                                \
-      "threads of one network; in `train` of a table, of an ensemble: as many as there are processors if "   \
-      "not given")                                                                                           \
+      "threads of one network, or networks of an ensemble that train at the same time")                      \
     X(DTYPE, dtype, "dtype", WORD, DTYPE, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
 
 struct option_sizes {
@@ -330,19 +299,41 @@ struct job_options {
 
 enum option_id { OPTION_LIST(OPTION_ID) OPTION_COUNT };
 
+/* Where a value comes from, from the weakest to the strongest. */
+#define OPTION_ORIGINS(X)                                                                                    \
+    X(UNSET, "unset")                                                                                        \
+    X(DEFAULT, "default")                                                                                    \
+    X(PROTOCOL, "protocol")       /* a constant of the authors' code, by --protocol reference */             \
+    X(RECOMMENDED, "recommended") /* chosen by the data                                       */             \
+    X(FILE, "file")               /* config.yaml, or an experiment file                       */             \
+    X(METHOD, "method")           /* a method of an experiment                                */             \
+    X(GRID, "grid")               /* a point of an experiment's grid                          */             \
+    X(COMMAND, "command line")    /* sph_job_set                                              */
+
+#define OPTION_ORIGIN_ENUM(id, word) ORIGIN_##id,
+enum option_origin { OPTION_ORIGINS(OPTION_ORIGIN_ENUM) ORIGIN_COUNT };
+
+/* Values of options, each with its origin. As a request it holds what was asked for, and the rest is unset; as the result of
+ * job_resolve it holds every option that has a meaning for the job, and does not change any more. */
+struct job_spec {
+    struct job_options options;
+    unsigned char origin[OPTION_COUNT]; /* enum option_origin */
+    char **shown;                       /* (OPTION_COUNT) what options_text lent */
+};
+
+/* What a training was asked for. */
+struct job_request {
+    struct job_spec asked;
+    int recommends; /* what is not asked for is chosen by the data, as `spherelu train` does */
+};
+
 struct data_cache;
 
 struct sph_job {
-    struct job_options options;
-    unsigned char set[OPTION_COUNT];   /* it has a value                        */
-    unsigned char given[OPTION_COUNT]; /* by sph_job_set or a file              */
-    unsigned char
-        named[OPTION_COUNT]; /* for this job alone: by sph_job_set, or by an experiment's method or grid */
-    unsigned char adopted[OPTION_COUNT]; /* by the config.yaml of the run that it goes on with */
-    int settled;    /* its values are those that a run settled: a protocol sets none of them again */
-    int recommends; /* what is not given is chosen by the data (recommend.h) */
+    struct job_request request;
+    struct job_spec spec;        /* once its data are known */
+    int resolved;                /* spec is there */
     struct data_cache *cache;    /* where its data are kept for others, borrowed; NULL: nowhere */
-    char **shown;                /* (OPTION_COUNT) what options_text lent */
     sph_record_size record_size; /* of the run it is at                   */
     size_t rows;                 /* of its data                           */
     int foresees;                /* its run measures a few steps before it begins */
@@ -360,37 +351,61 @@ int option_is_list(enum option_id id);   /* may be a sequence in a file         
 /* The option called name ('-' and '_' are the same), or -1. */
 int option_find(const char *name);
 
-/* ---------------------------------------------------------------- the values of a job */
+const char *option_origin_word(enum option_origin origin);
+int option_origin_find(const char *word); /* or -1 */
 
-/* Parses, checks and keeps a value without marking it as given. On failure the job is as before and the
- * message says what was found and expected, without naming the option: the caller knows how it was called. */
-int options_put(struct sph_job *job, enum option_id id, const char *text);
+/* ---------------------------------------------------------------- values */
 
-/* As options_put, and marks it as given: what sph_job_set does once it has found the option. */
-int options_give(struct sph_job *job, enum option_id id, const char *text);
+void options_init(struct job_spec *out); /* nothing is set. 0 bytes are an empty one too, for options_free */
+void options_free(struct job_spec *spec);
 
-/* Keeps a value as it is; not given. Of the kinds SIZE, BATCH and U64; REAL; WORD. */
-void options_set_size(struct sph_job *job, enum option_id id, uint64_t value);
-void options_set_real(struct sph_job *job, enum option_id id, double value);
-void options_set_word(struct sph_job *job, enum option_id id, int value);
-void options_set_record(struct sph_job *job, const struct moments_list *value); /* moves it into the job */
-void options_unset(struct sph_job *job, enum option_id id);
+/* On the heap, for lists of them: caller frees with options_delete. */
+int options_new(struct job_spec **out);
+void options_delete(struct job_spec *spec);
+
+static inline int options_has(const struct job_spec *spec, enum option_id id)
+{
+    return spec->origin[id] != ORIGIN_UNSET;
+}
+
+/* Asked for by a person, in a file or on the command line. */
+static inline int options_given(const struct job_spec *spec, enum option_id id)
+{
+    return spec->origin[id] >= ORIGIN_FILE;
+}
+
+/* The same for this job alone: a file that was written down also names options that have no meaning for some of its jobs. */
+static inline int options_named(const struct job_spec *spec, enum option_id id)
+{
+    return spec->origin[id] >= ORIGIN_METHOD;
+}
+
+/* Parses, checks and keeps a value. On failure nothing changes, and the message says what was found and expected, without
+ * naming the option: the caller knows how it was called. A word that leaves the choice open unsets the option. */
+int options_put(struct job_spec *spec, enum option_id id, const char *text, enum option_origin origin);
+
+/* Keeps a value as it is. Of the kinds SIZE, BATCH and U64; REAL; WORD. */
+void options_set_size(struct job_spec *spec, enum option_id id, uint64_t value, enum option_origin origin);
+void options_set_real(struct job_spec *spec, enum option_id id, double value, enum option_origin origin);
+void options_set_word(struct job_spec *spec, enum option_id id, int value, enum option_origin origin);
+void options_set_record(struct job_spec *spec, const struct moments_list *value); /* moves it; of a file */
+void options_unset(struct job_spec *spec, enum option_id id);
 
 /* The canonical text, which reads back as the same value; "" if it is unset. options_add appends it;
  * options_text lends it, NULL if memory is short; options_word lends that of a WORD, which needs none. */
-void options_add(struct text *out, const struct sph_job *job, enum option_id id);
-const char *options_text(const struct sph_job *job, enum option_id id);
-const char *options_word(const struct sph_job *job, enum option_id id);
+void options_add(struct text *out, const struct job_spec *spec, enum option_id id);
+const char *options_text(const struct job_spec *spec, enum option_id id);
+const char *options_word(const struct job_spec *spec, enum option_id id);
 
-/* ---------------------------------------------------------------- from job to job */
+/* ---------------------------------------------------------------- from one to another */
 
-/* A job like another one: values and what was given. Caller frees with sph_job_free. */
-int options_copy(struct sph_job **out, const struct sph_job *from);
+/* One value with its origin, whether set or unset. */
+int options_take(struct job_spec *spec, const struct job_spec *from, enum option_id id);
 
-/* Takes from another job: one value, whether set or unset; all that were given to it, which are given then;
- * all that were not given to the one that takes, but for `out`. */
-int options_take(struct sph_job *job, const struct sph_job *from, enum option_id id);
-int options_override(struct sph_job *job, const struct sph_job *from);
-int options_adopt(struct sph_job *job, const struct sph_job *from);
+/* out <- all of another one; out is overwritten, caller frees. */
+int options_copy(struct job_spec *out, const struct job_spec *from);
+
+/* All that were given to another one, which have this origin then. */
+int options_override(struct job_spec *spec, const struct job_spec *from, enum option_origin origin);
 
 #endif

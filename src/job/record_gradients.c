@@ -4,13 +4,13 @@
 #include "boundary/gradients.h"
 #include "job/recorder.h"
 
-enum { NUMBERS = 4 };
-static const char *const names[NUMBERS] = {"gradient", "gradient_norm", "active", "dead"};
+enum { NUMBERS = 5 };
+static const char *const names[NUMBERS] = {"gradient", "gradient_norm", "input_mean", "active", "dead"};
 
 /* Those of a layer, in the order of the names; the last two only where there is an activation. */
 static size_t numbers_of(const struct net_layer *layer)
 {
-    return layer->act->breaks ? NUMBERS : 2;
+    return layer->act->breaks ? NUMBERS : 3;
 }
 
 static int take(struct recorder *recorder, uint64_t step)
@@ -24,7 +24,8 @@ static int take(struct recorder *recorder, uint64_t step)
     memcpy(at, &step, sizeof step);
     at += sizeof step;
     for (size_t l = 0; l < net->layer_count; l++) {
-        const double numbers[NUMBERS] = {layers[l].rms, layers[l].norm, layers[l].active, layers[l].dead};
+        const double numbers[NUMBERS] = {layers[l].rms, layers[l].norm, layers[l].input_mean,
+                                         layers[l].active, layers[l].dead};
         size_t bytes = numbers_of(&net->layers[l]) * sizeof *numbers;
         memcpy(at, numbers, bytes);
         at += bytes;

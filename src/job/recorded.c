@@ -29,13 +29,13 @@ int recorded_open_npz(struct npz **out, const char *dir)
     return err;
 }
 
-int recorded_describe(const char *dir, struct sph_job **job, json_t **result)
+int recorded_describe(const char *dir, struct job_spec **spec, json_t **result)
 {
     char *config = file_join(dir, RUNFOLDER_CONFIG), *path = file_join(dir, RUNFOLDER_RESULT);
-    *job = NULL;
+    *spec = NULL;
     *result = NULL;
-    int err = config && path ? sph_job_new(job) : SPH_EMEMORY;
-    if (!err && !(err = config_read(*job, config)) && file_exists(path))
+    int err = config && path ? options_new(spec) : SPH_EMEMORY;
+    if (!err && !(err = config_read(*spec, config)) && file_exists(path))
         err = json_read(result, path);
     mem_free(path);
     mem_free(config);
@@ -62,20 +62,20 @@ static int read_score(struct recorded *r, const char *path)
     return err;
 }
 
-static int open_data(struct recorded *r)
+static int open_data(struct recorded *r, struct data_cache *cache)
 {
-    int err = job_open_data(r->job, &r->data);
+    int err = job_read_data(r->spec, cache, &r->data);
     if (err < 0 || (err = runfolder_check_content(r->dir, job_content(r->data))) < 0)
         return err;
-    return job_make_split(r->job, r->data, &r->split);
+    return job_make_split(r->spec, r->data, &r->split);
 }
 
 static int make_first(struct recorded *r)
 {
-    int err = job_make_net(r->job, r->data, &r->first);
+    int err = job_make_net(r->spec, r->data, &r->first);
     return err ? err
                : scaling_fit(&r->first->scaling, r->data, r->split.train, r->split.train_rows,
-                             (sph_standardize)r->job->options.standardize);
+                             (sph_standardize)r->spec->options.standardize);
 }
 
 static int open_last(struct recorded *r, const char *model)
@@ -89,22 +89,19 @@ static int open_last(struct recorded *r, const char *model)
 static int open_parts(struct recorded *r, const char *config, const char *model, const char *result,
                       const char *metric, unsigned parts, struct data_cache *cache)
 {
-    int err = sph_job_new(&r->job);
-    if (err < 0 || (err = config_read(r->job, config)) < 0)
+    int err = options_new(&r->spec);
+    if (err < 0 || (err = config_read(r->spec, config)) < 0)
         return err;
-    if (r->job->options.task < 0)
+    if (r->spec->options.task < 0)
         return sph_fail_of(SPH_EFORMAT, config, 0, "task",
                            "data has no task, expected regression, binary or classes: a run writes it");
-    r->job->cache = cache;
-    memset(r->job->given, 0, sizeof r->job->given); /* settled by the run, defaults included */
-    r->job->settled = 1;
-    if (((parts & (RECORDED_DATA | RECORDED_FIRST)) && (err = open_data(r)) < 0) ||
+    if (((parts & (RECORDED_DATA | RECORDED_FIRST)) && (err = open_data(r, cache)) < 0) ||
         ((parts & RECORDED_FIRST) && (err = make_first(r)) < 0) ||
         ((parts & RECORDED_LAST) && file_exists(model) && (err = open_last(r, model)) < 0))
         return err;
     snprintf(r->metric, sizeof r->metric, "%s",
              metric ? metric
-                    : sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)r->job->options.task))->word);
+                    : sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)r->spec->options.task))->word);
     err = read_score(r, result);
     return err || !(parts & RECORDED_RECORD) ? err : recorded_open_npz(&r->record, r->dir);
 }
@@ -139,7 +136,7 @@ void recorded_free(struct recorded *r)
     model_free_members(r->nets, r->members);
     sph_split_free(&r->split);
     sph_data_free(r->data);
-    sph_job_free(r->job);
+    options_delete(r->spec);
     mem_free(r->dir);
     *r = (struct recorded){0};
 }

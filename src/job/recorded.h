@@ -19,7 +19,7 @@ enum recorded_parts {
 
 struct recorded {
     char *dir;
-    struct sph_job *job; /* settled */
+    struct job_spec *spec;
     sph_data *data;
     sph_split split;
     sph_net *first;     /* as it was drawn, with the standardisation of the training part */
@@ -41,7 +41,7 @@ void recorded_free(struct recorded *recorded);
 int recorded_open_npz(struct npz **out, const char *dir);
 
 /* The options of the run in dir, and its result.json, NULL where it has none yet. Caller frees both, also after a failure. */
-int recorded_describe(const char *dir, struct sph_job **job, struct json_t **result);
+int recorded_describe(const char *dir, struct job_spec **spec, struct json_t **result);
 
 /* A score of a part in a result.json; NaN where there is none. */
 double recorded_score(const struct json_t *result, const char *part, const char *metric);

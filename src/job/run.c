@@ -44,7 +44,8 @@ int sph_run_open(sph_run **out, const char *dir)
         file_leave(dir);
         err = SPH_EMEMORY;
     } else if (!file_is_directory(dir))
-        err = sph_fail_at(SPH_EIO, dir, "no such run folder");
+        err = file_exists(dir) ? sph_fail_at(SPH_EFORMAT, dir, "a file, expected a run folder")
+                               : sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!file_exists(config) && file_exists(experiment))
         err = sph_fail_at(SPH_EFORMAT, dir,
                           "an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir);
@@ -55,7 +56,7 @@ int sph_run_open(sph_run **out, const char *dir)
     else if (!file_exists(model))
         err = sph_fail_at(SPH_EFORMAT, dir, "the run is not finished: it has no %s; go on with --resume",
                           RUNFOLDER_MODEL);
-    else if (!(err = sph_job_new(&run->job)) && !(err = config_read(run->job, config)) &&
+    else if (!(err = options_new(&run->spec)) && !(err = config_read(run->spec, config)) &&
              !(err = model_open_members(&run->nets, &run->members, &run->schema, model)) && !run->schema)
         err = sph_fail_at(SPH_EFORMAT, model, "says nothing about the columns of its data");
     else if (!err)
@@ -69,7 +70,7 @@ int sph_run_open(sph_run **out, const char *dir)
     }
     run->net = run->nets[0];
     for (size_t k = 0; k < run->members; k++)
-        sph_net_set_conv(run->nets[k], (sph_conv)run->job->options.conv);
+        sph_net_set_conv(run->nets[k], (sph_conv)run->spec->options.conv);
     *out = run;
     return 0;
 }
@@ -80,7 +81,7 @@ void sph_run_free(sph_run *run)
         return;
     file_leave(run->dir);
     mem_free(run->dir);
-    sph_job_free(run->job);
+    options_delete(run->spec);
     model_free_members(run->nets, run->members);
     json_decref(run->schema);
     mem_free(run->keep);
@@ -115,6 +116,15 @@ int run_check_single(const sph_run *run, const char *what)
                                            run->members, what);
 }
 
+static int put_option(sph_run *run, enum option_id id, const char *value)
+{
+    const sph_option *option = option_row(id);
+    if (!value)
+        value = option->argument ? "" : "true";
+    int err = options_put(run->spec, id, value, ORIGIN_COMMAND);
+    return err == SPH_EARG ? sph_fail_about(err, option->name, "--%s", option->name) : err;
+}
+
 int sph_run_set(sph_run *run, const char *name, const char *value)
 {
     NEED(run, name);
@@ -134,13 +144,14 @@ int sph_run_set(sph_run *run, const char *name, const char *value)
     }
     for (size_t i = 0; i < sizeof may / sizeof *may; i++)
         if (id == (int)may[i])
-            return sph_job_set(run->job, name, value);
+            return put_option(run, (enum option_id)id, value);
     return sph_fail_key(SPH_EARG, name, "is the run's own, expected workers, skip-bad, strict or keep");
 }
 
 const char *sph_run_get(const sph_run *run, const char *name)
 {
-    return run ? sph_job_get(run->job, name) : NULL;
+    int id = run && name ? option_find(name) : -1;
+    return id < 0 ? NULL : options_text(run->spec, (enum option_id)id);
 }
 
 const char *sph_run_notes(const sph_run *run)
@@ -178,8 +189,8 @@ static sph_data_opts reading_of(const sph_run *run)
 {
     sph_data_opts how;
     sph_data_defaults(&how);
-    how.workers = run->job->options.workers;
-    how.skip_bad = run->job->options.skip_bad > 0;
+    how.workers = run->spec->options.workers;
+    how.skip_bad = run->spec->options.skip_bad > 0;
     how.strict = run->strict;
     how.keep = run->keep;
     return how;
@@ -208,8 +219,8 @@ int run_check_outputs(const sph_run *run, const char *source, const sph_data *da
         return 0;
     place.row = rows ? rows[bad / outputs] : bad / outputs;
     if (data_is_images(data))
-        return sph_fail(SPH_EFORMAT, "row %zu (counted from 0): the prediction is not a finite number",
-                        place.row);
+        return sph_fail_of(SPH_EFORMAT, "", 0, "row",
+                           "row %zu (counted from 0): the prediction is not a finite number", place.row);
     double *scaled = mem_get(n, sizeof *scaled);
     if (!scaled)
         return SPH_EMEMORY;
@@ -234,14 +245,14 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     int err = model ? 0 : SPH_EMEMORY;
     sph_data_opts how = reading_of(run);
     *out = NULL;
-    if (!err && !source && run->job->options.data && !strcmp(run->job->options.data, DATA_STDIN))
+    if (!err && !source && run->spec->options.data && !strcmp(run->spec->options.data, DATA_STDIN))
         err = sph_fail_key(SPH_EARG, "data", "%s: the run's own data came by standard input: name data",
                            run->dir);
     if (!err && run->keep && json_object_get(run->schema, "images"))
         err = sph_fail_key(SPH_EARG, "keep", "images have no columns");
     if (!err)
         err = source ? data_open_like(&data, source, run->schema, need_targets, &how)
-                     : job_open_data(run->job, &data);
+                     : job_read_data(run->spec, NULL, &data);
     run->left_out = !err && data->pictures ? data->left_out : 0;
     mem_free(run->notes);
     run->notes = NULL;
@@ -276,7 +287,7 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     sph_data *data = NULL;
     sph_split split = {0};
     struct feed *feed = NULL;
-    sph_train_opts train = job_train_opts(run->job);
+    sph_train_opts train = job_train_opts(run->spec);
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
@@ -405,7 +416,7 @@ static int forward(sph_net *net, const sph_data *data, double *y)
 static int put_rows(struct text *text, const sph_run *run, const sph_data *data, const double *y,
                     const sph_sink *csv)
 {
-    const struct loss_row *loss = loss_row((sph_loss)run->job->options.loss);
+    const struct loss_row *loss = loss_row((sph_loss)run->spec->options.loss);
     size_t outputs = sph_net_outputs(run->net), members = run->members;
     double *memory = mem_get((members + 2) * outputs, sizeof *memory);
     if (!memory)

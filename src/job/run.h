@@ -10,9 +10,9 @@
 
 struct sph_run {
     char *dir;
-    struct sph_job *job;
-    sph_net *net;   /* the first member, or the only one */
-    sph_net **nets; /* (members) */
+    struct job_spec *spec; /* as config.yaml has it */
+    sph_net *net;          /* the first member, or the only one */
+    sph_net **nets;        /* (members) */
     size_t members;
     json_t *schema;  /* of the columns of its data */
     int strict;      /* words that training did not see are refused */

@@ -8,5 +8,5 @@
 int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts)
 {
     NEED(run, path);
-    return nets_export(run->nets, run->members, run->schema, (sph_loss)run->job->options.loss, path, opts);
+    return nets_export(run->nets, run->members, run->schema, (sph_loss)run->spec->options.loss, path, opts);
 }

@@ -50,7 +50,7 @@ static int score(struct scorer *s, double *out)
 
 static int scorer_open(struct scorer *s, sph_run *run, const char *source, int metric)
 {
-    sph_train_opts train = job_train_opts(run->job);
+    sph_train_opts train = job_train_opts(run->spec);
     struct evaluator_opts opts = {
         .loss = train.loss, .smoothing = train.label_smoothing, .delta = train.huber_delta, .workers = 1};
     size_t most = net_rows_at_once(run->net, EVAL_ROWS), members = run->members;

@@ -41,7 +41,7 @@ static double feature(const struct aim *aim, size_t row, size_t i)
 /* A relative name is looked for where the command runs. */
 static int run_lost_data(const sph_run *run, int err)
 {
-    const char *data = run->job->options.data;
+    const char *data = run->spec->options.data;
     if (err == SPH_EMEMORY || !data || *data == '/' || file_exists(data) ||
         strcmp(sph_failure()->path, data) != 0)
         return err;
@@ -100,7 +100,7 @@ static int find_plane(struct aim *aim)
     int err = sph_plane_through(aim->run->net, aim->point, aim->point + n, aim->point + 2 * n, aim->plane,
                                 aim->plane + n, aim->plane + 2 * n, o->window);
     if (err < 0)
-        return sph_fail_in(err, "plane: rows %zu, %zu and %zu", rows[0], rows[1], rows[2]);
+        return sph_fail_about(err, "plane", "plane: rows %zu, %zu and %zu", rows[0], rows[1], rows[2]);
     o->origin = aim->plane;
     o->first = aim->plane + n;
     o->second = aim->plane + 2 * n;
@@ -211,7 +211,7 @@ int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts 
     sph_regions *regions = NULL;
     int err;
     sph_regions_defaults(&aim.regions);
-    aim.regions.task = run->job->options.task < 0 ? SPH_TASK_REGRESSION : (sph_task)run->job->options.task;
+    aim.regions.task = run->spec->options.task < 0 ? SPH_TASK_REGRESSION : (sph_task)run->spec->options.task;
     aim.regions.self = opts->self;
     aim.regions.progress = opts->progress;
     if (opts->most)

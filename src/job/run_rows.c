@@ -40,7 +40,7 @@ static int choose_rows(struct run_rows *out, const sph_run *run, const char *sou
 
 int run_rows_at_hand(const sph_run *run)
 {
-    const char *source = run->job->options.data;
+    const char *source = run->spec->options.data;
     const sph_data_set *set = source ? registry_find(source) : NULL;
     char *path = NULL;
     if (json_object_get(run->schema, "images") || !source || !strcmp(source, DATA_STDIN))
@@ -54,7 +54,7 @@ int run_rows_at_hand(const sph_run *run)
 
 static int predict(struct run_rows *rows, sph_run *run, const char *source)
 {
-    sph_loss loss = (sph_loss)run->job->options.loss;
+    sph_loss loss = (sph_loss)run->spec->options.loss;
     int err = members_forward(run->nets, run->members, loss, rows->x, rows->count, rows->p);
     if (!err)
         err = run_check_outputs(run, source, rows->data, rows->row, rows->count, rows->p);

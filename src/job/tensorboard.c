@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "job/options.h"
 #include "base/memory.h"
 #include "boundary/census.h"
 #include "boundary/tracker.h"
@@ -23,13 +24,13 @@ struct tensorboard {
 
 /* ---------------------------------------------------------------- making */
 
-static int write_settings(struct tensorboard *board, const sph_job *job)
+static int write_settings(struct tensorboard *board, const struct job_spec *spec)
 {
     const sph_option *options;
     const char *names[SETTINGS_MAX], *values[SETTINGS_MAX];
     size_t all = sph_options(&options), count = 0;
     for (size_t i = 0; i < all && count < SETTINGS_MAX; i++) {
-        const char *value = sph_job_get(job, options[i].name);
+        const char *value = options_text(spec, (enum option_id)i);
         int told = !strcmp(options[i].section, "net") || !strcmp(options[i].section, "training") ||
                    !strcmp(options[i].name, "seed") || !strcmp(options[i].name, "data");
         if (!told || !value || !*value)
@@ -59,7 +60,7 @@ int tensorboard_new(struct tensorboard **out, const struct tensorboard_setup *se
     board->net = setup->net;
     board->rows = setup->rows;
     int err = events_begin(&board->events, setup->dir, setup->step);
-    if (!err && !(err = write_settings(board, setup->job)) && setup->rows)
+    if (!err && !(err = write_settings(board, setup->spec)) && setup->rows)
         err = follow(board);
     if (err < 0) {
         tensorboard_free(board);

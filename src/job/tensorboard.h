@@ -7,14 +7,14 @@
 
 #include "net/net.h"
 #include "rows/source.h"
-#include "spherelu/job.h"
+#include "job/options.h"
 
 struct tensorboard;
 
 struct tensorboard_setup {
-    const char *dir;    /* the run folder                                       */
-    const sph_job *job; /* whose options become hparams; borrowed               */
-    const sph_net *net; /* borrowed                                             */
+    const char *dir;             /* the run folder                                       */
+    const struct job_spec *spec; /* whose options become hparams; borrowed               */
+    const sph_net *net;          /* borrowed                                             */
     const struct source
         *rows;     /* training rows as they are, where boundaries are recorded, else NULL; borrowed */
     uint64_t step; /* that it goes on from; 0: it begins                   */

@@ -18,8 +18,9 @@ static int judge(struct verdict *out, const sph_data *data, uint32_t row, size_t
     double chance;
     for (size_t j = 0; j < outputs; j++)
         if (!isfinite(y[j]))
-            return sph_fail(SPH_EFORMAT, "row %u (counted from 0): the prediction is not a finite number",
-                            (unsigned)row);
+            return sph_fail_of(SPH_EFORMAT, "", 0, "row",
+                               "row %u (counted from 0): the prediction is not a finite number",
+                               (unsigned)row);
     if (outputs == 1) {
         chance = 1 / (1 + exp(-fabs(y[0])));
     } else {

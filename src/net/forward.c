@@ -75,7 +75,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     if (rows)
         NEED(x, y);
     if (!net->ready)
-        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
     size_t n = sph_net_inputs(net), ld = net_row_length(net), outputs = sph_net_outputs(net);
     size_t most = net_rows_at_once(net, FORWARD_ROWS), batch = rows < most ? rows : most;
     if (!rows)

@@ -55,7 +55,7 @@ static int make_room(sph_net *net, const struct net_node *node)
 {
     size_t numbers;
     if (net->ready)
-        return sph_fail(SPH_EARG, "the net is ready: no node can be added");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is ready: no node can be added");
     if (net->node_count == NET_MOST_NODES)
         return sph_fail_key(SPH_EARG, "net", "a net has at most %d nodes", NET_MOST_NODES);
     if (!size_product(&numbers, (size_t[]){node->channels, node->height, node->width}, 3) ||
@@ -380,11 +380,11 @@ int net_finish(sph_net *net, int output)
 {
     int err;
     if (net->ready)
-        return sph_fail(SPH_EARG, "the net is ready already");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is ready already");
     if ((err = check_node(net, output, "output")) < 0)
         return err;
     if (!net->layer_count)
-        return sph_fail(SPH_EARG, "the net has no layer");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has no layer");
     if ((size_t)output + 1 != net->node_count)
         return sph_fail_key(SPH_EARG, "output",
                             "node %d is not the last one; nodes behind it would never be used", output);

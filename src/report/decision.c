@@ -50,7 +50,7 @@ static int write_map(struct figure *figure, const struct panel *panel, const dou
             x[i * 2] = low[0] + (high[0] - low[0]) * (double)i / (SIDE - 1);
             x[i * 2 + 1] = low[1] + (high[1] - low[1]) * (double)j / (SIDE - 1);
         }
-        if ((err = members_forward(run->nets, run->members, (sph_loss)run->job->options.loss, x, SIDE, y)) <
+        if ((err = members_forward(run->nets, run->members, (sph_loss)run->spec->options.loss, x, SIDE, y)) <
             0)
             break;
         for (size_t i = 0; i < SIDE; i++) {

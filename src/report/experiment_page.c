@@ -100,7 +100,7 @@ static int add_methods(const struct page *page)
     table_column(&table, (struct table_column){.head = "method"});
     for (int id = 0; id < OPTION_COUNT; id++)
         for (size_t m = 0; m < e->method_count; m++)
-            if (e->methods[m].job->given[id]) {
+            if (options_given(e->methods[m].asked, (enum option_id)id)) {
                 table_column(&table, (struct table_column){.head = option_key((enum option_id)id)});
                 break;
             }
@@ -113,8 +113,8 @@ static int add_methods(const struct page *page)
         column++;
         for (size_t m = 0; m < e->method_count; m++) {
             struct text value = {0};
-            const struct sph_job *job = e->methods[m].job->given[id] ? e->methods[m].job : e->base;
-            options_add(&value, job, (enum option_id)id);
+            const struct job_spec *own = e->methods[m].asked;
+            options_add(&value, options_given(own, (enum option_id)id) ? own : e->base, (enum option_id)id);
             table_take(&table, m, column, &value);
         }
     }

@@ -240,8 +240,8 @@ static int write_all(const struct figure *figure)
 
 static int no_gnuplot(const struct figure *figure)
 {
-    return sph_fail(
-        FIGURE_NO_GNUPLOT,
+    return sph_fail_of(
+        FIGURE_NO_GNUPLOT, "", 0, "gnuplot",
         "gnuplot is not installed: %s has the data and the scripts, not the pictures; apt install "
         "gnuplot-nox, then run again",
         figure->dir);

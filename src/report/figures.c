@@ -218,9 +218,9 @@ static int draw(struct panels *panels, const char *dir, size_t word, const char 
 /* What `regions` would refuse. */
 static int has_regions(const struct recorded *run)
 {
-    const struct act_ops *act = act_ops((sph_act)run->job->options.activation);
-    return run->last && !net_kind((sph_net_kind)run->job->options.net)->make && act->two_lines &&
-           act->breaks && !norm_ops((sph_norm)run->job->options.norm)->per_sample;
+    const struct act_ops *act = act_ops((sph_act)run->spec->options.activation);
+    return run->last && !net_kind((sph_net_kind)run->spec->options.net)->make && act->two_lines &&
+           act->breaks && !norm_ops((sph_norm)run->spec->options.norm)->per_sample;
 }
 
 static int has_tested(const struct recorded *run)
@@ -348,7 +348,7 @@ static int say_notes(const struct text *notes, size_t failed, size_t drawn, int 
 {
     if (failed == 1 && !drawn)
         return failure_set(first);
-    sph_fail(first->code, "not drawn: %.480s", notes->chars);
+    sph_fail_of(first->code, "", 0, "figures", "not drawn: %.480s", notes->chars);
     return named || !drawn ? first->code : 2;
 }
 

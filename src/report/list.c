@@ -147,26 +147,26 @@ static int put_failure(struct table *table, size_t row, struct found *found, int
 
 static int put_run(struct table *table, size_t row, struct found *found, const char *dir)
 {
-    struct sph_job *job = NULL;
+    struct job_spec *spec = NULL;
     json_t *result = NULL;
     struct text words = {0};
-    int err = recorded_describe(dir, &job, &result);
+    int err = recorded_describe(dir, &spec, &result);
     if (!err) {
-        table_words(table, row, LIST_DATA, last_part(job->options.data));
-        show_network(&words, job);
+        table_words(table, row, LIST_DATA, last_part(spec->options.data));
+        show_network(&words, spec);
         table_take(table, row, LIST_NET, &words);
-        show_method(&words, job);
+        show_method(&words, spec);
         table_take(table, row, LIST_METHOD, &words);
-        if (result && job->options.task >= 0)
+        if (result && spec->options.task >= 0)
             put_result(table, row, result,
-                       sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)job->options.task))->word);
+                       sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)spec->options.task))->word);
         else
             table_words(table, row, LIST_STATE, "not finished");
         err = put_when(table, row, dir, result ? RUNFOLDER_RESULT : RUNFOLDER_CONFIG);
     } else
         err = put_failure(table, row, found, err);
     json_decref(result);
-    sph_job_free(job);
+    options_delete(spec);
     return err;
 }
 

@@ -12,6 +12,7 @@
 #include "report/figures.h"
 
 enum {
+    EARLY = 40,      /* the first steps, which turn most, are all shown */
     BINS = 1000,     /* of longer trainings the largest of neighbouring steps is shown, and no peak is lost */
     LAYERS_MOST = 4, /* more have no panels of their own */
 };
@@ -32,18 +33,19 @@ static double larger(double a, double b)
 /* Blocks: step, largest, median and 90 % of the units. Returns the largest of all, NaN: none. */
 static double write_steps(struct figure *figure, const double *step, const double *value, size_t count)
 {
-    size_t bins = count < BINS ? count : BINS;
+    size_t early = count < EARLY ? count : EARLY, late = count - early, bins = late < BINS ? late : BINS;
     double most = (double)NAN;
-    for (size_t bin = 0; bin < bins; bin++) {
-        size_t first = count * bin / bins, end = count * (bin + 1) / bins;
+    for (size_t bin = 0; bin < early + bins; bin++) {
+        size_t k = bin - early, first = bin < early ? bin : early + late * k / bins,
+               end = bin < early ? bin + 1 : early + late * (k + 1) / bins;
         double top[3] = {(double)NAN, (double)NAN, (double)NAN};
         for (size_t t = first; t < end; t++)
-            for (size_t k = 0; k < 3; k++)
-                top[k] = larger(top[k], value[t * 3 + k]);
+            for (size_t i = 0; i < 3; i++)
+                top[i] = larger(top[i], value[t * 3 + i]);
         figure_row(figure, (double[]){step[first], top[0], top[1], top[2]}, 4);
         most = larger(most, top[0]);
     }
-    if (!bins) /* the block must be there */
+    if (!count) /* the block must be there */
         figure_row(figure, (double[]){0, (double)NAN, (double)NAN, (double)NAN}, 4);
     figure_gap(figure, 2);
     return most;

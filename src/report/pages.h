@@ -16,7 +16,7 @@
 int experiment_write_page(const struct results *results, const struct tables *tables);
 
 /* `spherelu train` with every option that is not at its default. */
-void run_add_command(struct text *out, const struct sph_job *job);
+void run_add_command(struct text *out, const struct job_spec *spec);
 
 /* What they share: every figure of folder/figures, with a note before them or NULL; a file of the folder,
  * folded. */

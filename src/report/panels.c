@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/data.h"
-#include "job/reference.h"
+#include "job/resolve.h"
 #include "report/figures.h"
 #include "report/show.h"
 
@@ -58,9 +58,9 @@ int panels_begin(struct panels *panels, const struct results *results, const cha
     }
     const struct panel *panel;
     int err = seed ? panels_look(panels, 0, 0, &panel) : 0;
-    if (!err && seed && panel->run.job->options.seed != *seed)
+    if (!err && seed && panel->run.spec->options.seed != *seed)
         err = sph_fail_of(SPH_EARG, dir, 0, "seed", "no seed %" PRIu64 "; this run has %" PRIu64, *seed,
-                          panel->run.job->options.seed);
+                          panel->run.spec->options.seed);
     return err;
 }
 
@@ -99,7 +99,7 @@ static int label(struct panels *panels, size_t i)
         experiment_add_point(panels->e, panels->results->jobs[job_of(panels, i)].point, &text);
     } else {
         text_add(&text, "lr ");
-        options_add(&text, panels->open.run.job, OPTION_LR);
+        options_add(&text, panels->open.run.spec, OPTION_LR);
     }
     panels->open.point = text.chars;
     return text.failed ? SPH_EMEMORY : 0;
@@ -109,7 +109,7 @@ static int label(struct panels *panels, size_t i)
 static int name_method(struct panels *panels)
 {
     struct text text = {0};
-    show_method(&text, panels->open.run.job);
+    show_method(&text, panels->open.run.spec);
     panels->open.method = panels->method = text.chars;
     return text.failed ? SPH_EMEMORY : 0;
 }
@@ -123,7 +123,7 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
     char *folder = folder_of(panels, i);
     int err = folder
                   ? recorded_open(&panels->open.run, folder, panels->e ? panels->results->facts.metric : NULL,
-                                  parts, panels->e ? panels->e->base->cache : NULL)
+                                  parts, panels->e ? experiment_cache(panels->e) : NULL)
                   : SPH_EMEMORY;
     mem_free(folder);
     if (err < 0)
@@ -131,10 +131,16 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
     panels->is_open = 1;
     panels->number = i;
     panels->parts = parts;
-    if (panels->e)
+    panels->open.median = (double)NAN;
+    if (panels->e) {
         panels->open.method = panels->e->methods[i % panels->columns].name;
-    else
+        if (panels->e->seed_count > 1)
+            err = results_median_score(panels->results, i % panels->columns, i / panels->columns,
+                                       &panels->open.median);
+        panels->open.seeds = panels->e->seed_count;
+    } else {
         err = name_method(panels);
+    }
     return err ? err : label(panels, i);
 }
 
@@ -195,12 +201,12 @@ static int shows_all(const struct figure_kind *kind)
 static const char *leak_of(const struct panels *panels)
 {
     const struct sph_experiment *e = panels->e;
-    if (e ? !experiment_warning(e) : !reference_leaks(panels->open.run.job))
+    if (e ? !experiment_warning(e) : !job_leaks(panels->open.run.spec))
         return NULL;
     if (!e || !e->axis_count || e->all_points)
         return "leak: the test part chose the epoch";
-    return reference_leaks(e->base) ? "leak: the test part chose the epoch and the point of the grid"
-                                    : "leak: the test part chose the point of the grid";
+    return job_leaks(e->base) ? "leak: the test part chose the epoch and the point of the grid"
+                              : "leak: the test part chose the point of the grid";
 }
 
 int panels_foot(struct figure *figure, struct panels *panels, char **caption)
@@ -217,7 +223,7 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
     text_add(&seed, "%s", one_set ? e->sets[panels->results->set].name : "");
     if (!shows_all(panels->kind))
         text_add(&seed, "%sseed %" PRIu64, one_set ? ", " : "",
-                 e ? e->seeds[panels->seed] : panels->open.run.job->options.seed);
+                 e ? e->seeds[panels->seed] : panels->open.run.spec->options.seed);
     if (!shows_all(panels->kind) && panels->is_median)
         text_add(&seed, ", the median of %zu", e->seed_count);
     if (!seed.failed) {
@@ -242,9 +248,13 @@ void panels_score(struct figure *figure, const struct panel *panel, size_t numbe
 {
     if (panel->run.nets && !isnan(panel->run.score))
         panels_text(figure, "score", number, "test %s %.3f%s", panel->run.metric, panel->run.score,
-                    reference_leaks(panel->run.job) ? " (leak)" : "");
+                    job_leaks(panel->run.spec) ? " (leak)" : "");
     else
         panels_text(figure, "score", number, "%s", panel->run.nets ? "" : panel_without_model(panel));
+    if (isnan(panel->median))
+        panels_text(figure, "median", number, "%s", "");
+    else
+        panels_text(figure, "median", number, "median of %zu: %.3f", panel->seeds, panel->median);
 }
 
 /* A name that gnuplot's enhanced text shows as it is. */

@@ -18,6 +18,9 @@ struct panel {
     const char *method;  /* "GmP" */
     char *point;         /* "lr 0.1"; "": nothing to say */
     struct recorded run; /* as much of it as the figure needs */
+    double
+        median; /* of the test scores of this method and point over `seeds`; NaN: one seed, or none has one */
+    size_t seeds;
 };
 
 struct panels {
@@ -72,7 +75,7 @@ void panels_columns(struct figure *figure, size_t number, const char *tail, cons
 int panels_foot(struct figure *figure, struct panels *panels, char **caption);
 
 /* "GmP, lr 0.1" under title_<number>; "test accuracy 0.885" under score_<number>, with
- * "(leak)" where the test part chose the epoch. */
+ * "(leak)" where the test part chose the epoch; "median of 5: 0.880" under median_<number>, "" of one seed. */
 void panels_title(struct figure *figure, const struct panel *panel, size_t number);
 const char *panel_without_model(const struct panel *panel); /* why: in two or three words */
 void panels_score(struct figure *figure, const struct panel *panel, size_t number);

@@ -42,7 +42,7 @@ static int write_rows(struct figure *figure, const sph_data *data, const uint32_
 /* What nets predict at x (POINTS), in the mean; NaN without a net. */
 static int predict(const struct panel *panel, sph_net *const *nets, size_t count, const double *x, double *y)
 {
-    sph_loss loss = (sph_loss)panel->run.job->options.loss;
+    sph_loss loss = (sph_loss)panel->run.spec->options.loss;
     for (size_t i = 0; i < POINTS; i++)
         y[i] = (double)NAN;
     int err = count ? members_forward(nets, count, loss, x, POINTS, y) : 0;

@@ -258,8 +258,9 @@ void motion_table(struct table *out, const struct motion *motion)
         table_count(out, i, MOTION_STEPS, row->steps);
         for (size_t k = 0; k < MOTION_COUNT; k++) {
             table_number(out, i, MOTION_FIRST + k, row->value[k]);
-            table_words(out, i, MOTION_FIRST + MOTION_COUNT + k,
-                        experiment_paper(motion->experiment, motion_words[k], motion->set, row->method));
+            table_words(
+                out, i, MOTION_FIRST + MOTION_COUNT + k,
+                experiment_paper(motion->experiment, motion_words[k], motion->set, row->point, row->method));
         }
     }
 }

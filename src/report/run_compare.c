@@ -97,12 +97,12 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
     int err = sph_run_open(&run, dir);
     if (err < 0)
         return err;
-    const char *data = run->job->options.data, *slash = data ? strrchr(data, '/') : NULL;
+    const char *data = run->spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
     table_words(table, row, COMPARE_RUN, dir);
     table_words(table, row, COMPARE_DATA, slash ? slash + 1 : data);
-    show_method(&words, run->job);
+    show_method(&words, run->spec);
     table_take(table, row, COMPARE_METHOD, &words);
-    err = put_score(table, row, dir, (sph_task)run->job->options.task);
+    err = put_score(table, row, dir, (sph_task)run->spec->options.task);
     if (!err && (err = run_rows_open(&rows, run, NULL)) < 0 && !file_unread(err, sph_failure()->path)) {
         table_words(table, row, COMPARE_NOTE, sph_failure()->what);
         err = 0;
@@ -174,8 +174,8 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
     struct table table = {0};
     struct first first = {0};
     size_t entered = 0;
-    int err = count < 2 ? sph_fail(SPH_EARG, "%zu run%s, expected two or more to compare", count,
-                                   count == 1 ? "" : "s")
+    int err = count < 2 ? sph_fail_of(SPH_EARG, "", 0, "runs", "%zu run%s, expected two or more to compare",
+                                      count, count == 1 ? "" : "s")
                         : 0;
     for (size_t c = 0; c < COMPARE_COLUMNS; c++)
         table_column(&table, columns[c]);

@@ -7,7 +7,8 @@
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
-#include "job/recommend.h"
+#include "job/defaults.h"
+#include "job/resolve.h"
 #include "job/recorded.h"
 #include "job/job.h"
 #include "net/zoo.h"
@@ -31,24 +32,24 @@ static void add_word(struct text *out, const char *word)
 }
 
 /* What the command would take if nothing were said. */
-static int is_default(const struct sph_job *job, enum option_id id)
+static int is_default(const struct job_spec *spec, enum option_id id)
 {
-    const char *value = options_text(job, id);
+    const char *value = options_text(spec, id);
     if (id == OPTION_MOMENTUM)
-        return job->options.momentum == optimizer_ops((sph_optimizer)job->options.optimizer)->momentum;
-    if (recommend_chooses(id)) /* that depends on the data, and on the kind of net */
+        return spec->options.momentum == optimizer_ops((sph_optimizer)spec->options.optimizer)->momentum;
+    if (defaults_vary(id)) /* that depends on the data, and on the kind of net */
         return 0;
     return value && !strcmp(value, option_row(id)->initial);
 }
 
-void run_add_command(struct text *out, const struct sph_job *job)
+void run_add_command(struct text *out, const struct job_spec *spec)
 {
     text_add(out, "spherelu train");
     for (int id = 0; id < OPTION_COUNT; id++) {
         const sph_option *option = option_row((enum option_id)id);
-        const char *value = options_text(job, (enum option_id)id);
-        if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !job->set[id] ||
-            !job_reads(job, (enum option_id)id) || is_default(job, (enum option_id)id))
+        const char *value = options_text(spec, (enum option_id)id);
+        if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !options_has(spec, id) ||
+            !job_reads(spec, (enum option_id)id) || is_default(spec, (enum option_id)id))
             continue;
         if (!value) {
             out->failed = 1;
@@ -132,23 +133,23 @@ static int add_curves(struct report *report, const char *dir, const json_t *resu
                            "mean over the steps of an epoch.");
 }
 
-static int begin_report(struct report **out, const struct sph_job *job)
+static int begin_report(struct report **out, const struct job_spec *spec)
 {
-    const char *data = job->options.data, *slash = data ? strrchr(data, '/') : NULL;
+    const char *data = spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
     struct text subtitle = {0};
-    if (job->options.ensemble > 1)
-        text_add(&subtitle, "The mean of %zu networks: %s", job->options.ensemble,
-                 options_word(job, OPTION_NET));
+    if (spec->options.ensemble > 1)
+        text_add(&subtitle, "The mean of %zu networks: %s", spec->options.ensemble,
+                 options_word(spec, OPTION_NET));
     else
-        text_add(&subtitle, "One network: %s", options_word(job, OPTION_NET));
-    enum option_id size = net_kind((sph_net_kind)job->options.net)->make
+        text_add(&subtitle, "One network: %s", options_word(spec, OPTION_NET));
+    enum option_id size = net_kind((sph_net_kind)spec->options.net)->make
                               ? OPTION_WIDTH
                               : OPTION_HIDDEN; /* what it has of both */
-    if (job->set[size])
+    if (options_has(spec, size))
         text_add(&subtitle, " with %s ", option_key(size));
-    options_add(&subtitle, job, size);
-    text_add(&subtitle, ", param %s, norm %s, seed %llu", options_word(job, OPTION_PARAM),
-             options_word(job, OPTION_NORM), (unsigned long long)job->options.seed);
+    options_add(&subtitle, spec, size);
+    text_add(&subtitle, ", param %s, norm %s, seed %llu", options_word(spec, OPTION_PARAM),
+             options_word(spec, OPTION_NORM), (unsigned long long)spec->options.seed);
     int err = !subtitle.failed ? report_new(out,
                                             slash && slash[1] ? slash + 1
                                             : data            ? data
@@ -159,11 +160,11 @@ static int begin_report(struct report **out, const struct sph_job *job)
     return err;
 }
 
-static int add_repeating(struct report *report, const char *dir, const struct sph_job *job)
+static int add_repeating(struct report *report, const char *dir, const struct job_spec *spec)
 {
     struct text command = {0};
     report_section(report, "How to repeat it");
-    run_add_command(&command, job);
+    run_add_command(&command, spec);
     int err = command.failed ? SPH_EMEMORY : 0;
     if (!err)
         report_code(report,
@@ -176,13 +177,13 @@ static int add_repeating(struct report *report, const char *dir, const struct sp
 
 static int write_page(const char *dir)
 {
-    struct sph_job *job = NULL;
+    struct job_spec *spec = NULL;
     struct report *report = NULL;
     json_t *result = NULL;
     char *path = file_join(dir, REPORT_PAGE);
-    int err = path ? recorded_describe(dir, &job, &result) : SPH_EMEMORY;
+    int err = path ? recorded_describe(dir, &spec, &result) : SPH_EMEMORY;
     if (!err)
-        err = begin_report(&report, job);
+        err = begin_report(&report, spec);
     if (!err && result)
         err = add_result(report, result);
     else if (!err)
@@ -195,12 +196,12 @@ static int write_page(const char *dir)
     if (!err)
         err = page_add_figures(report, dir);
     if (!err)
-        err = add_repeating(report, dir, job);
+        err = add_repeating(report, dir, spec);
     if (!err)
         err = report_write(report, path);
     json_decref(result);
     report_free(report);
-    sph_job_free(job);
+    options_delete(spec);
     mem_free(path);
     return err;
 }

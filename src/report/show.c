@@ -15,25 +15,25 @@
 
 /* ---------------------------------------------------------------- shared with list */
 
-void show_network(struct text *out, const struct sph_job *job)
+void show_network(struct text *out, const struct job_spec *spec)
 {
-    text_add(out, "%s", options_word(job, OPTION_NET));
-    int images = net_kind((sph_net_kind)job->options.net)->make != NULL;
-    if (!images && job->set[OPTION_HIDDEN]) {
+    text_add(out, "%s", options_word(spec, OPTION_NET));
+    int images = net_kind((sph_net_kind)spec->options.net)->make != NULL;
+    if (!images && options_has(spec, OPTION_HIDDEN)) {
         text_add(out, " ");
-        options_add(out, job, OPTION_HIDDEN);
+        options_add(out, spec, OPTION_HIDDEN);
     }
-    if (images && job->set[OPTION_WIDTH] && job->options.width != 1)
-        text_add(out, " x %g", job->options.width);
+    if (images && options_has(spec, OPTION_WIDTH) && spec->options.width != 1)
+        text_add(out, " x %g", spec->options.width);
 }
 
-void show_method(struct text *out, const struct sph_job *job)
+void show_method(struct text *out, const struct job_spec *spec)
 {
-    if (job->options.ensemble > 1)
-        text_add(out, "%zu x ", job->options.ensemble);
-    text_add(out, "%s", options_word(job, OPTION_PARAM));
-    if (job->options.norm != SPH_NORM_NONE)
-        text_add(out, "+%s", options_word(job, OPTION_NORM));
+    if (spec->options.ensemble > 1)
+        text_add(out, "%zu x ", spec->options.ensemble);
+    text_add(out, "%s", options_word(spec, OPTION_PARAM));
+    if (spec->options.norm != SPH_NORM_NONE)
+        text_add(out, "+%s", options_word(spec, OPTION_NORM));
 }
 
 int show_text(struct text *out, int err, const sph_sink *sink)
@@ -174,47 +174,66 @@ static void add_result(struct text *out, const json_t *result)
 }
 
 /* ", lr 0.01": an option and its value, where it has one. */
-static void add_option(struct text *out, const struct sph_job *job, enum option_id id)
+static void add_option(struct text *out, const struct job_spec *spec, enum option_id id)
 {
-    if (!job->set[id])
+    if (!options_has(spec, id))
         return;
     text_add(out, ", %s ", option_row(id)->name);
-    options_add(out, job, id);
+    options_add(out, spec, id);
 }
 
-static void add_options(struct text *out, const struct sph_job *job)
+static void add_options(struct text *out, const struct job_spec *spec)
 {
     static const enum option_id data[] = {OPTION_TARGET, OPTION_TASK,  OPTION_ROWS,       OPTION_TEST,
                                           OPTION_VAL,    OPTION_SPLIT, OPTION_STANDARDIZE};
     static const enum option_id training[] = {OPTION_LOSS,   OPTION_LR,       OPTION_BATCH,
                                               OPTION_EPOCHS, OPTION_SCHEDULE, OPTION_PATIENCE};
-    text_add(out, "data        %s", job->options.data ? job->options.data : "");
+    text_add(out, "data        %s", spec->options.data ? spec->options.data : "");
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
-        add_option(out, job, data[i]);
-    if (job->options.columns == SPH_COLUMNS_REVERSED)
-        add_option(out, job, OPTION_COLUMNS);
+        add_option(out, spec, data[i]);
+    if (spec->options.columns == SPH_COLUMNS_REVERSED)
+        add_option(out, spec, OPTION_COLUMNS);
     text_add(out, "\nnet         ");
-    show_network(out, job);
+    show_network(out, spec);
     text_add(out, ", ");
-    show_method(out, job);
-    add_option(out, job, OPTION_ACTIVATION);
-    add_option(out, job, OPTION_INIT);
-    text_add(out, "\ntraining    %s", options_word(job, OPTION_OPTIMIZER));
+    show_method(out, spec);
+    add_option(out, spec, OPTION_ACTIVATION);
+    add_option(out, spec, OPTION_INIT);
+    text_add(out, "\ntraining    %s", options_word(spec, OPTION_OPTIMIZER));
     for (size_t i = 0; i < sizeof training / sizeof *training; i++)
-        add_option(out, job, training[i]);
-    text_add(out, ", seed %llu\n", (unsigned long long)job->options.seed);
+        add_option(out, spec, training[i]);
+    text_add(out, ", seed %llu\n", (unsigned long long)spec->options.seed);
 }
 
-static json_t *run_to_json(const char *dir, const struct sph_job *job, const json_t *result,
+/* Every value and where it comes from. */
+static void add_origins(struct text *out, const struct job_spec *spec)
+{
+    const char *section = "";
+    text_add(out, "\n%-20s %-24s %s\n", "option", "value", "origin");
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        const sph_option *option = option_row(id);
+        const char *value = options_text(spec, id);
+        if (!options_has(spec, id) || id == OPTION_OUT)
+            continue;
+        text_add(out, "%s%-20s %-24s %s\n", *section && strcmp(section, option->section) ? "\n" : "",
+                 option->name, value ? value : "", option_origin_word((enum option_origin)spec->origin[id]));
+        section = option->section;
+    }
+}
+
+static json_t *run_to_json(const char *dir, const struct job_spec *spec, const json_t *result,
                            const sph_net *net, size_t members)
 {
-    json_t *options = json_object();
-    int bad = !options;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (job->set[id] && id != OPTION_OUT)
-            bad |= json_object_set_new(options, option_row((enum option_id)id)->name,
-                                       json_words(options_text(job, (enum option_id)id)));
-    json_t *object = JSON_OF({"run", json_words(dir)}, {"options", options},
+    json_t *options = json_object(), *origins = json_object();
+    int bad = !options || !origins;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (options_has(spec, id) && id != OPTION_OUT) {
+            const char *name = option_row(id)->name;
+            bad |= json_object_set_new(options, name, json_words(options_text(spec, id)));
+            bad |= json_object_set_new(origins, name,
+                                       json_words(option_origin_word((enum option_origin)spec->origin[id])));
+        }
+    json_t *object = JSON_OF({"run", json_words(dir)}, {"options", options}, {"origins", origins},
                              {"result", result ? json_incref((json_t *)result) : json_null()});
     if (net)
         bad |= network_to_json(object, net, members);
@@ -223,35 +242,36 @@ static json_t *run_to_json(const char *dir, const struct sph_job *job, const jso
 
 static int show_run(const char *dir, int json, const sph_sink *sink)
 {
-    struct sph_job *job = NULL;
+    struct job_spec *spec = NULL;
     sph_net **nets = NULL, *net = NULL;
     size_t members = 0;
     json_t *result = NULL;
     struct text out = {0};
     char *model = file_join(dir, RUNFOLDER_MODEL);
-    int err = model ? recorded_describe(dir, &job, &result) : SPH_EMEMORY;
+    int err = model ? recorded_describe(dir, &spec, &result) : SPH_EMEMORY;
     if (!err && file_exists(model))
         err = model_open_members(&nets, &members, NULL, model);
     if (err < 0)
         goto out;
     net = nets ? nets[0] : NULL;
     if (json) {
-        err = show_json(run_to_json(dir, job, result, net, members), sink);
+        err = show_json(run_to_json(dir, spec, result, net, members), sink);
         goto out;
     }
     text_add(&out, "run         %s\n", dir);
-    add_options(&out, job);
+    add_options(&out, spec);
     add_result(&out, result);
     if (net)
         err = add_network(&out, net, members);
+    add_origins(&out, spec);
     text_add(&out, "\nrepeat      ");
-    run_add_command(&out, job);
+    run_add_command(&out, spec);
     text_add(&out, "\n");
     err = show_text(&out, err, sink);
 out:
     json_decref(result);
     model_free_members(nets, members);
-    sph_job_free(job);
+    options_delete(spec);
     mem_free(model);
     return err;
 }

@@ -8,8 +8,8 @@
 #include "report/table.h"
 
 /* "mlp 100,50", "vgg6 x 0.25"; "gmp+imn", of an ensemble "5 x sphere" */
-void show_network(struct text *out, const struct sph_job *job);
-void show_method(struct text *out, const struct sph_job *job);
+void show_network(struct text *out, const struct job_spec *spec);
+void show_method(struct text *out, const struct job_spec *spec);
 
 /* What was gathered, where nothing failed; frees it. */
 int show_text(struct text *out, int err, const sph_sink *sink);

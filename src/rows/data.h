@@ -84,6 +84,7 @@ struct sph_data {
     struct pictures *pictures;      /* images that are brought when they are needed, or NULL */
     size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
     int gray;                       /* one channel, the luma of what was read */
+    size_t eval_side;               /* pictures: what the shorter side becomes in evaluation; 0: as usual */
     sph_decode decode;              /* how JPEG files are, or were, decoded */
     size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
 };
@@ -92,6 +93,27 @@ struct sph_data {
 static inline int data_is_images(const sph_data *data)
 {
     return data->channels > 0;
+}
+
+/* What options depend on. */
+struct data_facts {
+    size_t rows, classes, height, width;
+    sph_task task;
+    sph_decode decode;
+    int images;   /* not a table */
+    int pictures; /* images of a folder of pictures, which are brought when they are needed */
+};
+
+static inline struct data_facts data_facts(const sph_data *data)
+{
+    return (struct data_facts){.rows = data->rows,
+                               .classes = data->classes,
+                               .height = data->height,
+                               .width = data->width,
+                               .task = data->task,
+                               .decode = data->decode,
+                               .images = data_is_images(data),
+                               .pictures = data->pictures != NULL};
 }
 
 /* The same data once more, each to be freed. They are not to be changed from here on. */

@@ -84,7 +84,7 @@ static int fail_too_large(char *name)
 {
     if (!name)
         return SPH_EMEMORY;
-    sph_fail(SPH_EFORMAT, "column '%s': numbers too large to standardise", name);
+    sph_fail_of(SPH_EFORMAT, "", 0, name, "column '%s': numbers too large to standardise", name);
     mem_free(name);
     return SPH_EFORMAT;
 }

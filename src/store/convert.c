@@ -99,7 +99,7 @@ static int convert_file(const char *in, const char *out, const sph_convert_opts 
         result = &ignored;
     memset(result, 0, sizeof *result);
     if ((unsigned)opts->to >= SPH_PARAM_COUNT)
-        return sph_fail(SPH_EARG, "unknown parameterization %d", (int)opts->to);
+        return sph_fail_of(SPH_EARG, "", 0, "to", "unknown parameterization %d", (int)opts->to);
     int err = safetensors_open(&file, in);
     if (err < 0)
         return err;

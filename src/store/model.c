@@ -199,8 +199,8 @@ int model_check_member(const char *path, const sph_net *first, const sph_net *ot
     int err = architecture_of(&one, first);
     if (!err && !(err = architecture_of(&two, other)) &&
         architecture_difference(one, two, difference, sizeof difference))
-        err = sph_fail_at(SPH_EARG, path, "member %zu is another network than the first: %s", member,
-                          difference);
+        err = sph_fail_of(SPH_EARG, path, 0, "members", "member %zu is another network than the first: %s",
+                          member, difference);
     json_decref(one);
     json_decref(two);
     return err;

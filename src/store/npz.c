@@ -146,11 +146,9 @@ static int read_header(const struct npz *npz, struct member *member, unsigned ch
     for (la_ssize_t got = 1; got && length < HEADER_MOST; length += (size_t)got)
         if ((got = archive_read_data(npz->zip, bytes + length, HEADER_MOST - length)) < 0)
             return fail_zip(npz, member->name, npz->zip);
-    char *where = mem_format("%s: %s", npz->path, member->name);
-    if (!where)
-        return SPH_EMEMORY;
-    int err = npy_read_header(&member->header, bytes, length, where);
-    mem_free(where);
+    int err = npy_read_header(&member->header, bytes, length, npz->path);
+    if (err == SPH_EFORMAT)
+        sph_fail_about(err, member->name, "%s", member->name);
     return err ? err : check_header(npz, member);
 }
 

@@ -247,7 +247,7 @@ static void add_metadata(struct onnx_build *build, const struct onnx_face *face)
 static int check(const sph_net *net, const char *path, const sph_export_opts *opts)
 {
     if (!net->ready)
-        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, path, 0, "net", "the net is not ready: call sph_net_ready first");
     if (opts->opset && (opts->opset < ONNX_OPSET_LEAST || opts->opset > ONNX_OPSET_MOST))
         return sph_fail_of(SPH_EARG, "", 0, "opset", "opset %d, expected %d to %d", opts->opset,
                            ONNX_OPSET_LEAST, ONNX_OPSET_MOST);
@@ -270,7 +270,8 @@ static int add_net(struct onnx_export *e, const sph_net *net, const char *path, 
     weights_materialize(e->weights);
     size_t bad = weights_first_bad(e->weights);
     if (bad < net->layer_count)
-        err = sph_fail_at(SPH_EARG, path, "%s has numbers that are not finite: there is nothing to export",
+        err = sph_fail_of(SPH_EARG, path, 0, net->layers[bad].path,
+                          "%s has numbers that are not finite: there is nothing to export",
                           net->layers[bad].path);
     for (size_t i = 1; i < net->node_count && !err; i++)
         onnx_add_node(e, i);

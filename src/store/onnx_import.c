@@ -264,8 +264,8 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
         return err;
     if (result->members > 1) {
         model_free_members(nets, result->members);
-        return sph_fail_at(
-            SPH_EFORMAT, path,
+        return sph_fail_of(
+            SPH_EFORMAT, path, 0, "members",
             "an ensemble of %zu nets, expected one net; spherelu import and sph_import read it",
             result->members);
     }

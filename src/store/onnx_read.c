@@ -216,7 +216,7 @@ static int read_outside(const struct onnx_file *file, const Onnx__Tensor *tensor
     int err = file_map(map, path);
     mem_free(path);
     if (err < 0)
-        return sph_fail_in(err, "data of tensor '%.80s'", what);
+        return sph_fail_about(err, what, "data of tensor '%.80s'", what);
     struct cursor in = cursor_over(map->data, map->length);
     cursor_take(&in, from);
     const unsigned char *data = cursor_take(&in, bytes);

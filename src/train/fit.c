@@ -68,13 +68,13 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
 {
     int err;
     if (!net->ready)
-        return sph_fail(SPH_EARG, "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
     if (sph_net_inputs(net) != data->features)
-        return sph_fail(SPH_EARG, "the net has %zu inputs, the data %zu features", sph_net_inputs(net),
-                        data->features);
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu inputs, the data %zu features",
+                           sph_net_inputs(net), data->features);
     if (sph_net_outputs(net) != sph_data_outputs(data))
-        return sph_fail(SPH_EARG, "the net has %zu outputs, the data ask for %zu", sph_net_outputs(net),
-                        sph_data_outputs(data));
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu outputs, the data ask for %zu",
+                           sph_net_outputs(net), sph_data_outputs(data));
     if ((unsigned)opts->loss >= SPH_LOSS_COUNT)
         return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)opts->loss);
     if ((err = loss_check(opts->loss, data->task, opts->standardize, data->y, data->rows * data->targets)) <
@@ -83,7 +83,7 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
         return sph_fail_key(SPH_EARG, "augment", "kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
-        return sph_fail(SPH_EARG, "the training part has no rows");
+        return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
         return sph_fail_key(SPH_EARG, "standardize", "%d is none of the known ways", (int)opts->standardize);
     if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
@@ -331,9 +331,9 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
 {
     *result = (sph_result){0};
     int err = trainer_run(fit->trainer, observers, count);
-    result->epochs = (size_t)trainer_scalar(fit->trainer, TRAINER_EPOCH);
-    result->best_epoch = (size_t)trainer_scalar(fit->trainer, TRAINER_BEST_EPOCH);
-    result->steps = (uint64_t)trainer_scalar(fit->trainer, TRAINER_STEP);
+    result->epochs = (size_t)trainer_place(fit->trainer)->epoch;
+    result->best_epoch = (size_t)trainer_place(fit->trainer)->best_epoch;
+    result->steps = trainer_place(fit->trainer)->step;
     result->seconds = trainer_seconds(fit->trainer);
     const struct source *train = &fit->train->source;
     result->waited = train->waited ? train->waited(train->self) : 0;
@@ -355,43 +355,10 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
     if (!are_numbers(&result->train) || !are_numbers(&result->val) || !are_numbers(&result->test)) {
         result->diverged = 1;
         result->train = result->val = result->test = (sph_scores){0};
-        return sph_fail(SPH_EDIVERGED,
-                        "the last weights give scores that are no finite numbers; try a smaller lr than %g",
-                        fit->opts.lr);
+        return sph_fail_of(
+            SPH_EDIVERGED, "", 0, "lr",
+            "the last weights give scores that are no finite numbers; try a smaller lr than %g",
+            fit->opts.lr);
     }
     return 0;
-}
-
-int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
-              const sph_observer *observers, size_t count, sph_result *result)
-{
-    NEED(net, data, split, opts);
-    if (count)
-        NEED(observers);
-    struct fit *fit = NULL;
-    sph_result own;
-    if (!result)
-        result = &own;
-    *result = (sph_result){0};
-    int threads = threads_setting(), err = fit_new(&fit, net, data, split, opts);
-    if (!err)
-        err = fit_run(fit, observers, count, result);
-    fit_free(fit);
-    threads_set_back(threads);
-    return err;
-}
-
-/* ---------------------------------------------------------------- stopping from outside */
-
-static int stop_if_set(void *self, const sph_view *view)
-{
-    (void)view;
-    return __atomic_load_n((const volatile int *)self, __ATOMIC_RELAXED) != 0;
-}
-
-void sph_stop_observer(const volatile int *flag, sph_observer *out)
-{
-    if (!flag || !out)
-        return;
-    *out = (sph_observer){.self = (void *)flag, .step = stop_if_set};
 }

@@ -91,12 +91,12 @@ void members_free(struct members *m)
 
 static int is_finished(const struct member *member)
 {
-    return member->err == SPH_EDIVERGED || trainer_scalar(member->trainer, TRAINER_FINISHED) != 0;
+    return member->err == SPH_EDIVERGED || trainer_place(member->trainer)->finished;
 }
 
-static double epochs_of(const struct member *member)
+static uint64_t epochs_of(const struct member *member)
 {
-    return trainer_scalar(member->trainer, TRAINER_EPOCH);
+    return trainer_place(member->trainer)->epoch;
 }
 
 /* Whoever is behind comes first. NULL: the others are in good hands, and no more will come. */
@@ -231,7 +231,7 @@ void members_view(const struct members *m, sph_view *view)
     *view = (sph_view){.net = m->net,
                        .epoch = (size_t)epochs_of(&m->member[behind]),
                        .epochs = m->epochs,
-                       .step = (uint64_t)trainer_scalar(m->member[behind].trainer, TRAINER_STEP),
+                       .step = trainer_place(m->member[behind].trainer)->step,
                        .steps = (uint64_t)m->epochs * m->steps,
                        .lr = m->member[behind].lr,
                        .loss = last_loss(m),

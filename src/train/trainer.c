@@ -44,9 +44,10 @@ struct trainer {
     int fetched;               /* x and y hold the whole, unchanging training part */
 
     void *best_params, *best_state;
-    double scalar[TRAINER_SCALAR_COUNT];
-    size_t monitor;                  /* index of the monitored value */
-    const sph_metric_facts *watched; /* its metric's */
+    struct trainer_place at;
+    double scalar[TRAINER_SCALAR_COUNT]; /* the same for a checkpoint */
+    size_t monitor;                      /* index of the monitored value */
+    const sph_metric_facts *watched;     /* its metric's */
     int keep_best;
 
     const char *name[VALUES_MAX]; /* of the epoch's values */
@@ -55,6 +56,8 @@ struct trainer {
     size_t values;
     sph_view_layer *layer; /* (layers) what observers see of them */
     double began;          /* clock at the start */
+    double loss, lr;       /* of the last step   */
+    int begun;             /* the order is that of the epoch at work */
     int stopped;
     struct mem_owned owned;
 };
@@ -69,7 +72,7 @@ static int plan_batches(struct trainer *t)
     size_t rows = t->train->rows;
     int statistic = net_has_batch_statistic(t->net);
     if (!rows)
-        return sph_fail(SPH_EARG, "the training part has no rows");
+        return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
     t->batch = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
     t->batches = (rows + t->batch - 1) / t->batch;
     t->longest = t->batch;
@@ -191,8 +194,10 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->targets = loss_targets(opts->loss, outputs);
     t->ldx = net_row_length(t->net);
     t->ldy = kernel_pad(t->targets);
-    t->scalar[TRAINER_BEST] = INFINITY;
-    schedule_begin(t->scalar + TRAINER_SCHEDULE);
+    t->at.best = INFINITY;
+    t->loss = (double)NAN;
+    t->lr = opts->lr;
+    schedule_begin(t->at.schedule);
     struct evaluator_opts eval = {.loss = opts->loss,
                                   .smoothing = opts->label_smoothing,
                                   .delta = opts->huber_delta,
@@ -250,7 +255,7 @@ void trainer_free(struct trainer *t)
 /* ---------------------------------------------------------------- one step */
 
 /* The loss, or a weight behind it, is no finite number any more. */
-static int diverged(struct trainer *t, const char *what, double loss, double step, size_t rows)
+static int diverged(struct trainer *t, const char *what, double loss, uint64_t step, size_t rows)
 {
     size_t bad = t->net->layer_count;
     for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->micro)
@@ -259,9 +264,9 @@ static int diverged(struct trainer *t, const char *what, double loss, double ste
     const char *layer = bad < t->net->layer_count ? t->net->layers[bad].path : "";
     t->stopped = 0;
     return sph_fail_of(SPH_EDIVERGED, "", 0, layer,
-                       "%s %g at step %.0f (epoch %.0f): first seen in %s; try a smaller lr than %g", what,
-                       isnan(loss) ? fabs(loss) : loss, step, t->scalar[TRAINER_EPOCH] + 1,
-                       *layer ? layer : "the loss itself", t->opts->lr);
+                       "%s %g at step %llu (epoch %llu): first seen in %s; try a smaller lr than %g", what,
+                       isnan(loss) ? fabs(loss) : loss, (unsigned long long)step,
+                       (unsigned long long)t->at.epoch + 1, *layer ? layer : "the loss itself", t->opts->lr);
 }
 
 static uint64_t all_steps(const struct trainer *t)
@@ -284,8 +289,8 @@ static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
 
 static int take_step(struct trainer *t, double *loss, double *lr)
 {
-    size_t batch = (size_t)t->scalar[TRAINER_BATCH], rows;
-    uint64_t step = (uint64_t)t->scalar[TRAINER_STEP];
+    size_t batch = (size_t)t->at.batch, rows;
+    uint64_t step = t->at.step;
     int err = fetch_batch(t, batch, &rows);
     if (err < 0)
         return err;
@@ -301,22 +306,20 @@ static int take_step(struct trainer *t, double *loss, double *lr)
     if ((err = plan_check(t->plan)) < 0)
         return err;
     if (!isfinite(*loss))
-        return diverged(t, "the loss became", *loss, t->scalar[TRAINER_STEP] + 1, rows);
+        return diverged(t, "the loss became", *loss, t->at.step + 1, rows);
     weights_pull(t->weights);
     if (t->opts->natural > 0)
         weights_natural(t->weights, t->opts->natural);
-    *lr = t->opts->lr * schedule_factor(&t->schedule, t->scalar + TRAINER_SCHEDULE,
-                                        (size_t)t->scalar[TRAINER_EPOCH], step, all_steps(t), t->batches);
+    *lr = t->opts->lr *
+          schedule_factor(&t->schedule, t->at.schedule, (size_t)t->at.epoch, step, all_steps(t), t->batches);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
     weights_refresh(t->weights);
     if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
-        return diverged(t, "the weights overflowed after a loss of", *loss, t->scalar[TRAINER_STEP] + 1,
-                        rows);
-    t->scalar[TRAINER_STEP]++;
-    t->scalar[TRAINER_BATCH]++;
-    t->scalar[TRAINER_LOSS_SUM] +=
-        *loss * ((double)rows / (double)t->batch); /* the last one has other rows */
+        return diverged(t, "the weights overflowed after a loss of", *loss, t->at.step + 1, rows);
+    t->at.step++;
+    t->at.batch++;
+    t->at.loss_sum += *loss * ((double)rows / (double)t->batch); /* the last one has other rows */
     return 0;
 }
 
@@ -334,13 +337,13 @@ static int train_step(struct trainer *t, double *loss, double *lr)
 /* A full batch sees all rows whatever their order: no shuffling, so that sums keep theirs. */
 static int begin_epoch(struct trainer *t)
 {
-    size_t done = (size_t)t->scalar[TRAINER_BATCH] * t->batch;
+    size_t done = (size_t)t->at.batch * t->batch;
     if (t->train->epoch)
-        t->train->epoch(t->train->self, (size_t)t->scalar[TRAINER_EPOCH]);
+        t->train->epoch(t->train->self, (size_t)t->at.epoch);
     for (size_t i = 0; i < t->train->rows; i++)
         t->order[i] = (uint32_t)i;
     if (t->batches > 1) {
-        struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->scalar[TRAINER_EPOCH]);
+        struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->at.epoch);
         rng_shuffle(&rng, t->order, t->train->rows);
     }
     return t->train->ahead && done < t->train->rows
@@ -359,24 +362,23 @@ static void keep_best(struct trainer *t)
 void trainer_go_on(struct trainer *t)
 {
     const sph_train_opts *opts = t->opts;
-    int patient = !opts->patience || t->scalar[TRAINER_WAITED] < (double)opts->patience;
+    int patient = !opts->patience || t->at.waited < opts->patience;
     size_t last = opts->last_epoch && opts->last_epoch < opts->epochs ? opts->last_epoch : opts->epochs;
-    t->scalar[TRAINER_FINISHED] = !patient || t->scalar[TRAINER_EPOCH] >= (double)last;
+    t->at.finished = !patient || t->at.epoch >= last;
 }
 
 /* Values of the finished epoch, the schedule's and the stopping rule's memory. */
 static int end_epoch(struct trainer *t, int *improved)
 {
     sph_scores scores;
-    t->value[0] = t->scalar[TRAINER_LOSS_SUM] / ((double)t->train->rows / (double)t->batch);
+    t->value[0] = t->at.loss_sum / ((double)t->train->rows / (double)t->batch);
     if (t->val) {
         int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
         memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
         if (!isfinite(scores.value[0]))
-            return diverged(t, "the validation loss became", scores.value[0], t->scalar[TRAINER_STEP],
-                            t->batch);
+            return diverged(t, "the validation loss became", scores.value[0], t->at.step, t->batch);
     }
     if (t->opts->train_scores) {
         int err = evaluator_run(t->evaluator, t->train, NULL, EVALUATOR_EPOCH, &scores);
@@ -385,20 +387,20 @@ static int end_epoch(struct trainer *t, int *improved)
         memcpy(t->value + t->values - (scores.count - 1), scores.value + 1,
                (scores.count - 1) * sizeof *t->value);
     }
-    t->scalar[TRAINER_EPOCH]++;
-    t->scalar[TRAINER_BATCH] = 0;
-    t->scalar[TRAINER_LOSS_SUM] = 0;
+    t->at.epoch++;
+    t->at.batch = 0;
+    t->at.loss_sum = 0;
     double value = t->watched->larger_is_better ? -t->value[t->monitor] : t->value[t->monitor];
-    schedule_epoch(&t->schedule, t->scalar + TRAINER_SCHEDULE, value);
-    *improved = value < t->scalar[TRAINER_BEST];
+    schedule_epoch(&t->schedule, t->at.schedule, value);
+    *improved = value < t->at.best;
     if (*improved) {
-        t->scalar[TRAINER_BEST] = value;
-        t->scalar[TRAINER_BEST_EPOCH] = t->scalar[TRAINER_EPOCH];
-        t->scalar[TRAINER_WAITED] = 0;
+        t->at.best = value;
+        t->at.best_epoch = t->at.epoch;
+        t->at.waited = 0;
         if (t->keep_best)
             keep_best(t);
     } else {
-        t->scalar[TRAINER_WAITED]++;
+        t->at.waited++;
     }
     trainer_go_on(t);
     return 0;
@@ -414,87 +416,103 @@ static const sph_view_layer *view_layers(struct trainer *t)
     return t->layer;
 }
 
-int observers_tell(const sph_observer *observers, size_t count, const sph_view *view, enum moment moment)
+static sph_view view_of(struct trainer *t, enum moment moment, double loss, int improved)
 {
-    int stop = 0;
-    for (size_t i = 0; i < count; i++) {
-        const sph_observer *o = &observers[i];
-        int (*call)(void *, const sph_view *) = moment == AT_START   ? o->start
-                                                : moment == AT_STEP  ? o->step
-                                                : moment == AT_EPOCH ? o->epoch
-                                                                     : o->end;
-        int answer = call ? call(o->self, view) : 0;
-        if (answer < 0) /* an observer failed: its message stands, if it has one */
-            return sph_failure()->code == answer ? answer : sph_fail(answer, "an observer failed");
-        stop |= answer;
-    }
-    return stop;
-}
-
-static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count,
-                   double loss, double lr, int improved)
-{
-    sph_view view = {
+    return (sph_view){
         .net = t->net,
         .layer = view_layers(t),
-        .epoch = (size_t)t->scalar[TRAINER_EPOCH],
+        .epoch = (size_t)t->at.epoch,
         .epochs = t->opts->epochs,
-        .step = (uint64_t)t->scalar[TRAINER_STEP],
+        .step = t->at.step,
         .steps = all_steps(t),
-        .lr = lr,
+        .lr = t->lr,
         .loss = loss,
         .names = t->name,
         .value = t->value,
-        .values = moment == AT_EPOCH ? t->values : 0,
+        .values = moment == AT_EPOCH && t->at.epoch ? t->values : 0,
         .seconds = moment == AT_STEP ? 0 : trainer_seconds(t),
         .improved = improved,
     };
+}
+
+static int observe(struct trainer *t, enum moment moment, const sph_observer *observers, size_t count,
+                   double loss, int improved)
+{
+    if (!count)
+        return 0;
+    sph_view view = view_of(t, moment, loss, improved);
     int stop = observers_tell(observers, count, &view, moment);
     t->stopped |= stop > 0 && moment != AT_END;
     return stop < 0 ? stop : 0;
 }
 
-int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
+/* Steps until the limit, an observer or the end; the place in the epoch is kept from call to call. */
+static int advance(struct trainer *t, uint64_t steps, const sph_observer *observers, size_t count)
 {
-    double loss = 0, lr = t->opts->lr;
     int err, improved = 0;
+    while (!t->stopped && !t->at.finished && steps) {
+        if (!t->begun && !t->fetched && (err = begin_epoch(t)) < 0)
+            return err;
+        t->begun = 1;
+        while (!t->stopped && t->at.batch < t->batches && steps) {
+            if ((err = train_step(t, &t->loss, &t->lr)) < 0 ||
+                (err = observe(t, AT_STEP, observers, count, t->loss, 0)) < 0)
+                return err;
+            steps--;
+        }
+        if (t->at.batch < t->batches)
+            break;
+        t->begun = 0;
+        if ((err = end_epoch(t, &improved)) < 0 ||
+            (err = observe(t, AT_EPOCH, observers, count, t->value[0], improved)) < 0)
+            return err;
+    }
+    return 0;
+}
+
+static void begin(struct trainer *t)
+{
     t->stopped = 0;
     t->began = clock_seconds();
     weights_materialize(t->weights);
-    if ((err = observe(t, AT_START, observers, count, 0, lr, 0)) < 0)
-        return err;
-    while (!t->stopped && t->scalar[TRAINER_FINISHED] == 0) {
-        if (!t->fetched && (err = begin_epoch(t)) < 0)
-            return err;
-        while (!t->stopped && t->scalar[TRAINER_BATCH] < (double)t->batches) {
-            if ((err = train_step(t, &loss, &lr)) < 0 ||
-                (err = observe(t, AT_STEP, observers, count, loss, lr, 0)) < 0)
-                return err;
-        }
-        if (t->scalar[TRAINER_BATCH] < (double)t->batches)
-            break;
-        if ((err = end_epoch(t, &improved)) < 0 ||
-            (err = observe(t, AT_EPOCH, observers, count, t->value[0], lr, improved)) < 0)
-            return err;
-    }
-    return observe(t, AT_END, observers, count, loss, lr, 0);
+}
+
+int trainer_advance(struct trainer *t, uint64_t steps)
+{
+    begin(t);
+    return advance(t, steps, NULL, 0);
+}
+
+int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
+{
+    begin(t);
+    t->loss = 0;
+    t->lr = t->opts->lr;
+    int err = observe(t, AT_START, observers, count, 0, 0);
+    if (!err)
+        err = advance(t, UINT64_MAX, observers, count);
+    return err ? err : observe(t, AT_END, observers, count, t->loss, 0);
+}
+
+sph_view trainer_view(struct trainer *t)
+{
+    return view_of(t, AT_EPOCH, t->loss, 0);
 }
 
 int trainer_stopped(const struct trainer *t)
 {
-    return t->stopped && t->scalar[TRAINER_FINISHED] == 0;
+    return t->stopped && !t->at.finished;
 }
 
 int trainer_improving(const struct trainer *t)
 {
-    size_t all = t->opts->epochs, best = (size_t)t->scalar[TRAINER_BEST_EPOCH];
-    return t->scalar[TRAINER_EPOCH] == (double)all && all - best <= all / 100 &&
-           !schedule_ends_low(&t->schedule);
+    size_t all = t->opts->epochs, best = (size_t)t->at.best_epoch;
+    return t->at.epoch == all && all - best <= all / 100 && !schedule_ends_low(&t->schedule);
 }
 
 int trainer_take_best(struct trainer *t)
 {
-    int there = t->keep_best && t->scalar[TRAINER_BEST_EPOCH] > 0;
+    int there = t->keep_best && t->at.best_epoch > 0;
     if (there) {
         memcpy(t->net->params, t->best_params, t->net->learned * t->k->size);
         memcpy(t->net->state, t->best_state, t->net->state_len * t->k->size);
@@ -514,6 +532,7 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 {
     static const char *const slots[OPTIMIZER_SLOTS] = {"optimizer.0", "optimizer.1"};
     size_t count = 0, learned = t->net->learned, state = t->net->state_len;
+    place_to_scalars(&t->at, t->scalar);
     out[count++] = (struct trainer_span){"scalars", t->scalar, TRAINER_SCALAR_COUNT, 1};
     out[count++] = (struct trainer_span){"params", t->net->params, learned, 0};
     out[count++] = (struct trainer_span){"state", t->net->state, state, 0};
@@ -528,13 +547,20 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 
 void trainer_restored(struct trainer *t)
 {
-    t->fetched = 0;
+    t->at = place_of_scalars(t->scalar);
+    t->fetched = t->begun = 0;
+    weights_materialize(t->weights);
     trainer_go_on(t); /* there may be more epochs now, or fewer */
 }
 
-double trainer_scalar(const struct trainer *t, enum trainer_scalar which)
+const struct trainer_place *trainer_place(const struct trainer *t)
 {
-    return t->scalar[which];
+    return &t->at;
+}
+
+void trainer_set_step(struct trainer *t, uint64_t step)
+{
+    t->at.step = step;
 }
 
 size_t trainer_names(const struct trainer *t, const char **out)

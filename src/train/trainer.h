@@ -10,23 +10,32 @@
 #include "net/net.h"
 #include "spherelu/core.h"
 #include "rows/source.h"
+#include "train/schedule.h"
 
-/* The loop's position and memory, as numbers that a checkpoint keeps (counts stay below 2^53). */
+/* Where the loop is, and what it remembers. */
+struct trainer_place {
+    uint64_t step;       /* steps finished                            */
+    uint64_t epoch;      /* epochs finished                           */
+    uint64_t batch;      /* batches finished in the epoch at work     */
+    uint64_t best_epoch; /* 0: none yet                               */
+    uint64_t waited;     /* epochs since                              */
+    int finished;        /* no more epochs to come                    */
+    double loss_sum;     /* of this epoch's steps                     */
+    double best;         /* best monitored value, smaller is better   */
+    double schedule[SCHEDULE_STATE];
+};
+
+/* The same as numbers of a checkpoint: counts are whole numbers below 2^53. */
 #define TRAINER_SCALARS(X)                                                                                   \
-    X(STEP)       /* steps finished                                  */                                      \
-    X(EPOCH)      /* epochs finished                                 */                                      \
-    X(BATCH)      /* batches finished in the epoch at work           */                                      \
-    X(LOSS_SUM)   /* of this epoch's steps                           */                                      \
-    X(BEST)       /* best monitored value, smaller is better         */                                      \
-    X(BEST_EPOCH) /* 0: none yet                                     */                                      \
-    X(WAITED)     /* epochs since                                    */                                      \
-    X(FINISHED)   /* 1: no more epochs to come                       */                                      \
-    X(SCHEDULE)   /* what the schedule remembers, SCHEDULE_STATE     */                                      \
-    X(SCHEDULE_1)                                                                                            \
-    X(SCHEDULE_2)
+    X(STEP)                                                                                                  \
+    X(EPOCH)                                                                                                 \
+    X(BATCH) X(LOSS_SUM) X(BEST) X(BEST_EPOCH) X(WAITED) X(FINISHED) X(SCHEDULE) X(SCHEDULE_1) X(SCHEDULE_2)
 
 #define TRAINER_SCALAR_ENUM(id) TRAINER_##id,
 enum trainer_scalar { TRAINER_SCALARS(TRAINER_SCALAR_ENUM) TRAINER_SCALAR_COUNT };
+
+void place_to_scalars(const struct trainer_place *at, double scalar[TRAINER_SCALAR_COUNT]);
+struct trainer_place place_of_scalars(const double scalar[TRAINER_SCALAR_COUNT]);
 
 struct trainer;
 
@@ -55,6 +64,12 @@ int observers_tell(const sph_observer *observers, size_t count, const sph_view *
 int opts_check(const sph_train_opts *opts, const sph_net *net);
 int trainer_stopped(const struct trainer *trainer);
 
+/* At most so many steps from where it is, without observers. The last step of an epoch also scores the validation part. */
+int trainer_advance(struct trainer *trainer, uint64_t steps);
+
+/* What an observer would see now, borrowed until the next step. */
+sph_view trainer_view(struct trainer *trainer);
+
 /* It had all its epochs and was best in the last of them, though the schedule did not see to that. */
 int trainer_improving(const struct trainer *trainer);
 
@@ -75,12 +90,16 @@ struct trainer_span {
     int is_f64; /* else the net's dtype */
 };
 enum { TRAINER_SPANS = 8 };
+/* The spans are those of this moment; what is written into them counts after trainer_restored. */
 size_t trainer_spans(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS]);
 
 /* After the spans were read: picks the loop up from them. */
 void trainer_restored(struct trainer *trainer);
 
-double trainer_scalar(const struct trainer *trainer, enum trainer_scalar which);
+const struct trainer_place *trainer_place(const struct trainer *trainer);
+
+/* The optimizer goes on as if it had taken so many steps. */
+void trainer_set_step(struct trainer *trainer, uint64_t step);
 
 /* out <- the names of an epoch's values, borrowed; returns their number, at most 2 SPH_METRICS_MAX + 1. */
 size_t trainer_names(const struct trainer *trainer, const char **out);

@@ -85,14 +85,14 @@ if "$SPHERELU" --version | grep -q "pictures: TurboJPEG, libpng"; then
     run 0 bench loader --data photos --size 24 --decode scaled
     shows "loader  8 pictures, 24x24, decode scaled, 1 worker" "the decoder alone"
 fi
-run 2 bench loader; says "--data is missing"
-run 2 bench loader --data crescents; says "crescents: no folder of pictures"
+run 2 bench loader; fails argument key=data
+run 2 bench loader --data crescents; fails argument path=crescents
 
 # ---- what cannot be meant
-run 2 bench vgg7; says "did you mean 'vgg6'?" "param|mlp|vgg6|resnet18|resnet50"
-run 2 bench vgg6 --width 0; says "--width: found '0', expected a number above 0"
-run 2 bench vgg6 --width wide; says "--width: found 'wide'"
-run 2 bench vgg6 --conv winograd; says "--conv: unknown word 'winograd'" "auto|direct"
+run 2 bench vgg7; fails argument key=vgg7
+run 2 bench vgg6 --width 0; fails argument key=width
+run 2 bench vgg6 --width wide; fails argument key=width
+run 2 bench vgg6 --conv winograd; fails argument key=conv
 # ---- recording boundaries costs something, and leaves nothing
 mkdir recorded
 run 0 bench mlp --rows 20 --inputs 3 --hidden 4 --repeats 3 --record recorded --json
@@ -100,10 +100,10 @@ check "no time beside it" awk -v x="$(json out us_per_step_recorded)" -v y="$(js
     'BEGIN { exit !(x > 0 && y > 0) }'
 check "files were left behind" rmdir recorded
 
-run 2 bench vgg6 --batch 0; says "--batch: found '0'"
-run 2 bench vgg6 --batch 1 --norm bn; says "1 row has no statistics"
-run 2 bench vgg6 --batch 99999999; says "batch: 99999999"
-run 2 bench vgg6 --size 4; says "max pool"
-run 2 bench resnet18 --size 99999999999; says "size: 99999999999"
-run 2 bench resnet18 --repeats 0; says "--repeats: found '0'"
+run 2 bench vgg6 --batch 0; fails argument key=batch
+run 2 bench vgg6 --batch 1 --norm bn; fails argument key=batch
+run 2 bench vgg6 --batch 99999999; fails argument key=batch
+run 2 bench vgg6 --size 4; fails argument key='max pool'
+run 2 bench resnet18 --size 99999999999; fails argument key=size
+run 2 bench resnet18 --repeats 0; fails argument key=repeats
 finish

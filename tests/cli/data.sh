@@ -9,7 +9,7 @@ printf 'a,b,Class\n1,2,-1\n2,1,1\n3,3,1\n4,1,-1\n' >two/banana.csv
 export SPHERELU_DATA=$work/one:$work/two SPHERELU_CACHE=$work/none
 
 run 0 data list
-check "a made set" grep -q '^crescents .*made by the seed$' out
+check "a made set" grep -q '^crescents ' out
 check "a set of the second folder" grep -q "^banana .* 5300 .*$work/two/banana.csv$" out
 check "a set that came with the program" grep -q "^boston .*/data/uci/boston.txt.gz$" out
 check "a set that is nowhere" grep -q '^cifar10 .*not found$' out
@@ -19,7 +19,7 @@ check "the target" grep -q '^target *Class$' out
 check "where its bytes come from" grep -q '^source .*2d_banana.csv$' out
 check "their digest" grep -q '^sha256 *c76502bdf63e4f74e0290bd98da2c425aab247c919cee6dfbfe856694c484e55$' out
 run 0 data info mnist
-check "a digest that others published" grep -q '^sha256 *440fcabf.*as others have published it$' out
+check "a digest that others published" grep -q '^sha256 *440fcabf' out
 run 0 data info imagenet32
 check "how to come by a set nobody may hand on" grep -q '^source *image-net.org' out
 run 0 data list --json
@@ -32,13 +32,13 @@ assert sets["crescents"]["path"] == "" and sets["cifar10"]["images"]'
 run 0 data info levy --json
 check "one object" python3 -c 'import json; assert json.load(open("out"))["task"] == "regression"'
 run 2 data info bananna
-says "spherelu data: no set 'bananna', did you mean 'banana'? (spherelu data list names them)"
+fails argument key=bananna
 run 2 data
-says "list|info|get|verify is missing"
+fails argument key='list|info|get|verify'
 run 2 data info
-says "expected list, verify, or info, get or verify and a name"
+fails argument key=info
 run 2 data take banana
-says "found 'take banana', expected list, verify, or info, get or verify and a name"
+fails argument key=take
 
 # The order: folders of the variable, then the cache, then what came with the program, here installed elsewhere.
 row() {
@@ -62,7 +62,7 @@ unset SPHERELU_DATA
 export SPHERELU_CACHE=$work/none
 checks=$((checks + 1))
 prefix/bin/spherelu train --data yacht --out nothing >out 2>err && wrong "a set that is nowhere was found"
-says "yacht: uci/yacht.txt was not found in $work/none; SPHERELU_DATA may name folders to look in, and spherelu data get yacht downloads it"
+fails file path=yacht
 
 # What travels with the program is what its README and its table say, byte for byte.
 check "data/ has other bytes than said" python3 - "$SOURCE_DIR/data" "$SPHERELU" <<'EOF'
@@ -93,15 +93,15 @@ run 0 predict packed --data t.csv.gz --out p.csv
 check "predictions of a packed table" [ "$(wc -l <p.csv)" -eq 301 ]
 { head -n 200 t.csv && echo 1,2,red; } | gzip >short.csv.gz
 run 1 train --data short.csv.gz --quiet --out nothing
-says "short.csv.gz:201: 3 columns, expected 5"
+fails format path=short.csv.gz line=201
 head -c 1000 t.csv.gz >cut.csv.gz
 run 1 train --data cut.csv.gz --quiet --out nothing
-says "cut.csv.gz: cannot be unpacked: truncated gzip input"
+fails format path=cut.csv.gz
 cp t.csv text.csv.gz
 run 1 train --data text.csv.gz --quiet --out nothing
-says "text.csv.gz: not a gzip file"
+fails format path=text.csv.gz
 { cat t.csv && yes "1,2,red,3,4" | head -c 60000000; } | gzip -1 >large.csv.gz
 run 1 train --data large.csv.gz --quiet --max-memory 40M --out nothing
-says "large.csv.gz: max-memory: out of memory"
+fails memory key=max-memory path=large.csv.gz
 absent nothing
 finish

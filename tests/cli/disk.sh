@@ -30,11 +30,11 @@ limited() {
 
 # ---- full from the beginning: split.json fits, a checkpoint does not
 limited 16 1 train --data t.csv --target y --hidden 100,100 --epochs 2 --out small
-says "small/checkpoint.safetensors: cannot write: File too large"
+fails file path=small/checkpoint.safetensors
 absent small/model.safetensors small/result.json small/checkpoint.safetensors
 no_temporaries small
 limited 1 1 train --data t.csv --target y --hidden 100,100 --epochs 2 --out smaller
-says "smaller/split.json: cannot write: File too large"
+fails file path=smaller/split.json
 no_temporaries smaller
 run 0 train --resume --out smaller
 run 0 train --resume --out small
@@ -45,7 +45,7 @@ check "the log of this test is too short" [ "$(stat -c %s whole/metrics.jsonl)" 
 check "the checkpoint of this test is too long" [ "$(stat -c %s whole/checkpoint.safetensors)" -lt 15000 ]
 for attempt in 1 2; do
     limited 16 1 train --resume "${training[@]}" --out grown
-    says "grown/metrics.jsonl: cannot write: File too large"
+    fails file path=grown/metrics.jsonl
     absent grown/model.safetensors grown/result.json
     check "attempt $attempt: the last checkpoint is gone" [ -s grown/checkpoint.safetensors ]
     no_temporaries grown
@@ -58,7 +58,7 @@ cp -r whole full
 cp full/model.safetensors kept
 rm full/result.json
 limited 2 1 train --resume --out full
-says "full/" "cannot write: File too large"
+fails file path=full/checkpoint.safetensors
 check "the old model was harmed" cmp -s kept full/model.safetensors
 no_temporaries full
 run 0 train --resume --out full
@@ -66,17 +66,17 @@ same_run whole full
 
 # ---- predictions and conversions
 limited 2 1 predict whole --data t.csv --out p.csv
-says "p.csv: cannot write: File too large"
+fails file path=p.csv
 check "a failed prediction left a file" eval '[ -z "$(find . -name "p.csv*")" ]'
 echo old >p.csv
 limited 2 1 predict whole --data t.csv --out p.csv
 check "a failed prediction harmed the old file" [ "$(cat p.csv)" = old ]
 limited 2 1 convert whole/model.safetensors c.safetensors --to sp
-says "c.safetensors: cannot write: File too large"
+fails file path=c.safetensors
 check "a failed conversion left a file" eval '[ -z "$(find . -name "c.safetensors*")" ]'
 if [ -e /dev/full ]; then
     run 1 predict whole --data t.csv --out /dev/full
-    says "/dev/full: cannot write: No space left on device"
+    fails file path=/dev/full
     for command in "predict whole --data t.csv" "eval whole --data t.csv" "eval whole --data t.csv --json" \
         "train --resume --out whole" "train --resume --out whole --json"; do
         checks=$((checks + 1))
@@ -84,25 +84,25 @@ if [ -e /dev/full ]; then
         "$SPHERELU" $command >/dev/full 2>err
         [ $? -eq 1 ] || wrong "$command into a full disk does not fail"
         : >out
-        says "cannot"
+        fails file path=stdout
     done
 fi
 
 # ---- folders that cannot be made
 echo text >file
 run 1 train "${training[@]}" --out file
-says "file: cannot make directory"
+fails file path=file
 run 1 train "${training[@]}" --out file/below
-says "file: cannot make directory"
+fails file path=file
 check "a file was taken for a folder" [ "$(cat file)" = text ]
 run 1 train "${training[@]}" --out /proc/nothing
-says "/proc/nothing: cannot make directory"
+fails file path=/proc/nothing
 run 1 predict whole --data t.csv --out file/p.csv
-says "file/p.csv: cannot create: Not a directory"
+fails file path=file/p.csv
 run 1 predict whole --data t.csv --out .
-says ".: cannot write: it is a directory"
+fails file path=.
 run 1 convert whole/model.safetensors nowhere/c.safetensors --to sp
-says "nowhere/c.safetensors: cannot"
+fails file path=nowhere/c.safetensors
 absent nowhere
 
 # ---- a file that may not be written (root may write any: a folder stands in its place)
@@ -110,7 +110,7 @@ cp -r whole blocked
 rm blocked/model.safetensors
 mkdir blocked/model.safetensors
 run 1 train --resume --out blocked
-says "blocked/model.safetensors: cannot"
+fails file path=blocked/model.safetensors
 no_temporaries blocked
 rmdir blocked/model.safetensors
 run 0 train --resume --out blocked
@@ -119,6 +119,6 @@ if [ "$(id -u)" -ne 0 ]; then
     mkdir readonly
     chmod a-w readonly
     run 1 train "${training[@]}" --out readonly/run
-    says "readonly/run: cannot make directory: Permission denied"
+    fails file path=readonly/run
 fi
 finish

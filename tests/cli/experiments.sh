@@ -14,13 +14,12 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
     data=$(sed -n '/^data:/,$ s/.*{name: \[*\([a-z0-9-]*\).*/\1/p' "$file" | head -n 1)
     if "$SPHERELU" data info "$data" --json 2>/dev/null | grep -q '"path": "[^"]*"}$'; then
         run 0 run "$file" "${little[@]}" --dry-run
-        shows "jobs/" " at a time: about "
+        shows "jobs/"
         in_layer long || continue
         run 0 run "$file" "${little[@]}" --out "$name"
         shows "$name: " "results   $name"
     else
-        run 1 run "$file" --out "$name"
-        says "$data" "was not found"
+        refuses "format key=data path=$name.yaml line=$(sed -n '/^data:/,$ { /name:/ { =; q } }' "$file")" run "$file" --out "$name"
     fi
 done
 

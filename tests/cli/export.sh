@@ -6,7 +6,7 @@
 run 0 train --data crescents --param gmp --epochs 2 --hidden 4 --out run --quiet
 if "$SPHERELU" --version | grep -q '^onnx: none'; then
     run 2 export run out.onnx
-    says "out.onnx: this build knows no ONNX: install libprotobuf-c-dev and protobuf-c-compiler"
+    fails argument path=out.onnx
     check "nothing is left" test ! -e out.onnx
     skipped "the rest: this build has no protobuf-c"
     finish
@@ -26,22 +26,22 @@ check "a model file has scores" grep -qa scores model.onnx
 
 for opset in 11 23 99999999999; do
     run 2 export run out.onnx --opset $opset
-    says "opset" "expected 12 to 22"
+    fails argument key=opset
 done
 run 2 export run out.onnx --opset x
-says "--opset"
+fails argument key=opset
 run 2 export run
-says "OUT.onnx"
+fails argument key=OUT.onnx
 run 1 export nowhere out.onnx
-says "nowhere: no such run folder"
+fails file path=nowhere
 run 1 export nowhere.safetensors out.onnx
-says "nowhere.safetensors"
+fails file path=nowhere.safetensors
 run 1 export run missing/out.onnx
-says "missing/out.onnx"
+fails file path=missing/out.onnx
 mkdir folder
 run 1 export run folder
-says "folder"
+fails file path=folder
 cp -r run broken && truncate -s 100 broken/model.safetensors
 run 1 export broken out.onnx
-says "broken/model.safetensors"
+fails format path=broken/model.safetensors
 finish

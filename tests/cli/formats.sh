@@ -77,7 +77,7 @@ run 0 predict named --data crescents --json --out named.csv
 shows '"out": "named.csv"'
 run 0 predict one --data t.csv
 check "stdout and --out differ" cmp -s out one.csv
-check "more on stderr than what was filled: $(cat err)" [ "$(grep -vc "missing cells filled" err)" -eq 0 ]
+check "more on stderr than what was filled: $(cat err)" [ "$(wc -l <err)" -le 1 ]
 
 # ---- they are what eval scores: in the target's own units
 rmse=$(paste -d, t.csv one.csv | awk -F, 'NR > 1 { d = $(NF - 1) - $NF; s += d * d } END { printf "%.8f", sqrt(s / (NR - 1)) }')
@@ -109,14 +109,14 @@ check "turned columns are predicted otherwise" cmp -s out two-p.csv
 cp -r one kept
 for file in config.yaml model.safetensors checkpoint.safetensors metrics.jsonl result.json split.json; do
     run 2 predict one --data t.csv --out "./one/../one/$file"
-    says "one/$file belongs to the run"
+    fails argument key=out
 done
 cd one || exit 1
 "$SPHERELU" predict . --data ../t.csv --out model.safetensors >../out 2>../err
 code=$?
 cd .. || exit 1
 check "predict . --out model.safetensors: exit $code, expected 2" [ $code -eq 2 ]
-says "belongs to the run"
+fails argument key=out
 check "a refused prediction changed the run" diff -r one kept
 run 0 predict one --data t.csv --out one/p.csv
 check "predictions beside the run differ" cmp -s one/p.csv one.csv

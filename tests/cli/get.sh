@@ -13,10 +13,7 @@ mkdir served
 python3 "$SOURCE_DIR/tests/http_server.py" "$work/served" &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
-    [ -e served/port ] && break
-    sleep 0.1
-done
+await '[ -e served/port ]'
 url=http://127.0.0.1:$(cat served/port)
 given=${SPHERELU_DATA:-}
 unset SPHERELU_DATA http_proxy https_proxy all_proxy
@@ -60,12 +57,12 @@ done
 # ---- cut short: what came is kept under no name that is read, and the next call asks for the rest alone
 rm -rf cache
 run 1 data get banana --from "$url/cut"
-says "$url/cut/2d_banana.csv: cannot be downloaded: "
+fails file path="$url/cut/2d_banana.csv"
 absent cache/banana.csv
 half=$(stat -c %s cache/banana.csv.part)
 check "half of it is not there: $half" [ "$half" -gt 1000 ]
 run 1 train --data banana --quiet --out nothing
-says "banana: banana.csv was not found in $work/cache"
+fails file path=banana
 run 0 data get banana --from "$url/plain"
 check "the rest was not asked for: $(last)" [ "$(last)" = "/plain/2d_banana.csv bytes=$half-" ]
 check "two halves make another file" cmp -s cache/banana.csv served/2d_banana.csv
@@ -77,15 +74,7 @@ run 0 data get banana --from "$url/whole"
 check "another file came" cmp -s cache/banana.csv served/2d_banana.csv
 # ... killed while it came
 rm -rf cache
-"$SPHERELU" data get banana --from "$url/slow" 2>/dev/null &
-child=$!
-for _ in $(seq 100); do
-    [ -s served/requests ] && [ "$(last)" = "/slow/2d_banana.csv " ] && break
-    sleep 0.05
-done
-sleep 0.5
-kill -9 $child
-wait $child 2>/dev/null
+signalled KILL '[ -s "$(echo cache/*.part*)" ]' data get banana --from "$url/slow"
 run 0 data get banana --from "$url/plain"
 check "another file came after a kill" cmp -s cache/banana.csv served/2d_banana.csv
 # ... whole, but killed before it got its name
@@ -100,24 +89,24 @@ rm -rf cache
 mkdir cache
 head -c 5000 /dev/zero >cache/banana.csv.part
 run 1 data get banana --from "$url/plain"
-says "its SHA-256 is " "expected c76502bdf63e4f74e0290bd98da2c425aab247c919cee6dfbfe856694c484e55; it was removed"
+fails format key=sha256 path="$url/plain/2d_banana.csv"
 no_parts
 run 0 data get banana --from "$url/plain"
 
 # ---- not there, round and round, no server, another digest
 rm -rf cache
 run 1 data get banana --from "$url/nowhere"
-says "$url/nowhere/2d_banana.csv: cannot be downloaded: " "404"
+fails file path="$url/nowhere/2d_banana.csv"
 run 1 data get banana --from "$url/round"
-says "cannot be downloaded: " "redirect"
+fails file path="$url/round/2d_banana.csv"
 run 1 data get banana --from http://127.0.0.1:1
-says "cannot be downloaded: "
+fails file path='http://127.0.0.1:1/2d_banana.csv'
 run 1 data get banana --from "file://$work/served"
-says "cannot be downloaded: "
+fails file path="file://$work/served/2d_banana.csv"
 cp served/2d_banana.csv kept
 printf 9 | dd of=served/2d_banana.csv bs=1 seek=100 conv=notrunc status=none
 run 1 data get banana --from "$url/plain"
-says "$url/plain/2d_banana.csv: its SHA-256 is $(sha256sum <served/2d_banana.csv | cut -c1-64), expected $(sha256sum <kept | cut -c1-64); it was removed"
+fails format key=sha256 path="$url/plain/2d_banana.csv"
 absent cache/banana.csv cache/banana.csv.part
 mv kept served/2d_banana.csv
 
@@ -125,7 +114,7 @@ mv kept served/2d_banana.csv
 rm -rf cache
 for _ in 1 2; do # also where a part is left
     run 1 data get banana --from "$url/endless"
-    says "$url/endless/2d_banana.csv: " "larger" "83289 bytes"
+    fails format key=bytes path="$url/endless/2d_banana.csv"
     check "parts of it are kept: $(find cache -type f)" [ -z "$(find cache -type f)" ]
     head -c 5000 served/2d_banana.csv >cache/banana.csv.part
 done
@@ -135,7 +124,7 @@ check "another file came" cmp -s cache/banana.csv served/2d_banana.csv
 rm -rf cache
 begun=$SECONDS
 SPHERELU_DOWNLOAD_SECONDS=2 run 1 data get banana --from "$url/stall"
-says "$url/stall/2d_banana.csv: cannot be downloaded: "
+fails file path="$url/stall/2d_banana.csv"
 check "a silent server was waited for $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 25 ]
 run 0 data get banana --from "$url/plain"
 check "two halves make another file" cmp -s cache/banana.csv served/2d_banana.csv
@@ -150,14 +139,14 @@ if [ -n "${FAULTS_LIBRARY:-}" ] && [ -z "${SPH_SAN:-}" ]; then
     rm -rf cache
     begun=$SECONDS
     SPHERELU_DOWNLOAD_SECONDS=2 jumping run 1 data get banana --from "$url/stall"
-    says "$url/stall/2d_banana.csv: cannot be downloaded: "
+    fails file path="$url/stall/2d_banana.csv"
     check "a silent server was waited for $((SECONDS - begun)) seconds" [ $((SECONDS - begun)) -lt 25 ]
 else
     skipped "a clock that jumps: no library to preload"
 fi
 rm -rf cache
 run 1 data get banana --from "$url/astray"
-says "cannot be downloaded: "
+fails file path="$url/astray/2d_banana.csv"
 absent cache/banana.csv
 
 # ---- a full disk: what went in is kept
@@ -168,7 +157,7 @@ absent cache/banana.csv
 )
 code=$?
 check "a full disk: exit $code" [ $code -eq 1 ]
-says "cache/banana.csv.part: cannot write: File too large"
+fails file path=cache/banana.csv.part
 absent cache/banana.csv
 run 0 data get banana --from "$url/plain"
 check "another file came after a full disk" cmp -s cache/banana.csv served/2d_banana.csv
@@ -180,9 +169,9 @@ if unshare -rn true 2>/dev/null; then
     printf '#!/bin/sh\nexec unshare -rn "%s" "$@"\n' "$work/alone/spherelu" >offline
     chmod +x offline
     run 1 data get banana --from "$url/plain"
-    says "$url/plain/2d_banana.csv: cannot be downloaded: "
+    fails file path="$url/plain/2d_banana.csv"
     run 1 data get banana
-    says "https://" "/2d_banana.csv: cannot be downloaded: "
+    fails file path='https://raw.githubusercontent.com/Wenlin-Chen/geometric-parameterization/0c48483a1089c16183308216a990f4235219a0ca/2d_banana/2d_banana.csv'
     absent cache/banana.csv
     SPHERELU=$work/alone/spherelu
 else
@@ -195,7 +184,7 @@ mkdir cache
 if [ "$(id -u)" -ne 0 ]; then
     chmod 555 cache
     run 1 data get banana --from "$url/plain"
-    says "$work/cache/banana.csv.part: " "Permission denied"
+    fails file path="$work/cache/banana.csv.part"
     chmod 755 cache
 fi
 if unshare -rm mount -t tmpfs -o ro none cache 2>/dev/null; then
@@ -204,7 +193,7 @@ if unshare -rm mount -t tmpfs -o ro none cache 2>/dev/null; then
     chmod +x read-only
     SPHERELU=$work/read-only
     run 1 data get banana --from "$url/plain"
-    says "$work/cache" "Read-only file system"
+    fails file path="$work/cache/banana.csv.part"
     SPHERELU=$work/alone/spherelu
 else
     skipped "a file system that may only be read cannot be mounted here: unshare -rm"
@@ -215,13 +204,13 @@ rm -rf cache
 # ---- a cache that cannot be written; a set nobody may hand on; one that is made; a name with a slip
 echo file >file
 SPHERELU_CACHE=$work/file run 1 data get banana --from "$url/plain"
-says "$work/file"
+fails file path="$work/file"
 run 1 data get imagenet32
-says "imagenet32 cannot be downloaded: image-net.org"
+fails file key=data
 run 0 data get levy
-shows "levy           made by the seed"
+shows "levy "
 run 2 data get bananna
-says "did you mean 'banana'?"
+fails argument key=bananna
 SPHERELU=$tool
 count=$(asked)
 run 0 data get banana --from "$url/plain"
@@ -232,7 +221,7 @@ shows "banana         as published"
 mkdir other
 sed 2d "$SOURCE_DIR/data/banana.csv" >other/banana.csv
 SPHERELU_DATA=$work/other run 1 data verify banana
-check "which digests differ: $(cat err)" grep -q "other/banana.csv: its SHA-256 is .*, expected c76502bd" err
+has_error format key=sha256 path=other/banana.csv
 check "the state" grep -q "^banana  *not as published$" out
 
 # ---- a set of four files: the folder gets its name with the last of them, and none is asked for twice
@@ -242,7 +231,7 @@ if [ -n "$files" ]; then
     cp "$files"/*.gz served/
     mv served/t10k-images-idx3-ubyte.gz away
     run 1 data get fashion-mnist --from "$url/plain"
-    says "t10k-images-idx3-ubyte.gz: cannot be downloaded"
+    fails file path="$url/plain/t10k-images-idx3-ubyte.gz"
     absent cache/fashion-mnist
     check "two files are kept" [ "$(find cache/fashion-mnist.part -name 'train-*.gz' | wc -l)" -eq 2 ]
     mv away served/t10k-images-idx3-ubyte.gz
@@ -277,7 +266,7 @@ check "a second call" get_archive good good.tar.gz
 check "asked the server" [ "$(asked)" -eq "$count" ]
 printf 'eno' >cache/good/a.bin
 get_archive good good.tar.gz && wrong "a changed file was not seen"
-check "which file: $(cat err)" grep -q "^-3 sha256: .*cache/good/a.bin: .*its SHA-256 is" err
+check "which file: $(cat err)" grep -q "^-3 sha256: .*cache/good/a.bin: " err
 
 # ... and such as lead elsewhere: nothing is written outside, the set gets no name
 mkdir -p tree/deep/er tree/link tree/set-2
@@ -311,7 +300,7 @@ printf 'no archive' >served/text.tar.gz
 head -c 60 served/good.tar.gz >served/short.tar.gz
 for name in deep link up above root alone within text short hard lines bomb pipe holes crowd; do
     get_archive $name $name.tar.gz && wrong "$name.tar.gz was unpacked"
-    check "$name: $(cat err)" grep -qE "^-3 : .*$name.tar.gz: (refused: it |cannot be unpacked)" err
+    check "$name: $(cat err)" grep -q "^-3 : .*$name.tar.gz: " err
     absent cache/$name
 done
 check "a bomb went off: $(du -s cache)" [ "$(du -s cache | cut -f1)" -lt 100000 ]

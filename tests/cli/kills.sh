@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# train (also of a folder of pictures), run, convert, export, predict and figures are ended at random moments, KILLS of them in all (20; 1,000 in the long layer), four of five by
-# SIGKILL and the others by SIGTERM, and repeated: a file is the old one or the new one at every moment, and what there
-# is in the end is the same as of commands that nobody disturbed, bit for bit but for seconds.
+# Promise: whatever the moment at which a command ends, each file is the old one or the new one, and the same command again gives
+# the same bits as one that nobody disturbed; an experiment repeats no job that had finished. Here train (tables, images,
+# ensembles that are tuned and refitted), run, convert, export, predict and figures end at random moments, four of five by SIGKILL
+# and the others by SIGTERM. KILLS is their number: 16 in make test, 1,000 in make test-long. test_faults and
+# test_experiment_faults end train and run at each of their writes.
 . "$(dirname "$0")/lib_experiment.bash"
 . "$(dirname "$0")/lib_faults.bash"
 . "$(dirname "$0")/lib.bash"
 
 seed=${KILL_SEED:-$$}
-wanted=${KILLS:-$(in_layer long && echo 1000 || echo 20)}
+wanted=${KILLS:-$(in_layer long && echo 1000 || echo 16)}
 RANDOM=$seed
 echo "moments drawn with KILL_SEED=$seed"
 
@@ -41,13 +43,15 @@ declare -A does=(
         --schedule plateau:3:0.7:0.001 --seed 5 --checkpoint-seconds 0.01 --record boundaries+patterns:0,100,1000 --out FOLDER/run'
     [pictures]='train --quiet --resume --data pictures --size 16 --workers 2 --augment colour --net vgg6 --width 0.0625 --norm bn
         --batch 4 --epochs 6 --seed 3 --checkpoint-seconds 0.01 --out FOLDER/seen'
+    [tune]='train --quiet --resume --data small.csv --target y --hidden 16 --batch 64 --epochs 30 --ensemble 2 --refit --tune 2
+        --threads 2 --seed 7 --checkpoint-seconds 0.01 --out FOLDER/tuned'
     [run]='run x.yaml --quiet --resume --jobs 2 --out FOLDER/x'
     [convert]='convert base/wide/model.safetensors FOLDER/new.safetensors --to gmp'
     [export]='export base/wide FOLDER/new.onnx'
     [predict]='predict base/drawn --data points.csv --out FOLDER/p.csv'
     [figures]='figures FOLDER/drawn convergence turns moves decision'
 )
-subjects=(train pictures run convert export predict figures)
+subjects=(train pictures tune run convert export predict figures)
 
 # begin FOLDER: what lies there before: old files, and a run that has no figures yet
 begin() {
@@ -64,6 +68,11 @@ same() {
     case $1 in
     train) same_run whole/run killed/run ;;
     pictures) same_run whole/seen killed/seen ;;
+    tune)
+        same_run whole/tuned killed/tuned
+        check "another choice" cmp -s whole/tuned/tune.json killed/tuned/tune.json
+        check "another refit" cmp -s <(timeless whole/tuned/refit.jsonl) <(timeless killed/tuned/refit.jsonl)
+        ;;
     export) check "another export" cmp -s whole/new.onnx killed/new.onnx ;;
     run) same_experiment whole/x killed/x ;;
     convert) check "another conversion" cmp -s whole/new.safetensors killed/new.safetensors ;;
@@ -79,6 +88,11 @@ old_or_new() {
     cmp -s killed/new.onnx whole/new.onnx || check "half an export" [ "$(tr -d '\0' <killed/new.onnx)" = old ]
     cmp -s killed/new.safetensors whole/new.safetensors ||
         check "half a conversion" cmp -s killed/new.safetensors base/wide/split.json
+}
+
+# finished_jobs: the files of those that have a result, by number: a job that ran again has another
+finished_jobs() {
+    find killed/x -name result.json -printf '%p %i\n' 2>/dev/null | sort
 }
 
 mkdir base
@@ -108,14 +122,15 @@ while [ $((kills + terms)) -lt "$wanted" ] && [ $SECONDS -lt $limit ]; do
     for ((again = RANDOM % 4; again >= 0; again--)); do
         signal=KILL
         [ $((RANDOM % 5)) -eq 0 ] && signal=TERM
+        finished_jobs >finished
         # shellcheck disable=SC2086 # words
-        "$SPHERELU" ${does[$subject]//FOLDER/killed} >out 2>err &
-        child=$!
+        start ${does[$subject]//FOLDER/killed}
         pause $((RANDOM % takes[$subject]))
         kill -$signal $child 2>/dev/null
         wait $child 2>/dev/null
         code=$?
         old_or_new
+        check "a finished job ran again" [ -z "$(comm -23 finished <(finished_jobs))" ]
         case $signal:$code in
         KILL:137) kills=$((kills + 1)) killed_of[$subject]=$((killed_of[$subject] + 1)) ;;
         TERM:143) terms=$((terms + 1)) killed_of[$subject]=$((killed_of[$subject] + 1)) ;;

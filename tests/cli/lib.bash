@@ -8,6 +8,7 @@ work=$(mktemp -d) || exit 1
 trap '[ $BASHPID = $$ ] && rm -rf "$work"' EXIT # not in a child that is killed before it becomes the tool
 cd "$work" || exit 1
 export LC_ALL=C SPHERELU_PROGRESS_SECONDS=1e9 # a slow machine prints no lines of progress
+export SPHERELU_MESSAGES=json                  # tests check code, key, path and line; messages.txt alone has wording
 failed=0 checks=0
 
 wrong() {
@@ -45,15 +46,98 @@ run() {
     [ $code -eq "$expected" ] || wrong "spherelu $*: exit $code, expected $expected"
 }
 
-# says TEXT...: exactly one line on stderr that holds each TEXT, and nothing on stdout
-says() {
-    local text
-    checks=$((checks + 1))
-    [ "$(wc -l <err)" -eq 1 ] || wrong "not one line on stderr, expected: $1"
-    for text; do
-        grep -qF -- "$text" err || wrong "stderr lacks: $text"
+# await CONDITION: until it holds, ten minutes at most: a busy machine, a sanitizer
+await() {
+    local tries
+    for ((tries = 0; tries < 30000; tries++)); do
+        eval "$1" 2>/dev/null && return
+        sleep 0.02
     done
-    [ -s out ] && wrong "stdout is not empty: $1"
+    wrong "never happened: $1"
+}
+
+# start ARGS...: the tool in the background, as `child`. Without job control it would ignore SIGINT.
+start() {
+    set -m
+    "$SPHERELU" "$@" >out 2>err &
+    child=$!
+    set +m
+}
+
+# signalled SIGNAL CONDITION ARGS...: the tool gets SIGNAL once CONDITION holds; `code` is its exit code
+signalled() {
+    local signal=$1 condition=$2
+    shift 2
+    start "$@"
+    await "$condition || ! kill -0 $child"
+    kill -"$signal" $child 2>/dev/null
+    wait $child 2>/dev/null
+    code=$?
+}
+
+# lines FILE: how many it has, 0 if it is not there
+lines() {
+    cat "$1" 2>/dev/null | wc -l
+}
+
+# read_message LINE: into `message`: kind (error or note), code, command, key, path, line, text; false if it is no message
+declare -A message
+read_message() {
+    local text='(null|"(([^"\\]|\\.)*)")'
+    local form="^\{\"(error|note)\": \{\"code\": $text, \"command\": $text, \"key\": $text, \"path\": $text, \"line\": (null|[0-9]+), \"message\": $text\}\}\$"
+    [[ $1 =~ $form ]] || return
+    message=([kind]=${BASH_REMATCH[1]} [code]=${BASH_REMATCH[3]} [command]=${BASH_REMATCH[6]} [key]=${BASH_REMATCH[9]}
+        [path]=${BASH_REMATCH[12]} [line]=${BASH_REMATCH[14]} [text]=${BASH_REMATCH[16]})
+    [ "${message[line]}" != null ] || message[line]=
+}
+
+# message_is KIND CODE [key=TEXT] [path=END] [line=N] [WORD...]: the message read last, with each WORD in its text. A key or a line that is not named is not there; a
+# path is looked at only where one is named.
+message_is() {
+    local field key='' line='' path=${message[path]}
+    [ "${message[kind]}" = "$1" ] && [ "${message[code]}" = "$2" ] || return
+    for field in "${@:3}"; do
+        case $field in key=* | path=* | line=*) local "$field" ;; *) [[ ${message[text]} == *"$field"* ]] || return ;; esac
+    done
+    [ "${message[key]}" = "$key" ] && [ "${message[line]}" = "$line" ] && [[ ${message[path]} == *"$path" ]] && [ -n "${message[text]}" ]
+}
+
+# fails CODE [key=TEXT] [path=END] [line=N]: nothing on stdout, and exactly one line on stderr, an error of that code: argument,
+# file, format, memory, diverged, failed or stopped
+fails() {
+    checks=$((checks + 1))
+    [ "$(wc -l <err)" -eq 1 ] && read_message "$(<err)" && message_is error "$@" || wrong "not one error: $*"
+    [ ! -s out ] || wrong "stdout is not empty: $*"
+}
+
+# refuses "CODE [key=TEXT] [path=END] [line=N]" ARGS...: the tool ends with 2 if the code is argument, with 1 if it is another,
+# and fails so
+refuses() {
+    local failure=$1 expected=1
+    shift
+    [ "${failure%% *}" != argument ] || expected=2
+    run $expected "$@"
+    eval "fails $failure"
+}
+
+# some_message KIND CODE [key=TEXT] ...: a line of stderr is such a message
+some_message() {
+    local line
+    checks=$((checks + 1))
+    while IFS= read -r line; do
+        read_message "$line" && message_is "$@" && return
+    done <err
+    wrong "no $*"
+}
+
+# has_error CODE [key=TEXT] [path=END] [line=N]: stderr has that error, among other lines
+has_error() {
+    some_message error "$@"
+}
+
+# notes [key=TEXT] [WORD...]: stderr has a note about that key, with each WORD in it: a name or a number, no wording
+notes() {
+    some_message note '' "$@"
 }
 
 # shows TEXT...: stdout holds each TEXT, and stderr is empty

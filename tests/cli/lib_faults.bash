@@ -45,7 +45,7 @@ under() {
         case $line in hit:*) hit=${line#hit: } ;; calls:*) calls=${line#calls: } ;; esac
     done <note
     while read -r line; do
-        case $line in '' | *': note: '*) ;; *) said+=("$line") ;; esac
+        case $line in '' | '{"note":'*) ;; *) said+=("$line") ;; esac
     done <err
     return $code
 }
@@ -59,8 +59,8 @@ ends_itself() {
     for line in "${said[@]}"; do
         case $line in
         'libgomp: Out of memory'* | 'libgomp: Thread creation failed'* | 'Fatal Internal Error in libarchive: '*' memory'*) [ "$1" -eq 1 ] && return ;;
-        'spherelu: out of memory inside of a library'*) [ "$1" -eq 1 ] && return ;; # an exception of C++
-        'spherelu: a crash'*)
+        '{"error": {"code": "memory", "command": null'*) [ "$1" -eq 1 ] && return ;; # an exception of C++
+        '{"error": {"code": "crash"'*)
             [[ $hit == *'/libarchive.'* || $hit == *'/libdnnl.'* || $hit == *'/libcrypto.'* ]] && [ "$1" -eq "$([ "$judge" = parts ] && echo 1 || echo 139)" ] && return
             ;;
         esac
@@ -111,8 +111,8 @@ one() {
     elif [ $code -eq 1 ]; then
         refused=$((refused + 1))
         [ ${#said[@]} -eq 1 ] || wrong "$what: not one line on stderr"
-        [[ ${said[0]} =~ ^[^:]*:\ *$ ]] && wrong "$what: the line says nothing"
-        [[ ${said[0]} == spherelu* ]] || wrong "$what: the line is not ours"
+        read_message "${said[0]}" || wrong "$what: the line is not ours"
+        [ "${message[kind]}" = error ] && [ -n "${message[text]}" ] || wrong "$what: the line says nothing"
         case $fault in *:EINTR:* | *:short:*) wrong "$what: taken for a failure" ;; esac
     else
         wrong "$what: exit $code"

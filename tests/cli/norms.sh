@@ -27,13 +27,13 @@ shows "layer,unit,norm,offset,active_share"
 check "a shifted unit has an offset" grep -qE '^0,0,,,[0-9.]+,' out
 run 0 convert four/model.safetensors sp.safetensors --to sp
 run 2 regions four --plane 0,1,2
-says "layers.0: gn divides by a number of each sample's own"
+fails argument key=layers.0
 
 # ---- what is refused
-run 2 train "${small[@]}" --groups 3 --out no; says "layers.0: its 16 units do not fall into 3 groups of equal size"
-run 2 train "${small[@]}" --groups 16 --out no; says "layers.0: 16 groups of one number each"
-run 2 train "${small[@]}" --groups 0 --out no; says "--groups: found '0', expected a whole number, 1 or more"
-run 2 train --data t.csv --target y --norm bn --groups 2 --out no; says "groups: norm bn has none"
+run 2 train "${small[@]}" --groups 3 --out no; fails argument key=layers.0
+run 2 train "${small[@]}" --groups 16 --out no; fails argument key=layers.0
+run 2 train "${small[@]}" --groups 0 --out no; fails argument key=groups
+run 2 train --data t.csv --target y --norm bn --groups 2 --out no; fails argument key=groups
 absent no
 
 cat >groups.yaml <<'YAML'
@@ -50,5 +50,5 @@ run 0 run groups.yaml --out experiment
 check "the method's key is not in its job's config.yaml" grep -qx '  groups: 2' experiment/jobs/GN/seed-0/config.yaml
 sed 's/norm: gn/norm: mbn/' groups.yaml >wrong.yaml
 run 1 run wrong.yaml --out wrong
-says "wrong.yaml:7: method 'GN': groups: norm mbn has none"
+fails format key=groups path=wrong.yaml line=7
 finish

@@ -15,12 +15,12 @@ awk 'BEGIN {
     }
 }' >houses.csv
 run 0 run mine.yaml --set train.epochs=30
-shows "mine: rmse (smaller is better), protocol holdout, 5 splits" "results   runs/mine"
+shows "mine: rmse " "protocol holdout" "5 splits" "results   runs/mine"
 for method in SP GmP; do
     check "no line for $method with its rate" grep -qE "^$method +[0-9.]+ \+- [0-9.]+ +5 .*lr 0\.[0-9]+" out
 done
 check "no verdict" grep -qE '^GmP (better|worse|equal)' out
 run 1 run mine.yaml --set data.target=prise --out wrong
-says "price"
+fails format key=target path=mine.yaml line=2
 absent wrong
 finish

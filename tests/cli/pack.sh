@@ -25,7 +25,7 @@ check "not the files of a pack" [ "$(ls packed | tr '\n' ' ')" = \
     "classes.txt decode.txt train_files.txt train_images.npy train_labels.npy val_files.txt val_images.npy val_labels.npy " ]
 run 0 pack set gray --size 28 --gray --workers 2 --json
 check "not what was packed" [ "$(json out side) $(json out channels) $(json out train_images) $(json out bytes)" = "32 1 20 40960" ]
-python=${SPH_ONNX_PYTHON:-python3}
+python=${SPH_ONNX_PYTHON:-/usr/bin/python3}
 if "$python" -c 'import numpy' 2>/dev/null; then
     check "numpy does not read it" "$python" -c '
 import numpy
@@ -77,30 +77,30 @@ run 0 train --quiet --data fast --net mobile --width 0.1 --param sp --norm bn --
 check "the model does not keep it" grep -q "decode: scaled" fast-run/config.yaml
 run 0 train --quiet --resume --epochs 2 --out fast-run
 run 2 train --quiet --data fast --net mobile --width 0.1 --decode exact --out again
-says decode scaled
+fails argument key=decode
 run 2 pack set again --decode half
-says --decode half
+fails argument key=decode
 
 # ---- what is refused
 run 2 pack set packed
-says "packed: holds files already, expected a new folder"
+fails argument path=packed
 run 2 pack packed again
-says "packed: packed already"
+fails argument path=packed
 run 2 pack crescents again
-says "crescents: no folder of pictures"
+fails argument path=crescents
 run 2 pack nowhere again
-says "nowhere: no folder of pictures"
+fails argument path=nowhere
 run 2 pack set again --size 5000
-says "size: 5000, expected at most 4096"
+fails argument key=size
 run 2 pack set
-says "OUT"
+fails argument key=OUT
 absent again
 head -c 500 "$from/small.jpg" >set/train/small/5.jpg
 run 1 pack set again
-says "set/train/small/5.jpg: not a whole JPEG"
+fails format path=set/train/small/5.jpg
 check "a part of a set is left: $(ls again)" [ -z "$(ls again)" ]
 run 0 pack set skipped --size 32 --skip-bad
-check "the bad one is not counted" grep -q "note: 1 file could not be decoded and was left out" err
+notes key=skip-bad 1
 check "the others are not packed" grep -q "images    20 to train on" out
 # ---- killed: what is left gives way to the next call; files of others do not
 mkdir killed others
@@ -111,11 +111,11 @@ run 0 pack set/val killed --size 28
 check "more than a set of one part: $(ls killed)" [ "$(ls killed | tr '\n' ' ')" = "classes.txt decode.txt train_files.txt train_images.npy train_labels.npy " ]
 for dir in others mixed; do
     run 2 pack set/val $dir
-    says "$dir: holds files already, expected a new folder"
+    fails argument path="$dir"
 done
 check "files of others are gone" [ "$(ls others mixed | wc -w)" -eq 8 ]
 head -c 9000 packed/train_images.npy >cut && mkdir short && cp packed/* short && mv cut short/train_images.npy
 run 1 train --data short "${small[@]}" --out never
-says "short/train_images.npy: 8872 bytes of numbers, expected 20 x 256 x 256 x 3"
+fails format path=short/train_images.npy
 absent never
 finish

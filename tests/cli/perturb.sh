@@ -42,10 +42,10 @@ check "another seed, the same numbers" test -n "$(cmp out first 2>&1)"
 
 # ---- the checks
 run 0 perturb --samples 3000
-shows "flip, SP (Prop. 2.3)" "flip, WN (Prop. 2.4)" "flip, BN (Prop. 2.5)" "flip, LN, shift 0" "metric by products" \
+shows "flip, SP (Prop. 2.3)" "flip, WN (Prop. 2.4)" "flip, BN (Prop. 2.5)" "flip, LN, shift 0" "BN = WN in |w|_S (Eq. 9)" "metric by products" \
     "metric by sums (2023)" "turn -> |eps|_M" "turn > |eps|" "turn = |eps| is reached" "180.000000000 degrees"
 check "a check failed" test -z "$(grep FAILED out)"
-check "35 checks, found $(grep -c 'ok$' out)" [ "$(grep -c 'ok$' out)" -eq 35 ]
+check "39 checks, found $(grep -c 'ok$' out)" [ "$(grep -c 'ok$' out)" -eq 39 ]
 check "fewer pairs than asked for" awk '/turn > /{ gsub(",", ""); exit !($5 >= 3000) }' out
 cp out first
 run 0 perturb --samples 3000 --threads 2 --quiet
@@ -59,7 +59,7 @@ for key in inputs distance rows units seed eps methods checks failed version nam
     check "no \"$key\"" grep -q "\"$key\": " out
 done
 check "checks failed: $(json out failed)" [ "$(json out failed)" = 0 ]
-check "35 checks in JSON" [ "$(grep -o '"passed": true' out | wc -l)" -eq 35 ]
+check "39 checks in JSON" [ "$(grep -o '"passed": true' out | wc -l)" -eq 39 ]
 check "5 methods, 4 eps and a base each" [ "$(grep -o '"phi": ' out | wc -l)" -eq 25 ]
 if command -v python3 >/dev/null; then
     check "phi is not on its boundary, or turns are not those of w" python3 - out <<'PYTHON'
@@ -78,25 +78,25 @@ PYTHON
 fi
 
 # ---- refused
-run 2 perturb --eps 1e-3,x; says "--eps: found '1e-3,x', expected at most 1024 numbers such as 1e-3,1e-2"
-run 2 perturb --eps ""; says "--eps: found '', expected at most 1024 numbers"
-run 2 perturb --eps 1e-3,; says "--eps: found '1e-3,'"
-run 2 perturb --eps inf; says "--eps: found 'inf'"
-run 2 perturb --dim 1; says "--dim: found '1', expected a whole number, 2 or more"
-run 2 perturb --dim 70000; says "--dim: found '70000', expected a whole number from 2 to 65536"
-run 2 perturb --length 0; says "--length: found '0', expected a number above 0"
-run 2 perturb --length 1x; says "--length: found '1x', expected a number above 0"
-run 2 perturb --distance nan; says "--distance: found 'nan', expected a number"
-run 2 perturb --weight 1; says "--weight: found 1 number, expected 2 or more"
-run 2 perturb --weight 1,2,3 --dim 2; says "--weight: found 3 numbers, expected as many as --dim says: 2"
-run 2 perturb --weight 1,2 --length 3; says "--length: --weight has a length of its own, expected one of them"
-run 2 perturb --weight 0,0; says "base weight: all numbers are 0, which has no boundary"
-run 2 perturb --weight 1e308,1e308; says "length of the weight: found 1.41421e+308, too large: expected at most 1e+150"
-run 2 perturb --eps 1e200; says "eps: found 1e+200, too large: expected at most 1e+150"
-run 2 perturb --rows 1; says "--rows: found '1', expected a whole number, 2 or more"
-run 2 perturb --units 1; says "--units: found '1', expected a whole number, 2 or more"
-run 2 perturb --samples -1; says "--samples: found '-1', expected a whole number, 0 or more"
-run 2 perturb --sample 3; says "unknown option '--sample', did you mean '--samples'?"
-run 2 perturb extra; says "extra"
+run 2 perturb --eps 1e-3,x; fails argument key=eps
+run 2 perturb --eps ""; fails argument key=eps
+run 2 perturb --eps 1e-3,; fails argument key=eps
+run 2 perturb --eps inf; fails argument key=eps
+run 2 perturb --dim 1; fails argument key=dim
+run 2 perturb --dim 70000; fails argument key=dim
+run 2 perturb --length 0; fails argument key=length
+run 2 perturb --length 1x; fails argument key=length
+run 2 perturb --distance nan; fails argument key=distance
+run 2 perturb --weight 1; fails argument key=weight
+run 2 perturb --weight 1,2,3 --dim 2; fails argument key=weight
+run 2 perturb --weight 1,2 --length 3; fails argument key=length
+run 2 perturb --weight 0,0; fails argument key=weight
+run 2 perturb --weight 1e308,1e308; fails argument key=length
+run 2 perturb --eps 1e200; fails argument key=eps
+run 2 perturb --rows 1; fails argument key=rows
+run 2 perturb --units 1; fails argument key=units
+run 2 perturb --samples -1; fails argument key=samples
+run 2 perturb --sample 3; fails argument key=sample
+run 2 perturb extra; fails argument key=extra
 
 finish

@@ -26,7 +26,7 @@ small=(--net resnet18 --width 0.0625 --param sp --norm bn --size 32 --batch 16)
 
 # ---- training, scores and predictions
 run 0 train --quiet --data set "${small[@]}" --augment colour --epochs 6 --patience 0 --lr 0.01 --out a
-shows "set: 90 rows, 3072 features" "resnet18 sp+bn" "train     64 rows" "val       16 rows" "test      10 rows" "waiting for pictures"
+shows "set: 90 rows, 3072 features" "resnet18 sp+bn" "train     64 rows" "val       16 rows" "test      10 rows"
 check "training taught nothing: $(json a/result.json test accuracy)" \
     awk -v a="$(json a/result.json test accuracy)" 'BEGIN { exit !(a > 0.5) }'
 check "the options are not in the config" [ "$(grep -cE 'augment: colour|size: 32' a/config.yaml)" -eq 2 ]
@@ -49,11 +49,11 @@ check "another prediction of the same file" awk -F, 'NR == 1 { for (i = 2; i <= 
 run 0 predict a --data flat/one.jpg
 check "one picture is not one line" [ "$(wc -l <out)" -eq 2 ]
 run 1 eval a --data flat
-says "flat: no folders in it"
+fails format path=flat
 
 # ---- what it would ask of the machine, by a few steps
 run 0 train --dry-run --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2
-shows "epoch     4 steps of " "time      about " " for 2 epochs, if it does not stop early" "memory    " "disk      "
+shows "epoch     4 steps of " "time      " " for 2 epochs" "memory    " "disk      "
 run 0 train --dry-run --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2 --json
 mv out dry.json
 run 0 train --quiet --data set --net resnet18 --width 0.25 --param sp --norm bn --size 32 --batch 16 --epochs 2 --out wide
@@ -121,7 +121,7 @@ check "an old run goes on otherwise" grep -q "decode: scaled$" old/config.yaml
 awk 'BEGIN { print "x,y"; for (i = 0; i < 30; i++) print i "," i % 2 }' >table.csv
 for decode in exact scaled; do
     run 2 train --data table.csv --decode $decode --out nowhere
-    says decode table.csv "no folder of pictures"
+    fails argument key=decode
 done
 cat >decode.yaml <<'Y'
 name: decode
@@ -138,70 +138,53 @@ sed 's/, decode: scaled//' decode.yaml >plain.yaml
 run 0 run plain.yaml --quiet --out plain
 check "exact is not an experiment's default" grep -q "decode: exact$" plain/jobs/SP/seed-*/config.yaml
 
-# ---- the same bits for any number of workers, and after stops in the middle of an epoch
+# ---- the same bits for any number of workers
 for workers in 1 2 4; do
     run 0 train --quiet --data set "${small[@]}" --augment crop --batch 8 --epochs 4 --patience 0 --workers $workers --out w$workers
 done
 sed -i 's/workers: [0-9]*/workers: n/' w?/config.yaml
 same_run w1 w2
 same_run w1 w4
-longer=(--data set "${small[@]}" --augment colour --batch 4 --epochs 8 --patience 0 --workers 2)
-run 0 train --quiet "${longer[@]}" --out whole
-for turn in 1 2 3; do
-    old=$(cat parts/metrics.jsonl 2>/dev/null | wc -l) waited=0
-    "$SPHERELU" train --resume "${longer[@]}" --checkpoint-seconds 0.02 --out parts >out 2>err &
-    child=$!
-    until [ "$(cat parts/metrics.jsonl 2>/dev/null | wc -l)" -gt "$old" ] || [ $waited -ge 1500 ]; do
-        sleep 0.02
-        waited=$((waited + 1))
-    done
-    kill -KILL $child 2>/dev/null
-    wait $child 2>/dev/null
-done
-run 0 train --resume --out parts
-sed -i '/checkpoint_seconds/d' whole/config.yaml parts/config.yaml
-same_run whole parts
 
 # ---- bad files: refused by name, or left out and counted
 head -c 500 "$from/small.jpg" >set/train/small/150.jpg
 echo text >set/val/tall/150.png
 run 1 train --quiet --data set "${small[@]}" --augment none --epochs 1 --test 0 --val 0 --out no
-says "small/150.jpg: not a whole JPEG"
+fails format path=set/train/small/150.jpg
 run 0 train --data set "${small[@]}" --augment none --epochs 1 --skip-bad --out skipped
-check "the bad ones are not counted" grep -q "note: 2 files could not be decoded and were left out" err
+notes key=skip-bad 2
 check "the bad ones are not left out" grep -q "set: 90 rows" out
 run 1 eval a --data set
-says "set/val/tall/150.png: neither JPEG nor PNG by its first bytes"
+fails format path=set/val/tall/150.png
 run 0 eval a --data set --skip-bad --json
-check "the bad one is not counted" grep -q "note: 1 file could not be decoded and was left out" err
+notes key=skip-bad 1
 check "the bad one is not left out" grep -q '"rows": 10' out
 if [ "$(id -u)" -ne 0 ]; then
     chmod 0 set/train/tall/100.jpg
     run 1 train --quiet --data set/train "${small[@]}" --augment none --epochs 1 --test 0 --val 0 --out no2
-    says "set/train/tall/100.jpg: cannot"
+    fails file path=set/train/tall/100.jpg
     chmod 644 set/train/tall/100.jpg
 fi
 
 # ---- what does not go together
 no() {
-    run "$1" "${@:3}" --out never
-    says "$2"
+    refuses "$1" "${@:2}" --out never
     absent never
 }
 mkdir -p empty one/a nothing/{a,b} differ/{train,val}/{a,b} differ/val/c loop/{a,b}
 cp "$from/small.jpg" one/a; cp "$from/small.jpg" nothing/a
 for part in train/a train/b val/a val/b val/c; do cp "$from/small.jpg" differ/$part; done
 cp "$from/small.jpg" loop/a; cp "$from/small.jpg" loop/b; ln -s .. loop/b/again
-no 1 "empty: no folders in it; expected one of .jpg or .png pictures for each class" train --data empty "${small[@]}"
-no 1 "one: one class, 'a': nothing to learn" train --data one "${small[@]}"
-no 1 "nothing/b: a class without pictures" train --data nothing "${small[@]}"
-no 1 "differ/val: class 'c' is none of those of differ/train" train --data differ "${small[@]}"
-no 1 "loop/b/again/b: a link to a folder that it lies in" train --data loop "${small[@]}"
-no 2 "size: 5000, expected at most 4096" train --data set "${small[@]}" --size 5000
-no 2 "augment: colour, and the pictures are gray" train --data set "${small[@]}" --skip-bad --gray --augment colour
-no 2 "size: crescents is no folder of pictures" train --data crescents --size 32
-no 2 "skip_bad: crescents is no folder of pictures" train --data crescents --skip-bad
-no 2 "target: set is a set of images" train --data set "${small[@]}" --target 3
+no "format path=empty" train --data empty "${small[@]}"
+no "format key=a path=one" train --data one "${small[@]}"
+no "format path=nothing/b" train --data nothing "${small[@]}"
+no "format key=c path=differ/val" train --data differ "${small[@]}"
+no "format path=loop/b/again/b" train --data loop "${small[@]}"
+no "argument key=size" train --data set "${small[@]}" --size 5000
+no "argument key=augment" train --data set "${small[@]}" --skip-bad --gray --augment colour
+no "argument key=size" train --data crescents --size 32
+no "argument key=skip-bad" train --data crescents --skip-bad
+no "argument key=target" train --data set "${small[@]}" --target 3
 run 2 eval a --data set --workers 0
-says "--workers: found '0'"
+fails argument key=workers
 finish

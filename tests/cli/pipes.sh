@@ -17,12 +17,6 @@ small=(--hidden 3 --epochs 2 --quiet)
 run 0 train --data t.csv "${small[@]}" --record boundaries --out run
 run 0 figures run convergence
 run 0 export run net.onnx
-refuses() { # NAME COMMAND...: exit 1 and one line that names the pipe
-    local name=$1
-    shift
-    run 1 "$@"
-    says "$name: " "pipe"
-}
 
 # ---- the files of a run
 for name in config.yaml model.safetensors result.json split.json metrics.jsonl boundaries.npz figures/own.note; do
@@ -32,15 +26,15 @@ for name in config.yaml model.safetensors result.json split.json metrics.jsonl b
     mkfifo "trap/$name"
     case $name in
     config.yaml | model.safetensors | result.json)
-        refuses "trap/$name" eval trap --data t.csv
-        refuses "trap/$name" show trap
-        [ $name = model.safetensors ] && refuses "trap/$name" convert trap x.safetensors --to sp ;;
-    split.json) refuses "trap/$name" eval trap ;;
-    metrics.jsonl) refuses "trap/$name" figures trap convergence ;;
+        refuses "file path=trap/$name" eval trap --data t.csv
+        refuses "file path=trap/$name" show trap
+        [ $name = model.safetensors ] && refuses "file path=trap/$name" convert trap x.safetensors --to sp ;;
+    split.json) refuses "file path=trap/$name" eval trap ;;
+    metrics.jsonl) refuses "file path=trap/$name" figures trap convergence ;;
     figures/own.note)
         run 1 figures trap convergence
-        check "no message about it: $(cat err)" grep -q "trap/$name: .*pipe" err ;;
-    boundaries.npz) refuses "trap/$name" figures trap trajectories ;;
+        has_error file path="trap/$name" ;;
+    boundaries.npz) refuses "file path=trap/$name" figures trap trajectories ;;
     esac
 done
 rm -rf trap
@@ -48,17 +42,17 @@ cp -r run trap
 rm trap/result.json trap/metrics.jsonl
 mkfifo trap/metrics.jsonl
 run 1 train --resume --out trap
-says "trap/metrics.jsonl: " "regular file"
+fails file path=trap/metrics.jsonl
 
 # ---- files that are named one by one
 mkfifo pipe pipe.npy pipe.npz pipe.safetensors pipe.onnx
-refuses pipe show pipe
-refuses pipe.safetensors convert pipe.safetensors x.safetensors --to sp
-refuses pipe.safetensors train --data t.csv "${small[@]}" --init pipe.safetensors --out refused
-refuses pipe.onnx import pipe.onnx x.safetensors
+refuses "file path=pipe" show pipe
+refuses "file path=pipe.safetensors" convert pipe.safetensors x.safetensors --to sp
+refuses "file path=pipe.safetensors" train --data t.csv "${small[@]}" --init pipe.safetensors --out refused
+refuses "file path=pipe.onnx" import pipe.onnx x.safetensors
 for name in pipe.npy pipe.npz; do
-    refuses $name train --data $name "${small[@]}" --out refused
-    refuses $name predict run --data $name
+    refuses "file path=$name" train --data $name "${small[@]}" --out refused
+    refuses "file path=$name" predict run --data $name
 done
 absent refused x.safetensors
 
@@ -66,22 +60,22 @@ absent refused x.safetensors
 mkdir cifar
 for i in 1 2 3 4 5; do mkfifo cifar/data_batch_$i.bin; done
 mkfifo cifar/test_batch.bin
-refuses cifar/data_batch_1.bin train --data cifar --hidden 3 --out refused
+refuses "file path=cifar/data_batch_1.bin" train --data cifar --hidden 3 --out refused
 mkdir pack
 mkfifo pack/train_images.npy pack/classes.txt
-refuses pack/classes.txt train --data pack --hidden 3 --out refused
+refuses "file path=pack/classes.txt" train --data pack --hidden 3 --out refused
 rm pack/classes.txt
-refuses pack/train_images.npy train --data pack --hidden 3 --out refused
+refuses "file path=pack/train_images.npy" train --data pack --hidden 3 --out refused
 
 # ---- a list of classes that is empty
 : >pack/classes.txt
 run 1 train --data pack --hidden 3 --out refused
-says "pack/classes.txt: " "class"
+fails format path=pack/classes.txt
 mkdir named
 for name in data_batch_1.bin test_batch.bin; do head -c 30730 /dev/zero >named/$name; done
 : >named/batches.meta.txt
 run 1 train --data named --hidden 3 --out refused
-says "named/batches.meta.txt: " "class"
+fails format path=named/batches.meta.txt
 absent refused
 
 # ---- tables and experiments may come through pipes

@@ -90,7 +90,7 @@ absent gradients/boundaries.gradients.part gradients/boundaries.moves.part
 folder=gradients
 numpy '
 has("gradient_step", "x_mean", "x_scale", *(f"layers.{k}.{a}" for k in (0, 1) for a in ("active", "dead")),
-    *(f"layers.{k}.{a}" for k in (0, 1, 2) for a in ("gradient", "gradient_norm")))
+    *(f"layers.{k}.{a}" for k in (0, 1, 2) for a in ("gradient", "gradient_norm", "input_mean")))
 assert z["gradient_step"].tolist() == [0, 3, 8]
 for k, count in enumerate((9 * 5, 5 * 8, 5)):
     rms, norm = z[f"layers.{k}.gradient"], z[f"layers.{k}.gradient_norm"]
@@ -131,18 +131,7 @@ check "a finished run lost its record" cmp -s kept.npz with/boundaries.npz
 long=(--data t.csv --target y --hidden 9,5 --batch 16 --epochs 2500 --patience 0 --quiet
     --record boundaries:every+patterns:0,40,100,3000,20000+gradients:0,40,100,3000,20000)
 run 0 train "${long[@]}" --out whole
-set -m
-"$SPHERELU" train "${long[@]}" --checkpoint-seconds 0.05 --out stopped >out 2>err &
-child=$!
-waited=0
-until [ "$(stat -c %s stopped/metrics.jsonl 2>/dev/null || echo 0)" -gt 0 ] || [ $waited -ge 600 ]; do
-    sleep 0.02
-    waited=$((waited + 1))
-done
-kill -INT $child
-wait $child
-code=$?
-set +m
+signalled INT '[ -s stopped/metrics.jsonl ]' train "${long[@]}" --checkpoint-seconds 0.05 --out stopped
 check "SIGINT: exit $code, expected 130" [ $code -eq 130 ]
 folder=stopped
 numpy '
@@ -155,16 +144,8 @@ cp -r stopped broken
 
 # ---- a run that goes on has no old record beside it, however it ends
 cp -r stopped again
-"$SPHERELU" train --resume --out again >out 2>err &
-child=$!
-waited=0
 before=$(stat -c %s stopped/boundaries.frames.part)
-while [ "$(stat -c %s again/boundaries.frames.part 2>/dev/null || echo 0)" -le "$before" ] && [ $waited -lt 600 ] && kill -0 $child 2>/dev/null; do
-    sleep 0.02
-    waited=$((waited + 1))
-done
-kill -KILL $child 2>/dev/null
-wait $child 2>/dev/null
+signalled KILL '[ $(stat -c %s again/boundaries.frames.part) -gt $before ]' train --resume --out again
 if [ -e again/result.json ]; then
     skipped "the run was over before its kill"
 else
@@ -182,10 +163,10 @@ absent stopped/boundaries.moves.part stopped/boundaries.frames.part stopped/boun
 cp -r broken short
 rm broken/boundaries.moves.part
 run 1 train --resume --out broken
-says "broken/boundaries.moves.part"
+fails file path=broken/boundaries.moves.part
 truncate -s 300 short/boundaries.frames.part
 run 1 train --resume --out short
-says "short/boundaries.frames.part"
+fails file path=short/boundaries.frames.part
 
 # ---- a run that diverges keeps what it recorded
 run 1 train --data t.csv --target y --hidden 8 --param sp --optimizer sgd --lr 1e18 --batch 16 --epochs 5 \
@@ -197,14 +178,14 @@ absent diverged/boundaries.moves.part diverged/boundaries.frames.part
 
 # ---- notes: steps that never come, and what moments take
 run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries:3,99999999+patterns:6 --out late
-check "a note on a step that is not there" grep -qF "note: --record: there is no step 99999999, the last one is 6: nothing is kept there" err
+notes key=record 99999999
 run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries:0,6 --out none-late
-check "a note on steps that are there" eval '! grep -q -- --record err'
+check "a note on steps that are there" eval '! grep -q \"record\" err'
 run 0 train --data t.csv --target y --hidden 9,5 --batch 64 --epochs 2 --record boundaries+patterns --verbose --out sizes
-check "sizes of boundaries" grep -qF "note: --record: boundaries take 0.0008 MB at each moment" err # 8 + 2 * 4 * (9 * 6 + 5 * 9)
-check "sizes of patterns" grep -qF "note: --record: patterns take 0.000632 MB at each moment" err # 192 * (2 + 1) + 7 * 8
+notes key=record boundaries "0.0008 MB" # 8 + 2 * 4 * (9 * 6 + 5 * 9)
+notes key=record patterns "0.000632 MB" # 192 * (2 + 1) + 7 * 8
 run 0 train --data t.csv --target y --hidden 50000 --epochs 1 --record patterns:0 --out large
-check "a large one without --verbose" grep -qF "note: --record: patterns take 1.2 MB" err
+notes key=record patterns "1.2 MB"
 run 0 train "${short[@]}" --record boundaries:99 --out quiet
 check "quiet" [ ! -s err ]
 
@@ -218,7 +199,7 @@ case "${SPH_SAN:-}" in
         "$SPHERELU" train "${short[@]}" --record boundaries:every --out full >out 2>err
     )
     check "a file beyond the limit" [ $? -eq 1 ]
-    says "full/boundaries.npz: cannot" "; the model is saved, and --resume makes the rest"
+    fails file path=full/boundaries.npz
     absent full/boundaries.npz full/result.json
     no_temporaries full
     run 0 eval full --data t.csv
@@ -244,19 +225,19 @@ fi
 
 # ---- options
 run 2 train "${short[@]}" --record boundary --out no
-says "--record: unknown word 'boundary', did you mean 'boundaries'? (boundaries|patterns|gradients)"
+fails argument key=record
 run 2 train "${short[@]}" --record boundaries:always --out no
-says "--record: boundaries: found 'always', expected every, epoch or steps such as 0,10,100"
+fails argument key=record
 run 2 train "${short[@]}" --record patterns:1,,2 --out no
-says "--record: patterns: found '1,,2', expected every, epoch or steps"
+fails argument key=record
 run 2 train "${short[@]}" --record boundaries+boundaries:every --out no
-says "--record: boundaries stands twice"
+fails argument key=record
 run 2 train "${short[@]}" --record boundaries+ --out no
-says "--record: found '', expected boundaries, patterns, gradients or some joined by +"
+fails argument key=record
 run 2 train --resume --record boundaries:every --out epoch
-says "--record: found 'boundaries:every', but the run to resume was started with 'boundaries:epoch'"
+fails argument key=record
 run 2 train --resume --record boundaries --out without
-says "--record: found 'boundaries:epoch', but the run to resume was started without it"
+fails argument key=record
 absent no
 
 # ---- experiments: every job records

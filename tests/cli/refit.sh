@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --refit: the second training is what the chosen number of epochs on both parts would give by itself, of one net and of an
-# ensemble; killed in either training it ends with the same bits; what is refused.
+# ensemble; what is refused.
 . "$(dirname "$0")/lib.bash"
 
 table 400 >t.csv
@@ -32,26 +32,11 @@ check "the rates are another schedule's" awk -F'[:,]' '{ lr[FILENAME, FNR] = $6 
     d = lr["three/metrics.jsonl", e] / lr["three/refit.jsonl", e] - 1; if (d * d > 1e-4 || lr["three/refit.jsonl", 3] == 0.01) exit 1 } }' three/metrics.jsonl three/refit.jsonl
 check "no epochs of each member" [ "$(tr -d ' \n' <three/result.json | grep -o '"refit":{"epochs":\[[0-9]*,[0-9]*,[0-9]*\]' | wc -l)" -eq 1 ]
 
-# killed at any moment
-long=(--quiet --data t.csv --target y --hidden 64,64 --batch 16 --epochs 120 --patience 0 --ensemble 2 --refit)
-run 0 train "${long[@]}" --out whole
-for moment in 0.2 0.5 0.9 1.5 2; do
-    "$SPHERELU" train "${long[@]}" --resume --checkpoint-seconds 0.05 --out killed >out 2>err &
-    child=$!
-    sleep $moment
-    kill -KILL $child 2>/dev/null
-    wait $child 2>/dev/null
-done
-run 0 train --resume --quiet --out killed
-same_run whole killed
-check "another refit.jsonl" cmp -s <(timeless whole/refit.jsonl) <(timeless killed/refit.jsonl)
-no_temporaries killed
-
 # refused
-run 2 train "${net[@]}" --refit --val 0 --out bad; says "refit: no validation part chooses the epoch"
-run 2 train "${net[@]}" --refit --protocol reference --out bad; says "refit: no validation part"
-run 2 train "${net[@]}" --refit --schedule plateau:5:0.1:0 --out bad; says "refit: schedule plateau:5:0.1:0 watches"
-run 2 train "${net[@]}" --refit --record boundaries --out bad; says "record: of the net that is kept"
-run 2 train --resume --refit --out first; says "--refit: found 'true', but the run to resume was started without it"
+run 2 train "${net[@]}" --refit --val 0 --out bad; fails argument key=refit
+run 2 train "${net[@]}" --refit --protocol reference --out bad; fails argument key=refit
+run 2 train "${net[@]}" --refit --schedule plateau:5:0.1:0 --out bad; fails argument key=refit
+run 2 train "${net[@]}" --refit --record boundaries --out bad; fails argument key=record
+run 2 train --resume --refit --out first; fails argument key=refit
 absent bad
 finish

@@ -46,7 +46,7 @@ check "another seed, other regions" bash -c '! cmp -s pictures/regions.polygon.d
 mkdir nothing
 ln -s "$(command -v env)" nothing/env
 PATH=$PWD/nothing run 0 regions two --out bare
-check "the note says how to get gnuplot" grep -q "gnuplot" err
+notes key=out gnuplot
 check "the script is there all the same" [ -s bare/regions.gp ]
 check "and the data" [ -s bare/regions.polygon.dat ]
 absent bare/regions.png
@@ -81,7 +81,7 @@ for s, t, value in rows[::997]:
     assert near and min(abs(n - value) for n in near) < 1e-4 * (1 + abs(value)), (s, t, value, near)
 PY
 run 2 regions four --plane 3,14,15 --colour red
-says "--colour: found 'red', expected units or output"
+fails argument key=colour
 run 0 train --data levy --hidden 10 --epochs 5 --out one --quiet
 run 0 regions one --window -2,3
 shows "length             5"
@@ -92,64 +92,64 @@ fi
 cp table.csv away.csv
 sed -i '30s/^[^,]*/0.5/' table.csv
 run 1 regions four --plane 0,1,2
-says "four: the data changed since the run began"
+fails format path=four
 run 0 regions four --plane 0,1,2 --data table.csv
 awk 'BEGIN { srand(2); print "a,b,y"; for (i = 0; i < 60; i++) { a = rand(); b = rand(); print a "," b "," a + b } }' >two.csv
 run 0 train --data two.csv --hidden 6 --epochs 2 --out flat --quiet
 echo "5,5,1" >>two.csv
 run 1 regions flat
-says "flat: the data changed since the run began"
+fails format path=flat
 run 0 regions flat --window 0,1,0,1 --out flat-window # needs no data, and shows none
 check "no points of other data" eval '! grep -v "^#" flat-window/regions.data.dat | grep -q .'
 rm table.csv
 run 1 regions four --plane 0,1,2
-says "table.csv" "the run names its data relative to where it was trained: --data says where they are"
+fails file path=table.csv
 run 0 regions four --plane 0,1,2 --data away.csv
 
 # ---- refused, in one line
 run 2 regions four --data away.csv
-says "plane: nothing given, and the net has 4 inputs: expected three data rows such as 0,1,2"
+fails argument key=plane
 run 2 regions four --plane 0,1,60 --data away.csv
-says "plane: row 60, expected 0 to 59: the data have 60 rows"
+fails argument key=plane
 run 2 regions four --plane 0,1,1 --data away.csv
-says "plane: rows 0, 1 and 1: the three points lie on one line: they give no plane"
+fails argument key=plane
 run 2 regions four --plane 7,7,1 --data away.csv
-says "plane: rows 7, 7 and 1: the first point and the second are the same: they give no plane"
+fails argument key=plane
 for plane in 0,1 0,1,2,3 a,b,c 0,1,-2 0,,1 ""; do
     run 2 regions four --plane "$plane"
-    says "--plane: found '$plane', expected three zero-based data rows such as 0,1,2"
+    fails argument key=plane
 done
 for window in 0,1 1,2,3,4,5 a,b,c,d 0,1,0, 0,1,0,1x; do
     run 2 regions two --window "$window"
-    says "--window: found '$window', expected 4 numbers such as -1,1,-1,1"
+    fails argument key=window
 done
 run 2 regions two --window 0,1,1,0
-says "window: 1 to 0, expected two numbers, the first one smaller"
+fails argument key=window
 run 2 regions two --window 0,nan,0,1
-says "--window: found '0,nan,0,1', expected 4 numbers such as -1,1,-1,1"
+fails argument key=window
 run 2 regions two --window -1e200,1e200,-1e200,1e200
-says "window: 2e+200 by 2e+200 is too large: its area is no number"
+fails argument key=window
 run 2 regions one --plane 0,1,2
-says "plane: the net has 1 input, and no plane lies in a line"
+fails argument key=plane
 run 2 regions one --window 0,1,0,1
-says "--window: found '0,1,0,1', expected 2 numbers such as -1,1"
+fails argument key=window
 run 2 regions two --most 3
-says "most: there are more than 3 regions (these fill" "of the window): allow more, or take a smaller window"
+fails argument key=most
 run 2 regions two --most 0
-says "--most: found '0', expected a whole number, 1 or more"
+fails argument key=most
 cut -d, -f1-3 away.csv >narrow.csv
 run 1 regions four --plane 0,1,2 --data narrow.csv
-says "narrow.csv"
+fails format key=d path=narrow.csv
 run 1 regions nowhere
-says "nowhere: no such run folder"
+fails file path=nowhere
 run 2 regions
-says "RUN is missing"
+fails argument key=RUN
 for word in ln:norm elu:activation srelu:activation; do
     run 0 train --data crescents --"${word#*:}" "${word%:*}" --epochs 2 --out "bad-${word%:*}" --quiet
     run 2 regions "bad-${word%:*}"
-    says "layers.0: " "${word%:*}"
+    fails argument key=layers.0
 done
 touch file
 run 1 regions two --out file
-says "file"
+fails file path=file
 finish

@@ -43,7 +43,7 @@ run 0 run odd.yaml --out b --resume
 check "another report after a resume" cmp -s a/report.html b/report.html
 rm b/report.html && mkdir b/report.html
 run 1 run odd.yaml --out b --resume
-says "b/report.html: cannot"
+fails file path=b/report.html
 
 # ---- figures that were not drawn, that are broken, that are there
 mkdir a/figures
@@ -58,10 +58,10 @@ check "no word on how to draw it" grep -qF 'gnuplot plain.gp' a/report.html
 
 # ---- the leak
 run 0 run odd.yaml --set protocol=reference --out leak
-check "no warning" grep -qE 'class="warning".*the test part chose' leak/report.html
+check "no warning" grep -q 'class="warning"' leak/report.html
 well_formed leak/report.html
 check "green where the test part chose" bash -c '! grep -q "class=\"n best\"" leak/report.html'
-check "the leading mean is called that" grep -Eq "Bold: the (largest|smallest) mean, not a verdict" leak/report.html
+check "no leading mean" grep -q 'class="n lead"' leak/report.html
 cat >clear.yaml <<'YAML'
 name: clear
 data: {name: crescents, rows: 100, noise: 0.1}
@@ -76,7 +76,6 @@ YAML
 run 0 run clear.yaml --out clear
 shows ": significant at 5 %"
 check "a best mean that the verdict supports" grep -q 'class="n best"' clear/report.html
-check "no note beside it" bash -c '! grep -q "not a verdict" clear/report.html'
 
 # ---- of one run: the command it gives repeats it
 run 0 train --data crescents --rows 60 --epochs 5 --hidden 4,3 --param wn --norm bn --lr 0.03 --optimizer sgd --nesterov --seed 7 --out one
@@ -87,6 +86,7 @@ command=$(grep -o 'spherelu train .* --out again' one/report.html)
 check "no command" [ -n "$command" ]
 check "the command fails: $command" eval "\"$SPHERELU\" ${command#spherelu} --quiet >out 2>err"
 same_run one again
-cmp -s one/config.yaml again/config.yaml || wrong "another config.yaml: $(diff one/config.yaml again/config.yaml)"
+options() { sed '/^origins:/,$d' "$1/config.yaml"; } # chosen once, and asked for the second time
+check "another config.yaml: $(diff <(options one) <(options again))" cmp -s <(options one) <(options again)
 
 finish

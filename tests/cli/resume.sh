@@ -12,31 +12,19 @@ run 0 train "${training[@]}" --out whole
 
 # stop SIGNAL CODE FOLDER: tells a training to stop once it has written a checkpoint, and it ends with CODE
 stop() {
-    local child code waited=0 old
     old=$(stat -c %i-%z "$3/checkpoint.safetensors" 2>/dev/null)
-    "$SPHERELU" train --resume "${training[@]}" --out "$3" --checkpoint-seconds 0.02 >out 2>err &
-    child=$!
-    until [ "$(stat -c %i-%z "$3/checkpoint.safetensors" 2>/dev/null)" != "$old" ] || [ $waited -ge 600 ]; do
-        sleep 0.02
-        waited=$((waited + 1))
-    done
-    kill -"$1" $child 2>/dev/null
-    wait $child
-    code=$?
-    checks=$((checks + 1))
-    [ $code -eq "$2" ] || wrong "$1: exit $code, expected $2"
+    signalled "$1" "[ \"\$(stat -c %i-%z $3/checkpoint.safetensors)\" != '$old' ]" \
+        train --resume "${training[@]}" --out "$3" --checkpoint-seconds 0.02
+    check "$1: exit $code, expected $2" [ $code -eq "$2" ]
 }
-# A background child of a script ignores SIGINT unless job control is on.
-set -m
 stop INT 130 stopped
-says "stopped; go on with: spherelu train --resume --out stopped"
+fails stopped
 absent stopped/model.safetensors stopped/result.json
 no_temporaries stopped
 run 1 eval stopped --data t.csv
-says "stopped: the run is not finished" "--resume"
+fails format path=stopped
 stop TERM 143 stopped
-says "stopped; go on with"
-set +m
+fails stopped
 run 0 train --resume --out stopped
 same_run whole stopped
 
@@ -59,48 +47,48 @@ same_run whole moved
 
 # ---- without --resume a run is never overwritten
 run 2 train "${training[@]}" --out whole
-says "whole: holds a run already" "--resume"
+fails argument path=whole
 same_run whole moved
 
 # ---- options that contradict the run
 run 2 train --resume --lr 0.5 --out whole
-says "--lr: found '0.5'" "started with '0.02'"
+fails argument key=lr
 run 2 train --resume --seed 9 --out whole
-says "--seed: found '9'" "started with '0'"
+fails argument key=seed
 run 2 train --resume --norm bn --out whole
-says "--norm: found 'bn'" "started with 'none'"
+fails argument key=norm
 run 2 train --resume --drop a --out whole
-says "--drop: found 'a'" "started without it"
+fails argument key=drop
 run 0 train --resume "${training[@]}" --checkpoint-seconds 9 --out whole
 same_run whole moved
 
 # ---- --resume where nothing has begun yet begins
 run 0 train --resume --data t.csv --target y --epochs 2 --out fresh
 run 2 train --resume --out nowhere
-says "data: nothing given"
+fails argument key=data
 absent nowhere
 
 # ---- data that changed
 cp t.csv kept.csv
 sed -i '$d' t.csv
 run 1 train --resume --out whole
-says "whole: the data changed since the run began"
+fails format path=whole
 { cat kept.csv; tail -1 kept.csv; } >t.csv
 run 1 train --resume --out whole
-says "whole: " "data changed since the run began"
+fails format path=whole
 awk -F, 'NR == 5 { sub(/^[^,]*/, "1.25") } { print }' kept.csv >t.csv
 run 1 train --resume --out whole
-says "whole: " "data changed since the run began"
+fails format path=whole
 cp -r whole old # its split.json says nothing about the data
 sed -i 's/"content":"[^"]*",//' old/split.json
 run 1 train --resume --out old
-says "old: its checkpoint is of other data: the data changed since the run began"
+fails format path=old
 sed '$d' kept.csv >t.csv
 run 1 train --resume --out old
-says "old/split.json: " "is not a row of the data, expected a whole number below 799"
+fails format key=test path=old/split.json
 rm t.csv
 run 1 train --resume --out whole
-says "t.csv: no such file"
+fails file path=t.csv
 cp kept.csv t.csv
 run 0 train --resume --out whole
 same_run whole moved
@@ -111,18 +99,18 @@ run 0 train --data t.csv --target y --hidden 6 --epochs 2 --out other
 cp other/checkpoint.safetensors small/
 cp small/model.safetensors kept.model
 run 1 train --resume --out small
-says "small/checkpoint.safetensors: checkpoint is of another network" "units"
+fails format path=small/checkpoint.safetensors
 check "a refused resume changed the model" cmp -s kept.model small/model.safetensors
 head -c 300 other/checkpoint.safetensors >small/checkpoint.safetensors
 run 1 train --resume --out small
-says "small/checkpoint.safetensors"
+fails format path=small/checkpoint.safetensors
 cp other/model.safetensors other/checkpoint.safetensors
 run 1 train --resume --out other
-says "other/checkpoint.safetensors: a model, expected a checkpoint"
+fails format path=other/checkpoint.safetensors
 echo "lr: 3" >>small/config.yaml
 run 1 train --resume --out small
-says "small/config.yaml:" "belongs in section 'train:'"
+fails format key=lr path=small/config.yaml line=$(wc -l <small/config.yaml)
 printf '{"train": [0, 1], "val": [1], "test": []}' >moved/split.json
 run 1 train --resume --out moved
-says "moved/split.json"
+fails format key=val path=moved/split.json
 finish

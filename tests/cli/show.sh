@@ -21,12 +21,12 @@ shows '"run": "runs/deep/two"' '"method": "sphere"' '"test": null' '"state": "fi
 mkdir -p unread/broken unread/locked/config.yaml && echo '[' >unread/broken/config.yaml
 run 1 list unread # the broken one is told in its row; what the system did not read fails the list, when all is said
 check "not all rows are there" [ "$(grep -c '^unread/broken  not YAML\|^unread/locked  cannot read' out)" -eq 2 ]
-check "no line about it" grep -qx "spherelu list: unread/locked/config.yaml: cannot read: it is a directory" err
+has_error file path=unread/locked/config.yaml
 rm -r unread/locked
 run 0 list unread
 rm -r unread
 run 1 list runs/nothing
-says "runs/nothing: no run and no experiment lies here"
+fails file path=runs/nothing
 run 0 list runs/nothing --json
 shows "[]"
 ln -s ../runs runs/loop
@@ -46,12 +46,12 @@ shows "columns     CRIM, " "layers.1  dense"
 run 0 show runs/one/model.safetensors --json
 shows '"model": "runs/one/model.safetensors"' '"layers": ['
 run 1 show runs
-says "runs: neither a run folder nor an experiment's"
+fails format path=runs
 run 1 show runs/broken
-says "runs/broken/config.yaml:2: not YAML"
+fails format path=runs/broken/config.yaml line=2
 echo junk >junk.safetensors
 run 1 show junk.safetensors
-says "junk.safetensors"
+fails format path=junk.safetensors
 cat >e.yaml <<YAML
 name: few
 data: {name: crescents, rows: 60}
@@ -75,7 +75,7 @@ for metric in loss rmse mae r2; do
         END { exit !(a && b && (a > b ? a - b : b - a) < 1e-5 * (b > 0 ? b : -b)) }' out runs/one/result.json
 done
 run 2 eval runs/deep/two
-says "the run has no test part of its own"
+fails argument key=data
 
 # ---- predictions keep the differences of large targets
 awk 'BEGIN { srand(5); print "a,t"; for (i = 0; i < 200; i++) { a = rand(); printf "%.9f,%d\n", a, 1700000000 + 20 * a } }' >late.csv

@@ -1,45 +1,9 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 #
 # How the tool answers before any training: help, version, wrong usage, exit codes. Needs SPHERELU, the built tool.
-: "${SPHERELU:?set SPHERELU to the built tool}"
 root=$(cd "$(dirname "$0")/../.." && pwd)
-case $SPHERELU in /*) ;; *) SPHERELU=$PWD/$SPHERELU ;; esac
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0 checks=0
-
-wrong() {
-    echo "FAILED: $*"
-    echo "  stdout: $(head -c 300 out)"
-    echo "  stderr: $(head -c 300 err)"
-    failed=$((failed + 1))
-}
-
-# run CODE ARGS...: the tool ends with CODE
-run() {
-    expected=$1
-    shift
-    "$SPHERELU" "$@" >out 2>err
-    code=$?
-    checks=$((checks + 1))
-    [ $code -eq "$expected" ] || wrong "spherelu $*: exit $code, expected $expected"
-}
-
-# says TEXT: exactly one line on stderr, it holds TEXT, and nothing on stdout
-says() {
-    checks=$((checks + 1))
-    [ "$(wc -l <err)" -eq 1 ] || wrong "not one line: $*"
-    grep -qF -- "$1" err || wrong "stderr lacks: $1"
-    [ -s out ] && wrong "stdout is not empty: $*"
-}
-
-shows() {
-    checks=$((checks + 1))
-    grep -qF -- "$1" out || wrong "stdout lacks: $1"
-    [ -s err ] && wrong "stderr is not empty: $1"
-}
+. "$(dirname "$0")/lib.bash"
 
 # ---- help and version
 run 0 --help; shows "spherelu train --data"
@@ -67,75 +31,75 @@ grep -qE '^spherelu [0-9]+\.[0-9]+\.[0-9]+$' out || wrong "--version does not be
 run 0 train --version; shows "kernels: "
 
 # ---- commands
-run 2; says "a command is missing"
-run 2 trian; says "unknown command 'trian', did you mean 'train'?"
-run 2 zzzzzz; says "unknown command 'zzzzzz'"
-run 2 --quiet; says "expected a command first"
-run 2 help trian; says "did you mean 'train'?"
+run 2; fails argument key=COMMAND
+run 2 trian; fails argument key=trian
+run 2 zzzzzz; fails argument key=zzzzzz
+run 2 --quiet; fails argument key=--quiet
+run 2 help trian; fails argument key=trian
 
 # ---- options
-run 2 train --data x --out r --epoch 3; says "unknown option '--epoch', did you mean '--epochs'?"
-run 2 train --data x --out r --resme; says "did you mean '--resume'?"
-run 2 train --data x --out r --zzzzzzzzz 1; says "unknown option '--zzzzzzzzz'"
-run 2 train --data x --out r --recrod boundaries; says "unknown option '--recrod', did you mean '--record'?"
-run 2 train --data x --out r -e 3; says "unknown option '-e'"
-run 2 train --data x --out r stray; says "found 'stray'"
-run 2 train --data; says "--data: found nothing"
-run 2 train --data --out r; says "--data: found nothing"
-run 2 train --data x --out r --quiet=3; says "--quiet: found '3', expected no value"
-run 2 train; says "--out is missing"
-run 2 train --out r; says "--data is missing"
-run 2 train --data x; says "--out is missing"
-run 2 train --data x --out ''; says "--out: found nothing"
+run 2 train --data x --out r --epoch 3; fails argument key=epoch
+run 2 train --data x --out r --resme; fails argument key=resme
+run 2 train --data x --out r --zzzzzzzzz 1; fails argument key=zzzzzzzzz
+run 2 train --data x --out r --recrod boundaries; fails argument key=recrod
+run 2 train --data x --out r -e 3; fails argument key=e
+run 2 train --data x --out r stray; fails argument key=stray
+run 2 train --data; fails argument key=data
+run 2 train --data --out r; fails argument key=data
+run 2 train --data x --out r --quiet=3; fails argument key=quiet
+run 2 train; fails argument key=out
+run 2 train --out r; fails argument key=data
+run 2 train --data x; fails argument key=out
+run 2 train --data x --out ''; fails argument key=out
 
 # ---- values
 for bad in "lr 0" "lr -1" "lr nan" "lr=x" "batch 0" "batch 1.5" "epochs 0" "test 1" "val=-0.5" "momentum 1" "hidden 10,0" \
     "hidden ,"  "threads 0" "seed -1" "seed-split x" "seed-init -1" "norm-momentum 0" "label-smoothing 1" "clip -1" "delimiter ab"; do
     # shellcheck disable=SC2086 # a name and a value
-    run 2 train --data x --out r --$bad; says "--${bad%%[ =]*}: found '"; says "expected "
+    run 2 train --data x --out r --$bad; fails argument key="${bad%%[ =]*}"
 done
-run 2 train --data x --out r --optimizer adan; says "--optimizer: unknown word 'adan', did you mean 'adam'? (adam|adamw|sgd|rmsprop|lion)"
-run 2 train --data x --out r --param=gpm; says "did you mean 'gmp'? (sp|wn|gmp|sphere)"
-run 2 train --data x --out r --init glorott; says "did you mean 'glorot'?"
-run 2 train --data "$(printf 'a\nb')" --out r --optimizer "$(printf 'a\nb')"; says "--optimizer"
+run 2 train --data x --out r --optimizer adan; fails argument key=optimizer
+run 2 train --data x --out r --param=gpm; fails argument key=param
+run 2 train --data x --out r --init glorott; fails argument key=init
+run 2 train --data "$(printf 'a\nb')" --out r --optimizer "$(printf 'a\nb')"; fails argument key=optimizer
 [ -e r ] && wrong "wrong usage left a run folder"
 
 # ---- what is not there is a failure, not wrong usage
-run 1 train --data nothere.csv --out r; says "nothere.csv"
+run 1 train --data nothere.csv --out r; fails file path=nothere.csv
 [ -e r/model.safetensors ] && wrong "a failed run left a model"
-run 1 eval nothere --data x; says "nothere"
-run 1 predict nothere --data x --out p.csv; says "nothere"
+run 1 eval nothere --data x; fails file path=nothere
+run 1 predict nothere --data x --out p.csv; fails file path=nothere
 [ -e p.csv ] && wrong "a failed prediction left a file"
 echo >afile.safetensors
-run 1 eval afile.safetensors --data x; says "afile.safetensors: expected a run folder, found a file"
-run 1 predict afile.safetensors --data x --out p.csv; says "afile.safetensors: expected a run folder, found a file"
+run 1 eval afile.safetensors --data x; fails format path=afile.safetensors
+run 1 predict afile.safetensors --data x --out p.csv; fails format path=afile.safetensors
 mkdir empty
-run 1 convert empty o.safetensors --to sp; says "empty/model.safetensors"
-run 1 convert nothere.safetensors o.safetensors --to sp; says "nothere.safetensors"
+run 1 convert empty o.safetensors --to sp; fails file path=empty/model.safetensors
+run 1 convert nothere.safetensors o.safetensors --to sp; fails file path=nothere.safetensors
 [ -e o.safetensors ] && wrong "a failed conversion left a file"
 
 # ---- the other commands
-run 2 eval; says "RUN is missing"
-run 2 eval a b --data x; says "found 'b'"
-run 1 eval nothere; says "nothere: no such run folder"
-run 2 show; says "RUN|FILE is missing"
-run 1 show nothere; says "nothere: no such run folder or model file"
-run 1 list nothere; says "nothere: no such folder"
-run 2 list a b; says "found 'b'"
-run 2 eval a --data x --dtype f16; says "--dtype: unknown word 'f16'"
-run 2 eval a --data x --threads 0; says "--threads: found '0'"
-run 2 eval a --dat x; says "did you mean '--data'?"
-run 2 predict; says "RUN is missing"
-run 2 predict a; says "--data is missing"
-run 2 predict a --data x --json; says "--json needs --out"
-run 2 convert a; says "OUT.safetensors is missing"
-run 2 convert a b; says "--to is missing"
-run 2 convert a b --to gpm; says "did you mean 'gmp'?"
-run 2 bench mpl; says "did you mean 'mlp'?"
-run 2 bench mlp --hidden 3,x; says "--hidden: found '3,x'"
-run 1 bench mlp --record nowhere; says "nowhere/boundaries.moves.part: cannot open"
-run 2 bench mlp --repeats 0; says "--repeats: found '0'"
-run 2 bench param --param gpm; says "did you mean 'gmp'?"
+run 2 eval; fails argument key=RUN
+run 2 eval a b --data x; fails argument key=b
+run 1 eval nothere; fails file path=nothere
+run 2 show; fails argument key='RUN|FILE'
+run 1 show nothere; fails file path=nothere
+run 1 list nothere; fails file path=nothere
+run 2 list a b; fails argument key=b
+run 2 eval a --data x --dtype f16; fails argument key=dtype
+run 2 eval a --data x --threads 0; fails argument key=threads
+run 2 eval a --dat x; fails argument key=dat
+run 2 predict; fails argument key=RUN
+run 2 predict a; fails argument key=data
+run 2 predict a --data x --json; fails argument key=json
+run 2 convert a; fails argument key=OUT.safetensors
+run 2 convert a b; fails argument key=to
+run 2 convert a b --to gpm; fails argument key=to
+run 2 bench mpl; fails argument key=mpl
+run 2 bench mlp --hidden 3,x; fails argument key=hidden
+run 1 bench mlp --record nowhere; fails file path=nowhere/boundaries.moves.part
+run 2 bench mlp --repeats 0; fails argument key=repeats
+run 2 bench param --param gpm; fails argument key=param
 
 # ---- a full disk behind stdout is noticed
 if [ -e /dev/full ]; then
@@ -151,5 +115,4 @@ cmp -s out "$root/docs/cli.md" || wrong "docs/cli.md is old: run scripts/make-cl
 SPHERELU=$SPHERELU sh "$root/scripts/make-man" >out 2>err
 cmp -s out "$root/man/spherelu.1" || wrong "man/spherelu.1 is old: run scripts/make-man > man/spherelu.1"
 
-echo "$checks checks, $failed failed"
-[ $failed -eq 0 ]
+finish

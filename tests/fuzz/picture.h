@@ -29,7 +29,7 @@ FUZZ int fuzz_picture(const struct picture_format *format, const uint8_t *bytes,
         return 0;
     if (desk.picture.channels != channels)
         abort();
-    view_choose(&choice, SPH_AUGMENT_CROP, 1, 0, (uint32_t)length, 16);
+    view_choose(&choice, SPH_AUGMENT_CROP, 1, 0, (uint32_t)length, 16, 0);
     view_place(&window, &choice, desk.picture.full_width, desk.picture.full_height, 16);
     if (resample_window(&resample, &desk.picture, &window, seen) == 0)
         fuzz_sum = seen[channels * 16 * 16 - 1];

@@ -5,7 +5,7 @@
  *
  *   FAULT=KIND:HOW:N   KIND  memory, map, open, read, write, sync, rename, process, thread, wait
  *                      HOW   ENOMEM, EIO, ENOSPC, EINTR, EAGAIN, EMFILE (what errno will be), or short: a read or write
- *                            of one byte where more was asked for
+ *                            of one byte where more was asked for; INT or TERM: the signal comes before the call
  *                      N     from 1; 0: none fails
  *   FAULT_IN=TEXT      only calls made by a program or library whose path holds TEXT count
  *   FAULT_NOTE=FILE    gets a line `hit: ...` when it happens, and `calls: COUNT` when the command ends
@@ -25,6 +25,7 @@
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -48,11 +49,12 @@ static const struct {
     const char *word;
     int number;
 } reasons[] = {{"ENOMEM", ENOMEM}, {"EIO", EIO},       {"ENOSPC", ENOSPC},
-               {"EINTR", EINTR},   {"EAGAIN", EAGAIN}, {"EMFILE", EMFILE}};
+               {"EINTR", EINTR},   {"EAGAIN", EAGAIN}, {"EMFILE", EMFILE},
+               {"INT", -SIGINT},   {"TERM", -SIGTERM}};
 
 static enum kind chosen = KINDS;
 static long long at;
-static int reason; /* an errno; 0: short */
+static int reason; /* an errno; 0: short; a negative signal */
 static const char *note, *within, *stacks_file;
 static int armed;
 static atomic_llong *calls; /* shared with all processes that the command forks */
@@ -176,6 +178,10 @@ static int hit(enum kind kind, const char *name, const void *caller)
              (size_t)((const char *)caller - (const char *)where.dli_fbase),
              where.dli_sname ? where.dli_sname : "?");
     write_note(text);
+    if (reason < 0) {
+        raise(-reason);
+        return 0;
+    }
     errno = reason;
     return 1;
 }

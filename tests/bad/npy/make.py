@@ -46,6 +46,7 @@ put("records.npy", npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape
 put("three-dimensions.npy", f8("(3, 2, 1)"))
 put("no-dimension.npy", f8("()", SIX[:8]))
 put("product-overflows.npy", f8("(4611686018427387904, 8)"))
+put("product-wraps-to-size.npy", f8("(9223372036854775811, 2)"))
 put("number-overflows.npy", f8("(99999999999999999999999, 8)"))
 put("shape-too-large.npy", f8("(1152921504606846975, 2)"))
 put("no-rows.npy", f8("(0, 2)", b""))

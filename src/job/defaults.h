@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of defaults. options.h has the fixed default of each option, which experiments take; the rows of defaults.c say
+ * what takes its place for tables, for image networks and under protocol reference. */
+#ifndef SPH_JOB_DEFAULTS_H
+#define SPH_JOB_DEFAULTS_H
+
+#include "job/options.h"
+#include "net/zoo.h"
+#include "rows/data.h"
+
+/* For whom a row is. FOR_TABLES: dense networks on tables in `train`, where the data choose. */
+enum default_for { FOR_ALL, FOR_TABLES, FOR_IMAGES, FOR_REFERENCE, DEFAULT_FORS };
+
+/* A spec while it is made. */
+struct resolving {
+    struct job_spec *spec;
+    const struct data_facts *facts;
+    const struct net_kind *kind;
+    int is[DEFAULT_FORS]; /* which rows are for this job */
+};
+
+struct default_row {
+    enum option_id id;
+    enum default_for when;
+    int (*fits)(const struct resolving *r); /* NULL: always */
+    const char *value;                      /* or NULL: computed */
+    int (*compute)(const struct resolving *r, enum option_id id);
+    const char *words; /* for the help, where the value alone does not say it */
+};
+
+/* A value for every option that has none and needs one. */
+int defaults_put(const struct resolving *r);
+
+/* The fixed defaults alone. */
+int defaults_fixed(struct job_spec *spec);
+
+/* The same, without options that have no meaning for some jobs: for a config.yaml of an older version. */
+int defaults_older(struct job_spec *spec);
+
+/* Whether `train` chooses another value by the data than the fixed default, once a network or a training is asked for. */
+int defaults_vary(enum option_id id);
+
+/* "tables: sphere; image networks: gmp" */
+void defaults_words(struct text *out, enum option_id id);
+
+#endif
