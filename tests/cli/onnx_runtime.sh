@@ -42,7 +42,7 @@ try() {
     check "$name: not what predict says" compare run "$name.onnx" table.csv "$name.csv"
     # as it comes back, in the run's place: all members
     if ! "$SPHERELU" import "$name.onnx" "$name/model.safetensors" --quiet >out 2>err; then
-        check "$name is refused by a node's name" eval 'read_message "$(<err)" && [ -n "${message[key]}" ]\'
+        check "$name is refused by a node's name" eval 'read_message "$(<err)" && [ -n "${message[key]}" ]'
         return
     fi
     came_back=$((came_back + 1))
@@ -114,7 +114,7 @@ while read -r path rows; do
     if "$SPHERELU" import "$path" "$name.safetensors" --quiet >out 2>err; then
         run 0 export "$name.safetensors" "$name.back.onnx"
     else
-        check "$path is refused by a node's name" eval 'read_message "$(<err)" && [ -n "${message[key]}" ]\'
+        check "$path is refused by a node's name" eval 'read_message "$(<err)" && [ -n "${message[key]}" ]'
     fi
 done <graphs.txt
 check "other results after the import" graphs imported graphs
