@@ -45,11 +45,11 @@ static int is_default(const struct job_spec *spec, enum option_id id)
 void run_add_command(struct text *out, const struct job_spec *spec)
 {
     text_add(out, "spherelu train");
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        const sph_option *option = option_row((enum option_id)id);
-        const char *value = options_text(spec, (enum option_id)id);
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        const sph_option *option = option_row(id);
+        const char *value = options_text(spec, id);
         if (id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS || !options_has(spec, id) ||
-            !job_reads(spec, (enum option_id)id) || is_default(spec, (enum option_id)id))
+            !job_reads(spec, id) || is_default(spec, id))
             continue;
         if (!value) {
             out->failed = 1;
