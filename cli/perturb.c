@@ -69,7 +69,7 @@ static int read_options(struct perturb *perturb, const struct args *args)
                                weights < 2 ? "" : args_value(args, "dim"));
     if (args_value(args, "length"))
         return cli_fail_option(args->command, "length",
-                               "--weight has a length of its own, expected one of them");
+                               "cannot be combined with --weight; remove one of them");
     opts->w = perturb->weight;
     opts->inputs = weights;
     return 0;

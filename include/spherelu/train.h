@@ -221,7 +221,7 @@ SPH_API int sph_trainer_set_lr(sph_trainer *trainer, double lr);
 /* Scores of the net as it is. rows is 0 where the part is empty. */
 SPH_API int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *out);
 
-/* Where the training is, and the values of the last epoch that ended. Borrowed until the next call. */
+/* The position of the training and the values of the last finished epoch. Borrowed until the next call. */
 SPH_API int sph_trainer_view(sph_trainer *trainer, sph_view *out);
 
 /* All the rest of the training, with observers; then net holds the best or the last weights, as after sph_train.

@@ -203,11 +203,11 @@ void experiment_list_free(struct experiment_job *jobs, size_t count);
 /* The folder of one; caller frees. */
 int experiment_folder(const struct sph_experiment *e, struct experiment_job *job);
 
-/* As a job of its own; out: the experiment's folder, or NULL if it is not to be run. Caller frees. */
+/* One job of the experiment; out: the experiment's folder, or NULL if it is not to be run. Caller frees. */
 int experiment_job_of(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
                       struct sph_job **job);
 
-/* Where the jobs of an experiment share their data; what it keeps is no part of the experiment's value. */
+/* The cache of data that the jobs share. It may change although the experiment does not. */
 static inline struct data_cache *experiment_cache(const struct sph_experiment *e)
 {
     return (struct data_cache *)&e->cache;

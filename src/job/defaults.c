@@ -488,10 +488,10 @@ void defaults_words(struct text *out, enum option_id id)
         if (row->id != id || row->when == FOR_REFERENCE)
             continue;
         tables |= row->when == FOR_TABLES;
-        rest &= row->when == FOR_TABLES || !words;
+        rest &= row->when == FOR_TABLES || (!words && row->compute != leave_unset);
         if (words)
             add_words(out, of[row->when], words);
     }
-    if (rest && *option_row(id)->initial && id != OPTION_HIDDEN)
+    if (rest && *option_row(id)->initial)
         add_words(out, tables ? of[FOR_IMAGES] : "", option_row(id)->initial);
 }

@@ -61,11 +61,12 @@ static int adopt_config(struct job_run *run, const char *path)
     return err;
 }
 
-/* The values of a resumed run have the origins that they had before. */
+/* The values of a resumed run keep their origins, except those that were given again. */
 static void recall_origins(struct job_run *run)
 {
     for (enum option_id id = 0; id < OPTION_COUNT && run->before_spec; id++)
-        if (options_has(run->before_spec, id) && options_has(&run->job->spec, id))
+        if (options_has(run->before_spec, id) && options_has(&run->job->spec, id) &&
+            !options_named(&run->job->request.asked, id))
             run->job->spec.origin[id] = run->before_spec->origin[id];
 }
 

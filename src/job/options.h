@@ -321,7 +321,7 @@ struct job_spec {
     char **shown;                       /* (OPTION_COUNT) what options_text lent */
 };
 
-/* What a training was asked for. */
+/* The options that were asked for. */
 struct job_request {
     struct job_spec asked;
     int recommends; /* what is not asked for is chosen by the data, as `spherelu train` does */

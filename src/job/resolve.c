@@ -60,7 +60,7 @@ static int check_data(const struct resolving *r)
     return 0;
 }
 
-/* A file that was written down names the defaults of these whatever the data are. */
+/* A written experiment file names the defaults of these for all kinds of data. */
 static int check_pictures(const struct resolving *r)
 {
     const struct job_spec *spec = r->spec;
@@ -87,7 +87,7 @@ static int check_pictures(const struct resolving *r)
 
 /* ---------------------------------------------------------------- protocol, ensemble, second training */
 
-/* Only holdout has a validation part of its own. */
+/* Under cv and reference another part validates. */
 static int check_protocol(const struct job_spec *spec)
 {
     const struct job_options *o = &spec->options;
@@ -198,7 +198,7 @@ static int unread(const struct job_spec *spec, enum optimizer_option option)
                         options_word(spec, OPTION_OPTIMIZER), readers);
 }
 
-/* Files name momentum, nesterov and epsilon whatever the optimizer is, the others only if they were given. */
+/* Written files name momentum, nesterov and epsilon for every optimizer, the others only if they were given. */
 static int check_optimizer(const struct job_spec *spec)
 {
     for (int i = 0; i < OPTIMIZER_OPTIONS; i++) {
@@ -234,7 +234,7 @@ static int check(const struct resolving *r)
     return err ? err : check_optimizer(r->spec);
 }
 
-/* What a file named although it has no meaning here, and what stands for something that only the data say. */
+/* Unsets options that a file names although they have no meaning here, and replaces `auto` by what the data decide. */
 static void settle_given(const struct resolving *r)
 {
     struct job_spec *spec = r->spec;

@@ -12,7 +12,7 @@
 #include "rows/source.h"
 #include "train/schedule.h"
 
-/* Where the loop is, and what it remembers. */
+/* The position of the loop and its memory. */
 struct trainer_place {
     uint64_t step;       /* steps finished                            */
     uint64_t epoch;      /* epochs finished                           */

@@ -113,4 +113,11 @@ fails format key=lr path=small/config.yaml line=$(wc -l <small/config.yaml)
 printf '{"train": [0, 1], "val": [1], "test": []}' >moved/split.json
 run 1 train --resume --out moved
 fails format key=val path=moved/split.json
+# ---- values keep their origins, except those that are given again
+run 0 train --data t.csv --hidden 5 --epochs 2 --out origins
+run 0 train --resume --epochs 3 --out origins
+run 0 show origins --json
+check "origins after a resume" grep -q '"hidden": "command line".*"epochs": "command line"' out
+check "a default became something else" grep -q '"norm": "default"' out
+
 finish

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     char *text = NULL, *again = NULL;
     if (sph_job_new(&job) < 0 || sph_job_new(&back) < 0)
         abort();
-    if (config_read(&job->request.asked, fuzz_file("config.yaml", bytes, length)) == 0 && config_write(&job->request.asked, &text) == 0) {
+    if (config_read(&job->request.asked, fuzz_file("config.yaml", bytes, length)) == 0 &&
+        config_write(&job->request.asked, &text) == 0) {
         if (config_read(&back->request.asked, fuzz_file("again.yaml", text, strlen(text))) < 0 ||
             config_write(&back->request.asked, &again) < 0 || strcmp(text, again) != 0)
             abort();

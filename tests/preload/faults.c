@@ -48,9 +48,8 @@ static const char *const kind_word[KINDS] = {"memory", "map",    "open",    "rea
 static const struct {
     const char *word;
     int number;
-} reasons[] = {{"ENOMEM", ENOMEM}, {"EIO", EIO},       {"ENOSPC", ENOSPC},
-               {"EINTR", EINTR},   {"EAGAIN", EAGAIN}, {"EMFILE", EMFILE},
-               {"INT", -SIGINT},   {"TERM", -SIGTERM}};
+} reasons[] = {{"ENOMEM", ENOMEM}, {"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EINTR", EINTR},
+               {"EAGAIN", EAGAIN}, {"EMFILE", EMFILE}, {"INT", -SIGINT},   {"TERM", -SIGTERM}};
 
 static enum kind chosen = KINDS;
 static long long at;
