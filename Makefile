@@ -23,7 +23,7 @@ BUILD  ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(RELEASE),-release)
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 export V
-sets   := build figures downloads $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$(SAN)),thread)
+sets   := build figures charts downloads $(if $(findstring clang,$(CC)),clang) $(if $(findstring thread,$(SAN)),thread)
 build   = @scripts/stage $(BUILD)/build.log "build     " cmake --build $(BUILD) -j$(JOBS)
 test   := @scripts/run-tests $(BUILD) -j$(JOBS)
 sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*.c)

@@ -24,9 +24,9 @@ if (features == 1) { set ytics tic_step(x_most) }
 set xlabel (features == 2 ? 'φ_1' : 'φ') offset 0, label_up
 set xtics plane_step(x_high - x_low) offset 0, tics_up
 set border 15
-do for [k = 1:frames] {
+do for [page_k = 1:frames + last_pages] {
+    k = page_k < frames ? page_k : frames
     if (shown(k)) {
-        eval frame(k)
         now = x_most * (k / (frames + 0.0)) ** 2
         set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, (1.2 + foot) / height, 1 - (key_room + 1.4) / height \
             spacing screen 0.6 / width, 1.9 / height
@@ -43,7 +43,7 @@ do for [k = 1:frames] {
             } else {
                 plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using ($3 <= now ? $1 : NaN):2 with lines \
                          linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.5 : 1.0), \
-                     part('p'.i.'heads') index k - 1 using 1:2 with points pointtype 7 pointsize 0.3 linecolor rgb '#000000'
+                     part('p'.i.'heads') index k - 1 using 1:2 with points pointtype 7 pointsize (format eq 'gif' ? 0.7 : 0.3) linecolor rgb '#000000'
             }
             unset label; unset arrow
         }

@@ -2,8 +2,7 @@
 #
 # The look of every figure. Before this stand the figure's variables; after it its script, which opens its page with
 #   eval page(width, height)        in centimetres
-# then plots; an animation begins each of its pages with
-#   eval frame(k)                   k = 1 .. frames
+# then plots; an animation plots pages 1 .. frames of it, those for which shown(k), and last_pages times the last one
 if (!exists('format')) format = 'png'               # png, svg, pdf; animations also gif
 if (!exists('output')) output = name.'.'.format
 if (!exists('frames')) frames = 1
@@ -24,20 +23,18 @@ page_svg(w, h) = sprintf("set terminal svg size %d,%d enhanced rounded dashlengt
                          "background '#ffffff'", w / 2.54 * 96, h / 2.54 * 96)    # a family that every browser has
 page_pdf(w, h) = sprintf("set terminal pdfcairo size %fcm,%fcm enhanced color rounded fontscale 1 linewidth 1.25 font '%s,7'", \
                          w, h, font)
-page_gif(w, h) = sprintf("set terminal gif animate delay %d loop 0 optimize size %d,%d enhanced font '%s,11'", \
-                         seconds * 100, w / 2.54 * 100, h / 2.54 * 100, font)
-page_frames(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced color rounded pointscale 1.5 linewidth 1.1 font '%s,11' ".\
-                            "background '#ffffff'", w / 2.54 * 110, h / 2.54 * 110, font)
+page_gif(w, h) = sprintf("set terminal gif animate delay %d loop 0 optimize size %d,%d enhanced linewidth 1.5 ".\
+                         "font '%s,12'", seconds * 100, w / 2.54 * 130, h / 2.54 * 130, font)
 page(w, h) = format eq 'svg' ? page_svg(w, h)."; set output '".output."'" : \
              format eq 'pdf' ? page_pdf(w, h)."; set output '".output."'" : \
              format eq 'gif' ? page_gif(w, h)."; set output '".output."'" : \
-             format eq 'frames' ? page_frames(w, h) : page_png(w, h)."; set output '".output."'"
-# Frames are files of their own; svg, pdf and png show the last one only.
-frame(k) = format eq 'frames' ? sprintf("set output '%s.frame%05d.png'", output, k) : "print ''"
-shown(k) = k == frames || format eq 'gif' || format eq 'frames'
+             page_png(w, h)."; set output '".output."'"
+# A gif shows all pages of an animation, the last one longer; svg, pdf and png show the last one only.
+shown(k) = k == frames || format eq 'gif'
+last_pages = format eq 'gif' ? int(2 / seconds) : 0
 
 # Fonts for labels: a share of the page's own.
-points_of = format eq 'png' ? 0.1 * dots : format eq 'svg' ? 12 : format eq 'pdf' ? 7 : 11
+points_of = format eq 'png' ? 0.1 * dots : format eq 'pdf' ? 7 : 12
 label_font(share) = sprintf(',%.1f', share * points_of)
 small_font = label_font(0.65); tiny_font = label_font(0.55)
 # How far up numbers and names below an axis go, in gnuplot's characters: those of its SVG are half as high again.

@@ -2,6 +2,8 @@
  *
  * The pages that reports are: no text becomes markup, pictures stand in them as images, the same parts give the
  * same bytes. */
+#include <math.h>
+
 #include "report_files.h"
 
 #include "fault.h"
@@ -217,15 +219,67 @@ static void a_figure_too_large_or_broken_is_a_png_and_without_one_says_how_to_dr
     html = with_figure();
     assert_holds(html, "<code>gnuplot one.gp</code>");
     mem_free(html);
-    static const char moving[50] = "\x89PNG\r\n\x1a\n____IHDR_________________"
-                                   "____acTL";
     write_figure("one.svg", picture, strlen(picture));
-    write_figure("one.png", moving, sizeof moving);
+    write_figure("one.gif", "GIF89a", 6);
     html = with_figure(); /* in motion, and its last picture behind it */
-    assert_holds(html, "<img alt=\"caption\" src=\"data:image/png;base64,");
-    assert_holds(html, "\"><img alt=\"caption\" src=\"data:image/svg+xml;base64,");
+    assert_holds(html, "<img alt=\"caption\" src=\"data:image/gif;base64,R0lGODlh\">"
+                       "<img alt=\"caption\" src=\"data:image/svg+xml;base64,");
     mem_free(html);
     free(large);
+}
+
+static int write_chart(const char *path)
+{
+    static const double x[] = {1, 2, 3}, y[] = {0.5, 0.25, (double)NAN};
+    struct report *report;
+    struct table table = {0};
+    int err = report_new(&report, "t", NULL);
+    if (err < 0)
+        return err;
+    table_column(&table, (struct table_column){.head = "epoch"});
+    table_rows(&table, 1);
+    table_number(&table, 0, 0, 1);
+    err = report_chart(report, &(struct chart){.caption = "losses",
+                                               .x_name = "epoch",
+                                               .y_name = "</script><!--",
+                                               .series = &(struct chart_series){HOSTILE, x, y, 3, 0},
+                                               .count = 1,
+                                               .mark = 2,
+                                               .marked = "kept",
+                                               .table = &table});
+    if (!err)
+        err = report_write(report, path);
+    report_free(report);
+    return err;
+}
+
+/* With uPlot in the build the page has one script, which its policy names by its content; without, a table. */
+static void a_chart_is_json_for_the_one_script_of_the_page(void **state)
+{
+    char *html;
+    (void)state;
+    assert_int_equal(write_chart(in_home("a.html")), 0);
+    assert_int_equal(file_read(&html, NULL, in_home("a.html")), 0);
+    assert_holds(html, "losses</figcaption>");
+    assert_holds(html, "<th scope=\"row\">1</th>");
+    assert_int_equal(count_of(html, "<script>"), charts_drawn());
+    assert_int_equal(count_of(html, "script-src 'sha256-"), charts_drawn());
+    assert_lacks(html, "<!--");
+    assert_lacks(html, "<b onclick");
+    if (charts_drawn()) {
+        assert_holds(html, "\"y\":\"\\u003c/script>\\u003c!--\"");
+        assert_holds(html, "\"x\":[1.0,2.0,3.0],\"y\":[0.5,0.25,null]");
+        assert_int_equal(count_of(html, "Permission is hereby granted"), 1);
+    }
+    mem_free(html);
+    for (size_t n = 0;; n++) {
+        fault_after(n);
+        int err = write_chart(in_home("b.html")), happened = fault_happened();
+        fault_off();
+        if (!happened)
+            break;
+        assert_int_equal(err, SPH_EMEMORY);
+    }
 }
 
 static void every_failed_allocation_is_told(void **state)
@@ -272,6 +326,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_figure_too_large_or_broken_is_a_png_and_without_one_says_how_to_draw_it, make_home,
             remove_home),
+        cmocka_unit_test_setup_teardown(a_chart_is_json_for_the_one_script_of_the_page, make_home,
+                                        remove_home),
         cmocka_unit_test_setup_teardown(every_failed_allocation_is_told, make_home, remove_home),
         cmocka_unit_test_setup_teardown(a_folder_that_is_not_there_is_named, make_home, remove_home),
     };

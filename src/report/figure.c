@@ -10,7 +10,6 @@
 #include "file/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "report/apng.h"
 #include "report/gnuplot.h"
 #include "report/scripts.h"
 
@@ -171,11 +170,11 @@ static int add_script(struct text *out, const char *name)
         if (there)
             return err ? err : out->failed ? SPH_EMEMORY : 0;
     }
-    for (const struct figure_script *script = figure_scripts; script->name; script++)
-        if (!strcmp(script->name, name)) {
-            text_add(out, "%s", (const char *)script->chars);
-            return out->failed ? SPH_EMEMORY : 0;
-        }
+    const struct figure_script *script = figure_script_find(name);
+    if (script) {
+        text_add(out, "%s", (const char *)script->chars);
+        return out->failed ? SPH_EMEMORY : 0;
+    }
     return sph_fail_of(SPH_EARG, "", 0, name, "figure script '%s': no such file in figures/", name);
 }
 
@@ -290,59 +289,14 @@ int figure_draw(struct figure *figure)
     return err == 1 ? no_gnuplot(figure) : err;
 }
 
-/* ---------------------------------------------------------------- animations */
-
-static const double last_seconds = 2; /* of the last page, before all begins anew */
-
-static int join_frames(const struct figure *figure, const char *dir, size_t frames, double seconds)
-{
-    struct apng apng = {0};
-    char *path = path_of(figure, "png");
-    int err = path ? 0 : SPH_EMEMORY;
-    for (size_t i = 1; i <= frames && !err; i++) {
-        char *bytes = NULL, *file = mem_format("%s/picture.frame%05zu.png", dir, i);
-        size_t length = 0;
-        err = file ? file_read(&bytes, &length, file) : SPH_EMEMORY;
-        if (!err)
-            err = apng_add(&apng, file, bytes, length, frames, i < frames ? seconds : last_seconds);
-        mem_free(bytes);
-        mem_free(file);
-    }
-    if (!err)
-        err = apng_write(&apng, path);
-    apng_free(&apng);
-    mem_free(path);
-    return err;
-}
-
-static int draw_frames(const struct figure *figure, size_t frames, double seconds)
-{
-    struct file_private folder;
-    int err = file_private_begin(&folder, figure->dir);
-    if (err < 0)
-        return err;
-    char *script = mem_format("%s.gp", figure->name);
-    char *commands = mem_format("format='frames'; output='%s/picture'", folder.name);
-    err = script && commands ? gnuplot_run(figure->dir, folder.parent, script, commands) : SPH_EMEMORY;
-    if (!err)
-        err = join_frames(figure, folder.path, frames, seconds);
-    mem_free(commands);
-    mem_free(script);
-    file_private_end(&folder);
-    return err;
-}
-
 int figure_animate(struct figure *figure, size_t frames, double seconds)
 {
     assert(frames);
     figure_number(figure, "frames", (double)frames);
     figure_number(figure, "seconds", seconds);
-    int err = write_all(figure);
-    if (!err)
-        err = draw_frames(figure, frames, seconds);
-    if (!err)
-        err = draw(figure, "svg");
-    if (!err)
-        err = draw(figure, "pdf");
+    int err = figure_draw(figure);
+    if (err)
+        return err;
+    err = draw(figure, "gif");
     return err == 1 ? no_gnuplot(figure) : err;
 }

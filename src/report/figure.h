@@ -40,9 +40,8 @@ void figure_gap(struct figure *figure, int lines); /* 1: a new block; 2: a new d
 enum { FIGURE_DRAWN = 0, FIGURE_NO_GNUPLOT = 1 };
 int figure_draw(struct figure *figure);
 
-/* As figure_draw, for a script that draws `frames` pages, each opened by `eval frame(k)`, k from 1: NAME.png
- * is then an animation (APNG) that shows each page for `seconds` and repeats; the last page stays for two
- * seconds and is NAME.svg and NAME.pdf. */
+/* As figure_draw, for a script that draws `frames` pages, each opened by `eval frame(k)`, k from 1: NAME.gif is an animation that
+ * shows each page for `seconds` and repeats; the other formats show the last page. */
 int figure_animate(struct figure *figure, size_t frames, double seconds);
 
 #endif

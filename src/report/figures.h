@@ -15,7 +15,7 @@
 /* X(id, word, help): the row is `const struct figure_kind figure_<id>`. In the order of reading. */
 #define FIGURES(X)                                                                                           \
     X(trajectories, "trajectories", "the path of every unit's phi; 1 or 2 features")                         \
-    X(animation, "animation", "the trajectories in motion: an animated PNG")                                 \
+    X(animation, "animation", "the trajectories in motion: an animated GIF")                                 \
     X(turns, "turns", "the largest turn of each step, in degrees")                                           \
     X(decision, "decision", "regions of a classifier, data, and a star at each phi; 2 features")             \
     X(predictions, "predictions", "before and after training, with the spectrum; 1 feature, 1 target")       \

@@ -2,6 +2,8 @@
 #include "report/report.h"
 
 #include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +16,14 @@
 struct report {
     char *title, *subtitle;
     struct text contents, body;
-    size_t sections, figures;
+    size_t sections, figures, charts;
     int in_fold;
     int err; /* the first failure */
 };
 
 /* A browser that knows this line enforces what the page promises. */
 #define REPORT_POLICY "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+#define REPORT_SCRIPT "charts.js"
 
 int report_new(struct report **out, const char *title, const char *subtitle)
 {
@@ -194,20 +197,17 @@ static int add_svg(struct report *report, const char *dir, const char *name, con
     return added;
 }
 
-/* An animated PNG says so in the chunk behind its header. */
-static int is_animated(const char *png, size_t length)
+/* 1: it is in the page. */
+static int add_picture(struct report *report, const char *dir, const char *name, const char *kind,
+                       size_t most, const char *label)
 {
-    return length > 41 && !memcmp(png + 1, "PNG", 3) && !memcmp(png + 37, "acTL", 4);
-}
-
-/* moves: only one that does. */
-static int add_png(struct report *report, const char *dir, const char *name, const char *label, int moves)
-{
+    char ending[8];
     size_t length = 0;
-    char *bytes = read_file(report, dir, name, ".png", &length);
-    int added = bytes && length && (!moves || (is_animated(bytes, length) && length <= REPORT_MOVING_MOST));
+    snprintf(ending, sizeof ending, ".%s", kind);
+    char *bytes = read_file(report, dir, name, ending, &length);
+    int added = bytes && length && length <= most;
     if (added)
-        add_image(report, "png", bytes, length, label, 0);
+        add_image(report, kind, bytes, length, label, 0);
     mem_free(bytes);
     return added;
 }
@@ -286,8 +286,9 @@ void report_figure(struct report *report, const char *dir, const char *name, con
     struct text *out = &report->body;
     report->figures++;
     text_add(out, "<figure id=\"figure-%zu\">\n<div class=\"picture\">", report->figures);
-    int moves = add_png(report, dir, name, label, 1);
-    if (!add_svg(report, dir, name, label) && !moves && !add_png(report, dir, name, label, 0)) {
+    int moves = add_picture(report, dir, name, "gif", REPORT_MOVING_MOST, label);
+    if (!add_svg(report, dir, name, label) && !moves &&
+        !add_picture(report, dir, name, "png", SIZE_MAX, label)) {
         text_add(out, "<p class=\"absent\">Not drawn yet: with gnuplot installed, <code>gnuplot ");
         html_add_text(out, name);
         text_add(out, ".gp</code> in its folder draws it.</p>");
@@ -300,24 +301,46 @@ void report_figure(struct report *report, const char *dir, const char *name, con
 
 /* ---------------------------------------------------------------- the page */
 
-static const char *style(void)
+const struct figure_script *figure_script_find(const char *name)
 {
     const struct figure_script *script = figure_scripts;
-    while (script->name && strcmp(script->name, "report.css") != 0)
+    while (script->name && strcmp(script->name, name) != 0)
         script++;
-    assert(script->name);
-    return (const char *)script->chars;
+    return script->name ? script : NULL;
+}
+
+static void add_style(struct text *out, const char *name)
+{
+    const struct figure_script *style = figure_script_find(name);
+    assert(style);
+    text_add(out, "<style>\n%s</style>\n", (const char *)style->chars);
+}
+
+/* The page's one script is named by its content: a browser runs no other. */
+static void add_policy(struct text *out, const struct figure_script *script)
+{
+    text_add(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"" REPORT_POLICY);
+    if (script) {
+        text_add(out, "; script-src 'sha256-");
+        html_add_base64(out, script->sha256, SCRIPT_SHA256);
+        text_add(out, "'");
+    }
+    text_add(out, "\">\n");
 }
 
 static void add_page(struct report *report, struct text *out)
 {
+    const struct figure_script *script = report->charts ? figure_script_find(REPORT_SCRIPT) : NULL;
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                  "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                  "<meta http-equiv=\"Content-Security-Policy\" content=\"" REPORT_POLICY "\">\n"
-                  "<meta name=\"generator\" content=\"spherelu\">\n");
+                  "<meta name=\"color-scheme\" content=\"light dark\">\n");
+    add_policy(out, script);
+    text_add(out, "<meta name=\"generator\" content=\"spherelu\">\n");
     add_element(out, "<title>", report->title, "</title>");
-    text_add(out, "<style>\n%s</style>\n</head>\n<body>\n<header>\n", style());
+    if (script)
+        add_style(out, "uplot.css");
+    add_style(out, "report.css");
+    text_add(out, "</head>\n<body>\n<header>\n");
     add_element(out, "<p class=\"kind\">", "spherelu report", "</p>");
     add_element(out, "<h1>", report->title, "</h1>");
     if (report->subtitle)
@@ -326,7 +349,10 @@ static void add_page(struct report *report, struct text *out)
         text_add(out, "<nav aria-label=\"Contents\"><ul>\n%s</ul></nav>\n", report->contents.chars);
     text_add(out, "</header>\n\n<main>\n");
     text_add_bytes(out, report->body.chars ? report->body.chars : "", report->body.length);
-    text_add(out, "%s</main>\n</body>\n</html>\n", report->sections ? "</section>\n" : "");
+    text_add(out, "%s</main>\n", report->sections ? "</section>\n" : "");
+    if (script)
+        text_add(out, "<script>%s</script>\n", (const char *)script->chars);
+    text_add(out, "</body>\n</html>\n");
 }
 
 int report_write(struct report *report, const char *path)
@@ -344,13 +370,8 @@ int report_write(struct report *report, const char *path)
     return err;
 }
 
-void report_sketch(struct report *report, const char *svg, const char *caption)
+int report_chart(struct report *report, const struct chart *chart)
 {
-    if (!svg) {
-        fail(report, SPH_EMEMORY);
-        return;
-    }
-    text_add(&report->body, "<figure class=\"sketch\">\n%s\n", svg);
-    add_element(&report->body, "<figcaption>", caption, "</figcaption>");
-    text_add(&report->body, "</figure>\n");
+    report->charts++;
+    return chart_add(&report->body, chart);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A report: one HTML file that needs nothing else. Figures are inside it as images, its style too; it has no
- * script, loads nothing, follows the reader's light or dark, fits a phone and prints.
+ * A report: one HTML file that needs nothing else. Figures are inside it as images, its style too; it
+ * loads nothing, has a script only for its charts, follows the reader's light or dark, fits a phone and prints.
  *
  * Parts are added in the order of reading. Every text is plain text: what HTML would take for markup is
  * escaped, bytes that are no UTF-8 are replaced. A part that cannot be added for want of memory makes
@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "report/chart.h"
 #include "report/table.h"
 
 struct report;
@@ -41,14 +42,12 @@ void report_code(struct report *report, const char *caption, const char *text);
 /* The picture dir/name.svg, with its caption and links to name.pdf, .svg, .png, .gif, the script name.gp and
  * the data name.PART.dat, as far as they are there. The report has to be written into the folder that dir
  * lies in. An SVG above REPORT_SVG_MOST bytes, or one that was cut short, is replaced by name.png; where
- * neither is there, the reader is told how to draw it from the script. An animated name.png stands before the
+ * neither is there, the reader is told how to draw it from the script. name.gif, an animation, stands before the
  * SVG, which is then for paper and for readers who want no motion. */
 enum { REPORT_SVG_MOST = 2 << 20, REPORT_MOVING_MOST = 4 << 20 };
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption);
 
-/* A drawing of sketch.h, with its caption; svg is markup, made here and not read from anywhere; NULL: there was no memory for
- * it. */
-void report_sketch(struct report *report, const char *svg, const char *caption);
+int report_chart(struct report *report, const struct chart *chart);
 
 /* Replaces path by the report. */
 int report_write(struct report *report, const char *path);

@@ -12,6 +12,7 @@
 #include "job/recorded.h"
 #include "job/job.h"
 #include "net/zoo.h"
+#include "report/figures.h"
 #include "report/pages.h"
 #include "store/runfolder.h"
 #include "train/optimizer.h"
@@ -133,6 +134,15 @@ static int add_curves(struct report *report, const char *dir, const json_t *resu
                            "mean over the steps of an epoch.");
 }
 
+/* Where pages have no charts, gnuplot draws the curves, if it is installed. */
+static int draw_curves(const char *dir)
+{
+    unsigned char wanted[FIGURE_COUNT] = {0};
+    wanted[text_find("convergence", figure_names, FIGURE_COUNT)] = 1;
+    int err = charts_drawn() ? 0 : figures_draw(NULL, dir, wanted, NULL, NULL, NULL);
+    return err == SPH_EMEMORY ? err : 0;
+}
+
 static int begin_report(struct report **out, const struct job_spec *spec)
 {
     const char *data = spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
@@ -189,7 +199,7 @@ static int write_page(const char *dir)
     else if (!err)
         report_warning(report,
                        "The run is not finished: it has no scores yet. train --resume goes on with it.");
-    if (!err)
+    if (!err && !(err = draw_curves(dir)))
         err = add_curves(report, dir, result);
     if (!err && result)
         err = page_add_rows(report, dir);

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# report.html in a real browser, headless: no word on the console, nothing loaded, no page wider than the screen, text that
-# can be read in light and dark, figures that are drawn, a page that prints. SHOTS=dir keeps the screenshots.
+# report.html of an experiment and of a run in a real browser, headless: no word on the console, nothing loaded, no page wider
+# than the screen, text that can be read in light and dark, figures and charts that are drawn, a page that prints. SHOTS=dir keeps
+# the screenshots.
 for browser in chromium chromium-browser google-chrome; do
     command -v $browser >/dev/null && break
 done
@@ -64,9 +65,54 @@ check "the browser gave no page" grep -q "<h1>everything" dom
 check "the console is not empty: $(grep CONSOLE console | head -3)" [ "$(grep -c CONSOLE console)" -eq 0 ]
 check "a figure is missing" [ "$(grep -o 'data:image/svg' dom | wc -l)" -eq $drawn ]
 
+# ---- a run: its charts, drawn by the page's one script under the page's own policy
+run 0 train --data crescents --rows 200 --epochs 12 --quiet --out run
+charts=$(grep -c '<figure class="chart">' run/report.html)
+browse 1280 light --virtual-time-budget=3000 --dump-dom "file://$work/run/report.html" >dom
+check "the console is not empty: $(grep CONSOLE console | head -3)" [ "$(grep -c CONSOLE console)" -eq 0 ]
+if [ "$charts" -gt 0 ] || [ -e "$(dirname "$SPHERELU")/uplot/version" ]; then
+    check "a run has two charts, found $charts" [ "$charts" -eq 2 ]
+    check "not all charts are drawn" [ "$(grep -o '<canvas' dom | wc -l)" -eq 2 ]
+else
+    skipped "built without uPlot: no charts; scripts/install-deps charts"
+fi
+
+# ---- a reader's mouse: hover shows values, a name hides its curve, dragging zooms, a double click shows all again
+grep -v 'http-equiv="Content-Security-Policy"' run/report.html | sed '/<\/body>/d; /<\/html>/d' >run/mouse.html
+cat >>run/mouse.html <<'HTML'
+<script>
+addEventListener("load", () => setTimeout(() => {
+const plot = document.querySelector(".uplot"), over = plot.querySelector(".u-over"), box = over.getBoundingClientRect();
+const at = (type, share) => {
+  for (const target of type === "mouseup" ? [document] : [over])
+    target.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: box.left + share * box.width, clientY: box.top + box.height / 2, movementX: 1, button: 0 }));
+};
+const epoch = () => plot.querySelector(".u-legend .u-value").textContent;
+const wait = () => new Promise(done => setTimeout(done, 60));
+(async () => {
+  const seen = [];
+  at("mouseenter", 0.9); at("mousemove", 0.99); await wait(); seen.push(epoch());
+  const name = plot.querySelectorAll(".u-legend .u-series")[1];
+  name.querySelector("th").click(); await wait(); seen.push(name.classList.contains("u-off"));
+  name.querySelector("th").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" })); await wait(); seen.push(name.classList.contains("u-off"));
+  at("mousemove", 0.2); at("mousedown", 0.2); at("mousemove", 0.5); await wait(); at("mouseup", 0.5); await wait();
+  at("mousemove", 0.99); await wait(); seen.push(Number(epoch()) < 9);
+  at("dblclick", 0.5); await wait(); at("mousemove", 0.98); await wait(); seen.push(epoch());
+  document.title = JSON.stringify(seen);
+})();
+}, 50));
+</script>
+HTML
+if [ "$charts" -gt 0 ]; then
+    browse 1280 light --virtual-time-budget=5000 --dump-dom "file://$work/run/mouse.html" >dom
+    seen=$(sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' dom)
+    check "hover, hide, show, zoom, all again: $seen" [ "$seen" = '["12",true,false,true,"12"]' ]
+fi
+
 # ---- measured from within: a copy without the policy, with a script that writes what it sees
-grep -v 'http-equiv="Content-Security-Policy"' r/report.html | sed '/<\/body>/d; /<\/html>/d' >r/probe.html
-cat >>r/probe.html <<'HTML'
+for page in r run; do
+grep -v 'http-equiv="Content-Security-Policy"' $page/report.html | sed '/<\/body>/d; /<\/html>/d' >$page/probe.html
+cat >>$page/probe.html <<'HTML'
 <script>
 addEventListener("load", () => {
 const number = s => s.match(/[\d.]+/g).map(Number);
@@ -105,7 +151,7 @@ parent.postMessage(JSON.stringify({
 </script>
 HTML
 # A window has at least 500 px, a frame in it as few as a phone.
-cat >r/frame.html <<'HTML'
+cat >$page/frame.html <<'HTML'
 <!DOCTYPE html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>nothing</title>
 <script>
 onmessage = e => document.title = e.data;
@@ -116,21 +162,25 @@ document.documentElement.append(frame);
 HTML
 for width in 1280 390 320; do
     for scheme in light dark; do
-        browse 1400 $scheme --virtual-time-budget=5000 --dump-dom "file://$work/r/frame.html#$width" >dom
+        browse 1400 $scheme --virtual-time-budget=5000 --dump-dom "file://$work/$page/frame.html#$width" >dom
         seen=$(sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' dom)
         expected='{"width":'$width',"over":0,"wide":[],"flat":0,"contrast":"good","ground":"'$scheme'","loaded":0}'
-        check "$width px, $scheme: $seen" [ "$seen" = "$expected" ]
+        check "$page, $width px, $scheme: $seen" [ "$seen" = "$expected" ]
     done
+done
 done
 
 # ---- pictures, and paper
-for width in 1280 390; do
-    for scheme in light dark; do
-        browse $width $scheme --screenshot="$work/$width-$scheme.png" --window-size=$width,3000 "file://$work/r/report.html"
-        check "no screenshot at $width px, $scheme" [ "$(stat -c %s $width-$scheme.png 2>/dev/null || echo 0)" -gt 20000 ]
-        [ -z "$SHOTS" ] || cp "$work/$width-$scheme.png" "$SHOTS"
+for page in r run; do
+    for width in 1400 390; do
+        for scheme in light dark; do
+            shot=$page-$width-$scheme.png
+            browse $width $scheme --virtual-time-budget=3000 --screenshot="$work/$shot" --window-size=$width,3000 "file://$work/$page/report.html"
+            check "no screenshot: $shot" [ "$(stat -c %s $shot 2>/dev/null || echo 0)" -gt 20000 ]
+            [ -z "$SHOTS" ] || cp "$work/$shot" "$SHOTS"
+        done
+        check "light and dark look the same: $page, $width px" [ "$(cmp -s $page-$width-light.png $page-$width-dark.png && echo same)" != same ]
     done
-    check "light and dark look the same at $width px" [ "$(cmp -s $width-light.png $width-dark.png && echo same)" != same ]
 done
 browse 1280 light --print-to-pdf="$work/page.pdf" "file://$work/r/report.html"
 check "it does not print" [ "$(head -c 5 page.pdf)" = %PDF- ]

@@ -147,8 +147,8 @@ run 0 train --data crescents --rows 100 --epochs 5 --hidden 4 --batch 32 --recor
 check "what was recorded" grep -Eq "^recorded  boundaries(:epoch)?: one/boundaries.npz, [0-9.]+ kB; draw with: spherelu figures one$" out
 run 0 figures one
 made one/figures trajectories animation turns moves decision convergence confusion regions
-wide() { [ "$(od -An -tu1 -j18 -N2 "$1" | awk '{ print $1 * 256 + $2 }')" -ge "$2" ]; }
-check "the animation of one run is large enough to look at" wide one/figures/animation.png 400
+wide() { [ "$(od -An -tu1 -j6 -N2 "$1" | awk '{ print $1 + 256 * $2 }')" -ge "$2" ]; }
+check "the animation of one run is large enough to look at" wide one/figures/animation.gif 400
 absent one/figures/flips.gp one/figures/predictions.gp one/figures/sensitivity.gp
 check "notes of a recorded run" [ ! -s err ]
 run 0 train --data crescents --rows 100 --epochs 2 --hidden 4 --batch 32 --out bare

@@ -132,7 +132,7 @@ run 0 train --data crescents --param sp --quiet --out runs/sp
 run 0 train --data crescents --param gmp --quiet --record boundaries:epoch --out runs/gmp
 run 0 compare runs/gmp runs/sp --out both.html
 shows "runs/sp " "log loss" "standard error"
-check "the curves of both are not in one figure" [ "$(grep -c '<svg' both.html)" -eq 1 ]
+check "the curves of both are not in one figure" [ "$(grep -c '<figure' both.html)" -eq 1 ]
 run 0 list
 shows "runs/gmp " "runs/sp "
 if command -v gnuplot >/dev/null; then
