@@ -83,13 +83,14 @@
       points: s.dots ? { show: true, size: s.x.length < 60 ? 8 : 5, fill: colours[i % colours.length] } : { show: s.x.length < 2 },
       ...(s.dots ? { paths: () => null } : {}),
     });
+    const whole = data[0].every(Number.isInteger) ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6] } : {};
     const plot = new uPlot({
       ...size(place),
       scales: {
         x: { time: false, ...(chart.diagonal ? { range: same(data, 0) } : {}) },
         y: logarithmic ? { distr: 3, range: around } : chart.diagonal ? { range: same(data, 1) } : {},
       },
-      axes: [axis(chart.x, 36), axis(chart.y, 56, logarithmic ? { filter: powers } : {})],
+      axes: [{ ...axis(chart.x, 36), ...whole }, axis(chart.y, 56, logarithmic ? { filter: powers } : {})],
       series: [{ label: chart.x, value: (_, v) => short(v) }, ...chart.series.map(series)],
       cursor: { drag: { x: true, y: dots, uni: 30 } },
       hooks: { draw: [marks(chart)] },
