@@ -204,15 +204,10 @@ static void print_record(const sph_job *job, int table, const struct args *args)
                  path, mega);
 }
 
-static int print_table(const sph_job *job, const sph_result *result, int reported,
-                       const struct command *command)
+static void print_table(const sph_job *job, sph_run *run, const sph_result *result, int reported)
 {
     const char *out = sph_job_get(job, "out"), *kind = sph_job_get(job, "net");
     char network[256] = "";
-    sph_run *run = NULL;
-    int err = sph_run_open(&run, out);
-    if (err)
-        return cli_fail_with(command, err);
     const sph_net *net = sph_run_net(run);
     cli_network(network, sizeof network, kind, net);
 
@@ -249,8 +244,6 @@ static int print_table(const sph_job *job, const sph_result *result, int reporte
     printf("run       %s\n", out);
     if (reported)
         printf("report    %s/report.html\n", out);
-    sph_run_free(run);
-    return EXIT_DONE;
 }
 
 /* A resumed run whose data is not where config.yaml says, seen from here. */
@@ -331,23 +324,39 @@ static int dry_run(sph_job *job, const struct args *args)
     return EXIT_DONE;
 }
 
-static int run_train(const struct args *args)
+/* The report, the summary, and what to do next. */
+static int tell(sph_job *job, const sph_result *result, const struct args *args, struct progress *progress)
+{
+    const struct command *command = args->command;
+    int json = args_on(args, "json"), reports = !args_on(args, "no-report"), code = EXIT_DONE;
+    sph_run *run = sph_job_take_run(job);
+    progress_say(progress, "drawing the report");
+    /* a page that cannot be written costs no run, but it was asked for */
+    int page = reports ? sph_run_page(run) : 0;
+    progress_clear(progress);
+    int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
+    if (json)
+        code = print_result(job, command);
+    else
+        print_table(job, run, result, reports && !failed);
+    sph_run_free(run);
+    code = failed ? failed : code;
+    if (code == EXIT_DONE)
+        print_record(job, !json, args);
+    /* no advice where the results were lost */
+    if (code == EXIT_DONE && fflush(stdout))
+        return cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
+    if (!args_on(args, "quiet") && result->improving)
+        cli_note(command, "epochs", "still improving at the last epoch: raise --epochs");
+    return code;
+}
+
+static int train(sph_job *job, const struct args *args)
 {
     const struct command *command = args->command;
     struct progress progress;
-    sph_job *job = NULL;
     sph_result result = {0};
-    int code, err = sph_job_new(&job);
-
-    if (err)
-        return cli_fail_with(command, err);
-    sph_job_recommend(job);
-    if ((code = set_options(job, args)))
-        goto out;
-    if (args_on(args, "dry-run")) {
-        code = dry_run(job, args);
-        goto out;
-    }
+    int code;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     if (!args_on(args, "quiet"))
         sph_job_foresee(job);
@@ -356,41 +365,34 @@ static int run_train(const struct args *args)
         {.self = &notes, .start = print_notes},
         {.self = (void *)(uintptr_t)args_value(args, "out"), .start = catch_stop, .step = stop_if_asked},
         progress_observer(&progress)};
-    err = sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
+    int err =
+        sph_job_run(job, args_on(args, "resume"), observers, sizeof observers / sizeof *observers, &result);
     stop_over();
     progress_clear(&progress);
     if (!err || err == SPH_EDIVERGED)
         err = make_texts(job) < 0 ? SPH_EMEMORY : err;
+    if (stop_signal() && !err && result.stopped)
+        return stop_end();
+    if (!err)
+        return tell(job, &result, args, &progress);
+    if (err != SPH_EDIVERGED)
+        return fail_run(job, args, err);
+    code = cli_fail_with(command, err);
+    if (args_on(args, "json"))
+        print_result(job, command);
+    return code;
+}
 
-    int json = args_on(args, "json");
-    if (stop_signal() && !err && result.stopped) {
-        code = stop_end();
-    } else if (err == SPH_EDIVERGED) {
-        code = cli_fail_with(command, err);
-        if (json)
-            print_result(job, command);
-    } else if (err) {
-        code = fail_run(job, args, err);
-    } else {
-        progress_say(&progress, "drawing the report");
-        /* a page that cannot be written costs no run, but it was asked for */
-        int page = args_on(args, "no-report") ? 0 : sph_run_page(sph_job_get(job, "out"));
-        progress_clear(&progress);
-        int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
-        int reported = !failed && !args_on(args, "no-report");
-        code = json ? print_result(job, command) : print_table(job, &result, reported, command);
-        code = failed ? failed : code;
-        if (code == EXIT_DONE)
-            print_record(job, !json, args);
-        /* no advice where the results were lost */
-        if (code == EXIT_DONE && fflush(stdout))
-            code = cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
-        else {
-            if (!args_on(args, "quiet") && result.improving)
-                cli_note(command, "epochs", "still improving at the last epoch: raise --epochs");
-        }
-    }
-out:
+static int run_train(const struct args *args)
+{
+    sph_job *job = NULL;
+    int err = sph_job_new(&job);
+    if (err)
+        return cli_fail_with(args->command, err);
+    sph_job_recommend(job);
+    int code = set_options(job, args);
+    if (!code)
+        code = args_on(args, "dry-run") ? dry_run(job, args) : train(job, args);
     sph_job_free(job);
     return code;
 }

@@ -14,7 +14,7 @@
 
 #include "report/figures.h"
 #include "report/tables.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "experiment_files.h"
 #include "failure.h"
 #include "fault.h"

@@ -111,8 +111,13 @@ static void scripts_are_those_of_the_folder(void **state)
         char path[512], *text = NULL;
         snprintf(path, sizeof path, "%s/../figures/%s%s", SPH_TESTS_DIR, script->name,
                  strchr(script->name, '.') ? "" : ".gp"); /* the report's style sheet travels with them */
+        const char *embedded = (const char *)script->chars;
+        if (!strcmp(script->name, "uplot.css")) /* uPlot's own */
+            continue;
         assert_int_equal(file_read(&text, NULL, path), 0);
-        assert_string_equal(text, (const char *)script->chars);
+        if (!strcmp(script->name, "charts.js")) /* stands behind uPlot */
+            embedded += strlen(embedded) - strlen(text);
+        assert_string_equal(text, embedded);
         mem_free(text);
     }
     assert_true(count >= 7);

@@ -231,7 +231,7 @@ static void a_result_has_the_scores_of_the_parts_that_have_rows(void **state)
 {
     (void)state;
     sph_result result = sample_result();
-    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL, NULL), 0);
+    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL, NULL, NULL), 0);
     json_t *back;
     const json_t *test;
     size_t epochs, best;
@@ -260,10 +260,10 @@ static void a_diverged_result_has_no_scores(void **state)
     sph_result result = sample_result();
     result.diverged = 1;
     result.test.value[0] = NAN;
-    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL, NULL), 0);
+    assert_int_equal(runfolder_write_result(dir, &result, NULL, NULL, NULL, NULL), 0);
     assert_holds(RUNFOLDER_RESULT,
                  "{\n  \"epochs\": 7,\n  \"best_epoch\": 4,\n  \"seconds\": 1.5,\n  \"diverged\": true\n}\n");
-    assert_fails(runfolder_write_result(in_folder("none"), &result, NULL, NULL, NULL), SPH_EIO,
+    assert_fails(runfolder_write_result(in_folder("none"), &result, NULL, NULL, NULL, NULL), SPH_EIO,
                  .path = in_folder("none/" RUNFOLDER_RESULT));
 }
 
@@ -278,7 +278,7 @@ static void each_allocation_of_our_own_may_fail(void **state)
     int failures, err;
     SHORT_OF_MEMORY(failures, err, err = runfolder_write_split(dir, &split, 0xabc));
     assert_true(failures >= 3);
-    SHORT_OF_MEMORY(failures, err, err = runfolder_write_result(dir, &result, NULL, NULL, NULL));
+    SHORT_OF_MEMORY(failures, err, err = runfolder_write_result(dir, &result, NULL, NULL, NULL, NULL));
     assert_true(failures >= 3);
     SHORT_OF_MEMORY(failures, err, err = runfolder_read_split(&back, dir, 3));
     assert_true(failures >= 6);
@@ -351,7 +351,7 @@ static void each_allocation_of_jansson_may_fail(void **state)
             gets = 0;
             fail_get = at;
             err = what == 0   ? runfolder_write_split(dir, &split, 0xabc)
-                  : what == 1 ? runfolder_write_result(dir, &result, NULL, NULL, NULL)
+                  : what == 1 ? runfolder_write_result(dir, &result, NULL, NULL, NULL, NULL)
                               : metrics_add(&metrics, &view);
             failures += err != 0;
             unexpected += err && err != SPH_EMEMORY;

@@ -91,6 +91,11 @@ SPH_API double sph_job_seconds(const sph_job *job);
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
                         sph_result *result);
 
+/* The run that sph_job_run just finished, as sph_run_open would read it from its folder, without reading it: once, NULL afterwards
+ * and where there is none. Caller frees with sph_run_free. */
+typedef struct sph_run sph_run;
+SPH_API sph_run *sph_job_take_run(sph_job *job);
+
 /* What an optimizer remembers of the steps before, of all nets. */
 typedef struct sph_moments {
     uint64_t step; /* so many steps */
@@ -120,8 +125,6 @@ SPH_API int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, con
                           const sph_start *start, const sph_observer *observers, size_t count,
                           sph_result *result);
 SPH_API int sph_option_in_memory(size_t row); /* 1: yes */
-
-typedef struct sph_run sph_run;
 
 SPH_API int sph_run_open(sph_run **out, const char *dir);
 SPH_API void sph_run_free(sph_run *run);

@@ -55,7 +55,7 @@ SPH_API int sph_list(const char *dir, int json, const sph_sink *sink);
 
 /* Writes the run's report.html: scores, curves with the best epoch marked, of a table what the net predicts of its test
  * part, figures that were drawn, and how to repeat it. */
-SPH_API int sph_run_page(const char *dir);
+SPH_API int sph_run_page(sph_run *run);
 
 typedef struct sph_importance_opts {
     const char *data;   /* file or name; NULL: the run's own test part                     */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compare/experiment.h"
-#include "compare/perturb.h"
+#include "compare/perturbed_unit.h"
 #include "train/fit.h"
 #include "job/cost.h"
 #include "job/job.h"

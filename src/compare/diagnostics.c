@@ -9,7 +9,7 @@
 #include "data/data.h"
 #include "file/file.h"
 #include "file/json.h"
-#include "job/recorded.h"
+#include "job/run.h"
 
 static void count_layer(struct unit_counts *out, const sph_boundary *layer)
 {
@@ -25,21 +25,20 @@ static void count_layer(struct unit_counts *out, const sph_boundary *layer)
 
 int diagnostics_count(struct unit_counts *out, const struct results *results, size_t job)
 {
-    struct recorded run = {0};
+    struct sph_run run = {0};
     sph_boundaries *all = NULL;
     *out = (struct unit_counts){0};
     char *folder = results_folder(results, job);
-    int err = folder ? recorded_open(&run, folder, results->facts.metric, RECORDED_DATA | RECORDED_LAST,
-                                     experiment_cache(results->experiment))
+    int err = folder ? run_read(&run, folder, RUN_DATA | RUN_MODEL, experiment_cache(results->experiment))
                      : SPH_EMEMORY;
-    if (!err && run.last && run.data && !run.data->pixels)
-        err = sph_boundaries_new(&all, run.last, SPH_EVERY_LAYER, 0, run.data, run.split.train,
+    if (!err && run_single(&run) && run.data && !run.data->pixels)
+        err = sph_boundaries_new(&all, run.net, SPH_EVERY_LAYER, 0, run.data, run.split.train,
                                  run.split.train_rows);
     for (size_t i = 0; !err && all && i < all->count; i++)
         if (all->layer[i].kind != SPH_BOUNDARY_NONE)
             count_layer(out, &all->layer[i]);
     sph_boundaries_free(all);
-    recorded_free(&run);
+    run_close(&run);
     mem_free(folder);
     return err;
 }

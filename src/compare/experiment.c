@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "job/config.h"
 #include "job/defaults.h"
-#include "compare/perturb.h"
+#include "compare/perturbed_unit.h"
 #include "net/zoo.h"
 
 int experiment_open(sph_experiment **out, const char *path, const struct figure_list *figures)

@@ -10,7 +10,7 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "boundary/hyperplane.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "compare/results.h"
 #include "compare/statistics.h"
 #include "store/runfolder.h"
@@ -180,7 +180,7 @@ static int read_line(struct motion *motion, const struct results *results, size_
     for (size_t s = 0; s < e->seed_count && !err; s++) {
         char *folder = results_folder(results, results_final(results, method, line, s));
         struct npz *npz = NULL;
-        err = folder ? recorded_open_npz(&npz, folder) : SPH_EMEMORY;
+        err = folder ? run_open_record(&npz, folder) : SPH_EMEMORY;
         if (!err && npz)
             err = read_run(motion, &layers, npz, folder);
         npz_free(npz);

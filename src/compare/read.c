@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "job/config.h"
 #include "compare/experiment.h"
-#include "compare/perturb.h"
+#include "compare/perturbed_unit.h"
 #include "job/nodes.h"
 
 /* ---------------------------------------------------------------- the keys of the top level */

@@ -11,7 +11,7 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "compare/results.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "store/runfolder.h"
 
 /* ---------------------------------------------------------------- result.json of a job */
@@ -36,9 +36,9 @@ static int take_outcome(struct experiment_outcome *out, json_t *result, const ch
         (err = json_member_real(out->result, path, "seconds", &out->seconds)) < 0)
         return err;
     out->finished = 1;
-    out->test = recorded_score(out->result, "test", facts->metric);
-    out->val = recorded_score(out->result, "val", facts->metric);
-    out->val_loss = recorded_score(out->result, "val", "loss");
+    out->test = result_score(out->result, "test", facts->metric);
+    out->val = result_score(out->result, "val", facts->metric);
+    out->val_loss = result_score(out->result, "val", "loss");
     if (!out->diverged)
         return 0;
     if (json_is_string(json_object_get(out->result, "reason")))
@@ -421,5 +421,5 @@ char *results_folder(const struct results *r, size_t job)
 
 double results_score(const struct results *r, size_t job, const char *part, const char *metric)
 {
-    return recorded_score(r->outcomes[job].result, part, metric);
+    return result_score(r->outcomes[job].result, part, metric);
 }

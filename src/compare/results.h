@@ -10,7 +10,7 @@
 #include "compare/diagnostics.h"
 #include "compare/experiment.h"
 #include "compare/motion.h"
-#include "compare/perturb.h"
+#include "compare/perturbed_unit.h"
 #include "compare/ranking.h"
 #include "compare/tolerance.h"
 

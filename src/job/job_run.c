@@ -18,6 +18,7 @@
 #include "job/job_run.h"
 #include "job/nets.h"
 #include "job/resolve.h"
+#include "job/run.h"
 #include "store/model.h"
 
 /* A training of less is not worth telling how long it takes, nor measuring it well. */
@@ -253,19 +254,49 @@ static int save_record(struct job_run *run)
     return run->record ? record_save(run->record) : 0;
 }
 
+/* What was trained stays open as the job's finished run: its nets, its rows, its result. */
+static int hand_over(struct job_run *run, json_t *schema, json_t *result)
+{
+    sph_run *out = mem_get(1, sizeof *out);
+    int err = out ? options_new(&out->spec) : SPH_EMEMORY;
+    if (!err && !(err = options_copy(out->spec, &run->job->spec)) && !(out->dir = mem_text(run->folder.dir)))
+        err = SPH_EMEMORY;
+    if (!err)
+        err = file_enter(out->dir);
+    if (err < 0) {
+        json_decref(schema);
+        json_decref(result);
+        if (out)
+            run_close(out);
+        mem_free(out);
+        return err;
+    }
+    sph_run_free(run->job->run);
+    run->job->run = out;
+    out->result = result;
+    out->data = data_share(run->data);
+    out->split = run->split;
+    run->split = (sph_split){0};
+    sph_net **nets = run->nets;
+    run->nets = NULL;
+    return run_take_nets(out, nets, run->count, schema);
+}
+
 /* The model comes before the record, which may be large: a full disk then costs no training. The result comes
  * last: where it is, everything is. */
 static int finish(struct job_run *run, const sph_result *result)
 {
-    json_t *schema = NULL;
+    json_t *schema = NULL, *written = NULL;
     int err = nets_describe(run->data, (sph_loss)run->job->spec.options.loss, &schema);
     if (!err && !(err = model_save_members(run->folder.model, run->nets, run->count, schema)) &&
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
     if (!err)
-        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run), run->more);
+        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run), run->more, &written);
     if (!err && run->record)
         record_finish(run->record);
+    if (!err)
+        return hand_over(run, schema, written);
     json_decref(schema);
     return err;
 }
@@ -278,7 +309,7 @@ static int give_up(struct job_run *run, const sph_result *result)
     int err = metrics_flush(&run->metrics);
     if (!err)
         err = save_record(run);
-    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run), NULL);
+    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run), NULL, NULL);
     if (!err)
         err = written;
     if (!err && run->record)
@@ -454,7 +485,7 @@ static double whole_seconds(const struct job_run *run, const struct job_cost *co
     return cost->seconds * rounds * (job_refit_wanted(run) ? 2 : 1);
 }
 
-/* A few steps tell how long it will take; then the nets are made anew, as if there had been none. */
+/* A few steps tell how long it will take; then the nets are as if there had been none. */
 static int foresee(struct job_run *run)
 {
     struct job_cost cost;
@@ -463,8 +494,7 @@ static int foresee(struct job_run *run)
     if (err < 0)
         return err;
     run->job->seconds = whole_seconds(run, &cost);
-    free_fits(run);
-    return job_make_parts(run);
+    return 0;
 }
 
 static int prepare(struct job_run *run, int resume)
@@ -531,6 +561,14 @@ size_t sph_job_rows(const sph_job *job)
 size_t sph_job_left_out(const sph_job *job)
 {
     return job ? job->left_out : 0;
+}
+
+sph_run *sph_job_take_run(sph_job *job)
+{
+    sph_run *run = job ? job->run : NULL;
+    if (run)
+        job->run = NULL;
+    return run;
 }
 
 void job_run_free(struct job_run *run)

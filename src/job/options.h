@@ -340,6 +340,7 @@ struct sph_job {
     double seconds;              /* that all of them will take, or NaN    */
     size_t left_out;             /* rows of its data that could not be used */
     char *notes, *counts;        /* lines on how its table was taken, or NULL */
+    struct sph_run *run;         /* that it finished, until it is taken; or NULL */
 };
 
 /* What files need beside the public table. */

@@ -20,75 +20,6 @@
 
 enum { PIECE = 1 << 16, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
 
-/* A net of a run knows the columns of its data, as one that sph_net_open reads from the same file does. */
-static int keep_notes(sph_run *run)
-{
-    struct text text = {0};
-    int err = json_print(&text, run->schema, 0);
-    for (size_t k = 0; k < run->members && !err; k++)
-        err = sph_net_set_note(run->nets[k], text.chars);
-    text_free(&text);
-    return err;
-}
-
-int sph_run_open(sph_run **out, const char *dir)
-{
-    NEED(out, dir);
-    sph_run *run = mem_get(1, sizeof *run);
-    char *config = file_join(dir, RUNFOLDER_CONFIG), *model = file_join(dir, RUNFOLDER_MODEL);
-    char *experiment = file_join(dir, RUNFOLDER_EXPERIMENT);
-    int err = 0;
-    if (!run || !config || !model || !experiment || file_enter(dir) < 0)
-        err = SPH_EMEMORY;
-    else if (!(run->dir = mem_text(dir))) {
-        file_leave(dir);
-        err = SPH_EMEMORY;
-    } else if (!file_is_directory(dir))
-        err = file_exists(dir) ? sph_fail_at(SPH_EFORMAT, dir, "a file, expected a run folder")
-                               : sph_fail_at(SPH_EIO, dir, "no such run folder");
-    else if (!file_exists(config) && file_exists(experiment))
-        err = sph_fail_at(SPH_EFORMAT, dir,
-                          "an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir);
-    else if (!file_exists(config))
-        err = sph_fail_at(SPH_EFORMAT, dir, "not a run folder: it has no %s", RUNFOLDER_CONFIG);
-    else if ((err = runfolder_diverged(dir)) != 0)
-        err = err < 0 ? err : sph_fail_at(SPH_EFORMAT, dir, "the run diverged: it has no model");
-    else if (!file_exists(model))
-        err = sph_fail_at(SPH_EFORMAT, dir, "the run is not finished: it has no %s; go on with --resume",
-                          RUNFOLDER_MODEL);
-    else if (!(err = options_new(&run->spec)) && !(err = config_read(run->spec, config)) &&
-             !(err = model_open_members(&run->nets, &run->members, &run->schema, model)) && !run->schema)
-        err = sph_fail_at(SPH_EFORMAT, model, "says nothing about the columns of its data");
-    else if (!err)
-        err = keep_notes(run);
-    mem_free(config);
-    mem_free(model);
-    mem_free(experiment);
-    if (err < 0) {
-        sph_run_free(run);
-        return err;
-    }
-    run->net = run->nets[0];
-    for (size_t k = 0; k < run->members; k++)
-        sph_net_set_conv(run->nets[k], (sph_conv)run->spec->options.conv);
-    *out = run;
-    return 0;
-}
-
-void sph_run_free(sph_run *run)
-{
-    if (!run)
-        return;
-    file_leave(run->dir);
-    mem_free(run->dir);
-    options_delete(run->spec);
-    model_free_members(run->nets, run->members);
-    json_decref(run->schema);
-    mem_free(run->keep);
-    mem_free(run->notes);
-    mem_free(run);
-}
-
 size_t sph_run_members(const sph_run *run)
 {
     return run ? run->members : 0;
@@ -122,6 +53,8 @@ static int put_option(sph_run *run, enum option_id id, const char *value)
     if (!value)
         value = option->argument ? "" : "true";
     int err = options_put(run->spec, id, value, ORIGIN_COMMAND);
+    sph_data_free(run->data); /* they may be others now */
+    run->data = NULL;
     return err == SPH_EARG ? sph_fail_about(err, option->name, "--%s", option->name) : err;
 }
 
@@ -250,16 +183,15 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
                            run->dir);
     if (!err && run->keep && json_object_get(run->schema, "images"))
         err = sph_fail_key(SPH_EARG, "keep", "images have no columns");
-    if (!err)
-        err = source ? data_open_like(&data, source, run->schema, need_targets, &how)
-                     : job_read_data(run->spec, NULL, &data);
+    if (!err && source)
+        err = data_open_like(&data, source, run->schema, need_targets, &how);
+    else if (!err && !(err = run_own_data(run, NULL)))
+        data = data_share(run->data);
     run->left_out = !err && data->pictures ? data->left_out : 0;
     mem_free(run->notes);
     run->notes = NULL;
     if (!err && source)
         err = data_counts(data, &run->notes);
-    if (!err && !source)
-        err = runfolder_check_content(run->dir, job_content(data));
     if (!err)
         err = run_check_net(run->net, data, model);
     for (size_t k = 0; k < run->members && !err; k++)
@@ -273,11 +205,13 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     return err;
 }
 
-int run_test_part(const sph_run *run, size_t rows, sph_split *split)
+int run_test_part(sph_run *run, const uint32_t **rows, size_t *count)
 {
-    int err = runfolder_read_split(split, run->dir, rows);
-    if (!err && !split->test_rows)
+    int err = run_own_split(run);
+    if (!err && !run->split.test_rows)
         err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+    *rows = run->split.test;
+    *count = run->split.test_rows;
     return err;
 }
 
@@ -285,18 +219,18 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
 {
     NEED(run, scores);
     sph_data *data = NULL;
-    sph_split split = {0};
     struct feed *feed = NULL;
+    const uint32_t *rows = NULL;
     sph_train_opts train = job_train_opts(run->spec);
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
-    if (source || !(err = run_test_part(run, data->rows, &split)))
-        err = feed_new(&feed, data, split.test, source ? data->rows : split.test_rows, run->net);
+    size_t count = data->rows;
+    if (source || !(err = run_test_part(run, &rows, &count)))
+        err = feed_new(&feed, data, rows, count, run->net);
     if (!err)
         err = members_score(run->nets, run->members, &train, &feed->source, NULL, 0, scores);
     feed_free(feed);
-    sph_split_free(&split);
     sph_data_free(data);
     return err;
 }

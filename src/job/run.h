@@ -7,19 +7,56 @@
 #include "file/json.h"
 #include "data/data.h"
 #include "job/options.h"
+#include "store/npz.h"
+
+/* What is read of a folder beside its options and its result; the rest stays NULL. */
+enum run_parts {
+    RUN_RECORD = 1, /* where there is one */
+    RUN_DATA = 2,   /* and its split */
+    RUN_FIRST = 4,  /* the net before training, with the data, which it is made for */
+    RUN_MODEL = 8   /* where the run left one */
+};
 
 struct sph_run {
     char *dir;
     struct job_spec *spec; /* as config.yaml has it */
-    sph_net *net;          /* the first member, or the only one */
+    json_t *result;        /* result.json; NULL: not finished */
+    sph_net *net;          /* the first member, or the only one; NULL: no model */
     sph_net **nets;        /* (members) */
     size_t members;
-    json_t *schema;  /* of the columns of its data */
-    int strict;      /* words that training did not see are refused */
-    char *keep;      /* columns to carry into predictions, or NULL */
-    char *notes;     /* lines on the table it was used on last, or NULL */
-    size_t left_out; /* of the data it was used on last, pictures that could not be decoded */
+    json_t *schema;     /* of the columns of its data */
+    sph_data *data;     /* its own, all parts */
+    sph_split split;    /* of them */
+    sph_net *first;     /* as it was drawn, with the standardisation of the training part */
+    struct npz *record; /* boundaries.npz */
+    int strict;         /* words that training did not see are refused */
+    char *keep;         /* columns to carry into predictions, or NULL */
+    char *notes;        /* lines on the table it was used on last, or NULL */
+    size_t left_out;    /* of the data it was used on last, pictures that could not be decoded */
 };
+
+/* ---------------------------------------------------------------- run_folder.c */
+
+/* parts: bits of run_parts; cache: where its data are kept for others, or NULL. Free with run_close. */
+int run_read(sph_run *run, const char *dir, unsigned parts, struct data_cache *cache);
+void run_close(sph_run *run);
+
+/* Parts that were not read yet. */
+int run_own_data(sph_run *run, struct data_cache *cache); /* refused where they changed since */
+int run_own_split(sph_run *run);                          /* after its data */
+int run_open_model(sph_run *run);
+int run_open_record(struct npz **out, const char *dir); /* *out is NULL where there is none */
+
+/* The nets and the schema of their data are the run's from now on, also after a failure. */
+int run_take_nets(sph_run *run, sph_net **nets, size_t members, json_t *schema);
+
+/* The one net there is; NULL: none, or an ensemble. */
+sph_net *run_single(const sph_run *run);
+
+/* A score of a part in a result.json; NaN where there is none. */
+double result_score(const json_t *result, const char *part, const char *metric);
+
+/* ---------------------------------------------------------------- run.c */
 
 /* The data of the run itself (source NULL: what it was trained on, all parts), or another source read with
  * the run's columns. Own data that changed since are refused, and numbers that are too large for the nets' dtype.
@@ -32,8 +69,8 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
 int run_check_outputs(const sph_run *run, const char *source, const sph_data *data, const uint32_t *rows,
                       size_t count, const double *y);
 
-/* The split of its own data, of so many rows; refused where it has no test part. Caller frees it also then. */
-int run_test_part(const sph_run *run, size_t rows, sph_split *split);
+/* Its test part, once its data are open; refused where it has none. Borrowed. */
+int run_test_part(sph_run *run, const uint32_t **rows, size_t *count);
 
 /* What looks into one net is not for an ensemble: SPH_EARG, which says how to take one member. */
 int run_check_single(const sph_run *run, const char *what);

@@ -37,16 +37,16 @@ int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out)
 {
     NEED(run, out);
     sph_data *data = NULL;
-    sph_split split = {0};
+    const uint32_t *rows = NULL;
     *out = (sph_confusion){0};
     int err = run_open_data(run, source, 1, &data);
     if (!err && (data->task == SPH_TASK_REGRESSION || data->targets != 1))
         err = sph_fail_key(SPH_EARG, "confusion", "%s tells no classes apart", run->dir);
+    size_t count = err ? 0 : data->rows;
     if (!err && !source)
-        err = run_test_part(run, data->rows, &split);
+        err = run_test_part(run, &rows, &count);
     if (!err)
-        err = fill(out, run, data, source ? NULL : split.test, source ? data->rows : split.test_rows);
-    sph_split_free(&split);
+        err = fill(out, run, data, rows, count);
     sph_data_free(data);
     return err;
 }

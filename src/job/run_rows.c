@@ -21,20 +21,19 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The rows' numbers: the test part's, or all. */
-static int choose_rows(struct run_rows *out, const sph_run *run, const char *source)
+static int choose_rows(struct run_rows *out, sph_run *run, const char *source)
 {
-    sph_split split = {0};
-    int err = source ? 0 : run_test_part(run, out->data->rows, &split);
-    out->count = source ? out->data->rows : split.test_rows;
+    const uint32_t *test = NULL;
+    out->count = out->data->rows;
+    int err = source ? 0 : run_test_part(run, &test, &out->count);
     if (!err && out->data->rows > UINT32_MAX)
         err = sph_fail_key(SPH_EARG, "data", "%zu rows, expected fewer than 2^32", out->data->rows);
     if (!err && !(out->row = mem_get(out->count, sizeof *out->row)))
         err = SPH_EMEMORY;
     for (size_t i = 0; i < out->count && !err; i++)
-        out->row[i] = source ? (uint32_t)i : split.test[i];
+        out->row[i] = source ? (uint32_t)i : test[i];
     if (!err)
         qsort(out->row, out->count, sizeof *out->row, by_number);
-    sph_split_free(&split);
     return err;
 }
 

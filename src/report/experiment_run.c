@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "compare/run.h"
+#include "compare/experiment_jobs.h"
 #include "file/file.h"
 #include "report/figures.h"
 #include "report/pages.h"

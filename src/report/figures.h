@@ -41,17 +41,17 @@ enum { FIGURE_COUNT = 0 FIGURES(FIGURE_ONE) };
 /* What a figure needs: the parts of a training that are opened for it, one panel at a time, and more. None
  * of it: it shows nothing that was trained. */
 enum figure_needs {
-    FIGURE_RECORD = RECORDED_RECORD, /* where there is one */
-    FIGURE_DATA = RECORDED_DATA,
-    FIGURE_FIRST = RECORDED_FIRST, /* the net before training */
-    FIGURE_LAST = RECORDED_LAST,   /* and after, where the run left one */
-    FIGURE_BOUNDARIES = 1 << 4,    /* a record of these */
-    FIGURE_PATTERNS = 1 << 5,      /* or of these */
-    FIGURE_REGIONS = 1 << 6,       /* a net that is linear in pieces */
-    FIGURE_METRICS = 1 << 7,       /* metrics.jsonl of every seed */
-    FIGURE_SCORES = 1 << 8,        /* the scores of all jobs of an experiment */
-    FIGURE_GRADIENTS = 1 << 9,     /* a record of these */
-    FIGURE_TESTED = 1 << 10        /* a model, and rows that it was not trained on */
+    FIGURE_RECORD = RUN_RECORD, /* where there is one */
+    FIGURE_DATA = RUN_DATA,
+    FIGURE_FIRST = RUN_FIRST,   /* the net before training */
+    FIGURE_LAST = RUN_MODEL,    /* and after, where the run left one */
+    FIGURE_BOUNDARIES = 1 << 4, /* a record of these */
+    FIGURE_PATTERNS = 1 << 5,   /* or of these */
+    FIGURE_REGIONS = 1 << 6,    /* a net that is linear in pieces */
+    FIGURE_METRICS = 1 << 7,    /* metrics.jsonl of every seed */
+    FIGURE_SCORES = 1 << 8,     /* the scores of all jobs of an experiment */
+    FIGURE_GRADIENTS = 1 << 9,  /* a record of these */
+    FIGURE_TESTED = 1 << 10     /* a model, and rows that it was not trained on */
 };
 
 enum figure_task { FIGURE_ANY_TASK, FIGURE_CLASSES, FIGURE_ONE_TARGET, FIGURE_IMAGES };
@@ -81,10 +81,27 @@ extern const char *const figure_names[FIGURE_COUNT];
 /* What the room that reads experiment files has to know. */
 extern const struct figure_list figure_list;
 
-/* The parts of a training that are opened for it (RECORDED_...); a failure without a place where an opened
+/* The parts of a training that are opened for it (RUN_...); a failure without a place where an opened
  * one lacks what the figure needs. */
 unsigned figure_parts(const struct figure_kind *kind);
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel);
+
+static inline int figure_stands_alone(const struct figure_kind *kind)
+{
+    return !kind->needs;
+}
+
+/* Where the figure that panels are at needs an experiment, or a key of its grid. */
+int figure_check_grid(const struct panels *panels);
+
+/* Of one run that names none: wanted <- all that its data and its record allow. Else fails where there can be no figures, or what they
+ * need was not recorded. */
+int figures_choose(struct panels *panels, int named, unsigned char wanted[FIGURE_COUNT]);
+
+/* wanted <- figures by their words. */
+int figures_read(const char *const *names, size_t count, unsigned char wanted[FIGURE_COUNT]);
+
+/* ---------------------------------------------------------------- figures_draw.c */
 
 /* Draws the wanted words of a finished experiment, or, without results, of the run in dir, into dir/figures, as
  * WORD or, for one of several sets, WORD-SET.

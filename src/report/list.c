@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "file/file.h"
 #include "file/json.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "store/runfolder.h"
@@ -129,7 +129,7 @@ static void put_result(struct table *table, size_t row, const json_t *result, co
     }
     table_words(table, row, LIST_STATE, "finished");
     table_words(table, row, LIST_METRIC, metric);
-    table_number(table, row, LIST_TEST, recorded_score(result, "test", metric));
+    table_number(table, row, LIST_TEST, result_score(result, "test", metric));
     table_count(table, row, LIST_EPOCHS, (size_t)json_integer_value(json_object_get(result, "epochs")));
 }
 
@@ -147,10 +147,11 @@ static int put_failure(struct table *table, size_t row, struct found *found, int
 
 static int put_run(struct table *table, size_t row, struct found *found, const char *dir)
 {
-    struct job_spec *spec = NULL;
-    json_t *result = NULL;
+    struct sph_run run;
     struct text words = {0};
-    int err = recorded_describe(dir, &spec, &result);
+    int err = run_read(&run, dir, 0, NULL);
+    const struct job_spec *spec = run.spec;
+    const json_t *result = run.result;
     if (!err) {
         table_words(table, row, LIST_DATA, last_part(spec->options.data));
         show_network(&words, spec);
@@ -165,8 +166,7 @@ static int put_run(struct table *table, size_t row, struct found *found, const c
         err = put_when(table, row, dir, result ? RUNFOLDER_RESULT : RUNFOLDER_CONFIG);
     } else
         err = put_failure(table, row, found, err);
-    json_decref(result);
-    options_delete(spec);
+    run_close(&run);
     return err;
 }
 

@@ -330,20 +330,19 @@ static int add_rows(struct report *report, const struct run_rows *rows)
     return err ? err : add_calibration(report, rows);
 }
 
-int page_add_rows(struct report *report, const char *dir)
+int page_add_rows(struct report *report, sph_run *run)
 {
-    sph_run *run = NULL;
     struct run_rows rows = {0};
-    int err = sph_run_open(&run, dir), there = err ? 0 : run_rows_at_hand(run);
-    if (err == SPH_EFORMAT)
-        err = 0; /* diverged: it left no model */
+    int err = run_open_model(run);
+    if (err == SPH_EFORMAT || (!err && !run->schema))
+        return 0; /* diverged: it left no model */
+    int there = err ? 0 : run_rows_at_hand(run);
     if (!err)
         err = there < 0 ? there : there ? open_rows(&rows, run) : 0;
     if (!err && rows.p && rows.count)
         err = add_rows(report, &rows);
-    else if (!err && run && json_object_get(run->schema, "images"))
+    else if (!err && json_object_get(run->schema, "images"))
         err = add_confusion_of_images(report, run);
     run_rows_free(&rows);
-    sph_run_free(run);
     return err;
 }

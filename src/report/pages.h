@@ -4,7 +4,7 @@
 #ifndef SPH_REPORT_PAGES_H
 #define SPH_REPORT_PAGES_H
 
-#include "job/options.h"
+#include "job/run.h"
 #include "report/report.h"
 #include "report/tables.h"
 
@@ -15,6 +15,9 @@
  * and no seconds are in it: the same results give the same bytes. */
 int experiment_write_page(const struct results *results, const struct tables *tables);
 
+/* The page of the run in dir, finished or not. */
+int run_write_page(const char *dir);
+
 /* `spherelu train` with every option that is not at its default. */
 void run_add_command(struct text *out, const struct job_spec *spec);
 
@@ -24,7 +27,7 @@ int page_add_figures(struct report *report, const char *folder);
 int page_add_file(struct report *report, const char *dir, const char *name, const char *summary);
 
 /* Of a run on a table whose data are where they were: what the net predicts of the test rows. */
-int page_add_rows(struct report *report, const char *dir);
+int page_add_rows(struct report *report, sph_run *run);
 
 /* Curves of trainings in one drawing, as far as there are any: curve i is names[i] of dirs[i]/metrics.jsonl. best: an
  * epoch to mark; 0: none. */

@@ -12,9 +12,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/data.h"
+#include "file/file.h"
 #include "job/resolve.h"
 #include "report/figures.h"
 #include "report/show.h"
+#include "store/runfolder.h"
 
 /* ---------------------------------------------------------------- one at a time */
 
@@ -66,7 +68,7 @@ int panels_begin(struct panels *panels, const struct results *results, const cha
 
 static void close_panel(struct panels *panels)
 {
-    recorded_free(&panels->open.run);
+    run_close(&panels->open.run);
     mem_free(panels->open.point);
     mem_free(panels->method);
     panels->open = (struct panel){0};
@@ -114,6 +116,25 @@ static int name_method(struct panels *panels)
     return text.failed ? SPH_EMEMORY : 0;
 }
 
+static int check_task(struct sph_run *run)
+{
+    if (run->spec->options.task >= 0)
+        return 0;
+    char *config = file_join(run->dir, RUNFOLDER_CONFIG);
+    int err = config
+                  ? sph_fail_of(SPH_EFORMAT, config, 0, "task",
+                                "data has no task, expected regression, binary or classes: a run writes it")
+                  : SPH_EMEMORY;
+    mem_free(config);
+    run_close(run);
+    return err;
+}
+
+static const char *metric_word(const struct sph_run *run)
+{
+    return sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)run->spec->options.task))->word;
+}
+
 int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out)
 {
     *out = &panels->open;
@@ -121,13 +142,14 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
         return 0;
     close_panel(panels);
     char *folder = folder_of(panels, i);
-    int err = folder
-                  ? recorded_open(&panels->open.run, folder, panels->e ? panels->results->facts.metric : NULL,
-                                  parts, panels->e ? experiment_cache(panels->e) : NULL)
-                  : SPH_EMEMORY;
+    struct sph_run *run = &panels->open.run;
+    int err =
+        folder ? run_read(run, folder, parts, panels->e ? experiment_cache(panels->e) : NULL) : SPH_EMEMORY;
     mem_free(folder);
-    if (err < 0)
+    if (err < 0 || (err = check_task(run)) < 0)
         return err;
+    panels->open.metric = panels->e ? panels->results->facts.metric : metric_word(run);
+    panels->open.score = result_score(run->result, "test", panels->open.metric);
     panels->is_open = 1;
     panels->number = i;
     panels->parts = parts;
@@ -147,9 +169,8 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
 int panels_open(struct panels *panels, size_t i, const struct panel **out)
 {
     int err = panels_look(panels, i, figure_parts(panels->kind), out);
-    const struct recorded *run = &panels->open.run;
     if (!err && (err = figure_check_panel(panels->word, panels->kind, *out)) < 0)
-        sph_fail_move(err, run->dir, 0, 0);
+        sph_fail_move(err, panels->open.run.dir, 0, 0);
     return err;
 }
 
@@ -239,15 +260,15 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
 
 const char *panel_without_model(const struct panel *panel)
 {
-    return panel->run.nets       ? "an ensemble, not one net"
-           : panel->run.finished ? "diverged: no model"
-                                 : "not finished";
+    return panel->run.nets     ? "an ensemble, not one net"
+           : panel->run.result ? "diverged: no model"
+                               : "not finished";
 }
 
 void panels_score(struct figure *figure, const struct panel *panel, size_t number)
 {
-    if (panel->run.nets && !isnan(panel->run.score))
-        panels_text(figure, "score", number, "test %s %.3f%s", panel->run.metric, panel->run.score,
+    if (panel->run.nets && !isnan(panel->score))
+        panels_text(figure, "score", number, "test %s %.3f%s", panel->metric, panel->score,
                     job_leaks(panel->run.spec) ? " (leak)" : "");
     else
         panels_text(figure, "score", number, "%s", panel->run.nets ? "" : panel_without_model(panel));

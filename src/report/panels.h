@@ -9,15 +9,17 @@
 #include <stddef.h>
 
 #include "compare/results.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "report/figure.h"
 #include "spherelu.h"
 
 /* One training, of the seed that is shown. */
 struct panel {
-    const char *method;  /* "GmP" */
-    char *point;         /* "lr 0.1"; "": nothing to say */
-    struct recorded run; /* as much of it as the figure needs */
+    const char *method; /* "GmP" */
+    char *point;        /* "lr 0.1"; "": nothing to say */
+    struct sph_run run; /* as much of it as the figure needs */
+    const char *metric; /* of the task, or the one that the experiment compares */
+    double score;       /* on the test part; NaN: none */
     double
         median; /* of the test scores of this method and point over `seeds`; NaN: one seed, or none has one */
     size_t seeds;
@@ -48,7 +50,7 @@ int panels_begin(struct panels *panels, const struct results *results, const cha
 void panels_end(struct panels *panels);
 
 /* Opens panel number i with what the figure needs, in place of the one before. Fails where it lacks that,
- * naming its folder. The second opens these parts alone (RECORDED_...), for a look at all before the first. */
+ * naming its folder. The second opens these parts alone (RUN_...), for a look at all before the first. */
 int panels_open(struct panels *panels, size_t i, const struct panel **out);
 int panels_look(struct panels *panels, size_t i, unsigned parts, const struct panel **out);
 size_t panels_count(const struct panels *panels);

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "compare/statistics.h"
 #include "file/file.h"
-#include "job/recorded.h"
 #include "job/run_rows.h"
 #include "report/pages.h"
 #include "report/show.h"
@@ -71,21 +70,15 @@ static void put_pairs(struct table *table, size_t row, const struct run_rows *fi
     table_count(table, row, COMPARE_BEHIND, behind);
 }
 
-static int put_score(struct table *table, size_t row, const char *dir, sph_task task)
+static void put_score(struct table *table, size_t row, const sph_run *run)
 {
-    json_t *result = NULL;
-    const char *word = sph_word(SPH_WORDS_METRIC, (int)sph_metric_of(task))->word;
-    char *path = file_join(dir, RUNFOLDER_RESULT);
-    int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(&result, path) : 0;
-    if (result) {
-        double score = recorded_score(result, "test", word);
+    const char *word =
+        sph_word(SPH_WORDS_METRIC, (int)sph_metric_of((sph_task)run->spec->options.task))->word;
+    double score = result_score(run->result, "test", word);
+    if (run->result)
         table_words(table, row, COMPARE_METRIC, word);
-        if (!isnan(score))
-            table_number(table, row, COMPARE_SCORE, score);
-    }
-    json_decref(result);
-    mem_free(path);
-    return err;
+    if (!isnan(score))
+        table_number(table, row, COMPARE_SCORE, score);
 }
 
 /* A run that cannot be opened is a failure; one whose data are gone is told so in its row. */
@@ -102,8 +95,8 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
     table_words(table, row, COMPARE_DATA, slash ? slash + 1 : data);
     show_method(&words, run->spec);
     table_take(table, row, COMPARE_METHOD, &words);
-    err = put_score(table, row, dir, (sph_task)run->spec->options.task);
-    if (!err && (err = run_rows_open(&rows, run, NULL)) < 0 && !file_unread(err, sph_failure()->path)) {
+    put_score(table, row, run);
+    if ((err = run_rows_open(&rows, run, NULL)) < 0 && !file_unread(err, sph_failure()->path)) {
         table_words(table, row, COMPARE_NOTE, sph_failure()->what);
         err = 0;
     } else if (!err) {

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "job/defaults.h"
 #include "job/resolve.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "job/job.h"
 #include "net/zoo.h"
 #include "report/figures.h"
@@ -185,44 +185,42 @@ static int add_repeating(struct report *report, const char *dir, const struct jo
                                    RUNFOLDER_CONFIG ": every setting, defaults included");
 }
 
-static int write_page(const char *dir)
+int sph_run_page(sph_run *run)
 {
-    struct job_spec *spec = NULL;
+    NEED(run);
     struct report *report = NULL;
-    json_t *result = NULL;
-    char *path = file_join(dir, REPORT_PAGE);
-    int err = path ? recorded_describe(dir, &spec, &result) : SPH_EMEMORY;
-    if (!err)
-        err = begin_report(&report, spec);
-    if (!err && result)
-        err = add_result(report, result);
+    char *path = file_join(run->dir, REPORT_PAGE);
+    int err = path ? begin_report(&report, run->spec) : SPH_EMEMORY;
+    if (!err && run->result)
+        err = add_result(report, run->result);
     else if (!err)
         report_warning(report,
                        "The run is not finished: it has no scores yet. train --resume goes on with it.");
-    if (!err && !(err = draw_curves(dir)))
-        err = add_curves(report, dir, result);
-    if (!err && result)
-        err = page_add_rows(report, dir);
+    if (!err && !(err = draw_curves(run->dir)))
+        err = add_curves(report, run->dir, run->result);
+    if (!err && run->result)
+        err = page_add_rows(report, run);
     if (!err)
-        err = page_add_figures(report, dir);
+        err = page_add_figures(report, run->dir);
     if (!err)
-        err = add_repeating(report, dir, spec);
+        err = add_repeating(report, run->dir, run->spec);
     if (!err)
         err = report_write(report, path);
-    json_decref(result);
     report_free(report);
-    options_delete(spec);
     mem_free(path);
     return err;
 }
 
-int sph_run_page(const char *dir)
+int run_write_page(const char *dir)
 {
-    NEED(dir);
+    struct sph_run run;
     int err = file_enter(dir);
-    if (!err) {
-        err = write_page(dir);
-        file_leave(dir);
+    if (err < 0)
+        return err;
+    if (!(err = run_read(&run, dir, 0, NULL))) {
+        err = sph_run_page(&run);
+        run_close(&run);
     }
+    file_leave(dir);
     return err;
 }

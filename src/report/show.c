@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
-#include "job/recorded.h"
+#include "job/run.h"
 #include "net/zoo.h"
 #include "report/pages.h"
 #include "store/model.h"
@@ -221,9 +221,9 @@ static void add_origins(struct text *out, const struct job_spec *spec)
     }
 }
 
-static json_t *run_to_json(const char *dir, const struct job_spec *spec, const json_t *result,
-                           const sph_net *net, size_t members)
+static json_t *run_to_json(const struct sph_run *run)
 {
+    const struct job_spec *spec = run->spec;
     json_t *options = json_object(), *origins = json_object();
     int bad = !options || !origins;
     for (enum option_id id = 0; id < OPTION_COUNT; id++)
@@ -233,46 +233,33 @@ static json_t *run_to_json(const char *dir, const struct job_spec *spec, const j
             bad |= json_object_set_new(origins, name,
                                        json_words(option_origin_word((enum option_origin)spec->origin[id])));
         }
-    json_t *object = JSON_OF({"run", json_words(dir)}, {"options", options}, {"origins", origins},
-                             {"result", result ? json_incref((json_t *)result) : json_null()});
-    if (net)
-        bad |= network_to_json(object, net, members);
+    json_t *object = JSON_OF({"run", json_words(run->dir)}, {"options", options}, {"origins", origins},
+                             {"result", run->result ? json_incref(run->result) : json_null()});
+    if (run->net)
+        bad |= network_to_json(object, run->net, run->members);
     return json_whole(object, bad);
 }
 
 static int show_run(const char *dir, int json, const sph_sink *sink)
 {
-    struct job_spec *spec = NULL;
-    sph_net **nets = NULL, *net = NULL;
-    size_t members = 0;
-    json_t *result = NULL;
+    struct sph_run run;
     struct text out = {0};
-    char *model = file_join(dir, RUNFOLDER_MODEL);
-    int err = model ? recorded_describe(dir, &spec, &result) : SPH_EMEMORY;
-    if (!err && file_exists(model))
-        err = model_open_members(&nets, &members, NULL, model);
-    if (err < 0)
-        goto out;
-    net = nets ? nets[0] : NULL;
-    if (json) {
-        err = show_json(run_to_json(dir, spec, result, net, members), sink);
-        goto out;
+    int err = run_read(&run, dir, RUN_MODEL, NULL);
+    if (!err && json) {
+        err = show_json(run_to_json(&run), sink);
+    } else if (!err) {
+        text_add(&out, "run         %s\n", dir);
+        add_options(&out, run.spec);
+        add_result(&out, run.result);
+        if (run.net)
+            err = add_network(&out, run.net, run.members);
+        add_origins(&out, run.spec);
+        text_add(&out, "\nrepeat      ");
+        run_add_command(&out, run.spec);
+        text_add(&out, "\n");
+        err = show_text(&out, err, sink);
     }
-    text_add(&out, "run         %s\n", dir);
-    add_options(&out, spec);
-    add_result(&out, result);
-    if (net)
-        err = add_network(&out, net, members);
-    add_origins(&out, spec);
-    text_add(&out, "\nrepeat      ");
-    run_add_command(&out, spec);
-    text_add(&out, "\n");
-    err = show_text(&out, err, sink);
-out:
-    json_decref(result);
-    model_free_members(nets, members);
-    options_delete(spec);
-    mem_free(model);
+    run_close(&run);
     return err;
 }
 

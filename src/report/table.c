@@ -87,7 +87,7 @@ void table_rows(struct table *table, size_t rows)
         table->failed = 1;
 }
 
-static void free_cell(const struct cell *cell)
+static void free_cell(const struct table_cell *cell)
 {
     mem_free(cell->text);
     mem_free(cell->list);
@@ -110,15 +110,15 @@ void table_free(struct table *table)
 
 /* ---------------------------------------------------------------- cells */
 
-const struct cell *table_at(const struct table *table, size_t row, size_t column)
+const struct table_cell *table_at(const struct table *table, size_t row, size_t column)
 {
     return &table->cells[row * table->column_count + column];
 }
 
-static void put(struct table *table, size_t row, size_t column, struct cell cell)
+static void put(struct table *table, size_t row, size_t column, struct table_cell cell)
 {
-    struct cell *at = row < table->row_count ? &table->cells[row * table->column_count + column]
-                                             : NULL; /* memory was short */
+    struct table_cell *at = row < table->row_count ? &table->cells[row * table->column_count + column]
+                                                   : NULL; /* memory was short */
     free_cell(at ? at : &cell);
     if (at)
         *at = cell;
@@ -128,7 +128,7 @@ void table_text(struct table *table, size_t row, size_t column, const char *form
 {
     va_list list;
     va_start(list, format);
-    put(table, row, column, (struct cell){.kind = CELL_TEXT, .text = made(table, format, list)});
+    put(table, row, column, (struct table_cell){.kind = CELL_TEXT, .text = made(table, format, list)});
     va_end(list);
 }
 
@@ -149,39 +149,40 @@ void table_take(struct table *table, size_t row, size_t column, struct text *wor
 
 void table_flag(struct table *table, size_t row, size_t column, int flag)
 {
-    put(table, row, column, (struct cell){.kind = CELL_FLAG, .count = flag != 0});
+    put(table, row, column, (struct table_cell){.kind = CELL_FLAG, .count = flag != 0});
 }
 
 void table_count(struct table *table, size_t row, size_t column, size_t count)
 {
-    put(table, row, column, (struct cell){.kind = CELL_COUNT, .count = count});
+    put(table, row, column, (struct table_cell){.kind = CELL_COUNT, .count = count});
 }
 
 void table_number(struct table *table, size_t row, size_t column, double value)
 {
-    put(table, row, column, (struct cell){.kind = isfinite(value) ? CELL_NUMBER : CELL_MISSING, .a = value});
+    put(table, row, column,
+        (struct table_cell){.kind = isfinite(value) ? CELL_NUMBER : CELL_MISSING, .a = value});
 }
 
 void table_mean(struct table *table, size_t row, size_t column, double mean, double error)
 {
     put(table, row, column,
-        (struct cell){.kind = isnan(mean) ? CELL_MISSING : CELL_MEAN, .a = mean, .b = error});
+        (struct table_cell){.kind = isnan(mean) ? CELL_MISSING : CELL_MEAN, .a = mean, .b = error});
 }
 
 void table_within(struct table *table, size_t row, size_t column, double value, double spread)
 {
     put(table, row, column,
-        (struct cell){.kind = isfinite(value) ? CELL_WITHIN : CELL_MISSING, .a = value, .b = spread});
+        (struct table_cell){.kind = isfinite(value) ? CELL_WITHIN : CELL_MISSING, .a = value, .b = spread});
 }
 
 void table_interval(struct table *table, size_t row, size_t column, double low, double high)
 {
-    put(table, row, column, (struct cell){.kind = CELL_INTERVAL, .a = low, .b = high});
+    put(table, row, column, (struct table_cell){.kind = CELL_INTERVAL, .a = low, .b = high});
 }
 
 void table_p(struct table *table, size_t row, size_t column, double p, int approximate)
 {
-    put(table, row, column, (struct cell){.kind = CELL_P, .a = p, .count = approximate != 0});
+    put(table, row, column, (struct table_cell){.kind = CELL_P, .a = p, .count = approximate != 0});
 }
 
 void table_list(struct table *table, size_t row, size_t column, const double *values, size_t count)
@@ -192,12 +193,12 @@ void table_list(struct table *table, size_t row, size_t column, const double *va
         return;
     }
     memcpy(list, values, count * sizeof *list);
-    put(table, row, column, (struct cell){.kind = CELL_LIST, .list = list, .count = count});
+    put(table, row, column, (struct table_cell){.kind = CELL_LIST, .list = list, .count = count});
 }
 
 void table_missing(struct table *table, size_t row, size_t column)
 {
-    put(table, row, column, (struct cell){.kind = CELL_MISSING});
+    put(table, row, column, (struct table_cell){.kind = CELL_MISSING});
 }
 
 void table_mark(struct table *table, size_t row, size_t column, enum table_mark mark)
@@ -328,7 +329,7 @@ static void add_interval(struct text *out, double low, double high, enum table_s
 void table_add_cell(struct text *out, const struct table *table, size_t row, size_t column,
                     enum table_style style)
 {
-    const struct cell *cell = table_at(table, row, column);
+    const struct table_cell *cell = table_at(table, row, column);
     switch (cell->kind) {
     case CELL_TEXT:
         add_words(out, cell->text);
@@ -371,7 +372,7 @@ int table_shows(const struct table *table, size_t column)
     if (!table->columns[column].head)
         return 0;
     for (size_t row = 0; row < table->row_count; row++) {
-        const struct cell *cell = table_at(table, row, column);
+        const struct table_cell *cell = table_at(table, row, column);
         if (cell->kind != CELL_EMPTY && (cell->kind != CELL_TEXT || *cell->text))
             return 1;
     }

@@ -30,7 +30,7 @@ enum cell_kind {
 /* In HTML; MARK_FIRST in all formats for readers: the best of a column, "*" in text. */
 enum table_mark { MARK_PLAIN, MARK_BEST, MARK_BAD, MARK_LEAD, MARK_FIRST };
 
-struct cell {
+struct table_cell {
     enum cell_kind kind;
     enum table_mark mark;
     double a, b;  /* number; mean, error; value, spread; low, high; p */
@@ -61,8 +61,8 @@ struct table {
     struct table_column *columns;
     char **heads; /* (column_count) those that the table made, or names for CSV */
     size_t column_count, column_room, head_room;
-    struct cell *cells; /* (row_count, column_count) */
-    char **below;       /* (row_count) what stands beneath a row in text, Markdown and LaTeX, or NULL */
+    struct table_cell *cells; /* (row_count, column_count) */
+    char **below;             /* (row_count) what stands beneath a row in text, Markdown and LaTeX, or NULL */
     size_t row_count;
     int failed;
 };
@@ -110,7 +110,7 @@ json_t *table_to_json(const struct table *table);
 /* ---------------------------------------------------------------- for the writers */
 
 int table_failed(const struct table *table); /* for want of memory */
-const struct cell *table_at(const struct table *table, size_t row, size_t column);
+const struct table_cell *table_at(const struct table *table, size_t row, size_t column);
 int table_shows(const struct table *table, size_t column); /* to readers */
 
 /* A cell for readers. */

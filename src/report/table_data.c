@@ -11,7 +11,7 @@
 
 static void add_value(struct text *out, const struct table *table, size_t row, size_t column)
 {
-    const struct cell *cell = table_at(table, row, column);
+    const struct table_cell *cell = table_at(table, row, column);
     if (cell->kind == CELL_NUMBER || cell->kind == CELL_MEAN || cell->kind == CELL_WITHIN ||
         (cell->kind == CELL_P && isfinite(cell->a)))
         text_add_exact(out, cell->a);
@@ -47,7 +47,7 @@ void table_add_csv(const struct table *table, struct text *out)
 
 /* ---------------------------------------------------------------- JSON */
 
-static json_t *json_value(const struct cell *cell)
+static json_t *json_value(const struct table_cell *cell)
 {
     switch (cell->kind) {
     case CELL_TEXT:

@@ -230,7 +230,7 @@ static struct json_member part_of(const char *key, const sph_scores *scores, con
 }
 
 int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning,
-                           const json_t *more)
+                           const json_t *more, json_t **out)
 {
     json_t *object =
         JSON_OF(part_of("test", &result->test, result), part_of("val", &result->val, result),
@@ -241,7 +241,10 @@ int runfolder_write_result(const char *dir, const sph_result *result, const char
                 JSON_IF(warning, "warning", json_string(warning)));
     int failed = !object || (more && json_object_update(object, (json_t *)more));
     int err = failed ? out_of_memory(RUNFOLDER_RESULT) : write_json(dir, RUNFOLDER_RESULT, object, 2);
-    json_decref(object);
+    if (out && !err)
+        *out = object;
+    else
+        json_decref(object);
     return err;
 }
 

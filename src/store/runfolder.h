@@ -63,9 +63,9 @@ int runfolder_check_content(const char *dir, uint64_t content);
 int metrics_read(const char *dir, int (*take)(void *self, const json_t *line), void *self);
 
 /* Parts without rows are left out, and all of them when the run diverged; reason: then why. warning: what a
- * reader of the scores must know, or NULL; more: an object of other members behind these, or NULL. */
+ * reader of the scores must know, or NULL; more: an object of other members behind these, or NULL. out: what was written, caller frees with json_decref; or NULL. */
 int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning,
-                           const json_t *more);
+                           const json_t *more, json_t **out);
 
 /* Scores as result.json has them; NULL: out of memory. */
 json_t *runfolder_scores(const sph_scores *scores);

@@ -23,7 +23,7 @@ static void go_on(const char *home, size_t length)
         metrics_close(&metrics);
     }
     const sph_result result = {.epochs = 1, .best_epoch = 1, .diverged = length % 2 != 0};
-    if (runfolder_write_result(home, &result, "loss", NULL, NULL) < 0 ||
+    if (runfolder_write_result(home, &result, "loss", NULL, NULL, NULL) < 0 ||
         runfolder_diverged(home) != result.diverged)
         abort();
 }

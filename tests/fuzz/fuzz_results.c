@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     }
     if (fuzz_way(bytes, length, 4) == 0) {
         fuzz_file("r/result.json", bytes, length);
-        sph_run_page(fuzz_path("r"));
+        run_write_page(fuzz_path("r"));
         return 0;
     }
     put_member("e/results.json", "results", bytes, length);

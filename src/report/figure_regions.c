@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "data/data.h"
 #include "report/figures.h"
-#include "report/regions.h"
+#include "report/region_map.h"
 
 enum { POINTS_MOST = 400, REFUSED = 1 };
 
@@ -35,13 +35,13 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     for (int i = 0; i < 4; i++)
         opts.window[i] = window[i];
     write_data(figure, panel, number);
-    if (!panel->run.last) {
+    if (!run_single(&panel->run)) {
         panels_number(figure, "model", number, 0);
         panels_title(figure, panel, number);
         panels_text(figure, "count", number, "%s", panel_without_model(panel));
         return 0;
     }
-    int err = sph_regions_new(&regions, panel->run.last, &opts);
+    int err = sph_regions_new(&regions, run_single(&panel->run), &opts);
     if (err == SPH_EMEMORY)
         return err;
     panels_number(figure, "model", number, !err);

@@ -4,8 +4,8 @@
  * (sph_perturb), as in Figure 1 of the paper. It needs a name, and neither data nor methods; its seed is the
  * first of `seeds`. Beside figures and report it leaves perturb.txt (a table) and perturb.json (all numbers).
  */
-#ifndef SPH_COMPARE_PERTURB_H
-#define SPH_COMPARE_PERTURB_H
+#ifndef SPH_COMPARE_PERTURBED_UNIT_H
+#define SPH_COMPARE_PERTURBED_UNIT_H
 
 #include "compare/experiment.h"
 

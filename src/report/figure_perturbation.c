@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compare/perturb.h"
+#include "compare/perturbed_unit.h"
 #include "report/figures.h"
 
 static const double beyond = 20; /* half the length of a boundary, more than any window shows */

@@ -164,7 +164,7 @@ static int read_lines(struct panels *panels, struct line *lines, char names[NAME
         const struct panel *panel;
         if ((err = panels_open(panels, i, &panel)) < 0)
             return err;
-        choose_names(panel->run.metric, names);
+        choose_names(panel->metric, names);
         line->method = mem_text(panel->method);
         line->point = mem_text(chosen ? "" : panel->point);
         if (!line->method || !line->point)

@@ -2,8 +2,8 @@
  *
  * The jobs of an experiment at work, from the first check to results.json. What is made of the results for
  * readers comes after it, in the room report, while the folder is still held. */
-#ifndef SPH_COMPARE_RUN_H
-#define SPH_COMPARE_RUN_H
+#ifndef SPH_COMPARE_EXPERIMENT_JOBS_H
+#define SPH_COMPARE_EXPERIMENT_JOBS_H
 
 #include "compare/results.h"
 

@@ -74,7 +74,7 @@ static int read_runs(const struct panels *panels, size_t method, size_t point, s
         if (results->jobs[i].method != method || results->jobs[i].point != point)
             continue;
         struct panel run = {.run = {.dir = results_folder(results, i)}};
-        int err = run.run.dir ? recorded_open_npz(&run.run.record, run.run.dir) : SPH_EMEMORY;
+        int err = run.run.dir ? run_open_record(&run.run.record, run.run.dir) : SPH_EMEMORY;
         for (size_t layer = 0; layer < layers && !err; layer++) {
             double of[QUANTITIES];
             err = read_layer(&run, layer, of);

@@ -40,7 +40,7 @@ static double colour_of(const double *y, size_t outputs)
 static int write_map(struct figure *figure, const struct panel *panel, const double low[2],
                      const double high[2])
 {
-    const struct recorded *run = &panel->run;
+    const struct sph_run *run = &panel->run;
     size_t outputs = sph_net_outputs(run->nets[0]), columns = 3 + outputs;
     double *x = mem_get(SIDE * 2, sizeof *x), *y = mem_get(SIDE * outputs, sizeof *y);
     double *row = mem_get(columns, sizeof *row);

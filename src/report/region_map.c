@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/regions.h"
+#include "report/region_map.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compare/perturb.h"
+#include "compare/perturbed_unit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -151,7 +151,7 @@ static int longest(struct panels *panels, double *most)
         const struct panel *panel;
         size_t shape[4];
         double step = 0;
-        int err = panels_look(panels, i, RECORDED_RECORD, &panel);
+        int err = panels_look(panels, i, RUN_RECORD, &panel);
         if (!err)
             err = panel_shape(panel, "frame_step", 1, shape);
         if (!err && shape[0])

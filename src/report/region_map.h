@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A map of a net's linear regions, by figures/regions.gp. */
-#ifndef SPH_REPORT_REGIONS_H
-#define SPH_REPORT_REGIONS_H
+#ifndef SPH_REPORT_REGION_MAP_H
+#define SPH_REPORT_REGION_MAP_H
 
 #include "boundary/regions.h"
 

@@ -89,7 +89,7 @@ static int any_spectrum(struct panels *panels, int *out)
     *out = 0;
     for (size_t i = 0; i < panels_count(panels) && !*out && !err; i++) {
         const struct panel *panel;
-        if (!(err = panels_look(panels, i, RECORDED_RECORD, &panel)))
+        if (!(err = panels_look(panels, i, RUN_RECORD, &panel)))
             *out = panel_array(panel, 0, "phi") != NULL;
     }
     return err;
@@ -98,7 +98,7 @@ static int any_spectrum(struct panels *panels, int *out)
 /* What all panels share, from the first of them. */
 static int write_first(struct figure *figure, const struct panel *panel, int spectrum)
 {
-    const struct recorded *run = &panel->run;
+    const struct sph_run *run = &panel->run;
     write_window(figure, panel);
     if (panels_axes(figure, panel) < 0)
         return SPH_EMEMORY;
