@@ -95,8 +95,8 @@ static void an_experiment_of_version_0_1_0_is_read_and_written_as_it_was(void **
     sph_experiment *e = opened(old);
     assert_string_equal(sph_experiment_name(e), "tricky: name \xc3\xa9 \xf0\x9f\x98\x80");
     assert_int_equal(e->methods[1].asked->options.nesterov, 1);
-    assert_true(e->axes[0].values[1]->options.lr == 0.30000000000000004);
-    assert_int_equal(e->axes[1].values[0]->options.hidden.count, 0);
+    assert_true(e->grid.axes[0].values[1]->options.lr == 0.30000000000000004);
+    assert_int_equal(e->grid.axes[1].values[0]->options.hidden.count, 0);
     assert_string_equal(experiment_paper(e, "max_move", 0, "", "SP, plain"), "up to 2^16");
     assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:0,2+patterns:every");
     char *now = written(e);
@@ -124,9 +124,9 @@ static void the_example_of_the_design_is_read(void **state)
     assert_int_equal(e->base->options.protocol, PROTOCOL_REFERENCE);
     assert_string_equal(options_text(e->base, OPTION_RECORD), "boundaries:every");
     static const char *const figures[] = {"trajectories", "turns", "decision"};
-    assert_int_equal(e->figure_count, 3);
+    assert_int_equal(e->drawn.count, 3);
     for (size_t i = 0; i < 3; i++)
-        assert_string_equal(e->figure_list->words[e->figures[i]], figures[i]);
+        assert_string_equal(e->drawn.known->words[e->drawn.words[i]], figures[i]);
     struct experiment_job *jobs;
     size_t count;
     assert_int_equal(experiment_list(e, 0, &jobs, &count), 0);

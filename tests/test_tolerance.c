@@ -27,9 +27,9 @@ typedef double score_of(const struct sph_experiment *e, const struct experiment_
 /* The rate of a job's point. */
 static double rate_of(const struct sph_experiment *e, const struct experiment_job *job)
 {
-    for (size_t a = 0; a < e->axis_count; a++)
-        if (e->axes[a].id == OPTION_LR)
-            return e->axes[a].values[experiment_value(e, job->point, a)]->options.lr;
+    for (size_t a = 0; a < e->grid.count; a++)
+        if (e->grid.axes[a].id == OPTION_LR)
+            return e->grid.axes[a].values[experiment_value(e, job->point, a)]->options.lr;
     return NAN;
 }
 

@@ -34,9 +34,9 @@ static size_t line_of(const struct sph_experiment *e, const struct experiment_jo
 {
     if (id < 0)
         return 0;
-    for (size_t i = 0; i < e->axis_count; i++)
-        if ((int)e->axes[i].id == id)
-            return e->axes[i].line;
+    for (size_t i = 0; i < e->grid.count; i++)
+        if ((int)e->grid.axes[i].id == id)
+            return e->grid.axes[i].line;
     size_t own = e->methods[job->method].lines[id], of_set = e->set_count ? e->sets[job->set].lines[id] : 0;
     return own ? own : of_set ? of_set : e->lines[id];
 }
@@ -102,7 +102,8 @@ static int check_split(const struct sph_experiment *e, const struct job_spec *sp
     if (!split.test_rows)
         err = sph_fail_key(SPH_EARG, "test",
                            "found 0, expected a share of the rows: the table is made of test scores");
-    else if (!split.val_rows && e->axis_count && !e->all_points && spec->options.protocol == PROTOCOL_HOLDOUT)
+    else if (!split.val_rows && e->grid.count && !e->table.all_points &&
+             spec->options.protocol == PROTOCOL_HOLDOUT)
         err = sph_fail_key(SPH_EARG, "val",
                            "found 0, expected more: the validation part chooses among the grid");
     else
@@ -195,7 +196,8 @@ static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t o
 {
     sph_metric list[SPH_METRICS_MAX];
     sph_task task = loss_row(loss)->task;
-    int wanted = e->metric ? sph_word_find(SPH_WORDS_METRIC, e->metric) : (int)sph_metric_of(task);
+    int wanted =
+        e->table.metric ? sph_word_find(SPH_WORDS_METRIC, e->table.metric) : (int)sph_metric_of(task);
     size_t count = metric_list(task, outputs, list), found = 0;
     while (found < count && (int)list[found] != wanted)
         found++;
@@ -206,8 +208,8 @@ static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t o
             snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                      sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
         }
-        return sph_fail_line_key(SPH_EFORMAT, e->path, e->metric_line, "metric",
-                                 "no score '%s' here, there are %s", e->metric, known);
+        return sph_fail_line_key(SPH_EFORMAT, e->path, e->table.metric_line, "metric",
+                                 "no score '%s' here, there are %s", e->table.metric, known);
     }
     snprintf(facts->metric, sizeof facts->metric, "%s", sph_word(SPH_WORDS_METRIC, wanted)->word);
     facts->larger_is_better = sph_metric_about((sph_metric)wanted)->larger_is_better;
@@ -236,7 +238,7 @@ static int prepare(const struct sph_experiment *e, const struct experiment_job *
 {
     *p = (struct prepared){0};
     int err = experiment_job_of(e, job, NULL, &p->options);
-    if (!err && e->axis_count && options_has(&p->options->request.asked, OPTION_TUNE))
+    if (!err && e->grid.count && options_has(&p->options->request.asked, OPTION_TUNE))
         err = sph_fail_key(SPH_EARG, "tune", "chooses by itself, and so does a grid: take one of them");
     if (err < 0 || (err = job_resolve_for(p->options, data)) < 0 ||
         (err = job_make_split(&p->options->spec, data, &p->split)) < 0 ||
@@ -292,7 +294,7 @@ static int check_set(const struct sph_experiment *e, size_t set, struct experime
             unprepare(&p);
         }
     if (!err)
-        err = e->figure_list->check(e, data);
+        err = e->drawn.known->check(e, data);
     sph_data_free(data);
     return err;
 }
@@ -304,7 +306,7 @@ int experiment_check(const struct sph_experiment *e, struct experiment_facts *fa
     int err = 0;
     *facts = (struct experiment_facts){0};
     if (experiment_without_jobs(e))
-        return e->figure_list->check(e, NULL);
+        return e->drawn.known->check(e, NULL);
     for (size_t set = 0; set < experiment_sets(e) && !err; set++)
         err = check_set(e, set, facts, &content, &task);
     snprintf(facts->content, sizeof facts->content, "%016" PRIx64, content);

@@ -32,9 +32,9 @@ static int find_ends(const struct experiment_axis *axis, size_t ends[2])
 /* Epochs that the job could have had. */
 static size_t epochs_of(const struct sph_experiment *e, const struct experiment_job *job)
 {
-    for (size_t a = 0; a < e->axis_count; a++)
-        if (e->axes[a].id == OPTION_EPOCHS)
-            return e->axes[a].values[experiment_value(e, job->point, a)]->options.epochs;
+    for (size_t a = 0; a < e->grid.count; a++)
+        if (e->grid.axes[a].id == OPTION_EPOCHS)
+            return e->grid.axes[a].values[experiment_value(e, job->point, a)]->options.epochs;
     const struct job_spec *method = e->methods[job->method].asked;
     return (options_given(method, OPTION_EPOCHS) ? method : e->base)->options.epochs;
 }
@@ -69,11 +69,11 @@ int results_edges(const struct results *r, size_t method, size_t line, char **ou
     const struct sph_experiment *e = r->experiment;
     struct text words = {0};
     size_t ends[2], count;
-    for (size_t a = 0; a < e->axis_count && !e->all_points; a++)
-        for (int end = 0; end < 2 && find_ends(&e->axes[a], ends); end++)
+    for (size_t a = 0; a < e->grid.count && !e->table.all_points; a++)
+        for (int end = 0; end < 2 && find_ends(&e->grid.axes[a], ends); end++)
             if ((count = count_choices(r, method, line, a, ends[end], 0))) {
-                text_add(&words, "%s%s %s, the %s,", words.length ? "; " : "", option_key(e->axes[a].id),
-                         experiment_value_text(&e->axes[a], ends[end]), end ? "largest" : "least");
+                text_add(&words, "%s%s %s, the %s,", words.length ? "; " : "", option_key(e->grid.axes[a].id),
+                         experiment_value_text(&e->grid.axes[a], ends[end]), end ? "largest" : "least");
                 add_count(&words, count, e->seed_count);
             }
     if ((count = count_choices(r, method, line, 0, 0, 1))) {

@@ -20,7 +20,7 @@ int experiment_open(sph_experiment **out, const char *path, const struct figure_
     *out = NULL;
     if (!e)
         return SPH_EMEMORY;
-    e->figure_list = figures;
+    e->drawn.known = figures;
     int err = SPH_EMEMORY;
     if (!(e->path = mem_text(path)) || !(e->seeds = mem_get(1, sizeof *e->seeds)))
         goto out;
@@ -49,12 +49,12 @@ void sph_experiment_free(sph_experiment *e)
     experiment_named_free(e->sets, e->set_count);
     mem_free(e->data);
     experiment_axes_free(e);
-    experiment_list_free(e->listed, e->listed_count);
-    mem_free(e->listed_cost);
-    mem_free(e->axes);
+    experiment_list_free(e->plan.jobs, e->plan.count);
+    mem_free(e->plan.cost);
+    mem_free(e->grid.axes);
     mem_free(e->seeds);
-    mem_free(e->metric);
-    mem_free(e->baseline);
+    mem_free(e->table.metric);
+    mem_free(e->table.baseline);
     mem_free(e->content);
     experiment_figures_free(e);
     experiment_papers_free(e);
@@ -185,8 +185,8 @@ static int sets(const struct sph_experiment *e, enum option_id id)
     for (size_t i = 0; i < e->method_count; i++)
         if (options_given(e->methods[i].asked, id))
             return 1;
-    for (size_t i = 0; i < e->axis_count; i++)
-        if (e->axes[i].id == id)
+    for (size_t i = 0; i < e->grid.count; i++)
+        if (e->grid.axes[i].id == id)
             return 1;
     return 0;
 }
@@ -245,12 +245,12 @@ static void write_seeds(const struct sph_experiment *e, size_t count, struct yam
 
 static void write_grid(const struct sph_experiment *e, struct yaml_out *out)
 {
-    if (!e->axis_count)
+    if (!e->grid.count)
         return;
     yaml_key(out, "grid");
     yaml_map_block(out);
-    for (size_t i = 0; i < e->axis_count; i++) {
-        const struct experiment_axis *axis = &e->axes[i];
+    for (size_t i = 0; i < e->grid.count; i++) {
+        const struct experiment_axis *axis = &e->grid.axes[i];
         yaml_key(out, option_key(axis->id));
         yaml_list(out);
         for (size_t j = 0; j < axis->count; j++)
@@ -278,11 +278,11 @@ static int write_trained(const struct sph_experiment *e, const struct job_spec *
     }
     write_seeds(e, e->seed_count, out);
     write_grid(e, out);
-    if (e->metric)
-        yaml_pair(out, "metric", e->metric);
-    if (e->baseline)
-        yaml_pair(out, "baseline_method", e->baseline);
-    yaml_pair(out, "table", e->all_points ? "all" : "best");
+    if (e->table.metric)
+        yaml_pair(out, "metric", e->table.metric);
+    if (e->table.baseline)
+        yaml_pair(out, "baseline_method", e->table.baseline);
+    yaml_pair(out, "table", e->table.all_points ? "all" : "best");
     if (options_has(e->base, OPTION_RECORD)) {
         yaml_key(out, "record");
         moments_write(out, &e->base->options.record);

@@ -77,9 +77,44 @@ struct figure_list {
     int (*check)(const struct sph_experiment *e, const sph_data *data);
 };
 
+/* What is compared with what, and how. */
+struct experiment_table {
+    char *metric; /* NULL: by the task */
+    size_t metric_line;
+    char *baseline; /* the method that the others are compared with, or "all"; NULL: not said */
+    size_t baseline_line;
+    int all_points; /* the table has a line for every point of the grid, and none is chosen */
+};
+
+struct experiment_grid {
+    struct experiment_axis *axes;
+    size_t count, capacity;
+};
+
+/* The keys `figures` and `letters`. */
+struct experiment_figures {
+    const struct figure_list *known; /* borrowed */
+    int *words;                      /* (count) their numbers, in the order of the file */
+    size_t count;
+    unsigned bits; /* the same as bits */
+    size_t line;
+    char **letters; /* (known->count) of the panels of each figure; NULL: the figure's own */
+};
+
+struct experiment_papers {
+    struct experiment_paper *list;
+    size_t count, capacity;
+};
+
+/* For sph_experiment_job_at. */
+struct experiment_plan {
+    struct experiment_job *jobs; /* (count) */
+    struct job_cost *cost;       /* (count) */
+    size_t count;
+};
+
 struct sph_experiment {
-    const struct figure_list *figure_list; /* borrowed */
-    char *path;                            /* of the file, for messages */
+    char *path; /* of the file, for messages */
     char *name;
     struct job_spec *base;         /* data, net, train and the run's options, for all methods */
     struct data_cache cache;       /* its data, while it is checked or run */
@@ -92,26 +127,13 @@ struct sph_experiment {
     size_t method_count;
     uint64_t *seeds;
     size_t seed_count;
-    struct experiment_axis *axes;
-    size_t axis_count, axis_capacity;
-    char *metric; /* NULL: by the task */
-    size_t metric_line;
-    char *baseline; /* the method that the others are compared with, or "all"; NULL: not said */
-    size_t baseline_line;
-    int all_points; /* the table has a line for every point of the grid, and none is chosen */
-    char *content;  /* of the data the experiment was made on, NULL: not known yet */
-    int *figures;   /* (figure_count) numbers of words, in the order of the file */
-    size_t figure_count;
-    unsigned wanted_figures; /* the same as bits */
-    size_t figures_line;
-    char **letters; /* (the list's count) of the panels of each figure; NULL: the figure's own */
-    struct experiment_paper *papers;
-    size_t paper_count, paper_capacity;
+    struct experiment_grid grid;
+    struct experiment_table table;
+    char *content; /* of the data the experiment was made on, NULL: not known yet */
+    struct experiment_figures drawn;
+    struct experiment_papers papers;
     struct experiment_perturb *perturb; /* NULL: none */
-
-    struct experiment_job *listed; /* for sph_experiment_job_at */
-    struct job_cost *listed_cost;
-    size_t listed_count;
+    struct experiment_plan plan;
 };
 
 /* ---------------------------------------------------------------- the file */

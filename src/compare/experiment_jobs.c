@@ -114,11 +114,11 @@ int sph_experiment_plan(sph_experiment *experiment, int timed, size_t *jobs)
             costs[i] =
                 sampled[(list[i].set * experiment->method_count + list[i].method) * points + list[i].point];
     }
-    experiment_list_free(experiment->listed, experiment->listed_count);
-    mem_free(experiment->listed_cost);
-    experiment->listed = list;
-    experiment->listed_count = *jobs = count;
-    experiment->listed_cost = costs;
+    experiment_list_free(experiment->plan.jobs, experiment->plan.count);
+    mem_free(experiment->plan.cost);
+    experiment->plan.jobs = list;
+    experiment->plan.count = *jobs = count;
+    experiment->plan.cost = costs;
     list = NULL;
     costs = NULL;
 out:
@@ -134,9 +134,9 @@ int sph_experiment_job_at(const sph_experiment *experiment, size_t i, sph_experi
 {
     NEED(experiment, out);
     struct text point = {0};
-    if (i >= experiment->listed_count)
-        return sph_fail(SPH_EARG, "job %zu of %zu", i, experiment->listed_count);
-    const struct experiment_job *job = &experiment->listed[i];
+    if (i >= experiment->plan.count)
+        return sph_fail(SPH_EARG, "job %zu of %zu", i, experiment->plan.count);
+    const struct experiment_job *job = &experiment->plan.jobs[i];
     experiment_add_point(experiment, job->point, &point);
     if (point.failed)
         return SPH_EMEMORY;
@@ -145,9 +145,9 @@ int sph_experiment_job_at(const sph_experiment *experiment, size_t i, sph_experi
                                 .seed = experiment->seeds[job->seed],
                                 .fold = job->fold >= 0 ? job->fold : -1,
                                 .folder = job->folder,
-                                .seconds = experiment->listed_cost[i].seconds,
-                                .peak_bytes = experiment->listed_cost[i].peak_bytes,
-                                .disk_bytes = experiment->listed_cost[i].disk_bytes};
+                                .seconds = experiment->plan.cost[i].seconds,
+                                .peak_bytes = experiment->plan.cost[i].peak_bytes,
+                                .disk_bytes = experiment->plan.cost[i].disk_bytes};
     snprintf(out->point, sizeof out->point, "%s", point.chars ? point.chars : "");
     text_free(&point);
     return 0;
@@ -359,7 +359,7 @@ static int choose_one(struct experiment_run *run, struct experiment_job job, siz
     size_t folds = experiment_folds(e), jobs = folds ? folds : 1;
     struct experiment_job best = job;
     struct score best_score = score_of(run, number_of(e, &best), jobs);
-    for (job.point = 1; !e->all_points && job.point < experiment_points(e); job.point++) {
+    for (job.point = 1; !e->table.all_points && job.point < experiment_points(e); job.point++) {
         struct score score = score_of(run, number_of(e, &job), jobs);
         if (is_better(run, &score, &best_score)) {
             best = job;

@@ -14,8 +14,8 @@
 size_t experiment_points(const struct sph_experiment *e)
 {
     size_t points = 1;
-    for (size_t i = 0; i < e->axis_count; i++)
-        if (__builtin_mul_overflow(points, e->axes[i].count, &points))
+    for (size_t i = 0; i < e->grid.count; i++)
+        if (__builtin_mul_overflow(points, e->grid.axes[i].count, &points))
             return SIZE_MAX;
     return points;
 }
@@ -32,7 +32,7 @@ size_t experiment_report(const struct sph_experiment *e, size_t set, size_t meth
 
 size_t experiment_lines(const struct sph_experiment *e)
 {
-    return e->all_points ? experiment_points(e) : 1;
+    return e->table.all_points ? experiment_points(e) : 1;
 }
 
 size_t experiment_folds(const struct sph_experiment *e)
@@ -45,9 +45,9 @@ size_t experiment_folds(const struct sph_experiment *e)
 /* The last axis turns fastest. */
 size_t experiment_value(const struct sph_experiment *e, size_t point, size_t axis)
 {
-    for (size_t i = e->axis_count; --i > axis;)
-        point /= e->axes[i].count;
-    return point % e->axes[axis].count;
+    for (size_t i = e->grid.count; --i > axis;)
+        point /= e->grid.axes[i].count;
+    return point % e->grid.axes[axis].count;
 }
 
 const char *experiment_value_text(const struct experiment_axis *axis, size_t number)
@@ -57,18 +57,18 @@ const char *experiment_value_text(const struct experiment_axis *axis, size_t num
 
 void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out)
 {
-    for (size_t i = 0; i < e->axis_count; i++)
-        text_add(out, "%s%s %s", i ? ", " : "", option_key(e->axes[i].id),
-                 experiment_value_text(&e->axes[i], experiment_value(e, point, i)));
+    for (size_t i = 0; i < e->grid.count; i++)
+        text_add(out, "%s%s %s", i ? ", " : "", option_key(e->grid.axes[i].id),
+                 experiment_value_text(&e->grid.axes[i], experiment_value(e, point, i)));
 }
 
 void experiment_add_other_keys(const struct sph_experiment *e, size_t point, size_t axis, struct text *out)
 {
     const char *between = "";
-    for (size_t a = 0; a < e->axis_count; a++)
+    for (size_t a = 0; a < e->grid.count; a++)
         if (a != axis) {
-            text_add(out, "%s%s %s", between, option_key(e->axes[a].id),
-                     experiment_value_text(&e->axes[a], experiment_value(e, point, a)));
+            text_add(out, "%s%s %s", between, option_key(e->grid.axes[a].id),
+                     experiment_value_text(&e->grid.axes[a], experiment_value(e, point, a)));
             between = ", ";
         }
 }
@@ -76,8 +76,8 @@ void experiment_add_other_keys(const struct sph_experiment *e, size_t point, siz
 size_t experiment_along(const struct sph_experiment *e, size_t point, size_t axis, size_t k)
 {
     size_t stride = 1;
-    for (size_t a = axis + 1; a < e->axis_count; a++)
-        stride *= e->axes[a].count;
+    for (size_t a = axis + 1; a < e->grid.count; a++)
+        stride *= e->grid.axes[a].count;
     return point + k * stride;
 }
 
@@ -86,8 +86,8 @@ size_t experiment_along(const struct sph_experiment *e, size_t point, size_t axi
 /* "lr-0.1_hidden-100"; values are told apart by their number where their letters would not do. */
 static void add_point_folder(const struct sph_experiment *e, size_t point, struct text *out)
 {
-    for (size_t i = 0; i < e->axis_count; i++) {
-        const struct experiment_axis *axis = &e->axes[i];
+    for (size_t i = 0; i < e->grid.count; i++) {
+        const struct experiment_axis *axis = &e->grid.axes[i];
         size_t number = experiment_value(e, point, i);
         const char *value = experiment_value_text(axis, number);
         int odd = 0;
@@ -109,7 +109,7 @@ int experiment_folder(const struct sph_experiment *e, struct experiment_job *job
     if (e->set_count)
         text_add(&out, "%s/", e->sets[job->set].folder);
     text_add(&out, "%s/", e->methods[job->method].folder);
-    if (e->axis_count) {
+    if (e->grid.count) {
         add_point_folder(e, job->point, &out);
         text_add(&out, "/");
     }
@@ -207,8 +207,9 @@ static int fill_options(const struct sph_experiment *e, const struct experiment_
         err = options_override(asked, e->sets[which->set].asked, ORIGIN_FILE);
     if (!err)
         err = options_override(asked, e->methods[which->method].asked, ORIGIN_METHOD);
-    for (size_t i = 0; i < e->axis_count && !err; i++)
-        err = options_override(asked, e->axes[i].values[experiment_value(e, which->point, i)], ORIGIN_GRID);
+    for (size_t i = 0; i < e->grid.count && !err; i++)
+        err = options_override(asked, e->grid.axes[i].values[experiment_value(e, which->point, i)],
+                               ORIGIN_GRID);
     if (err < 0)
         return err;
     give_size(asked, OPTION_SEED, e->seeds[which->seed]);

@@ -233,9 +233,9 @@ static void free_axis(struct experiment_axis *axis)
 
 void experiment_axes_free(struct sph_experiment *e)
 {
-    for (size_t i = 0; i < e->axis_count; i++)
-        free_axis(&e->axes[i]);
-    e->axis_count = 0;
+    for (size_t i = 0; i < e->grid.count; i++)
+        free_axis(&e->grid.axes[i]);
+    e->grid.count = 0;
 }
 
 /* One value, checked as the option checks it. */
@@ -281,19 +281,19 @@ int experiment_read_axis(struct sph_experiment *e, struct node key, struct node 
     err = axis.values ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++)
         err = read_axis_value(&axis, node_item(list, i));
-    while (at < e->axis_count && e->axes[at].id != axis.id)
+    while (at < e->grid.count && e->grid.axes[at].id != axis.id)
         at++;
-    if (!err && !mem_reserve((void **)&e->axes, &e->axis_capacity, at + 1, sizeof *e->axes))
+    if (!err && !mem_reserve((void **)&e->grid.axes, &e->grid.capacity, at + 1, sizeof *e->grid.axes))
         err = SPH_EMEMORY;
     if (err < 0) {
         free_axis(&axis);
         return err;
     }
-    if (at == e->axis_count)
-        e->axis_count++;
+    if (at == e->grid.count)
+        e->grid.count++;
     else
-        free_axis(&e->axes[at]);
-    e->axes[at] = axis;
+        free_axis(&e->grid.axes[at]);
+    e->grid.axes[at] = axis;
     return 0;
 }
 
@@ -306,9 +306,9 @@ int experiment_read_grid(struct sph_experiment *e, struct node node)
         return err;
     experiment_axes_free(e);
     for (size_t i = 0; !err && i < node_count(node); i++) {
-        size_t before = e->axis_count;
+        size_t before = e->grid.count;
         err = experiment_read_axis(e, node_key(node, i), node_value(node, i));
-        if (!err && e->axis_count == before)
+        if (!err && e->grid.count == before)
             err = node_fail(node_key(node, i), "grid", "key '%s' stands twice", node_text(node_key(node, i)));
     }
     return err;

@@ -138,7 +138,7 @@ static int point_of(const struct sph_experiment *e, size_t line, char **out)
 {
     struct text text = {0};
     text_add(&text, "%s", "");
-    if (e->all_points)
+    if (e->table.all_points)
         experiment_add_point(e, line, &text);
     *out = text.chars;
     return text.failed ? SPH_EMEMORY : 0;
@@ -282,17 +282,17 @@ static int add_papers(struct motion *motion, const struct results *results)
     const struct sph_experiment *e = motion->experiment;
     size_t lines = experiment_lines(e);
     int err = 0;
-    if (!e->paper_count)
+    if (!e->papers.count)
         return 0;
     if (!(motion->points = mem_get(lines, sizeof *motion->points)))
         return SPH_EMEMORY;
     motion->point_count = lines;
     for (size_t line = 0; line < lines && !err; line++)
         err = point_of(e, line, &motion->points[line]);
-    for (size_t i = 0; i < e->paper_count && !err; i++)
+    for (size_t i = 0; i < e->papers.count && !err; i++)
         for (size_t line = 0; line < lines && !err; line++)
-            if (experiment_paper_of(e, &e->papers[i], motion->set, motion->points[line]))
-                err = add_paper(motion, results, &e->papers[i], line, motion->points);
+            if (experiment_paper_of(e, &e->papers.list[i], motion->set, motion->points[line]))
+                err = add_paper(motion, results, &e->papers.list[i], line, motion->points);
     return err;
 }
 

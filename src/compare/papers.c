@@ -24,15 +24,15 @@ static const char *const metrics[] = {MOTION_NUMBERS(PAPER_WORD) SPH_METRICS(PAP
 
 void experiment_papers_free(struct sph_experiment *e)
 {
-    for (size_t i = 0; i < e->paper_count; i++) {
-        mem_free(e->papers[i].metric);
-        mem_free(e->papers[i].set);
-        mem_free(e->papers[i].method);
-        mem_free(e->papers[i].text);
+    for (size_t i = 0; i < e->papers.count; i++) {
+        mem_free(e->papers.list[i].metric);
+        mem_free(e->papers.list[i].set);
+        mem_free(e->papers.list[i].method);
+        mem_free(e->papers.list[i].text);
     }
-    mem_free(e->papers);
-    e->papers = NULL;
-    e->paper_count = e->paper_capacity = 0;
+    mem_free(e->papers.list);
+    e->papers.list = NULL;
+    e->papers.count = e->papers.capacity = 0;
 }
 
 static int same_set(const char *a, const char *b)
@@ -47,16 +47,17 @@ static int add_paper(struct sph_experiment *e, struct node metric, const char *s
     int err = node_check_key(method);
     if (err < 0)
         return err;
-    for (size_t i = 0; i < e->paper_count; i++)
-        if (!strcmp(e->papers[i].metric, node_text(metric)) && same_set(e->papers[i].set, set) &&
-            !strcmp(e->papers[i].method, node_text(method)))
+    for (size_t i = 0; i < e->papers.count; i++)
+        if (!strcmp(e->papers.list[i].metric, node_text(metric)) && same_set(e->papers.list[i].set, set) &&
+            !strcmp(e->papers.list[i].method, node_text(method)))
             return node_fail(method, "papers", "%s of '%s' stands twice", node_text(metric),
                              node_text(method));
-    if (e->paper_count == EXPERIMENT_MOST_PAPERS)
+    if (e->papers.count == EXPERIMENT_MOST_PAPERS)
         return node_fail(method, "papers", "expected at most %d values", EXPERIMENT_MOST_PAPERS);
-    if (!mem_reserve((void **)&e->papers, &e->paper_capacity, e->paper_count + 1, sizeof *e->papers))
+    if (!mem_reserve((void **)&e->papers.list, &e->papers.capacity, e->papers.count + 1,
+                     sizeof *e->papers.list))
         return SPH_EMEMORY;
-    struct experiment_paper *paper = &e->papers[e->paper_count++];
+    struct experiment_paper *paper = &e->papers.list[e->papers.count++];
     *paper = (struct experiment_paper){.line = node_line(method)};
     if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))) ||
         (set && !(paper->set = mem_text(set))))
@@ -119,9 +120,10 @@ static int begins(const char **text, const char *piece)
 /* Whether name is what experiment_add_point calls the point; compared piece by piece, so that no memory is needed. */
 static int is_point(const struct sph_experiment *e, const char *name, size_t point)
 {
-    for (size_t i = 0; i < e->axis_count; i++)
-        if ((i && !begins(&name, ", ")) || !begins(&name, option_key(e->axes[i].id)) || !begins(&name, " ") ||
-            !begins(&name, experiment_value_text(&e->axes[i], experiment_value(e, point, i))))
+    for (size_t i = 0; i < e->grid.count; i++)
+        if ((i && !begins(&name, ", ")) || !begins(&name, option_key(e->grid.axes[i].id)) ||
+            !begins(&name, " ") ||
+            !begins(&name, experiment_value_text(&e->grid.axes[i], experiment_value(e, point, i))))
             return 0;
     return !*name;
 }
@@ -132,7 +134,7 @@ static int has_set(const struct sph_experiment *e, const struct experiment_paper
     for (size_t i = 0; i < experiment_sets(e); i++)
         if (experiment_paper_of(e, paper, i, ""))
             return 1;
-    for (size_t i = 0; e->all_points && i < experiment_points(e); i++)
+    for (size_t i = 0; e->table.all_points && i < experiment_points(e); i++)
         if (is_point(e, paper->set, i))
             return 1;
     return 0;
@@ -156,8 +158,8 @@ static int unknown_set(const struct sph_experiment *e, const struct experiment_p
 
 int experiment_check_papers(const struct sph_experiment *e)
 {
-    for (size_t i = 0; i < e->paper_count; i++) {
-        const struct experiment_paper *paper = &e->papers[i];
+    for (size_t i = 0; i < e->papers.count; i++) {
+        const struct experiment_paper *paper = &e->papers.list[i];
         if (experiment_find_method(e, paper->method, strlen(paper->method)) < 0)
             return sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no method '%s'",
                                      paper->metric, paper->method);
@@ -170,10 +172,10 @@ int experiment_check_papers(const struct sph_experiment *e)
 const char *experiment_paper(const struct sph_experiment *e, const char *metric, size_t set,
                              const char *point, const char *method)
 {
-    for (size_t i = 0; i < e->paper_count; i++)
-        if (!strcmp(e->papers[i].metric, metric) && !strcmp(e->papers[i].method, method) &&
-            experiment_paper_of(e, &e->papers[i], set, point))
-            return e->papers[i].text;
+    for (size_t i = 0; i < e->papers.count; i++)
+        if (!strcmp(e->papers.list[i].metric, metric) && !strcmp(e->papers.list[i].method, method) &&
+            experiment_paper_of(e, &e->papers.list[i], set, point))
+            return e->papers.list[i].text;
     return NULL;
 }
 
@@ -181,8 +183,8 @@ const char *experiment_paper(const struct sph_experiment *e, const char *metric,
 void experiment_yaml_papers(const struct sph_experiment *e, struct yaml_out *out)
 {
     const struct experiment_paper *before = NULL;
-    for (size_t i = 0; i < e->paper_count; i++) {
-        const struct experiment_paper *paper = &e->papers[i];
+    for (size_t i = 0; i < e->papers.count; i++) {
+        const struct experiment_paper *paper = &e->papers.list[i];
         if (!has_set(e, paper))
             continue;
         int metric = !before || strcmp(before->metric, paper->metric) != 0;

@@ -178,15 +178,15 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
     case KEY_GRID:
         return experiment_read_grid(e, value);
     case KEY_METRIC:
-        e->metric_line = node_line(key);
+        e->table.metric_line = node_line(key);
         found = node_read_word(value, "metric", metrics, SPH_METRIC_COUNT, OPTION_WORDS(SPH_METRICS));
-        return found < 0 ? found : node_read_text(&e->metric, value, "metric", "");
+        return found < 0 ? found : node_read_text(&e->table.metric, value, "metric", "");
     case KEY_BASELINE:
-        e->baseline_line = node_line(key);
-        return node_read_text(&e->baseline, value, "baseline_method", "the name of a method, or all");
+        e->table.baseline_line = node_line(key);
+        return node_read_text(&e->table.baseline, value, "baseline_method", "the name of a method, or all");
     case KEY_TABLE:
         found = node_read_word(value, "table", tables, 2, "best|all");
-        e->all_points = found == 1;
+        e->table.all_points = found == 1;
         return found < 0 ? found : 0;
     case KEY_RECORD:
         return read_record(e, key, value);
@@ -226,32 +226,33 @@ int experiment_read(struct sph_experiment *e, struct node_tree *document)
 
 static int has_rates(const struct sph_experiment *e)
 {
-    for (size_t a = 0; a < e->axis_count; a++)
-        if (e->axes[a].id == OPTION_LR && e->axes[a].count > 1)
+    for (size_t a = 0; a < e->grid.count; a++)
+        if (e->grid.axes[a].id == OPTION_LR && e->grid.axes[a].count > 1)
             return 1;
     return 0;
 }
 
 int experiment_check_baseline(const struct sph_experiment *e)
 {
-    const char **names = e->baseline ? mem_get(e->method_count, sizeof *names) : NULL;
+    const char **names = e->table.baseline ? mem_get(e->method_count, sizeof *names) : NULL;
     int err = 0;
-    if (!e->baseline)
+    if (!e->table.baseline)
         return 0;
     if (!names)
         return SPH_EMEMORY;
     for (size_t m = 0; m < e->method_count; m++)
         names[m] = e->methods[m].name;
-    if (e->all_points && e->axis_count && !has_rates(e))
+    if (e->table.all_points && e->grid.count && !has_rates(e))
         err = sph_fail_line_key(
-            SPH_EFORMAT, e->path, e->baseline_line, "baseline_method",
+            SPH_EFORMAT, e->path, e->table.baseline_line, "baseline_method",
             "found '%s', expected none: table: all compares nothing but tolerances of a grid over lr",
-            e->baseline);
-    else if (strcmp(e->baseline, "all") != 0 && text_find(e->baseline, names, e->method_count) < 0) {
-        const char *nearest = text_nearest(e->baseline, names, e->method_count);
+            e->table.baseline);
+    else if (strcmp(e->table.baseline, "all") != 0 &&
+             text_find(e->table.baseline, names, e->method_count) < 0) {
+        const char *nearest = text_nearest(e->table.baseline, names, e->method_count);
         err =
-            sph_fail_line_key(SPH_EFORMAT, e->path, e->baseline_line, "baseline_method",
-                              "no method '%s'%s%s%s (expected the name of one, or all)", e->baseline,
+            sph_fail_line_key(SPH_EFORMAT, e->path, e->table.baseline_line, "baseline_method",
+                              "no method '%s'%s%s%s (expected the name of one, or all)", e->table.baseline,
                               nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
     mem_free(names);

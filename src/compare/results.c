@@ -74,13 +74,13 @@ static json_t *job_to_json(const struct results *r, size_t i, int final)
     const struct experiment_outcome *outcome = &r->outcomes[i];
     json_t *grid = json_object();
     int bad = !grid;
-    for (size_t a = 0; a < e->axis_count; a++)
+    for (size_t a = 0; a < e->grid.count; a++)
         bad |= json_object_set_new(
-            grid, option_key(e->axes[a].id),
-            json_string(experiment_value_text(&e->axes[a], experiment_value(e, job->point, a))));
+            grid, option_key(e->grid.axes[a].id),
+            json_string(experiment_value_text(&e->grid.axes[a], experiment_value(e, job->point, a))));
     json_t *object = JSON_OF(
         JSON_IF(e->set_count, "set", json_string(e->sets[job->set].name)),
-        {"method", json_string(e->methods[job->method].name)}, {e->axis_count ? "grid" : "", grid},
+        {"method", json_string(e->methods[job->method].name)}, {e->grid.count ? "grid" : "", grid},
         {"seed", json_count(e->seeds[job->seed])}, JSON_IF(job->fold >= 0, "fold", json_integer(job->fold)),
         JSON_IF(job->fold == FOLD_REFIT, "refit", json_true()), {"folder", json_string(job->folder)},
         {"reported", json_boolean(final)}, {"failed", json_boolean(!outcome->finished)},
@@ -181,8 +181,8 @@ int results_write(struct results *r)
 static int find_point(const struct sph_experiment *e, const json_t *grid, size_t *point)
 {
     *point = 0;
-    for (size_t a = 0; a < e->axis_count; a++) {
-        const struct experiment_axis *axis = &e->axes[a];
+    for (size_t a = 0; a < e->grid.count; a++) {
+        const struct experiment_axis *axis = &e->grid.axes[a];
         const char *value = json_string_value(json_object_get(grid, option_key(axis->id)));
         size_t k = 0;
         while (value && k < axis->count && strcmp(experiment_value_text(axis, k), value) != 0)
@@ -277,7 +277,7 @@ static int read_each_job(struct results *out, const char *path, const json_t *jo
         if (err < 0)
             return err;
         if (json_is_true(json_object_get(job, "reported")))
-            out->final[experiment_report(e, own->set, own->method, e->all_points ? own->point : 0,
+            out->final[experiment_report(e, own->set, own->method, e->table.all_points ? own->point : 0,
                                          own->seed)] = i;
     }
     for (size_t i = 0; i < reports; i++)

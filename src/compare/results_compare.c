@@ -36,9 +36,9 @@ static int describe_choice(const struct results *r, size_t method, size_t line, 
             text_add(&text, ", ...");
             break;
         }
-        text_add(&text, "%s", !shown ? "" : e->axis_count > 1 ? "; " : ", ");
-        if (shown && e->axis_count == 1)
-            text_add(&text, "%s", experiment_value_text(&e->axes[0], most));
+        text_add(&text, "%s", !shown ? "" : e->grid.count > 1 ? "; " : ", ");
+        if (shown && e->grid.count == 1)
+            text_add(&text, "%s", experiment_value_text(&e->grid.axes[0], most));
         else
             experiment_add_point(e, most, &text);
         if (!shown && count[most] < seeds)
@@ -84,10 +84,10 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
             out->reason = outcome->reason;
     }
     text_add(&name, "%s", e->methods[method].name);
-    if (e->all_points && e->axis_count) {
+    if (e->table.all_points && e->grid.count) {
         text_add(&name, ", ");
         experiment_add_point(e, line, &name);
-    } else if (e->axis_count) {
+    } else if (e->grid.count) {
         err = describe_choice(r, method, line, &chosen);
     }
     if (!err)
@@ -101,8 +101,9 @@ static int fill_line(const struct results *r, size_t method, size_t line, struct
 /* What the file says; else the first method under gmp is what the others are compared with; without one, the best. */
 static int reference_of(const struct sph_experiment *e)
 {
-    int baseline = e->baseline ? experiment_find_method(e, e->baseline, strlen(e->baseline)) : -1;
-    if (e->baseline)
+    int baseline =
+        e->table.baseline ? experiment_find_method(e, e->table.baseline, strlen(e->table.baseline)) : -1;
+    if (e->table.baseline)
         return baseline < 0 ? COMPARISON_ALL : baseline;
     for (size_t m = 0; m < e->method_count; m++) {
         const struct job_spec *own = e->methods[m].asked;
@@ -114,7 +115,7 @@ static int reference_of(const struct sph_experiment *e)
 
 const char *experiment_warning(const struct sph_experiment *e)
 {
-    int chose_point = e->axis_count && !e->all_points, chose_epoch = job_leaks(e->base);
+    int chose_point = e->grid.count && !e->table.all_points, chose_epoch = job_leaks(e->base);
     for (size_t m = 0; m < e->method_count; m++)
         if (options_given(e->methods[m].asked, OPTION_MONITOR) &&
             e->base->options.protocol == PROTOCOL_REFERENCE)
@@ -150,7 +151,8 @@ static int compare_set(struct results *r)
 {
     const struct sph_experiment *e = r->experiment;
     size_t lines = experiment_lines(e), count = e->method_count * lines;
-    int compared = !e->all_points || !e->axis_count; /* points side by side are a picture, not a contest */
+    int compared =
+        !e->table.all_points || !e->grid.count; /* points side by side are a picture, not a contest */
     r->methods = mem_get(count, sizeof *r->methods);
     r->input = (struct comparison_input){.experiment = e->name,
                                          .set = e->set_count ? e->sets[r->set].name : NULL,

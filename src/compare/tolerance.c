@@ -58,9 +58,9 @@ struct curves {
 
 static int find_axis(const struct sph_experiment *e, size_t *axis)
 {
-    for (*axis = 0; *axis < e->axis_count; ++*axis)
-        if (e->axes[*axis].id == OPTION_LR)
-            return e->all_points && e->axes[*axis].count > 1;
+    for (*axis = 0; *axis < e->grid.count; ++*axis)
+        if (e->grid.axes[*axis].id == OPTION_LR)
+            return e->table.all_points && e->grid.axes[*axis].count > 1;
     return 0;
 }
 
@@ -221,7 +221,7 @@ int tolerance_make(struct tolerance *t, const struct results *results, int refer
     *t = (struct tolerance){0};
     if (!find_axis(e, &c.axis))
         return 0;
-    t->rate_count = e->axes[c.axis].count;
+    t->rate_count = e->grid.axes[c.axis].count;
     t->groups = experiment_sets(e) * (experiment_points(e) / t->rate_count);
     t->methods = e->method_count;
     t->seeds = e->seed_count;
@@ -233,13 +233,13 @@ int tolerance_make(struct tolerance *t, const struct results *results, int refer
         t->split[k] = mem_get(t->methods * t->groups, t->seeds * sizeof **t->split);
     int err = t->rates && t->lines && t->error && c.order && t->split[0] && t->split[1] ? 0 : SPH_EMEMORY;
     if (!err) {
-        sort_rates(&e->axes[c.axis], c.order, t->rates);
+        sort_rates(&e->grid.axes[c.axis], c.order, t->rates);
         err = fill_lines(t, &c);
     }
     mem_free(c.order);
     if (!err)
         err = compare(t, results, reference);
-    return err || e->axis_count > 1 || t->groups < 2 || t->methods < 2 ? err : rank(t);
+    return err || e->grid.count > 1 || t->groups < 2 || t->methods < 2 ? err : rank(t);
 }
 
 void tolerance_free(struct tolerance *t)

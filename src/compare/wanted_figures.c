@@ -10,7 +10,7 @@
 
 int experiment_read_figures(struct sph_experiment *e, struct node node)
 {
-    const struct figure_list *known = e->figure_list;
+    const struct figure_list *known = e->drawn.known;
     unsigned wanted = 0;
     int err = node_check_list(node, "figures", "a list of figures");
     if (err < 0)
@@ -29,11 +29,11 @@ int experiment_read_figures(struct sph_experiment *e, struct node node)
             list[count++] = found;
         wanted |= 1u << found;
     }
-    mem_free(e->figures);
-    e->figures = list;
-    e->figure_count = count;
-    e->wanted_figures = wanted;
-    e->figures_line = node_line(node);
+    mem_free(e->drawn.words);
+    e->drawn.words = list;
+    e->drawn.count = count;
+    e->drawn.bits = wanted;
+    e->drawn.line = node_line(node);
     return 0;
 }
 
@@ -51,9 +51,9 @@ static int check_letters(struct node value)
 
 int experiment_read_letters(struct sph_experiment *e, struct node node)
 {
-    const struct figure_list *known = e->figure_list;
+    const struct figure_list *known = e->drawn.known;
     int err = node_check_map(node, "letters", "figures, each with the letters of its panels");
-    if (!err && !e->letters && !(e->letters = mem_get(known->count, sizeof *e->letters)))
+    if (!err && !e->drawn.letters && !(e->drawn.letters = mem_get(known->count, sizeof *e->drawn.letters)))
         err = SPH_EMEMORY;
     for (size_t i = 0; !err && i < node_count(node); i++) {
         int found = node_read_word(node_key(node, i), "letters", known->words, known->count, known->choices);
@@ -61,37 +61,37 @@ int experiment_read_letters(struct sph_experiment *e, struct node node)
             return found;
         err = check_letters(node_value(node, i));
         if (!err)
-            err = node_read_text(&e->letters[found], node_value(node, i), "letters", "abcd");
+            err = node_read_text(&e->drawn.letters[found], node_value(node, i), "letters", "abcd");
     }
     return err;
 }
 
 void experiment_yaml_figures(const struct sph_experiment *e, struct yaml_out *out)
 {
-    const struct figure_list *known = e->figure_list;
-    if (e->figures) {
+    const struct figure_list *known = e->drawn.known;
+    if (e->drawn.words) {
         yaml_key(out, "figures");
         yaml_list(out);
-        for (size_t i = 0; i < e->figure_count; i++)
-            yaml_key(out, known->words[e->figures[i]]);
+        for (size_t i = 0; i < e->drawn.count; i++)
+            yaml_key(out, known->words[e->drawn.words[i]]);
         yaml_list_end(out);
     }
-    if (!e->letters)
+    if (!e->drawn.letters)
         return;
     yaml_key(out, "letters");
     yaml_map(out);
     for (size_t i = 0; i < known->count; i++)
-        if (e->letters[i]) {
+        if (e->drawn.letters[i]) {
             yaml_key(out, known->words[i]);
-            yaml_quoted(out, e->letters[i]);
+            yaml_quoted(out, e->drawn.letters[i]);
         }
     yaml_map_end(out);
 }
 
 void experiment_figures_free(struct sph_experiment *e)
 {
-    for (size_t i = 0; e->letters && i < e->figure_list->count; i++)
-        mem_free(e->letters[i]);
-    mem_free(e->letters);
-    mem_free(e->figures);
+    for (size_t i = 0; e->drawn.letters && i < e->drawn.known->count; i++)
+        mem_free(e->drawn.letters[i]);
+    mem_free(e->drawn.letters);
+    mem_free(e->drawn.words);
 }

@@ -364,3 +364,58 @@ sph_train_opts job_train_opts(const struct job_spec *spec)
     opts.threads = (int)o->threads;
     return opts;
 }
+
+/* ---------------------------------------------------------------- what its run tells */
+
+void sph_job_record_size(const sph_job *job, sph_record_size *out)
+{
+    if (!job || !out)
+        return;
+    *out = job->record_size;
+}
+
+void sph_job_foresee(sph_job *job)
+{
+    if (!job)
+        return;
+    job->foresees = 1;
+}
+
+double sph_job_seconds(const sph_job *job)
+{
+    if (!job)
+        return (double)NAN;
+    return job->seconds;
+}
+
+const char *sph_job_notes(const sph_job *job)
+{
+    if (!job)
+        return "";
+    return job->notes ? job->notes : "";
+}
+
+const char *sph_job_counts(const sph_job *job)
+{
+    if (!job)
+        return "";
+    return job->counts ? job->counts : "";
+}
+
+size_t sph_job_rows(const sph_job *job)
+{
+    return job ? job->rows : 0;
+}
+
+size_t sph_job_left_out(const sph_job *job)
+{
+    return job ? job->left_out : 0;
+}
+
+sph_run *sph_job_take_run(sph_job *job)
+{
+    sph_run *run = job ? job->run : NULL;
+    if (run)
+        job->run = NULL;
+    return run;
+}

@@ -340,10 +340,10 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     }
     if (run->folder.dir)
         all[own++ + count] = job_first_saver(run);
-    run->saved_at = run->began = clock_seconds();
+    run->clock.saved_at = run->clock.began = clock_seconds();
     int err = run->members ? job_train_members(run, all, own + count, result)
                            : fit_run(run->fits[0], all, own + count, result);
-    result->seconds += run->before;
+    result->seconds += run->clock.before;
     if (run->job->spec.options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
     return err;
@@ -361,12 +361,12 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
     tensorboard_free(run->board);
     run->board = NULL;
     free_fits(run);
-    run->before = chosen->seconds;
+    run->clock.before = chosen->seconds;
     if ((err = job_make_parts(run)) < 0 || !run->folder.dir ||
         (err = metrics_open(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
         return err;
     run->metrics_open = 1;
-    run->began = clock_seconds();
+    run->clock.began = clock_seconds();
     return job_save_checkpoint(run);
 }
 
@@ -516,59 +516,6 @@ static int prepare(struct job_run *run, int resume)
     if ((err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
         return err;
     return go_on(run, resume);
-}
-
-void sph_job_record_size(const sph_job *job, sph_record_size *out)
-{
-    if (!job || !out)
-        return;
-    *out = job->record_size;
-}
-
-void sph_job_foresee(sph_job *job)
-{
-    if (!job)
-        return;
-    job->foresees = 1;
-}
-
-double sph_job_seconds(const sph_job *job)
-{
-    if (!job)
-        return (double)NAN;
-    return job->seconds;
-}
-
-const char *sph_job_notes(const sph_job *job)
-{
-    if (!job)
-        return "";
-    return job->notes ? job->notes : "";
-}
-
-const char *sph_job_counts(const sph_job *job)
-{
-    if (!job)
-        return "";
-    return job->counts ? job->counts : "";
-}
-
-size_t sph_job_rows(const sph_job *job)
-{
-    return job ? job->rows : 0;
-}
-
-size_t sph_job_left_out(const sph_job *job)
-{
-    return job ? job->left_out : 0;
-}
-
-sph_run *sph_job_take_run(sph_job *job)
-{
-    sph_run *run = job ? job->run : NULL;
-    if (run)
-        job->run = NULL;
-    return run;
 }
 
 void job_run_free(struct job_run *run)

@@ -17,6 +17,13 @@ struct folder {
     char *config, *model, *checkpoint; /* paths */
 };
 
+/* Seconds. */
+struct job_clock {
+    double saved_at; /* the last checkpoint */
+    double before;   /* so long were earlier parts of the run */
+    double began;    /* this part */
+};
+
 struct job_run {
     struct sph_job *job;
     struct folder folder;
@@ -34,11 +41,9 @@ struct job_run {
     struct record *record;     /* NULL: nothing is recorded */
     struct tensorboard *board; /* NULL: no such log */
     uint64_t content;          /* of the data: a run goes on only on the numbers it began with */
-    double saved_at;           /* clock at the last checkpoint */
-    double before;             /* seconds of earlier parts of the run */
-    double began;              /* clock when this part began */
-    json_t *more;              /* what result.json has beside the result, or NULL */
-    uint32_t *joined;          /* rows of the second training, which is on two parts */
+    struct job_clock clock;
+    json_t *more;     /* what result.json has beside the result, or NULL */
+    uint32_t *joined; /* rows of the second training, which is on two parts */
     json_t *refit; /* what chose the epochs of the second training, which is at work; NULL: it is the first */
 };
 

@@ -12,13 +12,14 @@
 #include "job/job.h"
 #include "job/nets.h"
 #include "job/run.h"
+#include "job/verdicts.h"
 #include "store/model.h"
 #include "store/runfolder.h"
 #include "train/losses.h"
 #include "train/members.h"
 #include "train/metrics.h"
 
-enum { PIECE = 1 << 16, FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
+enum { PIECE = 1 << 16 };
 
 size_t sph_run_members(const sph_run *run)
 {
@@ -313,37 +314,23 @@ static void put_row(struct text *csv, const sph_data *data, const struct loss_ro
     text_add(csv, "\n");
 }
 
-/* y (rows, outputs) <- the net of all rows. Images become numbers some at a time: as f64 they would be eight
- * times as large. */
+struct forwarding {
+    sph_net *net;
+    double *y; /* (rows, outputs) */
+};
+
+static int forward_piece(void *self, size_t first, size_t count, const double *x)
+{
+    const struct forwarding *f = self;
+    return sph_net_forward(f->net, x, count, f->y + first * sph_net_outputs(f->net));
+}
+
+/* y (rows, outputs) <- the net of all rows. */
 static int forward(sph_net *net, const sph_data *data, double *y)
 {
-    if (!data_is_images(data))
-        return sph_net_forward(net, data->x, data->rows, y);
-    size_t n = data->features, outputs = sph_net_outputs(net);
-    size_t fit = CALL_BATCHES * net_rows_at_once(net, FORWARD_ROWS),
-           most = data->rows < fit ? data->rows : fit;
-    double *x = mem_get(most * n, sizeof *x);
-    struct picture_stream *stream = NULL;
-    int err = x ? 0 : SPH_EMEMORY;
-    if (!err && data->pictures &&
-        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
-        err = stream->begin(stream, 0, NULL, NULL, data->rows);
-    for (size_t row = 0; row < data->rows && !err; row += most) {
-        size_t count = data->rows - row < most ? data->rows - row : most;
-        for (size_t i = 0; i < count && !err; i++) {
-            const uint8_t *image = data->pixels ? data->pixels + (row + i) * n : NULL;
-            if (stream && (err = stream->take(stream, (uint32_t)(row + i), &image)) < 0)
-                break;
-            for (size_t p = 0; p < n; p++)
-                x[i * n + p] = image[p];
-        }
-        if (!err)
-            err = sph_net_forward(net, x, count, y + row * outputs);
-    }
-    if (stream)
-        stream->release(stream);
-    mem_free(x);
-    return err;
+    return data_is_images(data)
+               ? rows_walk(data, net, NULL, data->rows, forward_piece, &(struct forwarding){net, y})
+               : sph_net_forward(net, data->x, data->rows, y);
 }
 
 /* y (members, rows, outputs) of all rows, as lines of CSV. */

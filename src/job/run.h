@@ -47,6 +47,9 @@ int run_own_split(sph_run *run);                          /* after its data */
 int run_open_model(sph_run *run);
 int run_open_record(struct npz **out, const char *dir); /* *out is NULL where there is none */
 
+/* values (rows, count) <- these of each line of dir's metrics.jsonl, NaN where there is none; caller frees. 1; 0: there is no such file. */
+int run_read_metrics(const char *dir, const char *const *names, size_t count, double **values, size_t *rows);
+
 /* The nets and the schema of their data are the run's from now on, also after a failure. */
 int run_take_nets(sph_run *run, sph_net **nets, size_t members, json_t *schema);
 

@@ -33,6 +33,34 @@ double result_score(const json_t *result, const char *part, const char *metric)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+struct metric_columns {
+    const char *const *names;
+    size_t count, rows, capacity;
+    double *values;
+};
+
+static int add_line(void *self, const json_t *line)
+{
+    struct metric_columns *m = self;
+    if (!mem_reserve((void **)&m->values, &m->capacity, (m->rows + 1) * m->count, sizeof *m->values))
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < m->count; k++) {
+        const json_t *value = json_object_get(line, m->names[k]);
+        m->values[m->rows * m->count + k] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
+    m->rows++;
+    return 0;
+}
+
+int run_read_metrics(const char *dir, const char *const *names, size_t count, double **values, size_t *rows)
+{
+    struct metric_columns m = {.names = names, .count = count};
+    int there = metrics_read(dir, add_line, &m);
+    *values = m.values;
+    *rows = m.rows;
+    return there;
+}
+
 int run_own_data(sph_run *run, struct data_cache *cache)
 {
     if (run->data)

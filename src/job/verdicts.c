@@ -12,6 +12,49 @@
 
 enum { FORWARD_ROWS = 256, CALL_BATCHES = 4 }; /* a call makes a plan: it should last */
 
+/* ---------------------------------------------------------------- rows in pieces */
+
+/* x (features) <- a row as the data have it. */
+static int fetch(const sph_data *data, struct picture_stream *stream, uint32_t row, double *x)
+{
+    size_t n = data->features;
+    if (!data_is_images(data)) {
+        memcpy(x, data->x + row * n, n * sizeof *x);
+        return 0;
+    }
+    const uint8_t *image = data->pixels ? data->pixels + row * n : NULL;
+    int err = stream ? stream->take(stream, row, &image) : 0;
+    for (size_t p = 0; p < n && !err; p++)
+        x[p] = image[p];
+    return err;
+}
+
+int rows_walk(const sph_data *data, const sph_net *net, const uint32_t *rows, size_t count, rows_piece *take,
+              void *self)
+{
+    size_t n = data->features, fit = CALL_BATCHES * net_rows_at_once(net, FORWARD_ROWS),
+           most = count < fit ? count : fit;
+    double *x = mem_get(most * n, sizeof *x);
+    struct picture_stream *stream = NULL;
+    int err = x ? 0 : SPH_EMEMORY;
+    if (!err && data->pictures &&
+        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
+        err = stream->begin(stream, 0, rows, NULL, count);
+    for (size_t first = 0; first < count && !err; first += most) {
+        size_t some = count - first < most ? count - first : most;
+        for (size_t i = 0; i < some && !err; i++)
+            err = fetch(data, stream, rows ? rows[first + i] : (uint32_t)(first + i), x + i * n);
+        if (!err)
+            err = take(self, first, some, x);
+    }
+    if (stream)
+        stream->release(stream);
+    mem_free(x);
+    return err;
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
 static int judge(struct verdict *out, const sph_data *data, uint32_t row, size_t outputs, double *y)
 {
     size_t given = metric_class(outputs, y);
@@ -32,50 +75,35 @@ static int judge(struct verdict *out, const sph_data *data, uint32_t row, size_t
     return 0;
 }
 
-/* x (features) <- a row as the data have it. */
-static int fetch(const sph_data *data, struct picture_stream *stream, uint32_t row, double *x)
+struct judging {
+    struct verdict *out;
+    const sph_data *data;
+    const uint32_t *rows;
+    sph_net *const *nets;
+    size_t members;
+};
+
+static int judge_piece(void *self, size_t first, size_t count, const double *x)
 {
-    size_t n = data->features;
-    if (!data_is_images(data)) {
-        memcpy(x, data->x + row * n, n * sizeof *x);
-        return 0;
-    }
-    const uint8_t *image = data->pixels ? data->pixels + row * n : NULL;
-    int err = stream ? stream->take(stream, row, &image) : 0;
-    for (size_t p = 0; p < n && !err; p++)
-        x[p] = image[p];
+    const struct judging *j = self;
+    size_t outputs = sph_net_outputs(j->nets[0]);
+    sph_loss loss = j->data->task == SPH_TASK_CLASSES ? SPH_LOSS_CE : SPH_LOSS_BCE;
+    double *y = mem_get(count * outputs, sizeof *y);
+    int err = y ? members_forward(j->nets, j->members, loss, x, count, y) : SPH_EMEMORY;
+    for (size_t i = first; i < first + count && !err; i++)
+        err = judge(&j->out[i], j->data, j->rows ? j->rows[i] : (uint32_t)i, outputs,
+                    y + (i - first) * outputs);
+    mem_free(y);
     return err;
 }
 
 int verdicts_make(struct verdict *out, sph_net *const *nets, size_t members, const sph_data *data,
                   const uint32_t *rows, size_t count)
 {
-    size_t n = data->features, outputs = sph_net_outputs(nets[0]);
-    size_t fit = CALL_BATCHES * net_rows_at_once(nets[0], FORWARD_ROWS), most = count < fit ? count : fit;
-    sph_loss loss = data->task == SPH_TASK_CLASSES ? SPH_LOSS_CE : SPH_LOSS_BCE;
     if (data->task == SPH_TASK_REGRESSION || data->targets != 1 || !data->y)
         return sph_fail(SPH_EARG, "the rows have no class each");
-    double *x = mem_get(most * n, sizeof *x), *y = mem_get(most * outputs, sizeof *y);
-    struct picture_stream *stream = NULL;
-    int err = x && y ? 0 : SPH_EMEMORY;
-    if (!err && data->pictures &&
-        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
-        err = stream->begin(stream, 0, rows, NULL, count);
-    for (size_t first = 0; first < count && !err; first += most) {
-        size_t some = count - first < most ? count - first : most;
-        for (size_t i = 0; i < some && !err; i++)
-            err = fetch(data, stream, rows ? rows[first + i] : (uint32_t)(first + i), x + i * n);
-        if (!err)
-            err = members_forward(nets, members, loss, x, some, y);
-        for (size_t i = 0; i < some && !err; i++)
-            err = judge(&out[first + i], data, rows ? rows[first + i] : (uint32_t)(first + i), outputs,
-                        y + i * outputs);
-    }
-    if (stream)
-        stream->release(stream);
-    mem_free(x);
-    mem_free(y);
-    return err;
+    struct judging judging = {out, data, rows, nets, members};
+    return rows_walk(data, nets[0], rows, count, judge_piece, &judging);
 }
 
 void verdicts_count(size_t *matrix, size_t classes, const struct verdict *list, size_t count)

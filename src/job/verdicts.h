@@ -7,6 +7,11 @@
 
 #include "data/data.h"
 
+/* Rows of data (NULL: the first count) as the net takes them, some at a time: images would be eight times as large as numbers. */
+typedef int rows_piece(void *self, size_t first, size_t count, const double *x);
+int rows_walk(const sph_data *data, const sph_net *net, const uint32_t *rows, size_t count, rows_piece *take,
+              void *self);
+
 struct verdict {
     uint32_t row, truth, given;
     float chance; /* the net's probability of the class it gives */

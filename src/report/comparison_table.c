@@ -81,13 +81,8 @@
 #define ALL_COLUMNS(X)                                                                                       \
     PROGRAM_COLUMNS(X) PAIR_COLUMNS(X) READER_COLUMNS(X) COMPARED_COLUMNS(X) LAST_COLUMNS(X)
 
-#define COLUMN_ID(id, column, kind, ...)   id,
-#define COLUMN_ROW(id, column, kind, ...)  [id] = {COLUMN_BARE column},
-#define COLUMN_CELL(id, column, kind, ...) table_##kind(out, row, id, __VA_ARGS__);
-#define COLUMN_BARE(...)                   __VA_ARGS__
-
-enum { ALL_COLUMNS(COLUMN_ID) COLUMNS };
-static const struct table_column columns[COLUMNS] = {ALL_COLUMNS(COLUMN_ROW)};
+TABLE_IDS(ALL_COLUMNS);
+static const struct table_column columns[COLUMNS] = {ALL_COLUMNS(TABLE_ROW)};
 
 static void add_columns(struct table *out, const struct comparison *comparison)
 {
@@ -124,8 +119,8 @@ static void fill_pair(struct table *out, size_t row, const struct comparison *co
                       const struct comparison_pair *pair)
 {
     const struct comparison_input *input = comparison->input;
-    PAIR_COLUMNS(COLUMN_CELL)
-    COMPARED_COLUMNS(COLUMN_CELL)
+    PAIR_COLUMNS(TABLE_CELL)
+    COMPARED_COLUMNS(TABLE_CELL)
     if (!pair->pairs) {
         table_missing(out, row, SHOWN_P);
         table_missing(out, row, SHOWN_CORRECTED);
@@ -138,9 +133,9 @@ static void fill_row(struct table *out, size_t row, const struct comparison *com
     const struct comparison_method *method = &input->methods[row];
     const struct comparison_line *line = &comparison->lines[row];
     const struct comparison_pair *pair = line->pair;
-    PROGRAM_COLUMNS(COLUMN_CELL)
-    READER_COLUMNS(COLUMN_CELL)
-    LAST_COLUMNS(COLUMN_CELL)
+    PROGRAM_COLUMNS(TABLE_CELL)
+    READER_COLUMNS(TABLE_CELL)
+    LAST_COLUMNS(TABLE_CELL)
     if (pair)
         fill_pair(out, row, comparison, pair);
     if (line->summary.n < input->cases)

@@ -6,23 +6,28 @@
 
 #include "report/tables.h"
 
-enum { SET, METHOD, POINT, RUNS, UNITS, DEAD, ALWAYS, POLES, BEST, EPOCHS, SECONDS, COLUMNS };
+#define DIAGNOSTICS(X)                                                                                       \
+    X(SET, (.head = "set", .csv = "set", .json = "set"), known_words,                                        \
+      e->set_count ? e->sets[row / per_set].name : NULL)                                                     \
+    X(METHOD, (.head = "method", .csv = "method", .json = "method"), words, e->methods[method].name)         \
+    X(POINT, (.head = "point", .csv = "point", .json = "point"), take, &point)                               \
+    X(RUNS, (.csv = "runs", .json = "runs"), count, d.runs)                                                  \
+    X(UNITS, (.head = "units", .csv = "units", .json = "units", .number = 1, .digits = 4), number, d.units)  \
+    X(DEAD, (.head = "dead", .csv = "dead_share", .json = "dead_share", .number = 1, .fixed = 3), number,    \
+      d.dead)                                                                                                \
+    X(ALWAYS,                                                                                                \
+      (.head = "always on", .csv = "always_on_share", .json = "always_on_share", .number = 1, .fixed = 3),   \
+      number, d.always)                                                                                      \
+    X(POLES,                                                                                                 \
+      (.head = "near a pole", .csv = "near_pole_share", .json = "near_pole_share", .number = 1, .fixed = 3), \
+      number, d.poles)                                                                                       \
+    X(BEST, (.head = "best epoch", .csv = "best_epoch", .json = "best_epoch", .number = 1, .digits = 4),     \
+      number, d.best_epoch)                                                                                  \
+    X(EPOCHS, (.head = "epochs", .csv = "epochs", .json = "epochs", .number = 1, .digits = 4), number,       \
+      d.epochs)                                                                                              \
+    X(SECONDS, (.json = "seconds"), number, d.seconds)
 
-static const struct table_column columns[COLUMNS] = {
-    [SET] = {.head = "set", .csv = "set", .json = "set"},
-    [METHOD] = {.head = "method", .csv = "method", .json = "method"},
-    [POINT] = {.head = "point", .csv = "point", .json = "point"},
-    [RUNS] = {.csv = "runs", .json = "runs"},
-    [UNITS] = {.head = "units", .csv = "units", .json = "units", .number = 1, .digits = 4},
-    [DEAD] = {.head = "dead", .csv = "dead_share", .json = "dead_share", .number = 1, .fixed = 3},
-    [ALWAYS] =
-        {.head = "always on", .csv = "always_on_share", .json = "always_on_share", .number = 1, .fixed = 3},
-    [POLES] =
-        {.head = "near a pole", .csv = "near_pole_share", .json = "near_pole_share", .number = 1, .fixed = 3},
-    [BEST] = {.head = "best epoch", .csv = "best_epoch", .json = "best_epoch", .number = 1, .digits = 4},
-    [EPOCHS] = {.head = "epochs", .csv = "epochs", .json = "epochs", .number = 1, .digits = 4},
-    [SECONDS] = {.json = "seconds"},
-};
+TABLE_IDS(DIAGNOSTICS);
 
 void diagnostics_table(struct table *out, const struct results *results)
 {
@@ -31,29 +36,16 @@ void diagnostics_table(struct table *out, const struct results *results)
     *out = (struct table){0};
     table_line(&out->title, "%s: what became of the units; means over %zu seed%s", e->name, e->seed_count,
                e->seed_count == 1 ? "" : "s");
-    for (int c = 0; c < COLUMNS; c++)
-        table_column(out, columns[c]);
+    TABLE_COLUMNS(out, DIAGNOSTICS);
     table_rows(out, experiment_sets(e) * per_set);
-    for (size_t i = 0; i < out->row_count; i++) {
-        const struct results *set = results_of_set(results, i / per_set);
-        size_t method = i % per_set / lines, line = i % lines;
+    for (size_t row = 0; row < out->row_count; row++) {
+        size_t method = row % per_set / lines, line = row % lines;
         struct diagnostics d;
         struct text point = {0};
-        diagnostics_of(&d, set, method, line);
-        if (e->set_count)
-            table_words(out, i, SET, e->sets[i / per_set].name);
-        table_words(out, i, METHOD, e->methods[method].name);
-        if (e->all_points)
+        diagnostics_of(&d, results_of_set(results, row / per_set), method, line);
+        if (e->table.all_points)
             experiment_add_point(e, line, &point);
-        table_take(out, i, POINT, &point);
-        table_count(out, i, RUNS, d.runs);
-        table_number(out, i, UNITS, d.units);
-        table_number(out, i, DEAD, d.dead);
-        table_number(out, i, ALWAYS, d.always);
-        table_number(out, i, POLES, d.poles);
-        table_number(out, i, BEST, d.best_epoch);
-        table_number(out, i, EPOCHS, d.epochs);
-        table_number(out, i, SECONDS, d.seconds);
+        DIAGNOSTICS(TABLE_CELL)
     }
     table_line(
         &out->notes,

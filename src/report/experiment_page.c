@@ -56,9 +56,9 @@ static void add_scope(struct text *out, const struct sph_experiment *e)
         return;
     }
     text_add(out, "%zu method%s", e->method_count, plural(e->method_count));
-    for (size_t a = 0; a < e->axis_count; a++)
-        text_add(out, " × %zu value%s of %s", e->axes[a].count, plural(e->axes[a].count),
-                 option_key(e->axes[a].id));
+    for (size_t a = 0; a < e->grid.count; a++)
+        text_add(out, " × %zu value%s of %s", e->grid.axes[a].count, plural(e->grid.axes[a].count),
+                 option_key(e->grid.axes[a].id));
     text_add(out, " × %zu seed%s on ", e->seed_count, plural(e->seed_count));
     for (size_t i = 0; i < experiment_sets(e); i++)
         text_add(out, "%s%s", i ? ", " : "", experiment_set_name(e, i));
@@ -82,7 +82,7 @@ static int add_protocol(const struct page *page)
     const struct sph_experiment *e = page->experiment;
     struct text words = {0};
     text_add(&words, "Protocol %s. %s", options_word(e->base, OPTION_PROTOCOL), choice_words(e));
-    if (e->axis_count && !e->all_points)
+    if (e->grid.count && !e->table.all_points)
         text_add(&words, " and the point of the grid, for each seed by itself");
     text_add(&words, "%s. All methods see the same rows, and a seed draws the same split for all of them.",
              e->base->options.protocol == PROTOCOL_REFERENCE
@@ -125,12 +125,12 @@ static int add_grid(const struct page *page)
 {
     const struct sph_experiment *e = page->experiment;
     struct text words = {0};
-    for (size_t a = 0; a < e->axis_count; a++) {
-        text_add(&words, "%s%s in ", a ? "; " : "Grid: ", option_key(e->axes[a].id));
-        for (size_t i = 0; i < e->axes[a].count; i++)
-            text_add(&words, "%s%s", i ? ", " : "", experiment_value_text(&e->axes[a], i));
+    for (size_t a = 0; a < e->grid.count; a++) {
+        text_add(&words, "%s%s in ", a ? "; " : "Grid: ", option_key(e->grid.axes[a].id));
+        for (size_t i = 0; i < e->grid.axes[a].count; i++)
+            text_add(&words, "%s%s", i ? ", " : "", experiment_value_text(&e->grid.axes[a], i));
     }
-    if (e->axis_count)
+    if (e->grid.count)
         text_add(&words, ".");
     return say(page->report, report_paragraph, &words);
 }

@@ -95,7 +95,7 @@ static int draw_all(struct experiment_run *run)
                         .progress = draw_progress};
     int stopped;
     for (size_t i = 0; i < FIGURE_COUNT; i++)
-        if (e->wanted_figures >> i & 1)
+        if (e->drawn.bits >> i & 1)
             d.words[crew.jobs++] = i;
     return crew.jobs ? crew_run(&crew, &stopped) : 0;
 }

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "report/figures.h"
-#include "store/runfolder.h"
 
 enum { NAMES = 4, EPOCHS_MOST = 600 }; /* of longer trainings every k-th epoch is shown */
 
@@ -35,24 +34,8 @@ struct line {
 /* The values of one metrics.jsonl: (epochs, NAMES), NaN where there is none. */
 struct curve {
     double *value;
-    size_t epochs, capacity;
-    char (*names)[64]; /* (NAMES) borrowed */
+    size_t epochs;
 };
-
-static int read_line(void *self, const json_t *line)
-{
-    struct curve *curve = self;
-    if (!mem_reserve((void **)&curve->value, &curve->capacity, (curve->epochs + 1) * NAMES,
-                     sizeof *curve->value))
-        return SPH_EMEMORY;
-    for (size_t k = 0; k < NAMES; k++) {
-        const json_t *value = json_object_get(line, curve->names[k]);
-        curve->value[curve->epochs * NAMES + k] =
-            json_is_number(value) ? json_number_value(value) : (double)NAN;
-    }
-    curve->epochs++;
-    return 0;
-}
 
 /* The value of a run at an epoch (from 0); one that has ended keeps its last. */
 static double value_at(const struct curve *curve, size_t epoch, size_t k)
@@ -157,7 +140,7 @@ static int read_lines(struct panels *panels, struct line *lines, char names[NAME
                       size_t *total)
 {
     const struct sph_experiment *e = panels->e;
-    int chosen = e && e->axis_count && !e->all_points; /* each seed has its own point */
+    int chosen = e && e->grid.count && !e->table.all_points; /* each seed has its own point */
     int err = 0;
     for (size_t i = 0; i < panels_count(panels) && !err; i++) {
         struct line *line = &lines[i];
@@ -175,8 +158,9 @@ static int read_lines(struct panels *panels, struct line *lines, char names[NAME
                                                                   i / panels->columns, s))
                   : mem_text(panels->dir);
             struct curve *curve = &curves[*total + line->count];
-            curve->names = names;
-            int there = folder ? metrics_read(folder, read_line, curve) : SPH_EMEMORY;
+            const char *const wanted[NAMES] = {names[0], names[1], names[2], names[3]};
+            int there =
+                folder ? run_read_metrics(folder, wanted, NAMES, &curve->value, &curve->epochs) : SPH_EMEMORY;
             line->count += there != 0; /* what a failure leaves is freed */
             err = there < 0 ? there : 0;
             mem_free(folder);

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -52,14 +53,10 @@ static int read_point(const struct panels *panels, struct experiment_job of, dou
     return 0;
 }
 
-static void by_rate(struct point *points, size_t count)
+static int by_rate(const void *a, const void *b)
 {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && points[k].lr < points[k - 1].lr; k--) {
-            struct point swap = points[k];
-            points[k] = points[k - 1];
-            points[k - 1] = swap;
-        }
+    double x = ((const struct point *)a)->lr, y = ((const struct point *)b)->lr;
+    return (x > y) - (x < y);
 }
 
 /* The points of one method, from `first` on, where the rate is the first of its axis. */
@@ -68,12 +65,12 @@ static int read_line(const struct panels *panels, struct experiment_job first, s
 {
     const struct sph_experiment *e = panels->e;
     int err = 0;
-    for (size_t k = 0; k < e->axes[axis].count && !err; k++) {
+    for (size_t k = 0; k < e->grid.axes[axis].count && !err; k++) {
         struct experiment_job of = first;
         of.point = panels_along(panels, first.point, axis, k);
-        err = read_point(panels, of, e->axes[axis].values[k]->options.lr, &points[k]);
+        err = read_point(panels, of, e->grid.axes[axis].values[k]->options.lr, &points[k]);
     }
-    by_rate(points, e->axes[axis].count);
+    qsort(points, e->grid.axes[axis].count, sizeof *points, by_rate);
     return err;
 }
 
@@ -97,7 +94,7 @@ static int write_row(struct figure *figure, const struct panels *panels, size_t 
     panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
     for (of.method = 0; of.method < panels->e->method_count && !err; of.method++)
         if (!(err = read_line(panels, of, axis, points)))
-            write_line(figure, points, panels->e->axes[axis].count);
+            write_line(figure, points, panels->e->grid.axes[axis].count);
     mem_free(name);
     return err;
 }
@@ -107,11 +104,11 @@ static int fill(struct figure *figure, struct panels *panels)
     const struct sph_experiment *e = panels->e;
     size_t axis = panels_axis(panels), row = 0, points = experiment_points(e);
     char metric[64];
-    struct point *line = mem_get(e->axes[axis].count, sizeof *line);
+    struct point *line = mem_get(e->grid.axes[axis].count, sizeof *line);
     int err = line ? 0 : SPH_EMEMORY;
     snprintf(metric, sizeof metric, "%s %s", experiment_folds(e) ? "validation" : "test",
              panels->results->facts.metric);
-    panels_head(figure, experiment_sets(e) * (points / e->axes[axis].count), e->method_count);
+    panels_head(figure, experiment_sets(e) * (points / e->grid.axes[axis].count), e->method_count);
     figure_text(figure, "metric", metric);
     for (size_t m = 0; m < e->method_count; m++)
         panels_method(figure, m, e->methods[m].name, "");

@@ -4,6 +4,7 @@
  * 2024 paper's appendix E, at the start and over a training. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -93,7 +94,7 @@ static int read_runs(const struct panels *panels, size_t method, size_t point, s
 static int read_line(const struct panels *panels, size_t method, size_t point, size_t axis, size_t line,
                      struct table *table)
 {
-    const struct experiment_axis *of = &panels->e->axes[axis];
+    const struct experiment_axis *of = &panels->e->grid.axes[axis];
     size_t jobs = panels->results->count;
     double *values = mem_get(table->layers * QUANTITIES * jobs, sizeof *values);
     int err = values ? 0 : SPH_EMEMORY;
@@ -112,14 +113,10 @@ static int read_line(const struct panels *panels, size_t method, size_t point, s
     return err < 0 ? err : 0;
 }
 
-static void by_width(struct mark *marks, size_t count)
+static int by_width(const void *a, const void *b)
 {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && marks[k].width < marks[k - 1].width; k--) {
-            struct mark swap = marks[k];
-            marks[k] = marks[k - 1];
-            marks[k - 1] = swap;
-        }
+    double x = ((const struct mark *)a)->width, y = ((const struct mark *)b)->width;
+    return (x > y) - (x < y);
 }
 
 static void write_layer(struct figure *figure, const struct table *table, size_t layer)
@@ -131,7 +128,7 @@ static void write_layer(struct figure *figure, const struct table *table, size_t
         "the start, active share at the end; runs");
     for (size_t line = 0; line < table->lines; line++) {
         struct mark *marks = mark_at(table, layer, line, 0);
-        by_width(marks, table->widths);
+        qsort(marks, table->widths, sizeof *marks, by_width);
         for (size_t w = 0; w < table->widths; w++) {
             double row[2 + 2 * QUANTITIES] = {marks[w].width};
             if (!(marks[w].width > 0)) /* a net of fewer layers */
@@ -151,10 +148,10 @@ static int fill(struct figure *figure, struct panels *panels)
 {
     const struct sph_experiment *e = panels->e;
     size_t axis = panels_axis(panels), points = experiment_points(e), line = 0;
-    struct table table = {.widths = e->axes[axis].count};
+    struct table table = {.widths = e->grid.axes[axis].count};
     table.lines = e->method_count * (points / table.widths);
     for (size_t w = 0; w < table.widths; w++) {
-        size_t layers = e->axes[axis].values[w]->options.hidden.count;
+        size_t layers = e->grid.axes[axis].values[w]->options.hidden.count;
         table.layers = layers > table.layers ? layers : table.layers;
     }
     table.marks = mem_get(table.layers * table.lines * table.widths, sizeof *table.marks);

@@ -80,8 +80,8 @@ int figure_check_panel(const char *word, const struct figure_kind *kind, const s
 
 static int has_axis(const struct sph_experiment *e, const char *key)
 {
-    for (size_t i = 0; i < e->axis_count; i++)
-        if (!strcmp(option_key(e->axes[i].id), key))
+    for (size_t i = 0; i < e->grid.count; i++)
+        if (!strcmp(option_key(e->grid.axes[i].id), key))
             return 1;
     return 0;
 }
@@ -97,9 +97,9 @@ static size_t panels_of(const struct sph_experiment *e, const struct figure_kind
     if (kind->needs != FIGURE_SCORES || !kind->axis)
         return experiment_lines(e) * e->method_count;
     size_t panels = experiment_sets(e) * experiment_points(e);
-    for (size_t i = 0; i < e->axis_count; i++)
-        if (!strcmp(option_key(e->axes[i].id), kind->axis))
-            panels /= e->axes[i].count;
+    for (size_t i = 0; i < e->grid.count; i++)
+        if (!strcmp(option_key(e->grid.axes[i].id), kind->axis))
+            panels /= e->grid.axes[i].count;
     return panels;
 }
 
@@ -112,10 +112,11 @@ static int check_kind(const struct sph_experiment *e, const char *word, const st
             err = sph_fail(SPH_EARG, "%s needs record: {%s: every|epoch|[steps]}", word, records[i].word);
     if (!err && kind->axis && !has_axis(e, kind->axis))
         err = sph_fail(SPH_EARG, "%s needs a grid over %s", word, kind->axis);
-    if (!err && kind->sets_least && (e->set_count < kind->sets_least || e->method_count < 2 || e->all_points))
+    if (!err && kind->sets_least &&
+        (e->set_count < kind->sets_least || e->method_count < 2 || e->table.all_points))
         err = sph_fail(SPH_EARG, "%s needs %zu sets or more, data: {name: [a, b]}, and methods to compare",
                        word, kind->sets_least);
-    if (!err && kind->all_points && !e->all_points)
+    if (!err && kind->all_points && !e->table.all_points)
         err = sph_fail(SPH_EARG, "%s needs table: all", word);
     size_t panels = panels_of(e, kind);
     if (!err && panels > PANELS_MOST)
@@ -127,14 +128,14 @@ static int check_kind(const struct sph_experiment *e, const char *word, const st
 static int check_wanted(const struct sph_experiment *e, const sph_data *data)
 {
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        if (!(e->wanted_figures >> i & 1))
+        if (!(e->drawn.bits >> i & 1))
             continue;
         if (!data && !figure_stands_alone(figure_kinds[i]))
             return sph_fail_line_key(SPH_EFORMAT, e->path, 0, "figures", "%s needs data and methods to train",
                                      figure_names[i]);
         if (data && check_kind(e, figure_names[i], figure_kinds[i], data) < 0) {
             sph_fail_about(SPH_EFORMAT, "figures", "figures");
-            return sph_fail_move(SPH_EFORMAT, e->path, e->figures_line, 0);
+            return sph_fail_move(SPH_EFORMAT, e->path, e->drawn.line, 0);
         }
     }
     return 0;

@@ -32,8 +32,8 @@ struct drawing {
 static void add_letters(struct figure *figure, const struct panels *panels, size_t word)
 {
     const char *own = panels->kind->letters ? panels->kind->letters : "";
-    int given = panels->e && panels->e->letters && panels->e->letters[word];
-    figure_text(figure, "letters", given ? panels->e->letters[word] : own);
+    int given = panels->e && panels->e->drawn.letters && panels->e->drawn.letters[word];
+    figure_text(figure, "letters", given ? panels->e->drawn.letters[word] : own);
 }
 
 /* "convergence", of one of several sets "convergence-boston"; caller frees. What a set is called may hold what a
@@ -153,7 +153,7 @@ static int draw_figure(struct drawing *d, size_t word, sph_progress_call *made, 
 static int wants(const struct results *results, size_t part, const unsigned char *named, size_t word)
 {
     const struct figure_kind *kind = figure_kinds[word];
-    if (!(named ? named[word] : results && results->experiment->wanted_figures >> word & 1))
+    if (!(named ? named[word] : results && results->experiment->drawn.bits >> word & 1))
         return 0;
     return !results || !results->sets || !part == (kind->all_sets || figure_stands_alone(kind));
 }
@@ -242,7 +242,7 @@ int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_p
     err = file ? figures_read(opts->names, opts->count, wanted) : SPH_EMEMORY;
     if (!err && file_exists(file))
         err = sph_experiment_open(&e, file);
-    if (!err && e && !opts->count && !e->wanted_figures)
+    if (!err && e && !opts->count && !e->drawn.bits)
         err = sph_fail_of(SPH_EARG, file, 0, "figures", "its key figures names none; name some here (%s)",
                           figure_list.choices);
     if (!err)

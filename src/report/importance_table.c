@@ -27,8 +27,7 @@ static int print(const struct importances *found, const char *dir, int json, con
     };
     const char *word = sph_word(SPH_WORDS_METRIC, (int)found->metric)->word;
     struct table table = {0};
-    for (size_t c = 0; c < COLUMNS; c++)
-        table_column(&table, columns[c]);
+    table_columns(&table, columns, COLUMNS);
     table_rows(&table, found->count);
     for (size_t i = 0; i < found->count; i++) {
         table_words(&table, i, COLUMN, found->list[i].column);

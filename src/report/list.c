@@ -205,8 +205,7 @@ static int fill(struct table *table, struct found *found)
         [LIST_WHEN] = {.head = "when", .json = "when"},
     };
     int err = 0;
-    for (size_t c = 0; c < LIST_COLUMNS; c++)
-        table_column(table, columns[c]);
+    table_columns(table, columns, LIST_COLUMNS);
     table_rows(table, found->count);
     for (size_t i = 0; i < found->count && !err; i++) {
         table_words(table, i, LIST_RUN, found->paths[i]);

@@ -12,29 +12,11 @@
 #include "report/pages.h"
 #include "store/runfolder.h"
 
+#define ROWS_HEADING "Row by row"
+
 /* ---------------------------------------------------------------- curves */
 
 enum { EPOCHS_LISTED = 20 };
-
-struct run_curve {
-    const char *name;      /* of its values */
-    double *epoch, *value; /* (count) */
-    size_t count, capacity, value_capacity;
-};
-
-static int add_line(void *self, const json_t *line)
-{
-    struct run_curve *out = self;
-    const json_t *epoch = json_object_get(line, "epoch"), *value = json_object_get(line, out->name);
-    if (!json_is_number(epoch) || !json_is_number(value))
-        return 0;
-    if (!mem_reserve((void **)&out->epoch, &out->capacity, out->count + 1, sizeof *out->epoch) ||
-        !mem_reserve((void **)&out->value, &out->value_capacity, out->count + 1, sizeof *out->value))
-        return SPH_EMEMORY;
-    out->epoch[out->count] = json_number_value(epoch);
-    out->value[out->count++] = json_number_value(value);
-    return 0;
-}
 
 /* Some epochs of the longest curve down, the last among them, and the curves across. */
 static void fill_curves(struct table *table, const struct chart_series *series, size_t count)
@@ -73,31 +55,43 @@ static int add_curves_chart(struct report *report, const struct chart_series *se
                                                 .table = &table});
 }
 
+/* series <- the points of one curve, in memory of its own behind x: those where both are numbers. */
+static int read_curve(struct chart_series *series, const char *dir, const char *name, const char *label)
+{
+    double *values = NULL;
+    size_t rows = 0, count = 0;
+    int there = run_read_metrics(dir, (const char *[]){"epoch", name}, 2, &values, &rows);
+    double *x = there < 0 ? NULL : mem_get(2 * rows, sizeof *x);
+    for (size_t i = 0; i < rows && x; i++)
+        if (!isnan(values[2 * i]) && !isnan(values[2 * i + 1])) {
+            x[count] = values[2 * i];
+            x[rows + count++] = values[2 * i + 1];
+        }
+    mem_free(values);
+    *series = (struct chart_series){.name = label, .x = x, .y = x ? x + rows : NULL, .count = count};
+    return there < 0 ? there : x ? 0 : SPH_EMEMORY;
+}
+
 int page_add_curves(struct report *report, const char *const *dirs, const char *const *names,
                     const char *const *labels, size_t count, size_t best, const char *caption)
 {
-    struct run_curve *curves = mem_get(count, sizeof *curves);
     struct chart_series *series = mem_get(count, sizeof *series);
     size_t drawn = 0;
-    int err = curves && series ? 0 : SPH_EMEMORY;
+    int err = series ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++) {
-        curves[i].name = names[i];
-        err = metrics_read(dirs[i], add_line, &curves[i]);
-        err = err < 0 ? err : 0;
-        if (!err && curves[i].count)
-            series[drawn++] = (struct chart_series){
-                .name = labels[i], .x = curves[i].epoch, .y = curves[i].value, .count = curves[i].count};
+        err = read_curve(&series[drawn], dirs[i], names[i], labels[i]);
+        if (!err && series[drawn].count)
+            drawn++;
+        else
+            mem_free((void *)series[drawn].x);
     }
     if (!err && drawn)
         err = add_curves_chart(report, series, drawn, best, caption);
     else if (!err)
         report_paragraph(report, "There is no epoch yet.");
-    for (size_t i = 0; curves && i < count; i++) {
-        mem_free(curves[i].epoch);
-        mem_free(curves[i].value);
-    }
+    for (size_t i = 0; i < drawn; i++)
+        mem_free((void *)series[i].x);
     mem_free(series);
-    mem_free(curves);
     return err;
 }
 
@@ -288,25 +282,13 @@ static int add_matrix(struct report *report, size_t *matrix, size_t classes, cha
     return err;
 }
 
-static int add_confusion(struct report *report, const struct run_rows *rows)
-{
-    size_t classes = rows->data->classes, *matrix = mem_get(classes * classes, sizeof *matrix);
-    if (!matrix)
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < rows->count; i++)
-        matrix[(size_t)rows->y[i] * classes + class_given(rows, i)]++;
-    int err = add_matrix(report, matrix, classes, rows->data->labels);
-    mem_free(matrix);
-    return err;
-}
-
-/* Images are scored once more: that costs little beside a training. */
-static int add_confusion_of_images(struct report *report, sph_run *run)
+/* The rows are scored once more: that costs little beside a training. */
+static int add_confusion(struct report *report, sph_run *run)
 {
     sph_confusion confusion;
     int err = sph_run_confusion(run, NULL, &confusion);
     if (!err) {
-        report_section(report, "Row by row");
+        report_section(report, ROWS_HEADING);
         err = add_matrix(report, confusion.count, confusion.classes, confusion.label);
     } else if (err != SPH_EMEMORY)
         err = 0; /* no test part, or data that are gone */
@@ -321,12 +303,13 @@ static int open_rows(struct run_rows *rows, sph_run *run)
     return err == SPH_EFORMAT || err == SPH_EARG ? 0 : err;
 }
 
-static int add_rows(struct report *report, const struct run_rows *rows)
+static int add_rows(struct report *report, sph_run *run, const struct run_rows *rows)
 {
-    report_section(report, "Row by row");
-    if (rows->data->task == SPH_TASK_REGRESSION)
+    if (rows->data->task == SPH_TASK_REGRESSION) {
+        report_section(report, ROWS_HEADING);
         return add_targets(report, rows);
-    int err = add_confusion(report, rows);
+    }
+    int err = add_confusion(report, run);
     return err ? err : add_calibration(report, rows);
 }
 
@@ -340,9 +323,9 @@ int page_add_rows(struct report *report, sph_run *run)
     if (!err)
         err = there < 0 ? there : there ? open_rows(&rows, run) : 0;
     if (!err && rows.p && rows.count)
-        err = add_rows(report, &rows);
+        err = add_rows(report, run, &rows);
     else if (!err && json_object_get(run->schema, "images"))
-        err = add_confusion_of_images(report, run);
+        err = add_confusion(report, run);
     run_rows_free(&rows);
     return err;
 }

@@ -97,7 +97,7 @@ static char *folder_of(const struct panels *panels, size_t i)
 static int label(struct panels *panels, size_t i)
 {
     struct text text = {0};
-    if (panels->e && panels->e->axis_count) {
+    if (panels->e && panels->e->grid.count) {
         experiment_add_point(panels->e, panels->results->jobs[job_of(panels, i)].point, &text);
     } else {
         text_add(&text, "lr ");
@@ -224,7 +224,7 @@ static const char *leak_of(const struct panels *panels)
     const struct sph_experiment *e = panels->e;
     if (e ? !experiment_warning(e) : !job_leaks(panels->open.run.spec))
         return NULL;
-    if (!e || !e->axis_count || e->all_points)
+    if (!e || !e->grid.count || e->table.all_points)
         return "leak: the test part chose the epoch";
     return job_leaks(e->base) ? "leak: the test part chose the epoch and the point of the grid"
                               : "leak: the test part chose the point of the grid";
@@ -316,7 +316,7 @@ void panels_method(struct figure *figure, size_t column, const char *method, con
 size_t panels_axis(const struct panels *panels)
 {
     size_t axis = 0;
-    while (strcmp(option_key(panels->e->axes[axis].id), panels->kind->axis) != 0) /* it is there */
+    while (strcmp(option_key(panels->e->grid.axes[axis].id), panels->kind->axis) != 0) /* it is there */
         axis++;
     return axis;
 }

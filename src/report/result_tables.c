@@ -14,29 +14,30 @@ enum { SEEDS_DOWN = 8 }; /* up to so many lines of the comparison are columns, a
 size_t matrix_count(const struct results *results)
 {
     const struct sph_experiment *e = results->experiment;
-    return !e->all_points || !e->axis_count ? 0 : e->axis_count == 1 ? 1 : e->method_count;
+    return !e->table.all_points || !e->grid.count ? 0 : e->grid.count == 1 ? 1 : e->method_count;
 }
 
 static void name_row(struct table *out, size_t row, const struct sph_experiment *e, size_t line)
 {
     struct text name = {0};
-    if (e->axis_count == 1)
+    if (e->grid.count == 1)
         text_add(&name, "%s", e->methods[row].name);
-    for (size_t a = 0; a + 1 < e->axis_count; a++)
-        text_add(&name, "%s%s %s", a ? ", " : "", option_key(e->axes[a].id),
-                 experiment_value_text(&e->axes[a], experiment_value(e, line % experiment_points(e), a)));
+    for (size_t a = 0; a + 1 < e->grid.count; a++)
+        text_add(
+            &name, "%s%s %s", a ? ", " : "", option_key(e->grid.axes[a].id),
+            experiment_value_text(&e->grid.axes[a], experiment_value(e, line % experiment_points(e), a)));
     table_take(out, row, 0, &name);
 }
 
 void matrix_table(struct table *out, const struct results *results, size_t number)
 {
     const struct sph_experiment *e = results->experiment;
-    const struct experiment_axis *across = &e->axes[e->axis_count - 1];
+    const struct experiment_axis *across = &e->grid.axes[e->grid.count - 1];
     const struct comparison *comparison = &results->comparison;
-    size_t rows = e->axis_count == 1 ? e->method_count : experiment_points(e) / across->count;
+    size_t rows = e->grid.count == 1 ? e->method_count : experiment_points(e) / across->count;
     double best = comparison_best(comparison);
     *out = (struct table){0};
-    if (e->axis_count == 1)
+    if (e->grid.count == 1)
         table_line(&out->caption, "mean %s", results->facts.metric);
     else
         table_line(&out->caption, "%s: mean %s", e->methods[number].name, results->facts.metric);
@@ -136,72 +137,46 @@ int gave_nothing(const struct experiment_outcome *outcome)
     return !outcome->finished || outcome->diverged;
 }
 
-enum {
-    JOB_SET,
-    JOB_METHOD,
-    JOB_POINT,
-    JOB_SEED,
-    JOB_PART,
-    JOB_TEST,
-    JOB_VAL,
-    JOB_EPOCHS,
-    JOB_BEST,
-    JOB_REPORTED,
-    JOB_END,
-    JOB_COLUMNS
-};
+#define JOBS(X)                                                                                              \
+    X(JOB_SET, (.head = "set"), known_words, e->set_count ? e->sets[job->set].name : NULL)                   \
+    X(JOB_METHOD, (.head = "method"), words, e->methods[job->method].name)                                   \
+    X(JOB_POINT, (.head = "point"), take, &point)                                                            \
+    X(JOB_SEED, (.head = "seed", .number = 1), text, "%llu", (unsigned long long)e->seeds[job->seed])        \
+    X(JOB_PART, (.head = "part"), take, &part)                                                               \
+    X(JOB_TEST, (.head = "test", .number = 1, .digits = 6), known, outcome->test)                            \
+    X(JOB_VAL, (.head = "validation", .number = 1, .digits = 6), known, outcome->val)                        \
+    X(JOB_EPOCHS, (.head = "epochs", .number = 1), known,                                                    \
+      outcome->finished ? (double)outcome->epochs : (double)NAN)                                             \
+    X(JOB_BEST, (.head = "best epoch", .number = 1), known,                                                  \
+      outcome->finished ? (double)outcome->best_epoch : (double)NAN)                                         \
+    X(JOB_REPORTED, (.head = "reported"), known_words, reported ? "yes" : NULL)                              \
+    X(JOB_END, (.head = "what happened"), take, &end)
+
+TABLE_IDS(JOBS);
 
 static void fill_job(struct table *out, size_t row, const struct results *results, size_t i)
 {
     const struct sph_experiment *e = results->experiment;
     const struct experiment_job *job = &results->jobs[i];
     const struct experiment_outcome *outcome = &results->outcomes[i];
-    struct text point = {0};
+    struct text point = {0}, part = {0}, end = {0};
+    size_t line = e->table.all_points ? job->point : 0;
+    int reported = results_final(results_of_set(results, job->set), job->method, line, job->seed) == i;
     experiment_add_point(e, job->point, &point);
-    if (e->set_count)
-        table_words(out, row, JOB_SET, e->sets[job->set].name);
-    table_words(out, row, JOB_METHOD, e->methods[job->method].name);
-    table_take(out, row, JOB_POINT, &point);
-    table_text(out, row, JOB_SEED, "%llu", (unsigned long long)e->seeds[job->seed]);
-    if (job->fold >= 0)
-        table_text(out, row, JOB_PART, "fold %d", job->fold);
-    else if (job->fold == FOLD_REFIT)
-        table_words(out, row, JOB_PART, "refit");
-    if (!isnan(outcome->test))
-        table_number(out, row, JOB_TEST, outcome->test);
-    if (!isnan(outcome->val))
-        table_number(out, row, JOB_VAL, outcome->val);
-    if (outcome->finished) {
-        table_count(out, row, JOB_EPOCHS, outcome->epochs);
-        table_count(out, row, JOB_BEST, outcome->best_epoch);
-    }
-    size_t line = e->all_points ? job->point : 0;
-    if (results_final(results_of_set(results, job->set), job->method, line, job->seed) == i)
-        table_words(out, row, JOB_REPORTED, "yes");
-    if (!gave_nothing(outcome))
-        return;
-    table_text(out, row, JOB_END, "%s%s",
-               outcome->diverged ? "" : "failed: ", outcome->reason ? outcome->reason : "");
-    table_mark(out, row, JOB_END, MARK_BAD);
+    if (job->fold >= 0 || job->fold == FOLD_REFIT)
+        text_add(&part, job->fold >= 0 ? "fold %d" : "refit", job->fold);
+    if (gave_nothing(outcome))
+        text_add(&end, "%s%s", outcome->diverged ? "" : "failed: ", outcome->reason ? outcome->reason : "");
+    JOBS(TABLE_CELL)
+    if (gave_nothing(outcome))
+        table_mark(out, row, JOB_END, MARK_BAD);
 }
 
 void jobs_table(struct table *out, const struct results *results, int only_bad, size_t most)
 {
-    static const struct table_column columns[JOB_COLUMNS] = {{.head = "set"},
-                                                             {.head = "method"},
-                                                             {.head = "point"},
-                                                             {.head = "seed", .number = 1},
-                                                             {.head = "part"},
-                                                             {.head = "test", .number = 1, .digits = 6},
-                                                             {.head = "validation", .number = 1, .digits = 6},
-                                                             {.head = "epochs", .number = 1},
-                                                             {.head = "best epoch", .number = 1},
-                                                             {.head = "reported"},
-                                                             {.head = "what happened"}};
     size_t rows = 0, row = 0;
     *out = (struct table){0};
-    for (size_t c = 0; c < JOB_COLUMNS; c++)
-        table_column(out, columns[c]);
+    TABLE_COLUMNS(out, JOBS);
     for (size_t i = 0; i < results->count; i++)
         rows += !only_bad || gave_nothing(&results->outcomes[i]);
     table_rows(out, rows < most ? rows : most);

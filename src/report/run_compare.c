@@ -170,8 +170,7 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
     int err = count < 2 ? sph_fail_of(SPH_EARG, "", 0, "runs", "%zu run%s, expected two or more to compare",
                                       count, count == 1 ? "" : "s")
                         : 0;
-    for (size_t c = 0; c < COMPARE_COLUMNS; c++)
-        table_column(&table, columns[c]);
+    table_columns(&table, columns, COMPARE_COLUMNS);
     table_rows(&table, count);
     for (; entered < count && !err && !(err = file_enter(dirs[entered])); entered++) {
     }

@@ -77,8 +77,7 @@ static void layers_table(struct table *out, const sph_net *net)
         [LAYER_NORM] = {.head = "norm", .json = "norm"},
         [LAYER_ACT] = {.head = "activation", .json = "activation"},
     };
-    for (size_t c = 0; c < LAYER_COLUMNS; c++)
-        table_column(out, columns[c]);
+    table_columns(out, columns, LAYER_COLUMNS);
     table_rows(out, sph_net_layers(net));
     for (size_t k = 0; k < out->row_count; k++) {
         size_t inputs;

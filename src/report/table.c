@@ -35,6 +35,12 @@ void table_column(struct table *table, struct table_column column)
     add_column(table, column, NULL, 0);
 }
 
+void table_columns(struct table *table, const struct table_column *columns, size_t count)
+{
+    for (size_t c = 0; c < count; c++)
+        table_column(table, columns[c]);
+}
+
 /* printf into a string of the table's. */
 static char *made(struct table *table, const char *format, va_list list)
 {
@@ -138,6 +144,18 @@ void table_words(struct table *table, size_t row, size_t column, const char *wor
         table_text(table, row, column, "%s", words);
     else
         table_missing(table, row, column);
+}
+
+void table_known_words(struct table *table, size_t row, size_t column, const char *words)
+{
+    if (words)
+        table_words(table, row, column, words);
+}
+
+void table_known(struct table *table, size_t row, size_t column, double value)
+{
+    if (!isnan(value))
+        table_number(table, row, column, value);
 }
 
 void table_take(struct table *table, size_t row, size_t column, struct text *words)

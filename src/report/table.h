@@ -70,6 +70,7 @@ struct table {
 /* ---------------------------------------------------------------- filling */
 
 void table_column(struct table *table, struct table_column column);
+void table_columns(struct table *table, const struct table_column *columns, size_t count);
 void table_made_column(struct table *table, struct table_column column, const char *head, ...)
     __attribute__((format(printf, 3, 4)));
 void table_data_column(struct table *table, const char *csv, ...)
@@ -81,6 +82,9 @@ void table_free(struct table *table);
 void table_text(struct table *table, size_t row, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void table_words(struct table *table, size_t row, size_t column, const char *words);
+void table_known_words(struct table *table, size_t row, size_t column,
+                       const char *words);                                           /* NULL: stays empty */
+void table_known(struct table *table, size_t row, size_t column, double value);      /* NaN: likewise */
 void table_take(struct table *table, size_t row, size_t column, struct text *words); /* frees it */
 void table_flag(struct table *table, size_t row, size_t column, int flag);
 void table_count(struct table *table, size_t row, size_t column, size_t count);
@@ -97,6 +101,15 @@ void table_below(struct table *table, size_t row, const char *format, ...)
 
 /* A line of title, caption, notes or verdicts; what else is no line of text becomes blanks. */
 void table_line(struct text *lines, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A table whose columns are a list of X(ID, (how the column is called), kind of cell, its value...): TABLE_IDS makes their numbers
+ * and COLUMNS, TABLE_COLUMNS adds them, and the list with TABLE_CELL fills cells of `row` in the table `out` points to. */
+#define TABLE_ID(id, column, kind, ...)   id,
+#define TABLE_ROW(id, column, kind, ...)  {TABLE_BARE column},
+#define TABLE_CELL(id, column, kind, ...) table_##kind(out, row, id, __VA_ARGS__);
+#define TABLE_BARE(...)                   __VA_ARGS__
+#define TABLE_IDS(list)                   enum { list(TABLE_ID) COLUMNS }
+#define TABLE_COLUMNS(out, list)          table_columns(out, (const struct table_column[]){list(TABLE_ROW)}, COLUMNS)
 
 /* ---------------------------------------------------------------- writing
  * Each appends. Columns in which no row holds anything are left out for readers. */

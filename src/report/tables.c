@@ -205,51 +205,65 @@ static int remove_file(const char *dir, const char *name)
     return path ? 0 : SPH_EMEMORY;
 }
 
+/* One thing as STEM.txt, .csv and .json. there 0: nothing to say, and what an earlier run said goes. */
+struct document {
+    const char *stem;
+    int there, err;
+    struct text text, csv;
+    json_t *json;
+};
+
+static int write_document(const char *dir, struct document *d)
+{
+    static const char *const endings[] = {"txt", "csv", "json"};
+    struct text *const texts[] = {&d->text, &d->csv};
+    int err = d->err;
+    for (size_t i = 0; i < 3; i++) {
+        char *name = mem_format("%s.%s", d->stem, endings[i]);
+        if (!name)
+            err = SPH_EMEMORY;
+        else if (!err && !d->there)
+            err = remove_file(dir, name);
+        else if (i < 2)
+            err = write_file(dir, name, err, texts[i]);
+        else if (!err)
+            err = write_json(dir, name, json_incref(d->json), 1);
+        mem_free(name);
+    }
+    json_decref(d->json);
+    text_free(&d->text);
+    text_free(&d->csv);
+    return err;
+}
+
 static int write_motion(const struct tables *tables, const struct results *results)
 {
-    struct text text = {0}, csv = {0};
-    if (!has_motion(tables)) {
-        int err = remove_file(results->dir, MOTION_FILE ".txt");
-        err = err ? err : remove_file(results->dir, MOTION_FILE ".csv");
-        return err ? err : remove_file(results->dir, MOTION_FILE ".json");
-    }
-    int err = write_file(results->dir, MOTION_FILE ".txt", add_motion(tables, &text), &text);
-    if (!err)
-        err = write_file(results->dir, MOTION_FILE ".csv",
-                         add_rows(tables, offsetof(struct set_tables, motion), &csv), &csv);
-    return err ? err : write_json(results->dir, MOTION_FILE ".json", motion_json(tables, results), 1);
+    struct document d = {.stem = MOTION_FILE, .there = has_motion(tables)};
+    if (d.there && !(d.err = add_motion(tables, &d.text)) &&
+        !(d.err = add_rows(tables, offsetof(struct set_tables, motion), &d.csv)))
+        d.json = motion_json(tables, results);
+    return write_document(results->dir, &d);
 }
 
 static int write_tolerance(const struct tables *tables, const struct results *results)
 {
-    struct text text = {0}, csv = {0};
-    if (!results->tolerance.rates) {
-        int err = remove_file(results->dir, TOLERANCE_FILE ".txt");
-        err = err ? err : remove_file(results->dir, TOLERANCE_FILE ".csv");
-        return err ? err : remove_file(results->dir, TOLERANCE_FILE ".json");
-    }
-    int err = write_file(results->dir, TOLERANCE_FILE ".txt", add_tolerance(tables, &text), &text);
-    if (!err)
-        err = write_file(results->dir, TOLERANCE_FILE ".csv",
-                         table_write(&tables->tolerance, TABLE_CSV, &csv), &csv);
-    return err ? err
-               : write_json(results->dir, TOLERANCE_FILE ".json",
-                            tolerance_to_json(results, &tables->tolerance_overall, &tables->tolerance), 1);
+    struct document d = {.stem = TOLERANCE_FILE, .there = results->tolerance.rates != NULL};
+    if (d.there && !(d.err = add_tolerance(tables, &d.text)) &&
+        !(d.err = table_write(&tables->tolerance, TABLE_CSV, &d.csv)))
+        d.json = tolerance_to_json(results, &tables->tolerance_overall, &tables->tolerance);
+    return write_document(results->dir, &d);
 }
 
 static int write_diagnostics(const struct results *results)
 {
     struct table table;
-    struct text text = {0}, csv = {0};
+    struct document d = {.stem = DIAGNOSTICS_FILE, .there = 1};
     diagnostics_table(&table, results);
-    int err =
-        write_file(results->dir, DIAGNOSTICS_FILE ".txt", table_write(&table, TABLE_TEXT, &text), &text);
-    if (!err)
-        err = write_file(results->dir, DIAGNOSTICS_FILE ".csv", table_write(&table, TABLE_CSV, &csv), &csv);
-    if (!err)
-        err = write_json(results->dir, DIAGNOSTICS_FILE ".json", diagnostics_to_json(results, &table), 1);
+    if (!(d.err = table_write(&table, TABLE_TEXT, &d.text)) &&
+        !(d.err = table_write(&table, TABLE_CSV, &d.csv)))
+        d.json = diagnostics_to_json(results, &table);
     table_free(&table);
-    return err;
+    return write_document(results->dir, &d);
 }
 
 int tables_write(const struct tables *tables, const struct results *results)

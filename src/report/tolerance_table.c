@@ -209,7 +209,7 @@ enum {
 static void add_line_columns(struct table *out, const struct results *results)
 {
     const struct sph_experiment *e = results->experiment;
-    const char *point = e->axis_count > 1 ? "point" : NULL, *set = e->set_count ? "set" : NULL;
+    const char *point = e->grid.count > 1 ? "point" : NULL, *set = e->set_count ? "set" : NULL;
     table_column(out, (struct table_column){.head = set, .csv = set, .json = set});
     table_column(out, (struct table_column){.head = point, .csv = point, .json = point});
     table_column(out, (struct table_column){.head = "method", .csv = "method", .json = "method"});
@@ -289,7 +289,7 @@ void tolerance_table(struct table *out, const struct results *results)
     *out = (struct table){0};
     if (!t->rates)
         return;
-    while (e->axes[axis].id != OPTION_LR) /* it is there */
+    while (e->grid.axes[axis].id != OPTION_LR) /* it is there */
         axis++;
     add_line_columns(out, results);
     table_rows(out, t->groups * t->methods);
@@ -298,7 +298,7 @@ void tolerance_table(struct table *out, const struct results *results)
         struct text point = {0};
         if (e->set_count)
             table_words(out, i, LINE_SET, experiment_set_name(e, line->set));
-        if (e->axis_count > 1) {
+        if (e->grid.count > 1) {
             experiment_add_other_keys(e, line->point, axis, &point);
             table_take(out, i, LINE_POINT, &point);
         }
