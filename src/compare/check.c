@@ -9,11 +9,9 @@
 #include "base/memory.h"
 #include "compare/experiment.h"
 #include "compare/perturbed_unit.h"
-#include "train/fit.h"
-#include "job/cost.h"
 #include "job/job.h"
+#include "job/job_run.h"
 #include "job/option_kinds.h"
-#include "net/net.h"
 #include "train/losses.h"
 #include "train/metrics.h"
 
@@ -216,41 +214,19 @@ static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t o
     return 0;
 }
 
-/* Everything a job does before its first step. */
-struct prepared {
-    struct sph_job *options;
-    sph_split split;
-    sph_net *net;
-    struct fit *fit;
-};
-
-static void unprepare(struct prepared *p)
+static int try_job(const struct sph_experiment *e, const struct experiment_job *job, sph_data *data,
+                   struct experiment_facts *facts)
 {
-    fit_free(p->fit);
-    sph_net_free(p->net);
-    sph_split_free(&p->split);
-    sph_job_free(p->options);
-    *p = (struct prepared){0};
-}
-
-static int prepare(const struct sph_experiment *e, const struct experiment_job *job, const sph_data *data,
-                   struct prepared *p)
-{
-    *p = (struct prepared){0};
-    int err = experiment_job_of(e, job, NULL, &p->options);
-    if (!err && e->grid.count && options_has(&p->options->request.asked, OPTION_TUNE))
+    struct sph_job *options = NULL;
+    int err = experiment_job_of(e, job, NULL, &options);
+    if (!err && e->grid.count && options_has(&options->request.asked, OPTION_TUNE))
         err = sph_fail_key(SPH_EARG, "tune", "chooses by itself, and so does a grid: take one of them");
-    if (err < 0 || (err = job_resolve_for(p->options, data)) < 0 ||
-        (err = job_make_split(&p->options->spec, data, &p->split)) < 0 ||
-        (err = job_make_net(&p->options->spec, data, &p->net)) < 0)
-        return err;
-    sph_train_opts opts = job_train_opts(&p->options->spec);
-    sph_split split = p->split;
-    if (p->options->spec.options.protocol == PROTOCOL_REFERENCE) {
-        split.val = split.test;
-        split.val_rows = split.test_rows;
-    }
-    return fit_new(&p->fit, p->net, data, &split, &opts);
+    if (!err)
+        err = job_try(options, data, 0, NULL);
+    err = err ? blame(e, job, 1, err)
+              : choose_metric(e, (sph_loss)options->spec.options.loss, sph_data_outputs(data), facts);
+    sph_job_free(options);
+    return err;
 }
 
 /* Metrics of one task mean nothing in another. */
@@ -285,14 +261,8 @@ static int check_set(const struct sph_experiment *e, size_t set, struct experime
     job.fold = experiment_folds(e) ? 0 : FOLD_NONE;
     size_t points = experiment_points(e);
     for (job.method = 0; job.method < e->method_count && !err; job.method++)
-        for (job.point = 0; job.point < points && !err; job.point++) {
-            struct prepared p;
-            if ((err = prepare(e, &job, data, &p)) < 0)
-                err = blame(e, &job, 1, err);
-            else
-                err = choose_metric(e, (sph_loss)p.options->spec.options.loss, sph_net_outputs(p.net), facts);
-            unprepare(&p);
-        }
+        for (job.point = 0; job.point < points && !err; job.point++)
+            err = try_job(e, &job, data, facts);
     if (!err)
         err = e->drawn.known->check(e, data);
     sph_data_free(data);
@@ -319,16 +289,12 @@ static const double timed_seconds = 0.1;
 
 int experiment_cost(const struct sph_experiment *e, const struct experiment_job *job, struct job_cost *out)
 {
-    struct prepared p = {0};
     struct sph_job *options = NULL;
     sph_data *data = NULL;
     int err = experiment_job_of(e, job, NULL, &options);
-    if (!err)
-        err = job_open_data(options, &data);
+    if (!err && !(err = job_open_data(options, &data)))
+        err = job_try(options, data, timed_seconds, out);
     sph_job_free(options);
-    if (!err && !(err = prepare(e, job, data, &p)))
-        err = job_cost(out, &p.options->spec, p.fit, p.net, &p.split, timed_seconds, 0);
-    unprepare(&p);
     sph_data_free(data);
     return err;
 }

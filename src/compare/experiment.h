@@ -136,6 +136,14 @@ struct sph_experiment {
     struct experiment_plan plan;
 };
 
+/* Seeds with their places, sorted: there may be a million of them. Caller frees; NULL: out of memory. */
+struct placed_seed {
+    uint64_t seed;
+    size_t place;
+};
+struct placed_seed *experiment_sort_seeds(const uint64_t *seeds, size_t count);
+int placed_seed_compare(const void *a, const void *b); /* by seed alone */
+
 /* ---------------------------------------------------------------- the file */
 
 /* figures: those that the file may name; borrowed. */

@@ -152,28 +152,35 @@ static int read_seed(uint64_t *out, struct node node)
     return err;
 }
 
-struct placed_seed {
-    uint64_t seed;
-    size_t place;
-};
-
-static int by_seed(const void *a, const void *b)
+int placed_seed_compare(const void *a, const void *b)
 {
     const struct placed_seed *x = a, *y = b;
-    return x->seed != y->seed ? (x->seed > y->seed) - (x->seed < y->seed)
-                              : (x->place > y->place) - (x->place < y->place);
+    return (x->seed > y->seed) - (x->seed < y->seed);
 }
 
-/* Sorted: a list may have a great many. */
-static int check_distinct(const uint64_t *seeds, size_t count, struct node list)
+static int by_seed_and_place(const void *a, const void *b)
+{
+    const struct placed_seed *x = a, *y = b;
+    int order = placed_seed_compare(a, b);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+struct placed_seed *experiment_sort_seeds(const uint64_t *seeds, size_t count)
 {
     struct placed_seed *sorted = mem_get(count, sizeof *sorted);
+    for (size_t i = 0; sorted && i < count; i++)
+        sorted[i] = (struct placed_seed){seeds[i], i};
+    if (sorted)
+        qsort(sorted, count, sizeof *sorted, by_seed_and_place);
+    return sorted;
+}
+
+static int check_distinct(const uint64_t *seeds, size_t count, struct node list)
+{
+    struct placed_seed *sorted = experiment_sort_seeds(seeds, count);
     size_t again = count;
     if (!sorted)
         return SPH_EMEMORY;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct placed_seed){seeds[i], i};
-    qsort(sorted, count, sizeof *sorted, by_seed);
     for (size_t i = 1; i < count; i++)
         if (sorted[i].seed == sorted[i - 1].seed && sorted[i].place < again)
             again = sorted[i].place;

@@ -194,31 +194,9 @@ static int find_point(const struct sph_experiment *e, const json_t *grid, size_t
     return 1;
 }
 
-/* The seeds in order, each with its place: an experiment may have a million of them. */
-struct seed_place {
-    uint64_t seed;
-    size_t place;
-};
-
-static int by_seed(const void *a, const void *b)
-{
-    const struct seed_place *x = a, *y = b;
-    return (x->seed > y->seed) - (x->seed < y->seed);
-}
-
-static struct seed_place *sort_seeds(const struct sph_experiment *e)
-{
-    struct seed_place *seeds = mem_get(e->seed_count, sizeof *seeds);
-    for (size_t i = 0; seeds && i < e->seed_count; i++)
-        seeds[i] = (struct seed_place){e->seeds[i], i};
-    if (seeds)
-        qsort(seeds, e->seed_count, sizeof *seeds, by_seed);
-    return seeds;
-}
-
 /* 1; 0: it is none of the experiment's; or a failure. */
 static int read_job(struct experiment_job *out, const struct sph_experiment *e,
-                    const struct seed_place *seeds, const json_t *job)
+                    const struct placed_seed *seeds, const json_t *job)
 {
     const char *method = json_string_value(json_object_get(job, "method"));
     const char *set = json_string_value(json_object_get(job, "set"));
@@ -230,8 +208,9 @@ static int read_job(struct experiment_job *out, const struct sph_experiment *e,
         out->set++;
     while (out->method < e->method_count && strcmp(e->methods[out->method].name, method) != 0)
         out->method++;
-    const struct seed_place wanted = {.seed = (uint64_t)json_integer_value(seed)},
-                            *found = bsearch(&wanted, seeds, e->seed_count, sizeof *seeds, by_seed);
+    const struct placed_seed wanted = {.seed = (uint64_t)json_integer_value(seed)},
+                             *found =
+                                 bsearch(&wanted, seeds, e->seed_count, sizeof *seeds, placed_seed_compare);
     if ((e->set_count && out->set == e->set_count) || out->method == e->method_count || !found ||
         !find_point(e, json_object_get(job, "grid"), &out->point))
         return 0;
@@ -253,7 +232,7 @@ static int read_failure(struct experiment_outcome *out, const json_t *job)
 }
 
 static int read_each_job(struct results *out, const char *path, const json_t *jobs,
-                         const struct seed_place *seeds)
+                         const struct placed_seed *seeds)
 {
     const struct sph_experiment *e = out->experiment;
     size_t lines = experiment_lines(e), reports = experiment_reports(e);
@@ -289,7 +268,7 @@ static int read_each_job(struct results *out, const char *path, const json_t *jo
 
 static int read_jobs(struct results *out, const char *path, const json_t *jobs)
 {
-    struct seed_place *seeds = sort_seeds(out->experiment);
+    struct placed_seed *seeds = experiment_sort_seeds(out->experiment->seeds, out->experiment->seed_count);
     int err = seeds ? read_each_job(out, path, jobs, seeds) : SPH_EMEMORY;
     mem_free(seeds);
     return err;

@@ -554,6 +554,18 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
 
 /* ---------------------------------------------------------------- a dry run */
 
+int job_try(struct sph_job *job, sph_data *data, double seconds, struct job_cost *cost)
+{
+    struct job_run run = {.job = job, .held = -1, .data = data_share(data), .count = 1};
+    int threads = threads_setting(), err = job_resolve_for(job, data);
+    if (!err && !(err = job_make_split(&job->spec, data, &run.split)) && !(err = job_make_parts(&run)) &&
+        cost)
+        err = job_cost(cost, &job->spec, run.fits[0], run.nets[0], &run.split, seconds, 0);
+    job_run_free(&run);
+    threads_set_back(threads);
+    return err;
+}
+
 int sph_job_dry_run(sph_job *job, sph_job_size *out)
 {
     NEED(job, out);

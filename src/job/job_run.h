@@ -5,6 +5,7 @@
 #define SPH_JOB_JOB_RUN_H
 
 #include "file/json.h"
+#include "job/cost.h"
 #include "job/options.h"
 #include "job/record.h"
 #include "job/tensorboard.h"
@@ -55,6 +56,10 @@ int job_make_parts(struct job_run *run);
 /* Trains them, and again where --refit says so; into its folder, where the run has one. */
 int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
 void job_run_free(struct job_run *run);
+
+/* All that a job does with these data before its first step, of an ensemble with one net; then, unless cost is NULL, steps for so
+ * many seconds (cost.h). */
+int job_try(struct sph_job *job, sph_data *data, double seconds, struct job_cost *cost);
 
 /* ---------------------------------------------------------------- job_notes.c */
 

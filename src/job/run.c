@@ -107,9 +107,7 @@ const sph_net *sph_run_net(const sph_run *run)
 
 int run_check_net(const sph_net *net, const sph_data *data, const char *path)
 {
-    size_t outputs = data->task == SPH_TASK_REGRESSION ? data->targets
-                     : data->task == SPH_TASK_BINARY   ? 1
-                                                       : data->classes;
+    size_t outputs = sph_data_outputs(data);
     if (sph_net_inputs(net) != data->features)
         return sph_fail_at(SPH_EFORMAT, path, "the net takes %zu inputs, and the data have %zu features",
                            sph_net_inputs(net), data->features);

@@ -137,7 +137,7 @@ static int add_targets(struct report *report, const struct run_rows *rows)
             y[i] = rows->p[i * rows->outputs + t];
         }
         fill_target(&table, rows, t);
-        text_add(&caption, "Predictions of %s against its true values, test rows",
+        text_add(&caption, "Predictions of %s against its true values, test rows.",
                  data_target_name(rows->data, t));
         err =
             report_chart(report, &(struct chart){.caption = caption.failed ? "" : caption.chars,

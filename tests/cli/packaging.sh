@@ -22,6 +22,18 @@ listed=$(sed -n '/^Build-Depends:/,/^Standards/p' $debian/control | grep -v ^Sta
     grep -vx -e debhelper-compat -e Build-Depends -e amd64 -e arm64 | sort -u)
 check "what Debian builds with is what install-deps installs" same "$listed" "$wanted"
 
+# ---- uPlot for the charts of pages: an archive with another sum, or no registry, leaves nothing and is no failure
+mkdir -p "$work/registry/uplot/-"
+uplot=$(sed -n 's/^uplot=\([0-9.]*\) .*/\1/p' scripts/install-deps)
+echo "another archive" >"$work/registry/uplot/-/uplot-$uplot.tgz"
+for registry in "file://$work/registry" "file://$work/none"; do
+    rm -rf "$work/charts"
+    npm_config_registry=$registry LOG=$work/charts/log scripts/install-deps charts 2>"$work/err"
+    check "install-deps charts fails without uPlot" [ $? -eq 0 ]
+    check "it does not say what is missing: $(cat "$work/err")" grep -q "uPlot $uplot: optional" "$work/err"
+    check "something was left: $(ls "$work/charts")" same log.without "$(ls "$work/charts")"
+done
+
 python=${SPH_ONNX_PYTHON:-python3}
 if "$python" -c 'import rattler_build' 2>/dev/null; then
     check "conda's recipe is not what rattler-build takes" "$python" scripts/check-conda >"$work/log" 2>&1
