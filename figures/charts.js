@@ -80,7 +80,7 @@
     const series = (s, i) => ({
       label: s.name || chart.y, stroke: colours[i % colours.length], width: 2, dash: dashes[i % dashes.length],
       value: (_, v) => short(v),
-      points: s.dots ? { show: true, size: s.x.length < 60 ? 8 : 5, fill: colours[i % colours.length] } : { show: s.x.length < 2 },
+      points: s.dots ? { show: true, size: s.x.length < 60 ? 8 : 5, fill: colours[i % colours.length] } : { show: s.x.length < 2, size: 8, fill: colours[i % colours.length] },
       ...(s.dots ? { paths: () => null } : {}),
     });
     const whole = data[0].every(Number.isInteger) ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6] } : {};

@@ -2,11 +2,9 @@
 #include "job/cost.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "file/file.h"
 #include "net/net.h"
 #include "store/tensors.h"
@@ -72,25 +70,6 @@ static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split 
     return bytes + (double)(split->train_rows + split->val_rows + split->test_rows) * ROW_DIGITS;
 }
 
-/* The state of a training into memory, or back. */
-static int copy_state(struct fit *fit, char **state, int back)
-{
-    struct trainer_span span[TRAINER_SPANS];
-    size_t count = trainer_spans(fit->trainer, span), bytes = 0, at = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += span[i].count * (span[i].is_f64 ? sizeof(double) : fit->net->k->size);
-    if (!back && !(*state = mem_get(bytes, 1)))
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < count; i++) {
-        size_t size = span[i].count * (span[i].is_f64 ? sizeof(double) : fit->net->k->size);
-        memcpy(back ? span[i].data : *state + at, back ? *state + at : span[i].data, size);
-        at += size;
-    }
-    if (back)
-        trainer_restored(fit->trainer);
-    return 0;
-}
-
 int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit, sph_net *net,
              const sph_split *split, double seconds, double enough)
 {
@@ -102,17 +81,10 @@ int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit,
                           .seconds = seconds,
                           .enough = enough};
     sph_observer observer = {.self = &ticks, .step = tick};
-    char *state = NULL;
-    int err = copy_state(fit, &state, 0);
-    if (!err)
-        err =
-            trainer_run(fit->trainer, &observer, 1); /* and no scores of all the rows, as fit_run has them */
-    int stopped = trainer_stopped(fit->trainer);
-    if (err == SPH_EDIVERGED) /* soon done, then */
+    int err =
+        trainer_run(fit->trainer, &observer, 1); /* and no scores of all the rows, as fit_run has them */
+    if (err == SPH_EDIVERGED)                    /* soon done, then */
         err = 0;
-    if (state)
-        copy_state(fit, &state, 1);
-    mem_free(state);
     if (err < 0)
         return err;
     double step = step_seconds(&ticks);
@@ -120,8 +92,8 @@ int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit,
     /* what is saved goes through a tensor's size in f64, and in the net's dtype */
     double saving = (double)tensors_largest(net) * (double)(sizeof(double) + net->k->size);
     *out = (struct job_cost){.step_seconds = step,
-                             .seconds = stopped ? all_seconds(spec, fit, split, step)
-                                                : clock_seconds() - ticks.began,
+                             .seconds = trainer_stopped(fit->trainer) ? all_seconds(spec, fit, split, step)
+                                                                      : clock_seconds() - ticks.began,
                              .peak_bytes = fmax(most, now + saving) + code_bytes,
                              .disk_bytes = folder_bytes(fit, net, split)};
     return 0;

@@ -369,37 +369,29 @@ sph_train_opts job_train_opts(const struct job_spec *spec)
 
 void sph_job_record_size(const sph_job *job, sph_record_size *out)
 {
-    if (!job || !out)
-        return;
-    *out = job->record_size;
+    if (job && out)
+        *out = job->record_size;
 }
 
 void sph_job_foresee(sph_job *job)
 {
-    if (!job)
-        return;
-    job->foresees = 1;
+    if (job)
+        job->foresees = 1;
 }
 
 double sph_job_seconds(const sph_job *job)
 {
-    if (!job)
-        return (double)NAN;
-    return job->seconds;
+    return job ? job->seconds : (double)NAN;
 }
 
 const char *sph_job_notes(const sph_job *job)
 {
-    if (!job)
-        return "";
-    return job->notes ? job->notes : "";
+    return job && job->notes ? job->notes : "";
 }
 
 const char *sph_job_counts(const sph_job *job)
 {
-    if (!job)
-        return "";
-    return job->counts ? job->counts : "";
+    return job && job->counts ? job->counts : "";
 }
 
 size_t sph_job_rows(const sph_job *job)

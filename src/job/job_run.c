@@ -13,16 +13,12 @@
 #include "file/json.h"
 #include "base/memory.h"
 #include "job/config.h"
-#include "job/cost.h"
 #include "job/job.h"
 #include "job/job_run.h"
 #include "job/nets.h"
 #include "job/resolve.h"
 #include "job/run.h"
 #include "store/model.h"
-
-/* A training of less is not worth telling how long it takes, nor measuring it well. */
-static const double timed_seconds = 0.5, soon_seconds = 20;
 
 static void folder_free(struct folder *folder)
 {
@@ -443,7 +439,7 @@ static int go_on(struct job_run *run, int resume)
     return err;
 }
 
-static int prepare_rows(struct job_run *run)
+int job_prepare_rows(struct job_run *run)
 {
     struct sph_job *job = run->job;
     int err;
@@ -477,26 +473,6 @@ static int tune(struct job_run *run)
     return err ? err : job_tune(run);
 }
 
-/* Members take a thread each, and a second training as long as the first at most. */
-static double whole_seconds(const struct job_run *run, const struct job_cost *cost)
-{
-    size_t threads = run->job->spec.options.threads, at_once = threads < run->count ? threads : run->count;
-    double rounds = run->count > 1 ? (double)run->count / (double)(at_once ? at_once : 1) : 1;
-    return cost->seconds * rounds * (job_refit_wanted(run) ? 2 : 1);
-}
-
-/* A few steps tell how long it will take; then the nets are as if there had been none. */
-static int foresee(struct job_run *run)
-{
-    struct job_cost cost;
-    int err = job_cost(&cost, &run->job->spec, run->fits[0], run->nets[0], &run->split, timed_seconds,
-                       soon_seconds);
-    if (err < 0)
-        return err;
-    run->job->seconds = whole_seconds(run, &cost);
-    return 0;
-}
-
 static int prepare(struct job_run *run, int resume)
 {
     struct sph_job *job = run->job;
@@ -505,12 +481,12 @@ static int prepare(struct job_run *run, int resume)
     if (!out)
         return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
     if ((err = folder_name(&run->folder, out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
-        (err = prepare_rows(run)) < 0)
+        (err = job_prepare_rows(run)) < 0)
         return err;
     int tunes = options_has(&job->spec, OPTION_TUNE);
     if ((!tunes && (err = prepare_nets(run)) < 0) || (err = make_folder(run)) < 0 ||
         (tunes && ((err = tune(run)) < 0 || (err = prepare_nets(run)) < 0)) ||
-        (job->foresees && (err = foresee(run)) < 0))
+        (job->foresees && (err = job_foresee(run)) < 0))
         return err;
     /* Everything fits: from here on the folder is written. */
     if ((err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
@@ -547,45 +523,6 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
     int threads = threads_setting(), err = prepare(&run, resume);
     if (!err)
         err = train_all(&run, observers, count, result);
-    job_run_free(&run);
-    threads_set_back(threads);
-    return err;
-}
-
-/* ---------------------------------------------------------------- a dry run */
-
-int job_try(struct sph_job *job, sph_data *data, double seconds, struct job_cost *cost)
-{
-    struct job_run run = {.job = job, .held = -1, .data = data_share(data), .count = 1};
-    int threads = threads_setting(), err = job_resolve_for(job, data);
-    if (!err && !(err = job_make_split(&job->spec, data, &run.split)) && !(err = job_make_parts(&run)) &&
-        cost)
-        err = job_cost(cost, &job->spec, run.fits[0], run.nets[0], &run.split, seconds, 0);
-    job_run_free(&run);
-    threads_set_back(threads);
-    return err;
-}
-
-int sph_job_dry_run(sph_job *job, sph_job_size *out)
-{
-    NEED(job, out);
-    struct job_run run = {.job = job, .held = -1};
-    struct job_cost cost;
-    int threads = threads_setting(), err = prepare_rows(&run);
-    if (!err && !(err = job_make_parts(&run)) &&
-        !(err = job_cost(&cost, &job->spec, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
-        *out = (sph_job_size){.train_rows = run.split.train_rows,
-                              .val_rows = run.split.val_rows,
-                              .test_rows = run.split.test_rows,
-                              .features = run.data->features,
-                              .learned = run.count * sph_net_learned(run.nets[0]),
-                              .frozen = run.count * trainer_frozen(run.fits[0]->trainer),
-                              .steps = trainer_steps(run.fits[0]->trainer),
-                              .epochs = job->spec.options.epochs,
-                              .step_seconds = cost.step_seconds,
-                              .seconds = whole_seconds(&run, &cost),
-                              .peak_bytes = cost.peak_bytes,
-                              .disk_bytes = (double)run.count * cost.disk_bytes};
     job_run_free(&run);
     threads_set_back(threads);
     return err;

@@ -50,12 +50,18 @@ struct job_run {
 
 /* ---------------------------------------------------------------- job_run.c */
 
-/* Nets and rows of a run that has data, a split and a count. */
+/* Data, split and count of a run whose job names them; then its nets and rows. */
+int job_prepare_rows(struct job_run *run);
 int job_make_parts(struct job_run *run);
 
 /* Trains them, and again where --refit says so; into its folder, where the run has one. */
 int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
 void job_run_free(struct job_run *run);
+
+/* ---------------------------------------------------------------- job_dry_run.c */
+
+/* The job's seconds <- how long a run that has its nets will take. */
+int job_foresee(struct job_run *run);
 
 /* All that a job does with these data before its first step, of an ensemble with one net; then, unless cost is NULL, steps for so
  * many seconds (cost.h). */

@@ -17,22 +17,22 @@ static int tell(void *self, double share)
     return telling->opts->progress(telling->opts->self, &view);
 }
 
+#define IMPORTANCES(X)                                                                                       \
+    X(COLUMN, (.head = "column", .json = "column"), words, found->list[row].column)                          \
+    X(MEAN, (.head = "importance", .json = "importance", .number = 1, .digits = 4), number,                  \
+      found->list[row].mean)                                                                                 \
+    X(SPREAD, (.head = "spread", .json = "spread", .number = 1, .digits = 3), number, found->list[row].spread)
+
+TABLE_IDS(IMPORTANCES);
+
 static int print(const struct importances *found, const char *dir, int json, const sph_sink *sink)
 {
-    enum { COLUMN, MEAN, SPREAD, COLUMNS };
-    static const struct table_column columns[COLUMNS] = {
-        [COLUMN] = {.head = "column", .json = "column"},
-        [MEAN] = {.head = "importance", .json = "importance", .number = 1, .digits = 4},
-        [SPREAD] = {.head = "spread", .json = "spread", .number = 1, .digits = 3},
-    };
     const char *word = sph_word(SPH_WORDS_METRIC, (int)found->metric)->word;
-    struct table table = {0};
-    table_columns(&table, columns, COLUMNS);
-    table_rows(&table, found->count);
-    for (size_t i = 0; i < found->count; i++) {
-        table_words(&table, i, COLUMN, found->list[i].column);
-        table_number(&table, i, MEAN, found->list[i].mean);
-        table_number(&table, i, SPREAD, found->list[i].spread);
+    struct table table = {0}, *out = &table;
+    TABLE_COLUMNS(out, IMPORTANCES);
+    table_rows(out, found->count);
+    for (size_t row = 0; row < found->count; row++) {
+        IMPORTANCES(TABLE_CELL)
     }
     table_line(&table.title, "%s: how much worse %s gets when a column is shuffled", dir, word);
     table_line(&table.notes, "%s %.5g on %zu rows; each column shuffled %zu times", word, found->score,

@@ -109,7 +109,7 @@ static int add_result(struct report *report, const json_t *result)
         return err;
     int several = json_object_get(result, "members") != NULL;
     char *words = diverged ? mem_format("It diverged%s%s.", reason ? ": " : "", reason ? reason : "")
-                           : mem_format("Trained for %zu epochs; %s%zu%s.", epochs,
+                           : mem_format("Trained for %zu epoch%s; %s%zu%s.", epochs, epochs == 1 ? "" : "s",
                                         several ? "each network keeps its best, on average " : "the best, ",
                                         best, several ? "" : ", is kept");
     if (!words)

@@ -64,35 +64,32 @@ int show_table(const struct table *table, int json, const sph_sink *sink)
 
 /* ---------------------------------------------------------------- a network */
 
-enum { LAYER_PATH, LAYER_KIND, LAYER_INPUTS, LAYER_UNITS, LAYER_PARAM, LAYER_NORM, LAYER_ACT, LAYER_COLUMNS };
+#define LAYERS(X)                                                                                            \
+    X(PATH, (.head = "layer", .json = "path"), words, layer->path)                                           \
+    X(KIND, (.head = "kind", .json = "kind"), take, &kind)                                                   \
+    X(INPUTS, (.head = "inputs", .json = "inputs", .number = 1), count, inputs)                              \
+    X(UNITS, (.head = "units", .json = "units", .number = 1), count, layer->units)                           \
+    X(PARAM, (.head = "param", .json = "param"), words, sph_word(SPH_WORDS_PARAM, (int)layer->param)->word)  \
+    X(NORM, (.head = "norm", .json = "norm"), words, sph_word(SPH_WORDS_NORM, (int)layer->norm)->word)       \
+    X(ACT, (.head = "activation", .json = "activation"), words,                                              \
+      sph_word(SPH_WORDS_ACT, (int)layer->act)->word)
+
+TABLE_IDS(LAYERS);
 
 static void layers_table(struct table *out, const sph_net *net)
 {
-    static const struct table_column columns[LAYER_COLUMNS] = {
-        [LAYER_PATH] = {.head = "layer", .json = "path"},
-        [LAYER_KIND] = {.head = "kind", .json = "kind"},
-        [LAYER_INPUTS] = {.head = "inputs", .json = "inputs", .number = 1},
-        [LAYER_UNITS] = {.head = "units", .json = "units", .number = 1},
-        [LAYER_PARAM] = {.head = "param", .json = "param"},
-        [LAYER_NORM] = {.head = "norm", .json = "norm"},
-        [LAYER_ACT] = {.head = "activation", .json = "activation"},
-    };
-    table_columns(out, columns, LAYER_COLUMNS);
+    TABLE_COLUMNS(out, LAYERS);
     table_rows(out, sph_net_layers(net));
-    for (size_t k = 0; k < out->row_count; k++) {
+    for (size_t row = 0; row < out->row_count; row++) {
         size_t inputs;
-        const sph_layer *layer = sph_net_layer(net, k, &inputs);
-        table_words(out, k, LAYER_PATH, layer->path);
+        const sph_layer *layer = sph_net_layer(net, row, &inputs);
+        struct text kind = {0};
         if (layer->kernel)
-            table_text(out, k, LAYER_KIND, "conv %zu x %zu%s", layer->kernel, layer->kernel,
-                       layer->groups > 1 ? ", groups" : "");
+            text_add(&kind, "conv %zu x %zu%s", layer->kernel, layer->kernel,
+                     layer->groups > 1 ? ", groups" : "");
         else
-            table_words(out, k, LAYER_KIND, "dense");
-        table_count(out, k, LAYER_INPUTS, inputs);
-        table_count(out, k, LAYER_UNITS, layer->units);
-        table_words(out, k, LAYER_PARAM, sph_word(SPH_WORDS_PARAM, (int)layer->param)->word);
-        table_words(out, k, LAYER_NORM, sph_word(SPH_WORDS_NORM, (int)layer->norm)->word);
-        table_words(out, k, LAYER_ACT, sph_word(SPH_WORDS_ACT, (int)layer->act)->word);
+            text_add(&kind, "dense");
+        LAYERS(TABLE_CELL)
     }
 }
 

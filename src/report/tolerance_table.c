@@ -5,17 +5,18 @@
 
 #include "report/tables.h"
 
+#define NAMED(word) (.head = word, .csv = word, .json = word)
+#define DATA(word)  (.csv = word, .json = word)
+
+/* ---------------------------------------------------------------- kinds of cells */
+
 /* "33", or "at least 33". */
-static void add_factor(struct table *out, size_t row, size_t column, double factor, int at_least)
+static void table_factor(struct table *out, size_t row, size_t column, double factor, int at_least)
 {
     struct text words = {0};
-    if (isfinite(factor)) {
-        text_add(&words, "%s", at_least ? "at least " : "");
-        text_add_general(&words, 3, factor);
-        table_take(out, row, column, &words);
-    } else {
-        table_missing(out, row, column);
-    }
+    text_add(&words, "%s", at_least ? "at least " : "");
+    text_add_general(&words, 3, factor);
+    table_take(out, row, column, &words);
 }
 
 static void add_percent(struct text *words, double loss)
@@ -25,102 +26,90 @@ static void add_percent(struct text *words, double loss)
     text_add(words, " %%");
 }
 
+/* How much is lost, in the mean over those of `all` that were measured and did not diverge; all 0: of one. */
+static void table_loss(struct table *out, size_t row, size_t column, double loss, size_t measured,
+                       size_t diverged, size_t all)
+{
+    struct text words = {0};
+    if (measured)
+        add_percent(&words, loss);
+    if (measured && measured < all)
+        text_add(&words, " (%zu of %zu)", measured, all);
+    if (diverged && all)
+        text_add(&words, "%s%zu diverged", measured ? ", " : "", diverged);
+    else if (diverged)
+        text_add(&words, "diverged");
+    if (words.length || words.failed)
+        table_take(out, row, column, &words);
+    else
+        table_missing(out, row, column);
+}
+
+static void table_pair_p(struct table *out, size_t row, size_t column, const struct comparison_pair *pair,
+                         int corrected)
+{
+    if (pair)
+        table_p(out, row, column, corrected ? pair->corrected : pair->test.p,
+                !pair->test.exact && pair->test.n);
+}
+
+static void table_times(struct table *out, size_t row, size_t column, const struct comparison_pair *pair)
+{
+    if (pair)
+        table_number(out, row, column, pow(10, pair->difference));
+    if (pair && pair->significant)
+        table_mark(out, row, column, MARK_LEAD);
+}
+
 /* ---------------------------------------------------------------- over the sets */
 
-enum {
-    ALL_METHOD,
-    ALL_FACTOR,
-    ALL_COUNT,
-    ALL_MEASURES, /* columns of each measure, */
-    MEASURE_MEAN = 0,
-    MEASURE_TIMES,
-    MEASURE_P,
-    MEASURE_CORRECTED,
-    MEASURE_P_NUMBER,
-    MEASURE_CORRECTED_NUMBER,
-    MEASURE_COLUMNS,
-    ALL_STEPS = ALL_MEASURES + TOLERANCE_MEASURES * MEASURE_COLUMNS, /* then of each step */
-    STEP_SHOWN = 0,
-    STEP_LOSS,
-    STEP_MEASURED,
-    STEP_DIVERGED,
-    STEP_COLUMNS,
-    ALL_RANK = ALL_STEPS + TOLERANCE_STEPS * STEP_COLUMNS
-};
+/* The columns of one measure and of one step; their cells find pair[], loss[] and so on. */
+#define MEASURE(X, id, title, key, k)                                                                        \
+    X(id##_MEAN, (.head = title, .json = key "_by_split", .number = 1, .digits = 3), number,                 \
+      pow(10, t->comparison[k].lines[row].summary.mean))                                                     \
+    X(id##_TIMES, (.json = key "_times", .number = 1, .digits = 3), times, pair[k])                          \
+    X(id##_SHOWN_P, (.head = "p", .number = 1), pair_p, pair[k], 0)                                          \
+    X(id##_SHOWN_CORRECTED, (.head = "corrected", .number = 1), pair_p, pair[k], 1)                          \
+    X(id##_P, (.json = key "_p"), known, pair[k] ? pair[k]->test.p : (double)NAN)                            \
+    X(id##_CORRECTED, (.json = key "_corrected"), known, pair[k] ? pair[k]->corrected : (double)NAN)
+#define STEP(X, id, times, k)                                                                                \
+    X(id##_SHOWN, (.head = "at " times " x", .number = 1), loss, loss[k], measured[k], diverged[k], groups)  \
+    X(id##_LOSS, (.json = "loss_" times), number, loss[k])                                                   \
+    X(id##_MEASURED, (.json = "measured_" times), count, measured[k] + diverged[k])                          \
+    X(id##_DIVERGED, (.json = "diverged_" times), count, diverged[k])
+#define OVERALL(X)                                                                                           \
+    X(ALL_METHOD, (.head = "method", .json = "method"), words, name)                                         \
+    X(ALL_FACTOR, (.head = "tolerance", .json = "tolerance", .number = 1, .digits = 3), number, factor)      \
+    X(ALL_COUNT, (.json = "groups"), count, count)                                                           \
+    MEASURE(X, FACTOR, "by split", "tolerance", TOLERANCE_FACTOR)                                            \
+    MEASURE(X, LARGEST, "largest rate", "largest", TOLERANCE_LARGEST)                                        \
+    STEP(X, THREE, "3", TOLERANCE_THREE)                                                                     \
+    STEP(X, TEN, "10", TOLERANCE_TEN)                                                                        \
+    X(ALL_RANK, (.head = "rank", .json = "rank", .number = 1, .fixed = 2), known, rank)
 
-static void add_measure_columns(struct table *out, const char *reference)
+enum { OVERALL(TABLE_ID) OVERALL_COLUMNS };
+
+static void add_overall_columns(struct table *out, const char *reference)
 {
-    table_column(out, (struct table_column){
-                          .head = "by split", .json = "tolerance_by_split", .number = 1, .digits = 3});
-    table_made_column(out, (struct table_column){.json = "tolerance_times", .number = 1, .digits = 3},
-                      "x %s's", reference);
-    table_column(out, (struct table_column){.head = "p", .number = 1});
-    table_column(out, (struct table_column){.head = "corrected", .number = 1});
-    table_column(out, (struct table_column){.json = "tolerance_p"});
-    table_column(out, (struct table_column){.json = "tolerance_corrected"});
-    table_column(out, (struct table_column){
-                          .head = "largest rate", .json = "largest_by_split", .number = 1, .digits = 3});
-    table_made_column(out, (struct table_column){.json = "largest_times", .number = 1, .digits = 3}, "x %s's",
-                      reference);
-    table_column(out, (struct table_column){.head = "p", .number = 1});
-    table_column(out, (struct table_column){.head = "corrected", .number = 1});
-    table_column(out, (struct table_column){.json = "largest_p"});
-    table_column(out, (struct table_column){.json = "largest_corrected"});
+    static const struct table_column columns[OVERALL_COLUMNS] = {OVERALL(TABLE_ROW)};
+    for (int c = 0; c < OVERALL_COLUMNS; c++)
+        if (c == FACTOR_TIMES || c == LARGEST_TIMES)
+            table_made_column(out, columns[c], "x %s's", reference ? reference : "another");
+        else
+            table_column(out, columns[c]);
 }
 
-static void add_overall_columns(struct table *out, const struct tolerance *t)
+static void fill_method(struct table *out, size_t row, const struct tolerance *t, const char *name)
 {
-    const char *reference = t->comparison[0].reference;
-    table_column(out, (struct table_column){.head = "method", .json = "method"});
-    table_column(out,
-                 (struct table_column){.head = "tolerance", .json = "tolerance", .number = 1, .digits = 3});
-    table_column(out, (struct table_column){.json = "groups"});
-    add_measure_columns(out, reference ? reference : "another");
-    table_column(out, (struct table_column){.head = "at 3 x", .number = 1});
-    table_column(out, (struct table_column){.json = "loss_3"});
-    table_column(out, (struct table_column){.json = "measured_3"});
-    table_column(out, (struct table_column){.json = "diverged_3"});
-    table_column(out, (struct table_column){.head = "at 10 x", .number = 1});
-    table_column(out, (struct table_column){.json = "loss_10"});
-    table_column(out, (struct table_column){.json = "measured_10"});
-    table_column(out, (struct table_column){.json = "diverged_10"});
-    table_column(out, (struct table_column){.head = "rank", .json = "rank", .number = 1, .fixed = 2});
-}
-
-static void fill_measure(struct table *out, size_t row, size_t column, const struct comparison *comparison)
-{
-    const struct comparison_line *line = &comparison->lines[row];
-    const struct comparison_pair *pair = line->pair;
-    table_number(out, row, column + MEASURE_MEAN, pow(10, line->summary.mean));
-    if (!pair)
-        return;
-    table_number(out, row, column + MEASURE_TIMES, pow(10, pair->difference));
-    table_p(out, row, column + MEASURE_P, pair->test.p, !pair->test.exact && pair->test.n);
-    table_p(out, row, column + MEASURE_CORRECTED, pair->corrected, !pair->test.exact && pair->test.n);
-    table_number(out, row, column + MEASURE_P_NUMBER, pair->test.p);
-    table_number(out, row, column + MEASURE_CORRECTED_NUMBER, pair->corrected);
-    if (pair->significant)
-        table_mark(out, row, column + MEASURE_TIMES, MARK_LEAD);
-}
-
-static void fill_step(struct table *out, size_t row, size_t column, const struct tolerance *t, size_t step)
-{
-    size_t count, diverged;
-    double loss = tolerance_mean_loss(t, row, step, &count, &diverged);
-    struct text words = {0};
-    if (count)
-        add_percent(&words, loss);
-    if (count && count < t->groups)
-        text_add(&words, " (%zu of %zu)", count, t->groups);
-    if (diverged)
-        text_add(&words, "%s%zu diverged", count ? ", " : "", diverged);
-    if (words.length || words.failed)
-        table_take(out, row, column + STEP_SHOWN, &words);
-    else
-        table_missing(out, row, column + STEP_SHOWN);
-    table_number(out, row, column + STEP_LOSS, loss);
-    table_count(out, row, column + STEP_MEASURED, count + diverged);
-    table_count(out, row, column + STEP_DIVERGED, diverged);
+    const struct comparison_pair *pair[TOLERANCE_MEASURES];
+    double loss[TOLERANCE_STEPS], rank = t->ranking.rank ? t->ranking.rank[row] : (double)NAN;
+    size_t measured[TOLERANCE_STEPS], diverged[TOLERANCE_STEPS], count, groups = t->groups;
+    double factor = tolerance_mean_factor(t, row, &count);
+    for (size_t k = 0; k < TOLERANCE_MEASURES; k++)
+        pair[k] = t->comparison[k].lines[row].pair;
+    for (size_t k = 0; k < TOLERANCE_STEPS; k++)
+        loss[k] = tolerance_mean_loss(t, row, k, &measured[k], &diverged[k]);
+    OVERALL(TABLE_CELL)
 }
 
 static void add_notes(struct table *out, const struct tolerance *t, const struct results *results)
@@ -152,7 +141,7 @@ void tolerance_overall_table(struct table *out, const struct results *results)
 {
     const struct tolerance *t = &results->tolerance;
     const struct sph_experiment *e = results->experiment;
-    size_t count, sets = experiment_sets(e);
+    size_t sets = experiment_sets(e);
     *out = (struct table){0};
     if (!t->rates)
         return;
@@ -160,19 +149,10 @@ void tolerance_overall_table(struct table *out, const struct results *results)
     table_line(&out->title, "%s: how wrong a learning rate may be (%s), %zu split%s of %zu set%s%s", e->name,
                results->facts.metric, t->seeds, t->seeds == 1 ? "" : "s", sets, sets == 1 ? "" : "s",
                t->groups > sets ? ", at each point of the grid's other keys" : "");
-    add_overall_columns(out, t);
+    add_overall_columns(out, t->comparison[0].reference);
     table_rows(out, t->methods);
-    for (size_t m = 0; m < t->methods; m++) {
-        table_words(out, m, ALL_METHOD, e->methods[m].name);
-        table_number(out, m, ALL_FACTOR, tolerance_mean_factor(t, m, &count));
-        table_count(out, m, ALL_COUNT, count);
-        for (size_t k = 0; k < TOLERANCE_MEASURES; k++)
-            fill_measure(out, m, ALL_MEASURES + k * MEASURE_COLUMNS, &t->comparison[k]);
-        for (size_t k = 0; k < TOLERANCE_STEPS; k++)
-            fill_step(out, m, ALL_STEPS + k * STEP_COLUMNS, t, k);
-        if (t->ranking.rank)
-            table_number(out, m, ALL_RANK, t->ranking.rank[m]);
-    }
+    for (size_t m = 0; m < t->methods; m++)
+        fill_method(out, m, t, e->methods[m].name);
     for (size_t k = 0; k < TOLERANCE_MEASURES; k++)
         for (size_t i = 0; i < t->comparison[k].pair_count; i++)
             table_line(&out->verdicts, "%s: %s", tolerance_words[k], t->comparison[k].pairs[i].verdict.chars);
@@ -182,129 +162,90 @@ void tolerance_overall_table(struct table *out, const struct results *results)
 
 /* ---------------------------------------------------------------- each set */
 
-enum {
-    LINE_SET,
-    LINE_POINT,
-    LINE_METHOD,
-    LINE_BEST,
-    LINE_MEAN,
-    LINE_ERROR,
-    LINE_SHOWN,
-    LINE_LOW,
-    LINE_HIGH,
-    LINE_FACTOR,
-    LINE_NUMBER,
-    LINE_LOW_EDGE,
-    LINE_HIGH_EDGE,
-    LINE_LOST,
-    LINE_STEPS,
-    LINE_STEP_SHOWN = 0,
-    LINE_STEP_LOSS,
-    LINE_STEP_DIVERGED,
-    LINE_STEP_COLUMNS,
-    LINE_SPLITS = LINE_STEPS + TOLERANCE_STEPS * LINE_STEP_COLUMNS,
-    LINE_LARGEST
-};
+/* LINE_KNOWN: where some rate gave a number. */
+#define LINE_HEAD(X)                                                                                         \
+    X(LINE_SET, NAMED("set"), words, experiment_set_name(e, line->set))                                      \
+    X(LINE_POINT, NAMED("point"), take, &point)                                                              \
+    X(LINE_METHOD, NAMED("method"), words, e->methods[line->method].name)
+#define LINE_KNOWN(X)                                                                                        \
+    X(LINE_BEST, (.head = "best rate", .csv = "best_lr", .json = "best_lr", .number = 1, .digits = 3),       \
+      number, t->rates[range->best])                                                                         \
+    X(LINE_MEAN, DATA("mean"), number, line->score.mean)                                                     \
+    X(LINE_ERROR, DATA("standard_error"), number, line->score.error)                                         \
+    X(LINE_SHOWN, (.number = 1), mean, line->score.mean, line->score.error)                                  \
+    X(LINE_LOW, (.head = "from", .csv = "from_lr", .json = "from_lr", .number = 1, .digits = 3), number,     \
+      t->rates[range->low])                                                                                  \
+    X(LINE_HIGH, (.head = "to", .csv = "to_lr", .json = "to_lr", .number = 1, .digits = 3), number,          \
+      t->rates[range->high])                                                                                 \
+    X(LINE_FACTOR, (.head = "tolerance", .number = 1), factor, line->factor,                                 \
+      line->low_edge || line->high_edge)                                                                     \
+    X(LINE_NUMBER, DATA("tolerance"), number, line->factor)                                                  \
+    X(LINE_LOW_EDGE, DATA("from_edge"), flag, line->low_edge)                                                \
+    X(LINE_HIGH_EDGE, DATA("to_edge"), flag, line->high_edge)
+#define LINE_COUNTS(X)                                                                                       \
+    X(LINE_LOST, (.head = "rates diverged", .csv = "diverged_rates", .json = "diverged_rates", .number = 1), \
+      count, line->lost)
+#define LINE_STEP(X, id, times, k)                                                                           \
+    X(id, (.head = "at " times " x", .number = 1), loss, line->loss[k], isfinite(line->loss[k]) != 0,        \
+      isinf(line->loss[k]) != 0, 0)                                                                          \
+    X(id##_NUMBER, DATA("loss_" times), number, line->loss[k])                                               \
+    X(id##_LOST, DATA("diverged_" times), flag, isinf(line->loss[k]) != 0)
+#define LINE_STEPS(X)                                                                                        \
+    LINE_STEP(X, LINE_THREE, "3", TOLERANCE_THREE) LINE_STEP(X, LINE_TEN, "10", TOLERANCE_TEN)
+#define LINE_SPLITS(X)                                                                                       \
+    X(LINE_FACTORS, (.json = "log10_tolerance_by_split"), list, t->split[TOLERANCE_FACTOR] + splits,         \
+      t->seeds)                                                                                              \
+    X(LINE_LARGEST, (.json = "log10_largest_by_split"), list, t->split[TOLERANCE_LARGEST] + splits, t->seeds)
+#define LINES(X) LINE_HEAD(X) LINE_KNOWN(X) LINE_COUNTS(X) LINE_STEPS(X) LINE_SPLITS(X)
+
+enum { LINES(TABLE_ID) LINE_COLUMNS };
 
 static void add_line_columns(struct table *out, const struct results *results)
 {
+    static const struct table_column columns[LINE_COLUMNS] = {LINES(TABLE_ROW)}, none;
     const struct sph_experiment *e = results->experiment;
-    const char *point = e->grid.count > 1 ? "point" : NULL, *set = e->set_count ? "set" : NULL;
-    table_column(out, (struct table_column){.head = set, .csv = set, .json = set});
-    table_column(out, (struct table_column){.head = point, .csv = point, .json = point});
-    table_column(out, (struct table_column){.head = "method", .csv = "method", .json = "method"});
-    table_column(out,
-                 (struct table_column){
-                     .head = "best rate", .csv = "best_lr", .json = "best_lr", .number = 1, .digits = 3});
-    table_column(out, (struct table_column){.csv = "mean", .json = "mean"});
-    table_column(out, (struct table_column){.csv = "standard_error", .json = "standard_error"});
-    table_made_column(out, (struct table_column){.number = 1}, "%s", results->facts.metric);
-    table_column(out, (struct table_column){
-                          .head = "from", .csv = "from_lr", .json = "from_lr", .number = 1, .digits = 3});
-    table_column(
-        out, (struct table_column){.head = "to", .csv = "to_lr", .json = "to_lr", .number = 1, .digits = 3});
-    table_column(out, (struct table_column){.head = "tolerance", .number = 1});
-    table_column(out, (struct table_column){.csv = "tolerance", .json = "tolerance"});
-    table_column(out, (struct table_column){.csv = "from_edge", .json = "from_edge"});
-    table_column(out, (struct table_column){.csv = "to_edge", .json = "to_edge"});
-    table_column(
-        out, (struct table_column){
-                 .head = "rates diverged", .csv = "diverged_rates", .json = "diverged_rates", .number = 1});
-    table_column(out, (struct table_column){.head = "at 3 x", .number = 1});
-    table_column(out, (struct table_column){.csv = "loss_3", .json = "loss_3"});
-    table_column(out, (struct table_column){.csv = "diverged_3", .json = "diverged_3"});
-    table_column(out, (struct table_column){.head = "at 10 x", .number = 1});
-    table_column(out, (struct table_column){.csv = "loss_10", .json = "loss_10"});
-    table_column(out, (struct table_column){.csv = "diverged_10", .json = "diverged_10"});
-    table_column(out, (struct table_column){.json = "log10_tolerance_by_split"});
-    table_column(out, (struct table_column){.json = "log10_largest_by_split"});
+    for (int c = 0; c < LINE_COLUMNS; c++)
+        if (c == LINE_SHOWN)
+            table_made_column(out, columns[c], "%s", results->facts.metric);
+        else if ((c == LINE_SET && !e->set_count) || (c == LINE_POINT && e->grid.count < 2))
+            table_column(out, none);
+        else
+            table_column(out, columns[c]);
 }
 
-static void fill_line_step(struct table *out, size_t row, size_t column, double loss)
+static void fill_line(struct table *out, size_t row, const struct results *results, size_t axis)
 {
-    struct text words = {0};
-    if (isinf(loss)) {
-        table_words(out, row, column + LINE_STEP_SHOWN, "diverged");
-    } else if (isnan(loss)) {
-        table_missing(out, row, column + LINE_STEP_SHOWN);
-    } else {
-        add_percent(&words, loss);
-        table_take(out, row, column + LINE_STEP_SHOWN, &words);
-    }
-    table_number(out, row, column + LINE_STEP_LOSS, loss);
-    table_flag(out, row, column + LINE_STEP_DIVERGED, isinf(loss) != 0);
-}
-
-static void fill_line(struct table *out, size_t row, const struct tolerance *t,
-                      const struct tolerance_line *line)
-{
+    const struct sph_experiment *e = results->experiment;
+    const struct tolerance *t = &results->tolerance;
+    const struct tolerance_line *line = &t->lines[row];
     const struct tolerance_range *range = &line->range;
     size_t splits = (line->method * t->groups + row / t->methods) * t->seeds;
-    table_count(out, row, LINE_LOST, line->lost);
-    table_list(out, row, LINE_SPLITS, t->split[TOLERANCE_FACTOR] + splits, t->seeds);
-    table_list(out, row, LINE_LARGEST, t->split[TOLERANCE_LARGEST] + splits, t->seeds);
+    struct text point = {0};
+    experiment_add_other_keys(e, line->point, axis, &point);
+    LINE_HEAD(TABLE_CELL)
+    LINE_COUNTS(TABLE_CELL)
+    LINE_SPLITS(TABLE_CELL)
     if (!line->known) {
         table_missing(out, row, LINE_FACTOR);
         return;
     }
-    table_number(out, row, LINE_BEST, t->rates[range->best]);
-    table_number(out, row, LINE_MEAN, line->score.mean);
-    table_number(out, row, LINE_ERROR, line->score.error);
-    table_mean(out, row, LINE_SHOWN, line->score.mean, line->score.error);
-    table_number(out, row, LINE_LOW, t->rates[range->low]);
-    table_number(out, row, LINE_HIGH, t->rates[range->high]);
-    add_factor(out, row, LINE_FACTOR, line->factor, line->low_edge || line->high_edge);
-    table_number(out, row, LINE_NUMBER, line->factor);
-    table_flag(out, row, LINE_LOW_EDGE, line->low_edge);
-    table_flag(out, row, LINE_HIGH_EDGE, line->high_edge);
-    for (size_t k = 0; k < TOLERANCE_STEPS; k++)
-        fill_line_step(out, row, LINE_STEPS + k * LINE_STEP_COLUMNS, line->loss[k]);
+    LINE_KNOWN(TABLE_CELL)
+    LINE_STEPS(TABLE_CELL)
 }
 
 void tolerance_table(struct table *out, const struct results *results)
 {
     const struct tolerance *t = &results->tolerance;
-    const struct sph_experiment *e = results->experiment;
     size_t axis = 0;
     *out = (struct table){0};
     if (!t->rates)
         return;
-    while (e->grid.axes[axis].id != OPTION_LR) /* it is there */
+    while (results->experiment->grid.axes[axis].id != OPTION_LR) /* it is there */
         axis++;
     add_line_columns(out, results);
     table_rows(out, t->groups * t->methods);
-    for (size_t i = 0; i < t->groups * t->methods; i++) {
-        const struct tolerance_line *line = &t->lines[i];
-        struct text point = {0};
-        if (e->set_count)
-            table_words(out, i, LINE_SET, experiment_set_name(e, line->set));
-        if (e->grid.count > 1) {
-            experiment_add_other_keys(e, line->point, axis, &point);
-            table_take(out, i, LINE_POINT, &point);
-        }
-        table_words(out, i, LINE_METHOD, e->methods[line->method].name);
-        fill_line(out, i, t, line);
-    }
+    for (size_t i = 0; i < t->groups * t->methods; i++)
+        fill_line(out, i, results, axis);
 }
 
 json_t *tolerance_to_json(const struct results *results, const struct table *overall,

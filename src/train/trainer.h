@@ -89,7 +89,10 @@ struct trainer_span {
     size_t count;
     int is_f64; /* else the net's dtype */
 };
-enum { TRAINER_SPANS = 8 };
+enum {
+    TRAINER_SPANS = 8,
+    TRAINER_START_SPANS = 3
+}; /* the first: scalars, params, state; the others are 0 before the first step */
 /* The spans are those of this moment; what is written into them counts after trainer_restored. */
 size_t trainer_spans(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS]);
 
