@@ -36,8 +36,8 @@ static void options_out_of_range_are_refused(void **state)
     refused(w, "beta2");
     w->opts = good, w->opts.epsilon = NAN;
     refused(w, "epsilon");
-    w->opts = good, w->opts.group_lr[SPH_GROUP_R] = -1;
-    refused(w, "group_lr");
+    w->opts = good, w->opts.lr_r = -1;
+    refused(w, "lr_r");
     w->opts = good, w->opts.threads = 0;
     refused(w, "threads");
     w->opts = good, w->opts.lr = 0;

@@ -38,7 +38,8 @@ static int free_data(void **state)
 static sph_net *new_net(sph_dtype dtype)
 {
     static const size_t hidden[] = {12};
-    sph_mlp spec = {.dtype = dtype,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = dtype,
                     .inputs = 2,
                     .outputs = 1,
                     .hidden = hidden,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "boundary/polygon.h"
 
 enum { REGIONS_MOST = 1000000, PROGRESS_EVERY = 64, STOPPED = 1 };
@@ -60,13 +61,6 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 }
 
 /* ---------------------------------------------------------------- all regions */
-
-void sph_regions_defaults(sph_regions_opts *out)
-{
-    if (!out)
-        return;
-    *out = (sph_regions_opts){.window = {-1, 1, -1, 1}, .task = SPH_TASK_REGRESSION, .most = REGIONS_MOST};
-}
 
 struct work {
     const struct piecewise *net;
@@ -158,10 +152,16 @@ static int run(sph_regions *regions, struct work *work)
 int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opts *opts)
 {
     NEED(out, net, opts);
+    static const double unset[4], usual[4] = {-1, 1, -1, 1};
+    sph_regions_opts own = {.size = sizeof(sph_regions_opts)};
     struct piecewise piecewise;
-    int err = piecewise_new(&piecewise, net, opts);
-    if (err < 0)
+    int err = SIZED_TAKE(&own, opts, sph_regions_opts);
+    if (!memcmp(own.window, unset, sizeof unset))
+        memcpy(own.window, usual, sizeof usual);
+    own.most = own.most ? own.most : REGIONS_MOST;
+    if (err < 0 || (err = piecewise_new(&piecewise, net, &own)) < 0)
         return err;
+    opts = &own;
     sph_regions *regions = mem_get(1, sizeof *regions);
     struct work work = {&piecewise, &net->scaling, opts, NULL, regions, 0};
     if (!regions)
@@ -251,7 +251,10 @@ void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
 {
     if (!regions || !out)
         return;
-    *out = (sph_regions_total){.task = regions->task,
+    *out = (sph_regions_total){.regions = regions->count,
+                               .layers = regions->layer_count,
+                               .segments = regions->segments,
+                               .task = regions->task,
                                .stopped = regions->stopped,
                                .smallest = INFINITY,
                                .length = regions->task == SPH_TASK_REGRESSION ? NAN : 0};

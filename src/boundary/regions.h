@@ -52,6 +52,9 @@ struct sph_regions {
     struct regions_about about;
 };
 
+size_t sph_regions_count(const sph_regions *regions);
+size_t sph_regions_layers(const sph_regions *regions);
+
 /* A polygon of the window as piecewise.h has it, and all that is known of it. Borrowed. */
 struct region_found {
     size_t vertices;

@@ -16,6 +16,7 @@
 #include "net/net.h"
 #include "train/losses.h"
 #include "train/metrics.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- whose line it is */
 
@@ -219,12 +220,12 @@ struct prepared {
     struct sph_job *options;
     sph_split split;
     sph_net *net;
-    struct fit *fit;
+    sph_trainer *trainer;
 };
 
 static void unprepare(struct prepared *p)
 {
-    fit_free(p->fit);
+    sph_trainer_free(p->trainer);
     sph_net_free(p->net);
     sph_split_free(&p->split);
     sph_job_free(p->options);
@@ -248,7 +249,7 @@ static int prepare(const struct sph_experiment *e, const struct experiment_job *
         split.val = split.test;
         split.val_rows = split.test_rows;
     }
-    return fit_new(&p->fit, p->net, data, &split, &opts);
+    return fit_new(&p->trainer, p->net, data, &split, &opts);
 }
 
 /* Metrics of one task mean nothing in another. */
@@ -325,7 +326,7 @@ int experiment_cost(const struct sph_experiment *e, const struct experiment_job 
         err = job_open_data(options, &data);
     sph_job_free(options);
     if (!err && !(err = prepare(e, job, data, &p)))
-        err = job_cost(out, &p.options->spec, p.fit, p.net, &p.split, timed_seconds, 0);
+        err = job_cost(out, &p.options->spec, p.trainer, p.net, &p.split, timed_seconds, 0);
     unprepare(&p);
     sph_data_free(data);
     return err;

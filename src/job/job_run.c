@@ -18,6 +18,7 @@
 #include "job/job_run.h"
 #include "job/nets.h"
 #include "job/resolve.h"
+#include "job/tool.h"
 #include "store/model.h"
 
 /* A training of less is not worth telling how long it takes, nor measuring it well. */
@@ -173,13 +174,13 @@ static int begin_with(sph_net *net, const sph_net *start)
 }
 
 /* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
-static int make_fits(struct job_run *run, const sph_split *parts)
+static int make_trainers(struct job_run *run, const sph_split *parts)
 {
     const struct job_spec *spec = &run->job->spec;
     int err = 0;
     run->nets = mem_get(run->count, sizeof(sph_net *));
-    run->fits = mem_get(run->count, sizeof(struct fit *));
-    if (!run->nets || !run->fits)
+    run->trainers = mem_get(run->count, sizeof(sph_trainer *));
+    if (!run->nets || !run->trainers)
         return SPH_EMEMORY;
     for (size_t k = 0; k < run->count && !err; k++) {
         sph_train_opts opts = job_train_opts(spec);
@@ -195,33 +196,34 @@ static int make_fits(struct job_run *run, const sph_split *parts)
             break;
         if (run->start && (err = begin_with(run->nets[k], run->start->nets[k])) < 0)
             break;
-        err = k            ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts,
-                                            job_member_fold(run, k), &opts)
-              : run->start ? fit_new_scaled(&run->fits[k], run->nets[k], &run->start->nets[k]->scaling,
+        err = k ? fit_new_beside(&run->trainers[k], run->nets[k], run->trainers[0], run->data, parts,
+                                 job_member_fold(run, k), &opts)
+              : run->start ? fit_new_scaled(&run->trainers[k], run->nets[k], &run->start->nets[k]->scaling,
                                             run->data, parts, &opts)
-                           : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
+                           : fit_new(&run->trainers[k], run->nets[k], run->data, parts, &opts);
     }
     if (err == SPH_EFORMAT && spec->options.data && !*sph_failure()->path) /* a number that cannot be used */
         sph_fail_move(err, spec->options.data, 0, 0);
-    return err || run->count == 1 ? err
-                                  : members_new(&run->members, run->fits, run->count, spec->options.threads);
+    return err || run->count == 1
+               ? err
+               : members_new(&run->members, run->trainers, run->count, spec->options.threads);
 }
 
-static void free_fits(struct job_run *run)
+static void free_trainers(struct job_run *run)
 {
     members_free(run->members);
     for (size_t k = run->count; k-- > 0;) { /* the first one's rows are the others' */
-        if (run->fits)
-            fit_free(run->fits[k]);
+        if (run->trainers)
+            sph_trainer_free(run->trainers[k]);
         if (run->nets)
             sph_net_free(run->nets[k]);
     }
-    mem_free(run->fits);
+    mem_free(run->trainers);
     mem_free(run->nets);
     mem_free(run->joined);
     run->joined = NULL;
     run->members = NULL;
-    run->fits = NULL;
+    run->trainers = NULL;
     run->nets = NULL;
 }
 
@@ -232,13 +234,13 @@ int job_make_parts(struct job_run *run)
     if (run->refit) {
         int err = job_refit_split(run, &parts);
         run->joined = parts.train;
-        return err ? err : make_fits(run, &parts);
+        return err ? err : make_trainers(run, &parts);
     }
     if (run->job->spec.options.protocol == PROTOCOL_REFERENCE) {
         parts.val = parts.test;
         parts.val_rows = parts.test_rows;
     }
-    return make_fits(run, &parts);
+    return make_trainers(run, &parts);
 }
 
 /* ---------------------------------------------------------------- the run */
@@ -311,7 +313,7 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
         all[own++ + count] = job_first_saver(run);
     run->saved_at = run->began = clock_seconds();
     int err = run->members ? job_train_members(run, all, own + count, result)
-                           : fit_run(run->fits[0], all, own + count, result);
+                           : fit_run(run->trainers[0], all, own + count, result);
     result->seconds += run->before;
     if (run->job->spec.options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
@@ -329,7 +331,7 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
     run->metrics_open = 0;
     tensorboard_free(run->board);
     run->board = NULL;
-    free_fits(run);
+    free_trainers(run);
     run->before = chosen->seconds;
     if ((err = job_make_parts(run)) < 0 || !run->folder.dir ||
         (err = metrics_open(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
@@ -359,17 +361,17 @@ static int train_all(struct job_run *run, const sph_observer *observers, size_t 
 
 static int begin_record(struct job_run *run, const json_t *kept)
 {
-    const struct fit *fit = run->fits[0];
+    const sph_trainer *trainer = run->trainers[0];
     struct record_setup setup = {
         .dir = run->folder.dir,
         .moments = &run->job->spec.options.record,
         .net = run->nets[0],
         .data = run->data,
-        .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
-        .batch_rows = trainer_rows(fit->trainer),
-        .opts = &fit->opts,
+        .rows = trainer->as_it_is ? &trainer->as_it_is->source : &trainer->train->source,
+        .batch_rows = trainer_rows(trainer->loop),
+        .opts = &trainer->opts,
         .kept = kept,
-        .finished = trainer_place(fit->trainer)->finished,
+        .finished = trainer_place(trainer->loop)->finished,
     };
     run->job->record_size = (sph_record_size){0};
     int err = options_has(&run->job->spec, OPTION_RECORD) ? record_new(&run->record, &setup) : 0;
@@ -381,16 +383,16 @@ static int begin_record(struct job_run *run, const json_t *kept)
 /* A new event file each time: what a killed run wrote behind its checkpoint is passed over. A run that is over has its own. */
 static int begin_log(struct job_run *run)
 {
-    const struct fit *fit = run->fits[0];
-    const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
-    int finished = trainer_place(fit->trainer)->finished;
+    const sph_trainer *trainer = run->trainers[0];
+    const struct source *rows = trainer->as_it_is ? &trainer->as_it_is->source : &trainer->train->source;
+    int finished = trainer_place(trainer->loop)->finished;
     int wanted = run->job->spec.options.log == LOG_TENSORBOARD && !finished && !run->refit;
     struct tensorboard_setup setup = {
         .dir = run->folder.dir,
         .spec = &run->job->spec,
         .net = run->nets[0],
         .rows = moments_want(&run->job->spec.options.record, "boundaries") ? rows : NULL,
-        .step = trainer_place(fit->trainer)->step};
+        .step = trainer_place(trainer->loop)->step};
     return wanted ? tensorboard_new(&run->board, &setup) : 0;
 }
 
@@ -458,12 +460,12 @@ static double whole_seconds(const struct job_run *run, const struct job_cost *co
 static int foresee(struct job_run *run)
 {
     struct job_cost cost;
-    int err = job_cost(&cost, &run->job->spec, run->fits[0], run->nets[0], &run->split, timed_seconds,
+    int err = job_cost(&cost, &run->job->spec, run->trainers[0], run->nets[0], &run->split, timed_seconds,
                        soon_seconds);
     if (err < 0)
         return err;
     run->job->seconds = whole_seconds(run, &cost);
-    free_fits(run);
+    free_trainers(run);
     return job_make_parts(run);
 }
 
@@ -482,7 +484,7 @@ static int prepare(struct job_run *run, int resume)
         (tunes && ((err = tune(run)) < 0 || (err = prepare_nets(run)) < 0)) ||
         (job->foresees && (err = foresee(run)) < 0))
         return err;
-    /* Everything fits: from here on the folder is written. */
+    /* Everything trainers: from here on the folder is written. */
     if ((err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
         return err;
     return go_on(run, resume);
@@ -539,7 +541,7 @@ void job_run_free(struct job_run *run)
         metrics_close(&run->metrics);
     tensorboard_free(run->board);
     record_free(run->record);
-    free_fits(run);
+    free_trainers(run);
     json_decref(run->more);
     json_decref(run->refit);
     sph_split_free(&run->split);
@@ -576,14 +578,14 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
     struct job_cost cost;
     int threads = threads_setting(), err = prepare_rows(&run);
     if (!err && !(err = job_make_parts(&run)) &&
-        !(err = job_cost(&cost, &job->spec, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
+        !(err = job_cost(&cost, &job->spec, run.trainers[0], run.nets[0], &run.split, timed_seconds, 0)))
         *out = (sph_job_size){.train_rows = run.split.train_rows,
                               .val_rows = run.split.val_rows,
                               .test_rows = run.split.test_rows,
                               .features = run.data->features,
                               .learned = run.count * sph_net_learned(run.nets[0]),
-                              .frozen = run.count * trainer_frozen(run.fits[0]->trainer),
-                              .steps = trainer_steps(run.fits[0]->trainer),
+                              .frozen = run.count * trainer_frozen(run.trainers[0]->loop),
+                              .steps = trainer_steps(run.trainers[0]->loop),
                               .epochs = job->spec.options.epochs,
                               .step_seconds = cost.step_seconds,
                               .seconds = whole_seconds(&run, &cost),

@@ -15,6 +15,7 @@
 #include "net/net.h"
 #include "store/model.h"
 #include "store/runfolder.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- one run folder */
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "file/json.h"
 #include "boundary/regions.h"
+#include "job/tool.h"
 #include "spherelu/job.h"
 
 enum { PIECE = 1 << 16 };

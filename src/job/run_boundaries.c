@@ -3,6 +3,7 @@
  * Boundaries of a run, on the rows it was trained on or on others. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "job/tool.h"
 #include "rows/feed.h"
 #include "job/run.h"
 #include "store/runfolder.h"

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "boundary/regions.h"
 #include "job/run.h"
+#include "job/tool.h"
 
 enum { POINTS_MOST = 400 }; /* more would hide what they lie on */
 
@@ -210,7 +211,7 @@ int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts 
     struct aim aim = {.run = run, .opts = opts};
     sph_regions *regions = NULL;
     int err;
-    sph_regions_defaults(&aim.regions);
+    aim.regions.size = sizeof aim.regions;
     aim.regions.task = run->spec->options.task < 0 ? SPH_TASK_REGRESSION : (sph_task)run->spec->options.task;
     aim.regions.self = opts->self;
     aim.regions.progress = opts->progress;

@@ -221,4 +221,7 @@ int net_add_like(struct sph_net *net, const struct net_node *node, const int in[
 typedef void net_adapt(void *self, size_t layer, sph_layer *spec);
 int net_copy_graph(struct sph_net **out, const struct sph_net *net, net_adapt *adapt, void *self);
 
+/* How f32 convolutions are computed from now on; a net starts with auto. */
+void sph_net_set_conv(sph_net *net, sph_conv way);
+
 #endif

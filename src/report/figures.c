@@ -17,6 +17,7 @@
 #include "layer/norm.h"
 #include "net/zoo.h"
 #include "report/pages.h"
+#include "report/tool.h"
 
 #define FIGURE_POINTER(id, word, help)  &figure_##id,
 #define FIGURE_WORD(id, word, help)     word,

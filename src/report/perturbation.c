@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boundary/tool.h"
 #include "compare/perturb.h"
 #include "report/figures.h"
 

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
+#include "job/tool.h"
 #include "report/figure.h"
+#include "report/tool.h"
 #include "spherelu.h"
 
 static size_t count_active(const sph_regions *regions, const sph_region *region)

@@ -13,6 +13,7 @@
 #include "job/job.h"
 #include "net/zoo.h"
 #include "report/pages.h"
+#include "report/tool.h"
 #include "store/runfolder.h"
 #include "train/optimizer.h"
 

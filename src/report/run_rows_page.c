@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "job/run_rows.h"
+#include "job/tool.h"
 #include "report/pages.h"
 #include "report/sketch.h"
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "train/losses.h"
+#include "train/tool.h"
 
 struct evaluator {
     struct weights *weights; /* of the first member */

@@ -17,6 +17,7 @@
 #include "train/losses.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
+#include "train/tool.h"
 
 enum { EVALUATE_ROWS = 1024, VALUES_MAX = 2 * SPH_METRICS_MAX + 1 };
 
