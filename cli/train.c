@@ -336,6 +336,29 @@ static int dry_run(sph_job *job, const struct args *args)
     return EXIT_DONE;
 }
 
+/* The page and the summary of a run that has ended well. */
+static int print_run(sph_job *job, const sph_result *result, struct progress *progress,
+                     const struct args *args)
+{
+    const struct command *command = args->command;
+    int json = args_on(args, "json"), wanted = !args_on(args, "no-report");
+    progress_say(progress, "drawing the report");
+    /* a page that cannot be written costs no run, but it was asked for */
+    int page = wanted ? sph_run_page(sph_job_get(job, "out")) : 0;
+    progress_clear(progress);
+    int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
+    int code = json ? print_result(job, command) : print_table(job, result, wanted && !failed, command);
+    code = failed ? failed : code;
+    if (code == EXIT_DONE)
+        print_record(job, !json, args);
+    /* no advice where the results were lost */
+    if (code == EXIT_DONE && fflush(stdout))
+        return cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
+    if (!args_on(args, "quiet") && result->improving)
+        cli_note(command, "epochs", "still improving at the last epoch: raise --epochs");
+    return code;
+}
+
 static int run_train(const struct args *args)
 {
     const struct command *command = args->command;
@@ -367,33 +390,14 @@ static int run_train(const struct args *args)
     if (!err || err == SPH_EDIVERGED)
         err = make_texts(job) < 0 ? SPH_EMEMORY : err;
 
-    int json = args_on(args, "json");
     if (stop_signal() && !err && result.stopped) {
         code = stop_end();
     } else if (err == SPH_EDIVERGED) {
         code = cli_fail_with(command, err);
-        if (json)
+        if (args_on(args, "json"))
             print_result(job, command);
-    } else if (err) {
-        code = fail_run(job, args, err);
     } else {
-        progress_say(&progress, "drawing the report");
-        /* a page that cannot be written costs no run, but it was asked for */
-        int page = args_on(args, "no-report") ? 0 : sph_run_page(sph_job_get(job, "out"));
-        progress_clear(&progress);
-        int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
-        int reported = !failed && !args_on(args, "no-report");
-        code = json ? print_result(job, command) : print_table(job, &result, reported, command);
-        code = failed ? failed : code;
-        if (code == EXIT_DONE)
-            print_record(job, !json, args);
-        /* no advice where the results were lost */
-        if (code == EXIT_DONE && fflush(stdout))
-            code = cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
-        else {
-            if (!args_on(args, "quiet") && result.improving)
-                cli_note(command, "epochs", "still improving at the last epoch: raise --epochs");
-        }
+        code = err ? fail_run(job, args, err) : print_run(job, &result, &progress, args);
     }
 out:
     sph_job_free(job);

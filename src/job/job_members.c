@@ -158,7 +158,7 @@ int job_train_members(struct job_run *run, const sph_observer *observers, size_t
     }
     if (!err && !result->stopped)
         err = sum_up(run, result);
-    result->seconds = clock_seconds() - run->began;
+    result->seconds = clock_seconds() - run->clock.began;
     return err;
 }
 

@@ -311,10 +311,10 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
     }
     if (run->folder.dir)
         all[own++ + count] = job_first_saver(run);
-    run->saved_at = run->began = clock_seconds();
+    run->clock.saved = run->clock.began = clock_seconds();
     int err = run->members ? job_train_members(run, all, own + count, result)
                            : fit_run(run->trainers[0], all, own + count, result);
-    result->seconds += run->before;
+    result->seconds += run->clock.before;
     if (run->job->spec.options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
     return err;
@@ -332,12 +332,12 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
     tensorboard_free(run->board);
     run->board = NULL;
     free_trainers(run);
-    run->before = chosen->seconds;
+    run->clock.before = chosen->seconds;
     if ((err = job_make_parts(run)) < 0 || !run->folder.dir ||
         (err = metrics_open(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
         return err;
     run->metrics_open = 1;
-    run->began = clock_seconds();
+    run->clock.began = clock_seconds();
     return job_save_checkpoint(run);
 }
 

@@ -17,6 +17,12 @@ struct folder {
     char *config, *model, *checkpoint; /* paths */
 };
 
+struct job_clock {
+    double before; /* seconds of earlier parts of the run */
+    double began;  /* clock when this part began */
+    double saved;  /* clock at the last checkpoint */
+};
+
 struct job_run {
     struct sph_job *job;
     struct folder folder;
@@ -34,11 +40,9 @@ struct job_run {
     struct record *record;     /* NULL: nothing is recorded */
     struct tensorboard *board; /* NULL: no such log */
     uint64_t content;          /* of the data: a run goes on only on the numbers it began with */
-    double saved_at;           /* clock at the last checkpoint */
-    double before;             /* seconds of earlier parts of the run */
-    double began;              /* clock when this part began */
-    json_t *more;              /* what result.json has beside the result, or NULL */
-    uint32_t *joined;          /* rows of the second training, which is on two parts */
+    struct job_clock clock;
+    json_t *more;     /* what result.json has beside the result, or NULL */
+    uint32_t *joined; /* rows of the second training, which is on two parts */
     json_t *refit; /* what chose the epochs of the second training, which is at work; NULL: it is the first */
 };
 

@@ -53,13 +53,13 @@ int job_save_checkpoint(struct job_run *run)
         return err;
     json_t *extra =
         JSON_OF({"metrics_bytes", json_count(offset)}, {"data", json_sprintf("%016" PRIx64, run->content)},
-                {"seconds", json_number(run->before + clock_seconds() - run->began)},
+                {"seconds", json_number(run->clock.before + clock_seconds() - run->clock.began)},
                 JSON_IF(run->refit, "refit", json_incref(run->refit)), JSON_IF(recorded, "record", recorded));
     err = !extra ? sph_fail(SPH_EMEMORY, "out of memory") : run->members ? job_members_state(run, extra) : 0;
     if (!err)
         err = save_trainers(run, extra);
     json_decref(extra);
-    run->saved_at = clock_seconds();
+    run->clock.saved = clock_seconds();
     return err;
 }
 
@@ -71,7 +71,7 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
     size_t bytes = 0;
     int err = load_trainers(run, &extra);
     if (!err && !(err = json_member_size(extra, path, "metrics_bytes", &bytes)) &&
-        !(err = json_member_real(extra, path, "seconds", &run->before)) &&
+        !(err = json_member_real(extra, path, "seconds", &run->clock.before)) &&
         !(err = json_member_text(extra, path, "data", &then))) {
         snprintf(now, sizeof now, "%016" PRIx64, run->content);
         if (strcmp(then, now) != 0)
@@ -91,7 +91,7 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
 
 int job_save_due(const struct job_run *run)
 {
-    return clock_seconds() - run->saved_at >= run->job->spec.options.checkpoint_seconds;
+    return clock_seconds() - run->clock.saved >= run->job->spec.options.checkpoint_seconds;
 }
 
 /* The first checkpoint is there before anything can go wrong. It comes when all others have begun: who lets a signal stop
@@ -117,7 +117,7 @@ static int on_epoch(void *self, const sph_view *view)
 {
     struct job_run *run = self;
     sph_view timed = *view;
-    timed.seconds += run->before;
+    timed.seconds += run->clock.before;
     int err = metrics_add(&run->metrics, &timed);
     return err < 0 || run->members || !job_save_due(run) ? err : job_save_checkpoint(run);
 }

@@ -38,8 +38,8 @@ void sph_net_free(sph_net *net)
     if (!net)
         return;
     mem_free(net->nodes);
-    levels_free(&net->paths);
-    levels_free(&net->names);
+    levels_free(&net->names.layers);
+    levels_free(&net->names.tensors);
     mem_free(net->layers);
     mem_free(net->tensors);
     mem_free(net->params);
@@ -64,7 +64,7 @@ static int make_room(sph_net *net, const struct net_node *node)
         return sph_fail_key(SPH_EARG, "net", "%zu x %zu x %zu numbers are more than this machine can address",
                             node->channels, node->height, node->width);
     void **nodes = (void **)&net->nodes;
-    return mem_reserve(nodes, &net->node_capacity, net->node_count + 1, sizeof *net->nodes) ? 0 : SPH_EMEMORY;
+    return mem_reserve(nodes, &net->room.nodes, net->node_count + 1, sizeof *net->nodes) ? 0 : SPH_EMEMORY;
 }
 
 static int add_node(sph_net *net, struct net_node node)
@@ -166,7 +166,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     if (spec->path && strlen(spec->path) >= sizeof layer.path)
         return sph_fail_key(SPH_EARG, layer.path, "a layer's name has at most %zu bytes",
                             sizeof layer.path - 1);
-    if (levels_seen(&net->paths, layer.path) != SIZE_MAX)
+    if (levels_seen(&net->names.layers, layer.path) != SIZE_MAX)
         return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
     size_t groups = layer_groups(&layer), inputs;
@@ -195,10 +195,10 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     int err = find_groups(&layer, node_pixels(&node));
     if (err < 0)
         return err;
-    if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
+    if (!mem_reserve((void **)&net->layers, &net->room.layers, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
     node.layer = net->layer_count;
-    if ((err = make_room(net, &node)) < 0 || (err = levels_add(&net->paths, layer.path)) < 0)
+    if ((err = make_room(net, &node)) < 0 || (err = levels_add(&net->names.layers, layer.path)) < 0)
         return err;
     layer.node = add_node(net, node);
     net->layers[net->layer_count++] = layer;
