@@ -3,6 +3,7 @@
  * Small experiments, run: jobs, protocols, choices and tables; what goes wrong; what a resume repeats. Their files are
  * test_experiment_read.c's matter. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,6 +61,30 @@ static void results_do_not_depend_on_the_number_of_workers(void **state)
         assert_same_tree(in_home("here"), in_home("two"));
         for (size_t workers = 0; workers < 3; workers++)
             remove_tree(in_home(outs[workers]));
+    }
+}
+
+static int forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+/* A program with threads of its own takes workers 0. */
+static void without_workers_no_process_is_forked(void **state)
+{
+    (void)state;
+    sph_experiment_result result;
+    write_file("file.yaml", small);
+    assert_int_equal(pthread_atfork(count_fork, NULL, NULL), 0);
+    for (size_t workers = 0; workers < 2; workers++) {
+        forks = 0;
+        if (run_file("forks", 0, workers, &result) < 0)
+            fail_msg("%s", sph_error());
+        assert_true(result.jobs > 1 && !result.failed);
+        assert_true(workers ? forks >= (int)result.jobs : !forks);
+        remove_tree(in_home("forks"));
     }
 }
 
@@ -383,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_HOME(results_do_not_depend_on_the_number_of_workers),
+        IN_A_HOME(without_workers_no_process_is_forked),
         IN_A_HOME(a_resumed_experiment_repeats_nothing_that_finished),
         IN_A_HOME(the_folder_of_another_experiment_is_refused),
         IN_A_HOME(data_that_changed_are_noticed),
